@@ -1,5 +1,5 @@
 /**
- * A plain async generator is a complete A2A agent.
+ * Defines a complete A2A agent as a plain async generator.
  *
  *     colloquy serve examples/01-hello.ts
  *     colloquy send http://127.0.0.1:4120/a2a/hello --stream "Ada"

@@ -1,12 +1,12 @@
 /**
- * A Google ADK agent with a tool, as you have it: nothing in it knows of A2A. Without a key it runs on a scripted
- * model, which calls the tool all the same.
+ * Serves a Google ADK agent with a tool. The agent contains no A2A code. Without a Gemini key, it uses a
+ * scripted model, which also calls the tool.
  *
  *     colloquy serve examples/02-adk-agent.ts
  *     colloquy send http://127.0.0.1:4120/a2a/adk-agent "What is the weather in Seoul?"
  */
 import { FunctionTool, LlmAgent } from "@google/adk";
-import { ScriptedLlm } from "colloquy/adk";
+import { ScriptedLlm } from "colloquy/testing/adk";
 import { z } from "zod";
 
 const getWeather = new FunctionTool({

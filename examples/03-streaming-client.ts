@@ -1,6 +1,6 @@
 /**
- * A client that follows a stream over a network that breaks: the connection is cut after every few events, and the
- * stream goes on from where it was, with nothing lost and nothing twice.
+ * Follows a stream over an unreliable network. The connection is cut after every few events. The client
+ * resumes the stream each time, without losing or repeating an event.
  *
  *     node examples/03-streaming-client.ts
  */
@@ -38,7 +38,7 @@ async function* cutAfter(body: AsyncIterable<Uint8Array>, chunks: number) {
     yield chunk;
     if (--chunks === 0) {
       cuts++;
-      throw new Error("The network broke.");
+      throw new Error("The connection was cut.");
     }
   }
 }

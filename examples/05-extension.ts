@@ -1,6 +1,7 @@
 /**
- * An extension is a URI that both sides know: the card declares it, a client asks for it, and only then is it active.
- * Here a translator explains its choice of words to clients that know what to do with that.
+ * Declares an A2A extension and requests it from a client. An extension is a URI that both sides know. An
+ * extension is active only if the agent card declares it and the client requests it. The translator explains
+ * its translation to clients that request the extension.
  *
  *     node examples/05-extension.ts
  */
@@ -12,8 +13,10 @@ const translator = agent(
   {
     name: "translator",
     description: "Translates into Latin",
-    capabilities: { extensions: [{ uri: EXPLAIN, description: "Says why, as data beside the answer" }] },
-    // Declared, so that the server refuses everything else.
+    capabilities: {
+      extensions: [{ uri: EXPLAIN, description: "Adds an explanation of the translation as data" }],
+    },
+    // The server rejects all other input types.
     defaultInputModes: ["text/plain"],
   },
   async function* ({ text, extensions }) {

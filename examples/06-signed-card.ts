@@ -1,12 +1,13 @@
 /**
- * A server signs its cards, and a client talks only to agents whose card is signed by somebody whom it trusts.
+ * Signs the agent cards of a server. The client accepts only cards signed with a trusted key.
  *
  *     node examples/06-signed-card.ts
  */
 import { generateKeyPairSync } from "node:crypto";
 import { agent, connect, createCardVerifier, createServer } from "colloquy";
 
-// Made once, and kept where secrets are kept: `openssl genpkey -algorithm ed25519`, or any private JWK.
+// In production, create the key once and store it with your other secrets. Use `openssl genpkey -algorithm
+// ed25519` or any private JWK.
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
 const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
 
@@ -19,10 +20,11 @@ const server = createServer(bank, {
 });
 const { url } = await server.listen();
 
-// The public key came to the client by a safe way, or stands at a URL that it trusts: `{ jwks: "https://…" }`.
+// Send the public key to the client over a trusted channel, or publish it at a trusted URL: `{ jwks:
+// "https://…" }`.
 const verify = createCardVerifier({ keys: [{ ...publicKey.export({ format: "jwk" }), kid: "bank-2026" }] });
 const remote = await connect(url, { verifyCard: verify });
-console.log(`The card of ${remote.card.name} holds.`);
+console.log(`The signature of the ${remote.card.name} card is valid.`);
 
 const forged = { ...remote.card, supportedInterfaces: [{ url: "https://evil.example" }] };
 await verify(forged).catch((error: Error) => console.log(error.message));

@@ -1,27 +1,25 @@
 /**
- * A server that wants to know who asks: whoever has an API key, or a token of this company's. The card says so, a client
- * finds there where its credentials go, and nobody sees the tasks of somebody else.
+ * Authenticates callers by API key or bearer token. The agent card declares both schemes, so clients know
+ * where to send their credentials. Callers cannot see each other's tasks.
  *
  *     node examples/07-authentication.ts
  */
 import { agent, connect, createServer } from "colloquy";
 import { apiKeys, bearer, generateApiKey } from "colloquy/auth";
 
-const diary = agent(
-  { name: "diary", description: "Keeps what you tell it" },
-  async function* ({ text, caller }) {
-    yield `Noted for ${caller.principal}: ${text}`;
-  },
-);
+const diary = agent({ name: "diary", description: "Stores your notes" }, async function* ({ text, caller }) {
+  yield `Noted for ${caller.principal}: ${text}`;
+});
 
-// A key is shown once; what a server keeps of it is a digest. `colloquy auth new-key` does the same for `serve`.
-const { key, storedKey: stored } = generateApiKey("ada");
+// The key is shown once, and the server stores only a digest. For `colloquy serve`, run `colloquy auth
+// new-key`.
+const { key, storedKey } = generateApiKey("ada");
 const token = "an-example-is-no-place-for-a-real-token";
 
 const server = createServer(diary, {
   store: "memory",
   authenticate: [
-    apiKeys({ in: "header", name: "X-API-Key", keys: [stored] }),
+    apiKeys({ in: "header", name: "X-API-Key", keys: [storedKey] }),
     bearer({ tokens: { [token]: "bob" } }),
   ],
 });
@@ -29,10 +27,10 @@ const { url } = await server.listen();
 
 const ada = await connect(url, { auth: { apiKey: key } });
 const bob = await connect(url, { auth: { bearer: token } });
-console.log("The card asks for:", Object.keys(ada.card.securitySchemes ?? {}).join(" or "));
+console.log("Authentication schemes:", Object.keys(ada.card.securitySchemes ?? {}).join(" or "));
 
 const response = await ada.send("a secret");
-if (!("task" in response)) throw new Error("The diary answers with tasks.");
+if (!("task" in response)) throw new Error("Expected a task.");
 console.log(response.task.artifacts?.[0]?.parts);
 
 console.log("Bob sees", (await bob.tasks.list()).totalSize, "tasks.");

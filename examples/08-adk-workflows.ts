@@ -1,6 +1,6 @@
 /**
- * ADK's workflow agents, each served beside the others: one after the other, side by side, again and again until
- * somebody is content, and a graph of agents and functions. What each agent says is an artifact of its own.
+ * Serves four kinds of ADK workflows on one server: a sequence, a parallel agent, a loop with an exit
+ * condition, and a graph of agents and functions. Every agent's answer is a separate artifact.
  *
  *     npm run -s example examples/08-adk-workflows.ts
  */
@@ -16,12 +16,13 @@ import {
   Workflow,
 } from "@google/adk";
 import { connect, createServer, getText } from "colloquy";
-import { adkAgent, type Script, ScriptedLlm } from "colloquy/adk";
+import { adkAgent } from "colloquy/adk";
+import { type Script, ScriptedLlm } from "colloquy/testing/adk";
 
-// ADK warns that Workflow will take the place of the three others.
+// Hides ADK's warning that `Workflow` will replace the three other agent types.
 setLogLevel(LogLevel.ERROR);
 
-/** Without a key, a writer says what its script says. */
+/** Creates an agent that follows a script unless a Gemini key is set. */
 const writer = (name: string, instruction: string, script: Script, tools: BaseTool[] = []): LlmAgent =>
   new LlmAgent({
     name,
@@ -48,14 +49,14 @@ const parallel = new ParallelAgent({
 
 const polisher = writer(
   "polisher",
-  "Write it, better than the last time. When it cannot get better, call exit_loop.",
-  ({ requestIndex: turn }) => (turn < 2 ? `Version ${turn + 1}.` : { call: "exit_loop" }),
+  "Improve the text. When it cannot be improved, call exit_loop.",
+  ({ requestIndex }) => (requestIndex < 2 ? `Version ${requestIndex + 1}.` : { call: "exit_loop" }),
   [EXIT_LOOP],
 );
 const loop = new LoopAgent({ name: "loop", maxIterations: 5, subAgents: [polisher] });
 
-// A step may be a function: it gets what the step before it has said.
-const count = (_: unknown, said: string): object => ({ words: said.split(" ").length });
+// A workflow step may be a function whose second argument is the output of the previous step.
+const count = (_: unknown, text: string): object => ({ words: text.split(" ").length });
 const workflow = new Workflow({
   name: "workflow",
   edges: [["START", writer("counted", "Say something short.", ["One two three."]), count]],

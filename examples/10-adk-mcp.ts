@@ -1,13 +1,13 @@
 /**
- * An ADK agent whose tools come from an MCP server. The card lists them; a server that cannot be reached would only be
- * missing from it.
+ * Serves an ADK agent with tools from an MCP server. The agent card lists these tools, and omits them if the
+ * MCP server is unavailable.
  *
  *     colloquy serve examples/10-adk-mcp.ts
  *     colloquy send http://127.0.0.1:4120/a2a/adk-mcp "How many pears are there?"
  */
 import { fileURLToPath } from "node:url";
 import { LlmAgent, MCPToolset } from "@google/adk";
-import { ScriptedLlm } from "colloquy/adk";
+import { ScriptedLlm } from "colloquy/testing/adk";
 
 const scripted = new ScriptedLlm(({ text, results }) => {
   const [result] = results;
@@ -18,7 +18,7 @@ const scripted = new ScriptedLlm(({ text, results }) => {
 
 export const rootAgent = new LlmAgent({
   name: "grocer",
-  description: "Knows what is in stock",
+  description: "Answers questions about the stock",
   instruction: "Answer with in_stock.",
   model: process.env["GEMINI_API_KEY"] ? "gemini-2.5-flash" : scripted,
   tools: [

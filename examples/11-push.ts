@@ -1,6 +1,6 @@
 /**
- * A client that is not there while the agent works: the server posts what happens to its webhook, signed, and again
- * until it has arrived.
+ * Receives task events by webhook while the client is offline. The server signs each notification and retries
+ * it until the webhook accepts it.
  *
  *     node examples/11-push.ts
  */
@@ -18,13 +18,15 @@ const server = createServer(baker, {
   store: "memory",
   push: {
     signing: { privateKey: pem, alg: "EdDSA" },
-    allowPrivate: true, // this webhook is on this machine; without it only the internet is posted to
+    // The webhook is on this machine. By default, the server only sends to public addresses.
+    allowPrivate: true,
     retry: { initialDelayMs: 50 },
   },
 });
 const { url } = await server.listen();
 
-// The webhook believes who knows the token and signs with the server's key. Its first answer is a failure.
+// The webhook requires the token and a signature with the server's key. To demonstrate a retry, the webhook
+// rejects the first notification.
 const webhook = createHttpServer();
 await new Promise<void>((resolve) => webhook.listen(0, "127.0.0.1", resolve));
 const address = webhook.address();
@@ -38,7 +40,7 @@ const receive = createWebhook({
   onEvent(event) {
     if (!failed) {
       failed = true;
-      throw new Error("not yet");
+      throw new Error("Not ready yet.");
     }
     if ("task" in event) console.log("task:", event.task.status.state);
     if ("artifactUpdate" in event) console.log("artifact:", getText(event.artifactUpdate.artifact.parts));

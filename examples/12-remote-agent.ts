@@ -1,14 +1,16 @@
 /**
- * An agent on another server as an agent of ADK. The concierge hands over to a weather station that knows nothing of
- * ADK; the station's question reaches the client through both servers, and the answer finds its way back.
+ * Uses an agent on another server as a sub-agent of an ADK agent. The concierge transfers to a weather
+ * station, which contains no ADK code. The station's question reaches the client through both servers, and
+ * the answer returns to the station.
  *
  *     npm run -s example examples/12-remote-agent.ts
  */
 import { LlmAgent } from "@google/adk";
 import { agent, connect, createServer, inputRequired, getText } from "colloquy";
-import { RemoteAgent, ScriptedLlm, toA2a } from "colloquy/adk";
+import { RemoteAgent, toA2a } from "colloquy/adk";
+import { ScriptedLlm } from "colloquy/testing/adk";
 
-// Somewhere else: any A2A server, of 1.0 or 0.3.
+// The remote side: any A2A server, version 1.0 or 0.3.
 const station = agent(
   { name: "station", description: "Tells the weather of a city" },
   async function* ({ text, task }) {
@@ -19,12 +21,12 @@ const station = agent(
 const remoteServer = createServer({ station }, { store: "memory" });
 const remoteAddress = await remoteServer.listen({ port: 0 });
 
-// Here: what is far away stands among the sub-agents like any other.
+// The local side: the remote agent is an ordinary sub-agent.
 const weather = new RemoteAgent({
   name: "weather",
   description: "Knows the weather of every city",
   agent: remoteAddress.url,
-  // For each request: `headers: ({ userId }) => ({ authorization: … })`.
+  // To add headers to every request: `headers: ({ userId }) => ({ authorization: … })`.
 });
 const concierge = new LlmAgent({
   name: "concierge",
@@ -39,9 +41,9 @@ const { url } = await localServer.listen({ port: 0 });
 
 const client = await connect(url);
 const asked = await client.send("What is the weather like?");
-if (!("task" in asked)) throw new Error("no task");
+if (!("task" in asked)) throw new Error("Expected a task.");
 const { id: taskId, status } = asked.task;
-// What an agent asks, ADK has as a call that waits for an answer.
+// ADK represents the station's question as a function call that waits for a response.
 const [question] = status.message?.parts ?? [];
 const call = (question && "data" in question ? question.data : {}) as { id: string; args: object };
 console.log(status.state, JSON.stringify(call.args));

@@ -1,11 +1,11 @@
 /**
- * A planner and a solver as agents, each on a server of its own: they speak in cards, and the controller sees all of them.
- * Here their answers are written down; `createPlanner` and `createSolver` think with a model.
+ * Runs a planner and a solver as agents on separate servers. The planner and the solver exchange message
+ * cards, and the controller receives all cards. Both roles return fixed answers in this example.
+ * `createPlanner` and `createSolver` use a language model.
  *
  *     node examples/13-cards.ts
  */
-import { generateFlowDiagram } from "colloquy/cards";
-import { createController, type Role, serveRoles } from "colloquy/cards";
+import { createController, generateFlowDiagram, type Role, serveRoles } from "colloquy/cards";
 
 const solver: Role = {
   name: "solver",
@@ -19,9 +19,9 @@ const solver: Role = {
 const planner: Role = {
   name: "planner",
   description: "Divides a problem into steps",
-  async performTask(desk) {
-    const eggs = await desk.delegate({ to: "solver", task: "16 - 3 - 4", turn: 1 });
-    const money = await desk.delegate({ to: "solver", task: `${eggs.content} * 2`, turn: 2 });
+  async performTask(context) {
+    const remainingEggs = await context.delegate({ to: "solver", task: "16 - 3 - 4", turn: 1 });
+    const money = await context.delegate({ to: "solver", task: `${remainingEggs.content} * 2`, turn: 2 });
     return { result: money.content, status: "completed" };
   },
 };

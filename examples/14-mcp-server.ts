@@ -1,7 +1,9 @@
 /**
- * An agent as a tool of an MCP host: each of its skills is one. The host sees the work go on, and its model answers what
- * the agent asks, with the same tool. Here the host is a client of MCP's own SDK; others start such a server by
- * themselves, with `colloquy mcp agent.ts` (docs/mcp.md).
+ * Serves the skills of an agent as tools for an MCP host. The host receives progress notifications. When the
+ * agent asks a question, the host's model answers it with another call of the same tool.
+ *
+ * The host in this example is a client of the MCP SDK. Other hosts start the MCP server themselves with
+ * `colloquy mcp agent.ts` (see docs/mcp.md).
  *
  *     npm run -s example examples/14-mcp-server.ts
  */
@@ -14,19 +16,19 @@ const station = agent(
     name: "station",
     description: "A weather station",
     skills: [
-      { id: "forecast", name: "Forecast", description: "Tells the weather of tomorrow", tags: ["weather"] },
+      { id: "forecast", name: "Forecast", description: "Returns tomorrow's weather", tags: ["weather"] },
     ],
   },
   async function* ({ text, history }) {
     if (history.length === 1) yield inputRequired("For which city?");
     yield status("Looking at the sky…");
-    // As whoever looks at the sky takes a while.
+    // Simulates slow work.
     await new Promise((resolve) => setTimeout(resolve, 100));
     yield `It will be sunny in ${text}.`;
   },
 );
 
-// An agent of this process; URLs of agents elsewhere stand here just the same.
+// `createMcpServer` also accepts the URL of a remote agent.
 const server = await createMcpServer({ station });
 const { url } = await server.listen();
 

@@ -1,6 +1,6 @@
 /**
- * The tools of an MCP server inside an agent. What the tool says of its progress becomes the progress of the task, and a
- * task that is cancelled cancels the tool.
+ * Calls the tools of an MCP server from an agent. Progress of the tool becomes progress of the task.
+ * Canceling the task cancels the tool call.
  *
  *     npm run -s example examples/15-mcp-tools.ts
  */
@@ -8,18 +8,18 @@ import { fileURLToPath } from "node:url";
 import { agent, connect, createServer, getText } from "colloquy";
 import { createMcpToolClient } from "colloquy/mcp";
 
-// Started at the first call; `{ url: "https://…/mcp" }` for one that runs already.
+// The server process starts with the first call. For a running server, pass `{ url: "https://…/mcp" }`.
 const stock = createMcpToolClient({
   command: process.execPath,
   args: [fileURLToPath(new URL("mcp-server.ts", import.meta.url))],
 });
 
 const grocer = agent(
-  { name: "grocer", description: "Knows what is in stock" },
+  { name: "grocer", description: "Answers questions about the stock" },
   async function* ({ text, signal }) {
     const fruit = /apples|pears/.exec(text)?.[0] ?? "plums";
-    const { text: number, isError } = yield* stock.streamTool("in_stock", { fruit }, { signal });
-    yield isError ? `I can not look: ${number}` : `There are ${number} ${fruit}.`;
+    const { text: count, isError } = yield* stock.streamTool("in_stock", { fruit }, { signal });
+    yield isError ? `The stock is unavailable: ${count}` : `There are ${count} ${fruit}.`;
   },
 );
 

@@ -1,12 +1,13 @@
 /**
- * An ADK agent whose tools come over streamable HTTP, served over A2A. Here the tools are another A2A agent's skills:
- * A2A outside, MCP inside, A2A behind it.
+ * Serves an ADK agent over A2A whose tools come from an MCP server over streamable HTTP. The MCP tools are
+ * the skills of another A2A agent.
  *
  *     npm run -s example examples/16-adk-mcp-http.ts
  */
 import { LlmAgent, MCPToolset, setLogger } from "@google/adk";
 import { agent, connect, createServer, getText } from "colloquy";
-import { adkAgent, ScriptedLlm } from "colloquy/adk";
+import { adkAgent } from "colloquy/adk";
+import { ScriptedLlm } from "colloquy/testing/adk";
 import { createMcpServer } from "colloquy/mcp";
 
 const station = agent(
@@ -18,7 +19,7 @@ const station = agent(
 const mcp = await createMcpServer({ station });
 const { url: mcpUrl } = await mcp.listen();
 
-// ADK opens a session for each call, and reports each that it closes as an error.
+// ADK opens a session for every call and logs the end of each session as an error.
 setLogger(null);
 const toolset = new MCPToolset({ type: "StreamableHTTPConnectionParams", url: mcpUrl });
 const concierge = new LlmAgent({

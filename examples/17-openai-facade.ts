@@ -1,6 +1,6 @@
 /**
- * Agents for chat clients that know OpenAI's API and nothing of A2A: each agent is a model. The client is the official one
- * here, and could be any chat window; on the command line it is `colloquy serve agent.ts --openai`.
+ * Offers agents as models to chat clients of the OpenAI API. This example uses the official OpenAI client,
+ * and other chat clients work in the same way. On the command line, run `colloquy serve agent.ts --openai`.
  *
  *     node examples/17-openai-facade.ts
  */
@@ -9,7 +9,7 @@ import { createOpenAiFacade } from "colloquy/openai";
 import OpenAI from "openai";
 
 const baker = agent(
-  { name: "baker", description: "Bakes what you ask for" },
+  { name: "baker", description: "Bakes cakes to order" },
   async function* ({ text, history }) {
     if (history.length === 1) yield inputRequired(`A ${text}, gladly. Which size?`);
     for (const word of ["Here ", "is ", "your ", `${text} cake.`]) yield word;
@@ -21,7 +21,7 @@ const { url } = await server.listen();
 const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: "none" });
 for await (const model of client.models.list()) console.log(`model: ${model.id}`);
 
-// The task waits for its answer, and the façade knows it again by what was said.
+// The task waits for an answer. The façade finds the task by the messages of the conversation.
 const messages: OpenAI.Chat.ChatCompletionMessageParam[] = [];
 for (const content of ["birthday cake", "large"]) {
   messages.push({ role: "user", content });

@@ -1,6 +1,7 @@
 /**
- * A graph of LangGraph on the network: its custom events are progress, its `interrupt` is a question to the user, its
- * checkpointer is the memory of the conversation. Inside, a node is an A2A agent of somebody else's.
+ * Serves a LangGraph graph that calls another A2A agent in one of its nodes. The graph's custom events become
+ * progress messages, and its `interrupt` becomes a question to the user. The checkpointer of the graph stores
+ * the conversation.
  *
  *     npm run -s example examples/18-langgraph.ts
  */
@@ -14,9 +15,9 @@ import {
 import { agent, connect, createServer, getText } from "colloquy";
 import { a2aNode, fromLangGraph } from "colloquy/langgraph";
 
-// Somewhere else: any A2A agent.
+// The remote side: any A2A agent.
 const bakerServer = createServer(
-  agent({ name: "baker", description: "Bakes what you ask for" }, async function* ({ text }) {
+  agent({ name: "baker", description: "Bakes cakes to order" }, async function* ({ text }) {
     yield `one ${text}`;
   }),
   { store: "memory" },
@@ -58,7 +59,7 @@ const { url } = await server.listen();
 
 const client = await connect(url);
 const asked = await client.send("birthday cake");
-if (!("task" in asked)) throw new Error("A graph answers with tasks.");
+if (!("task" in asked)) throw new Error("Expected a task.");
 const { id: taskId, history, status } = asked.task;
 for (const { role, parts } of history ?? []) console.log(role, getText(parts));
 console.log(status.state, getText(status.message?.parts ?? []));

@@ -1,5 +1,6 @@
 /**
- * An `AgentExecutor` that was written for `@a2a-js/sdk`, unchanged, on this engine: durable, resumable, in A2A 1.0 and 0.3.
+ * Serves an unchanged `AgentExecutor` of `@a2a-js/sdk` on this engine. The tasks of the executor become
+ * durable and resumable, over A2A 1.0 and 0.3.
  *
  *     npm run -s colloquy -- serve examples/19-a2a-js-executor.ts
  */
@@ -46,7 +47,7 @@ class Greeter implements AgentExecutor {
     bus.finished();
   }
 
-  // It is done before anybody can cancel it.
+  // Canceling has no effect, because the task completes immediately.
   async cancelTask() {}
 }
 

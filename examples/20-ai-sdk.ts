@@ -1,6 +1,6 @@
 /**
- * An agent of the AI SDK on the network, and that agent as a tool of another one. The models follow a script; with
- * OPENAI_API_KEY they think.
+ * Serves an AI SDK agent over A2A, and uses that agent as a tool of another AI SDK agent. The models follow a
+ * script unless `OPENAI_API_KEY` is set.
  *
  *     npm run -s example examples/20-ai-sdk.ts
  */
@@ -11,7 +11,7 @@ import { connect, createServer, getText } from "colloquy";
 import { a2aTool, fromAiSdk } from "colloquy/ai-sdk";
 import { z } from "zod";
 
-// Yours, as it is: model, tools, what needs a person's approval.
+// Your existing agent: its model, its tools, and their approvals.
 const weather = new ToolLoopAgent({
   model: createModel("weather", { city: "Seoul" }, "It is sunny in Seoul, 21 °C."),
   instructions: "Tell the weather.",
@@ -30,7 +30,7 @@ const server = createServer(
 );
 const { url } = await server.listen();
 
-// Any A2A client is told what it does, as it does it.
+// Any A2A client can follow the work of the agent.
 const remote = await connect(url);
 for await (const event of remote.stream("How is the weather in Seoul?")) {
   if ("statusUpdate" in event) {
@@ -40,7 +40,7 @@ for await (const event of remote.stream("How is the weather in Seoul?")) {
   }
 }
 
-// The other way round: any A2A agent is a tool of an agent of the AI SDK.
+// The opposite direction: any A2A agent can be a tool of an AI SDK agent.
 const planner = new ToolLoopAgent({
   model: createModel("weather", { message: "How is it in Seoul?" }, "Take your sunglasses."),
   tools: { weather: a2aTool(remote) },
@@ -49,11 +49,13 @@ const plan = await planner.stream({ prompt: "What shall I pack for Seoul?" });
 console.log(`\n${await plan.text}`);
 await server.close();
 
-/** A model that calls a tool and then says something; with a key, one that decides that by itself. */
-function createModel(toolName: string, input: object, words: string) {
+/**
+ * Returns a scripted model that calls a tool and then answers. With a key, returns a language model instead.
+ */
+function createModel(toolName: string, input: object, answer: string) {
   if (process.env["OPENAI_API_KEY"]) return openai("gpt-5-mini");
   const call = { type: "tool-call" as const, toolCallId: "1", toolName, input: JSON.stringify(input) };
-  const deltas = words.split(/(?<= )/).map((delta) => ({ type: "text-delta" as const, id: "1", delta }));
+  const deltas = answer.split(/(?<= )/).map((delta) => ({ type: "text-delta" as const, id: "1", delta }));
   const usage = {
     inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
     outputTokens: { total: 1, text: 1, reasoning: 0 },

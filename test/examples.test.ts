@@ -55,7 +55,7 @@ describe("the examples", () => {
       const done = await send(url, "--task-id", asked.id, "--data", answer);
       expect(done.status.state).toBe("TASK_STATE_COMPLETED");
       expect(done.artifacts?.map(({ parts }) => getText(parts)).join(" ")).toBe(
-        "I have asked for an approval. The money is on its way.",
+        "I have requested approval. The money is on its way.",
       );
     } finally {
       after.process.child.kill("SIGKILL");
@@ -71,11 +71,11 @@ describe("the examples", () => {
     ["05-extension.ts", /^\[\{[^\n]*veni, vidi[^\n]*\}\]\n[^\n]*veni, vidi[^\n]*"tense":"perfect"[^\n]*\n$/],
     [
       "06-signed-card.ts",
-      /^The card of bank holds\.\nThe card of "bank" is signed by nobody who is trusted: /,
+      /^The signature of the bank card is valid\.\nThe card of "bank" has no trusted signature: /,
     ],
     [
       "07-authentication.ts",
-      /^The card asks for: apiKey or bearer\n[^]*Noted for ada: a secret[^]*Bob sees 0 tasks\.\nTask \S+ was not found[^\n]*\n[^\n]*not authenticated[^\n]*\n$/,
+      /^Authentication schemes: apiKey or bearer\n[^]*Noted for ada: a secret[^]*Bob sees 0 tasks\.\nTask \S+ was not found[^\n]*\n[^\n]*not authenticated[^\n]*\n$/,
     ],
     [
       "11-push.ts",
@@ -91,7 +91,7 @@ describe("the examples", () => {
     ],
     [
       "14-mcp-server.ts",
-      /^station_forecast: Tells the weather of tomorrow\nTASK_STATE_INPUT_REQUIRED For which city\?\nLooking at the sky…\nIt will be sunny in Busan\.\nIt will be sunny in Busan\.\n$/,
+      /^station_forecast: Returns tomorrow's weather\nTASK_STATE_INPUT_REQUIRED For which city\?\nLooking at the sky…\nIt will be sunny in Busan\.\nIt will be sunny in Busan\.\n$/,
     ],
     ["15-mcp-tools.ts", /^There are 12 apples\.\n$/],
     ["16-adk-mcp-http.ts", /^The station says: It is sunny in Busan, 21 °C\.\n$/],

@@ -34,6 +34,6 @@ it("without the gRPC packages everything else works, and using gRPC reports what
   const cwd = fileURLToPath(new URL("..", import.meta.url));
   const args = ["--import", BLOCK_GRPC_PACKAGES, "--input-type=module", "--eval", SCRIPT];
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd });
-  const advice = "gRPC needs two packages more: npm install @grpc/grpc-js @bufbuild/protobuf";
+  const advice = "gRPC requires two additional packages: npm install @grpc/grpc-js @bufbuild/protobuf";
   expect(JSON.parse(stdout)).toEqual([advice, advice, "HTTP+JSON", "TASK_STATE_COMPLETED"]);
 });

@@ -155,7 +155,7 @@ describe("examples/research", () => {
     expect(getProgressTexts(task)[0]).toBe("Found 1 documents");
     expect(getReport(task)).toContain("Green tea is steeped at eighty degrees for two minutes. [1]");
     expect(getReport(await sendQuestion(server, cwd, "Zebras?"))).toContain(
-      "No document of the folder answers this.",
+      "No document in the folder answers this question.",
     );
     server.cli.child.kill("SIGTERM");
     expect((await server.cli.result).code).toBe(0);

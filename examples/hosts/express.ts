@@ -1,5 +1,5 @@
 /**
- * Agents inside an Express app, below a path of it. It may have read the body before (`express.json()`), or not.
+ * Mounts agents in an Express app under a path, with or without body parsing (`express.json()`).
  *
  *     node examples/hosts/express.ts
  */

@@ -1,5 +1,6 @@
 /**
- * Agents inside a Fastify app, below a path of it. They read the body themselves, so within their scope Fastify does not.
+ * Mounts agents in a Fastify app under a path. The agents parse request bodies themselves, so Fastify's
+ * parsers are removed in their scope.
  *
  *     node examples/hosts/fastify.ts
  */

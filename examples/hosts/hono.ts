@@ -1,5 +1,6 @@
 /**
- * Agents inside a Hono app, below a path of it. The same lines fit Deno, Bun and workers, where `app.fetch` is all there is.
+ * Mounts agents in a Hono app under a path. The same code works in Deno, Bun, and workers, which also use
+ * `app.fetch`.
  *
  *     node examples/hosts/hono.ts
  */

@@ -1,7 +1,10 @@
 /**
- * Agents in a Next app: this file as `app/agents/[[...path]]/route.ts`, and `serverExternalPackages: ["colloquy"]` in
- * `next.config.ts`, because a bundler wants packages that are optional. Next loads it again after a change
- * while it develops, so the server is kept where that does not reach: one process has one server per store.
+ * Mounts agents in a Next app. Save this file as `app/agents/[[...path]]/route.ts`. Add
+ * `serverExternalPackages: ["colloquy"]` to `next.config.ts`, because a bundler would try to include optional
+ * packages.
+ *
+ * In development, Next reloads this module after a change. The server is stored globally, because a store
+ * must not be opened by two servers in one process.
  */
 import { agent, createServer, type Server } from "colloquy";
 
@@ -14,6 +17,6 @@ declare global {
 }
 globalThis.agents ??= createServer({ hello }, { basePath: "/agents" });
 export const { fetch: GET, fetch: POST, fetch: DELETE } = globalThis.agents;
-/** Tasks live longer than a request, in a store of this machine. */
+/** The Node runtime is required, because tasks outlive their requests in a local store. */
 export const runtime = "nodejs";
 export const dynamic = "force-dynamic";

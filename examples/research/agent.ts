@@ -1,5 +1,6 @@
 /**
- * A research assistant over a folder of documents: a LangGraph workflow as an A2A agent, with a tool over MCP.
+ * Research assistant over a folder of documents: a LangGraph workflow that is served as an A2A agent and
+ * calls a tool over MCP.
  *
  *     colloquy serve examples/research
  *     colloquy send http://127.0.0.1:4120/a2a/research "What is the difference between MCP and A2A?" --stream
@@ -19,7 +20,10 @@ const resolvePath = (path: string): string => fileURLToPath(new URL(path, import
 const { env } = process;
 const model = env["RESEARCH_MODEL"];
 
-/** `hybrid_search` is in a process of its own; of our variables it gets those that its embedding model needs. */
+/**
+ * The `hybrid_search` tool runs in a separate process. The process receives only the environment variables
+ * that its embedding model needs.
+ */
 const tools = createMcpToolClient({
   command: process.execPath,
   args: [
@@ -48,7 +52,7 @@ export const agent = fromLangGraph(graph, {
     {
       id: "web_research",
       name: "web_research",
-      description: "Searches the documents and analyses what is found (정보 검색 및 분석)",
+      description: "Searches the documents and analyzes the results (정보 검색 및 분석)",
       tags: ["research", "search"],
       examples: ["What is the difference between MCP and A2A?", "MCP와 A2A의 차이점을 설명해주세요"],
       inputModes: ["text/plain", "application/json"],
@@ -65,15 +69,15 @@ export const agent = fromLangGraph(graph, {
     },
   ],
   toGraphInput: ({ text: query, message }) => ({ query, skill: parseSkill(message.metadata?.["skill"]) }),
-  // Everything is told while the graph works.
+  // The graph emits its results while it runs, so there is no separate answer.
   toAnswer: () => undefined,
-  toProgress: (told) => toAgentYield(told as GraphEvent),
+  toProgress: (event) => toAgentYield(event as GraphEvent),
   afterRestart: "resume",
 });
 
-/** A caller who names no skill gets all: the search results and the report. */
-function parseSkill(named: unknown): Skill {
-  return SKILLS.find((skill) => skill === named) ?? "report_generation";
+/** Returns the requested skill. Without a skill, callers receive the search results and the report. */
+function parseSkill(name: unknown): Skill {
+  return SKILLS.find((skill) => skill === name) ?? "report_generation";
 }
 
 const ARTIFACT_NAMES = {
@@ -82,18 +86,21 @@ const ARTIFACT_NAMES = {
   report: { en: "Research report", ko: "연구 보고서" },
 };
 
-/** The events of the graph as what an agent says: progress is a status, what came out of it an artifact. */
-function toAgentYield(told: GraphEvent): AgentYield {
-  if ("event" in told) return status(text(told.message, { event: told.event }));
-  const { what, language } = told;
-  const about = { id: what, name: ARTIFACT_NAMES[what][language] };
-  if (what === "results") return artifact(about, data(summarizeResults(told.results)));
-  if (what === "analysis") return artifact(about, told.markdown);
-  const asFile = file(Buffer.from(told.markdown), { filename: "report.md", mediaType: "text/markdown" });
-  return artifact(about, told.markdown, asFile);
+/** Converts a graph event to agent output: progress becomes a status, and results become artifacts. */
+function toAgentYield(graphEvent: GraphEvent): AgentYield {
+  if ("event" in graphEvent) return status(text(graphEvent.message, { event: graphEvent.event }));
+  const { what, language } = graphEvent;
+  const info = { id: what, name: ARTIFACT_NAMES[what][language] };
+  if (what === "results") return artifact(info, data(summarizeResults(graphEvent.results)));
+  if (what === "analysis") return artifact(info, graphEvent.markdown);
+  const asFile = file(Buffer.from(graphEvent.markdown), {
+    filename: "report.md",
+    mediaType: "text/markdown",
+  });
+  return artifact(info, graphEvent.markdown, asFile);
 }
 
-/** What was found, without its texts. */
+/** Returns the search results without their texts. */
 function summarizeResults({ mode, results }: SearchResults): JsonObject {
   const documents = results.map(({ document, title, score, passages }) => ({
     document,

@@ -1,4 +1,4 @@
-/** For `colloquy serve` in this folder: the agent under the name that it has in the guide. */
+/** Configuration for `colloquy serve` in this folder, which serves the agent as `research-assistant`. */
 import { defineConfig } from "colloquy";
 import { agent } from "./agent.ts";
 

@@ -1,6 +1,6 @@
 /**
- * A writer without a model: it says nothing itself, but picks the sentences that have most of the question's words, the
- * rare ones counting more. What it says is in the documents, word for word.
+ * Report writer without a model. The writer quotes the sentences of the documents that share the most words
+ * with the question. Rare words have a higher weight.
  */
 import type { FoundDocument } from "./search-index.ts";
 import type { ReportWriter } from "./report-writer.ts";
@@ -9,9 +9,9 @@ import { isKorean, tokenize } from "./tokenizer.ts";
 interface Sentence {
   text: string;
   heading: string;
-  /** Of the document, from 1. */
+  /** Number of the document, starting at 1. */
   documentNumber: number;
-  /** How well the search liked its passage. */
+  /** Search score of the passage that contains the sentence. */
   passageScore: number;
 }
 
@@ -29,16 +29,19 @@ export const extractiveWriter: ReportWriter = {
   write({ query, documents, analysis, language }) {
     const titles = TITLES[language];
     const summary = selectSentences(query, documents).slice(0, SUMMARY_SENTENCES);
-    const said = summary.map(({ text, documentNumber: source }) => `${text} [${source}]`).join(" ");
-    return Promise.resolve(`## ${titles.summary}\n\n${said}\n\n## ${titles.findings}\n\n${analysis}`);
+    const body = summary.map(({ text, documentNumber }) => `${text} [${documentNumber}]`).join(" ");
+    return Promise.resolve(`## ${titles.summary}\n\n${body}\n\n## ${titles.findings}\n\n${analysis}`);
   },
 };
 
-function renderListItem({ text, heading, documentNumber: source }: Sentence): string {
-  return `- **${heading}**: ${text} [${source}]`;
+function renderListItem({ text, heading, documentNumber }: Sentence): string {
+  return `- **${heading}**: ${text} [${documentNumber}]`;
 }
 
-/** The best sentences, best first: a few of each document, none twice, in the language of the question where there are any. */
+/**
+ * Selects the best sentences in descending order, without duplicates and with a limit for each document.
+ * Sentences in the language of the question are preferred.
+ */
 function selectSentences(query: string, documents: readonly FoundDocument[]): Sentence[] {
   const all = documents.flatMap((found, at) => splitSentences(found, at + 1));
   const own = all.filter(({ text }) => isKorean(text) === isKorean(query));
@@ -47,42 +50,46 @@ function selectSentences(query: string, documents: readonly FoundDocument[]): Se
   const ranked = sentences.toSorted((a, b) => (scores.get(b) ?? 0) - (scores.get(a) ?? 0));
   const best: Sentence[] = [];
   for (const sentence of ranked) {
-    const { text, documentNumber: source } = sentence;
+    const { text, documentNumber } = sentence;
     const isKnown = best.some((other) => other.text === text);
-    const isEnough = best.filter((other) => other.documentNumber === source).length >= MAX_PER_DOCUMENT;
+    const isEnough =
+      best.filter((other) => other.documentNumber === documentNumber).length >= MAX_PER_DOCUMENT;
     if (scores.get(sentence) && !isKnown && !isEnough) best.push(sentence);
     if (best.length === MAX_FINDINGS) break;
   }
   return best;
 }
 
-/** How much each sentence has of the question: rare words count more, its heading's half, and its passage's place, too. */
+/**
+ * Scores each sentence by the words it shares with the question. Rare words count more, words in the heading
+ * count half, and the passage's search score is a factor.
+ */
 function scoreSentences(query: string, sentences: readonly Sentence[]): Map<Sentence, number> {
-  const asked = [...new Set(tokenize(query))];
+  const queryWords = [...new Set(tokenize(query))];
   const words = sentences.map(({ text }) => new Set(tokenize(text)));
-  const weights = asked.map((word) => {
-    const having = words.filter((some) => some.has(word)).length;
-    return Math.log(1 + sentences.length / (1 + having));
+  const weights = queryWords.map((word) => {
+    const matches = words.filter((sentenceWords) => sentenceWords.has(word)).length;
+    return Math.log(1 + sentences.length / (1 + matches));
   });
-  const most = Math.max(...sentences.map(({ passageScore: passage }) => passage));
+  const maxPassageScore = Math.max(...sentences.map(({ passageScore }) => passageScore));
   return new Map(
     sentences.map((sentence, index) => {
       const heading = new Set(tokenize(sentence.heading));
-      const score = asked.reduce((sum, word, at) => {
+      const score = queryWords.reduce((sum, word, at) => {
         const share = (words[index]?.has(word) ? 1 : 0) + (heading.has(word) ? 0.5 : 0);
         return sum + share * (weights[at] ?? 0);
       }, 0);
-      return [sentence, score * Math.sqrt(sentence.passageScore / most)];
+      return [sentence, score * Math.sqrt(sentence.passageScore / maxPassageScore)];
     }),
   );
 }
 
-function splitSentences({ passages }: FoundDocument, source: number): Sentence[] {
-  return passages.flatMap(({ heading, text, score: passage }) =>
+function splitSentences({ passages }: FoundDocument, documentNumber: number): Sentence[] {
+  return passages.flatMap(({ heading, text, score: passageScore }) =>
     text
       .split(/\n+|(?<=[.!?])\s+/)
       .map((line) => line.replace(/^[-*>|\d.\s]+/, "").trim())
       .filter((line) => tokenize(line).length > 3)
-      .map((line) => ({ text: line, heading, documentNumber: source, passageScore: passage })),
+      .map((line) => ({ text: line, heading, documentNumber, passageScore })),
   );
 }

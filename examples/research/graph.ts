@@ -1,4 +1,7 @@
-/** The workflow: search → analyze → generate, with a checkpoint after each, so that it goes on behind the last. */
+/**
+ * The research workflow: search → analyze → generate. Each step is followed by a checkpoint, from which the
+ * workflow can resume.
+ */
 import { setTimeout } from "node:timers/promises";
 import {
   Annotation,
@@ -16,7 +19,7 @@ import { type WriterRequest, getNothingFoundText, addSources, type ReportWriter 
 export const SKILLS = ["web_research", "report_generation"] as const;
 export type Skill = (typeof SKILLS)[number];
 
-/** What the nodes tell while they work. */
+/** An event that a node emits while it runs. */
 export type GraphEvent =
   | { event: "search_complete" | "analysis_complete" | "report_complete"; message: string }
   | { what: "results"; results: SearchResults; language: WriterRequest["language"] }
@@ -24,7 +27,7 @@ export type GraphEvent =
 
 const State = Annotation.Root({
   query: Annotation<string>,
-  /** What was asked for: `web_research` needs no report. */
+  /** The requested skill. `web_research` needs no report. */
   skill: Annotation<Skill>,
   documents: Annotation<FoundDocument[]>,
   analysis: Annotation<string>,
@@ -36,17 +39,17 @@ export interface GraphDependencies {
   tools: McpToolClient;
   writer: ReportWriter;
   checkpointer: BaseCheckpointSaver;
-  /** Each node takes at least so long, for those who want to watch. */
+  /** Minimum duration of each node in milliseconds, for demonstrations. Default: 0. */
   paceMs?: number;
 }
 
 export function createResearchGraph({ tools, writer, checkpointer, paceMs = 0 }: GraphDependencies) {
-  const paced = async ({ signal }: LangGraphRunnableConfig): Promise<void> => {
+  const waitForPace = async ({ signal }: LangGraphRunnableConfig): Promise<void> => {
     await setTimeout(paceMs, undefined, { signal });
   };
 
   async function search({ query }: State, config: LangGraphRunnableConfig): Promise<Partial<State>> {
-    await paced(config);
+    await waitForPace(config);
     const { signal } = config;
     const found = await tools.callTool("hybrid_search", { query, limit: 20 }, signal ? { signal } : {});
     if (found.isError) throw new Error(`hybrid_search failed: ${found.text}`);
@@ -57,23 +60,24 @@ export function createResearchGraph({ tools, writer, checkpointer, paceMs = 0 }:
   }
 
   async function analyze(state: State, config: LangGraphRunnableConfig): Promise<Partial<State>> {
-    await paced(config);
-    const ask = createWriterRequest(state, config);
-    const analysis = ask.documents.length === 0 ? getNothingFoundText(ask) : await writer.analyze(ask);
+    await waitForPace(config);
+    const request = createWriterRequest(state, config);
+    const analysis =
+      request.documents.length === 0 ? getNothingFoundText(request) : await writer.analyze(request);
     if (state.skill === "web_research") {
-      emitEvent(config, { what: "analysis", markdown: analysis, language: ask.language });
+      emitEvent(config, { what: "analysis", markdown: analysis, language: request.language });
     }
     emitEvent(config, { event: "analysis_complete", message: "Analysis done" });
     return { analysis };
   }
 
   async function generate(state: State, config: LangGraphRunnableConfig): Promise<Partial<State>> {
-    await paced(config);
-    const ask = createWriterRequest(state, config);
+    await waitForPace(config);
+    const request = createWriterRequest(state, config);
     const { analysis } = state;
-    const body = ask.documents.length === 0 ? analysis : await writer.write({ ...ask, analysis });
-    const report = addSources(body, ask);
-    emitEvent(config, { what: "report", markdown: report, language: ask.language });
+    const body = request.documents.length === 0 ? analysis : await writer.write({ ...request, analysis });
+    const report = addSources(body, request);
+    emitEvent(config, { what: "report", markdown: report, language: request.language });
     emitEvent(config, { event: "report_complete", message: "Report generated" });
     return { report };
   }
@@ -103,6 +107,6 @@ function detectLanguage(query: string): WriterRequest["language"] {
   return isKorean(query) ? "ko" : "en";
 }
 
-function emitEvent({ writer }: LangGraphRunnableConfig, told: GraphEvent): void {
-  writer?.(told);
+function emitEvent({ writer }: LangGraphRunnableConfig, event: GraphEvent): void {
+  writer?.(event);
 }

@@ -1,20 +1,20 @@
-/** A folder of Markdown and text files, cut into passages at its headings. */
+/** Reads a folder of Markdown and text files and splits them into passages at their headings. */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 export interface Passage {
-  /** The file, relative to the folder. */
+  /** Path of the file relative to the folder. */
   document: string;
-  /** The file's first heading, or its name. */
+  /** First heading of the file, or its name. */
   title: string;
-  /** The heading above the passage. */
+  /** Heading above the passage. */
   heading: string;
   text: string;
 }
 
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** All passages of the folder's `.md`, `.markdown` and `.txt` files, in the order of their names. */
+/** Returns all passages of the `.md`, `.markdown`, and `.txt` files in a folder, sorted by path. */
 export async function readPassages(folder: string): Promise<Passage[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const files = entries
@@ -24,8 +24,7 @@ export async function readPassages(folder: string): Promise<Passage[]> {
   const passages: Passage[] = [];
   for (const file of files) {
     const bytes = await readFile(file);
-    if (bytes.length > MAX_FILE_BYTES)
-      process.stderr.write(`${file} is left out: it is larger than 1 MiB.\n`);
+    if (bytes.length > MAX_FILE_BYTES) process.stderr.write(`Skipped ${file}: it is larger than 1 MiB.\n`);
     else
       passages.push(
         ...splitIntoPassages(file.slice(folder.length).replace(/^[/\\]+/, ""), bytes.toString("utf8")),

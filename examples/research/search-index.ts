@@ -1,9 +1,9 @@
-/** Full text over the passages of a folder, and vectors beside it where there is an embedding model. */
+/** Full-text index over the passages of a folder, with vectors if there is an embedding model. */
 import { create, insertMultiple, search } from "@orama/orama";
 import type { Passage } from "./passages.ts";
 import { tokenize } from "./tokenizer.ts";
 
-/** A document that was found, with its best passages. */
+/** A document found by a search, with its best passages. */
 export interface FoundDocument {
   document: string;
   title: string;
@@ -12,14 +12,14 @@ export interface FoundDocument {
 }
 
 export interface SearchResults {
-  /** Whether vectors had a say. */
+  /** `hybrid` if the search also used vectors. */
   mode: "fulltext" | "hybrid";
   results: FoundDocument[];
 }
 
 export type Embed = (texts: string[]) => Promise<number[][]>;
 
-/** How many passages are looked at, and how many of a document are shown. */
+/** Maximum number of passages per search, and maximum number of passages shown per document. */
 const MAX_PASSAGES = 60;
 const MAX_PASSAGES_PER_DOCUMENT = 3;
 
@@ -74,7 +74,7 @@ export class SearchIndex {
     });
   }
 
-  /** The documents that match best, at most `limit`. */
+  /** Resolves with the best matching documents, at most `limit`. */
   async search(query: string, limit: number): Promise<SearchResults> {
     const byDocument = new Map<string, FoundDocument>();
     for (const { score, document: passage } of await this.#findPassages(query)) {

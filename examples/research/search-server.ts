@@ -1,9 +1,10 @@
 /**
- * An MCP server over stdio with one tool, `hybrid_search`, over the documents of a folder:
+ * MCP server over stdio with one tool, `hybrid_search`, over the documents in a folder:
  *
  *     node search-server.ts FOLDER
  *
- * Full text always; vectors too when `EMBEDDING_MODEL` names a model. The folder is read once, at the start.
+ * It always searches the full text, and also vectors if `EMBEDDING_MODEL` is set. The folder is read once at
+ * startup.
  */
 import { McpServer } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
@@ -20,11 +21,11 @@ const searchIndex = await SearchIndex.create(
 );
 
 const inputSchema = z.object({
-  query: z.string().describe("What to look for"),
-  limit: z.number().int().min(1).max(100).default(20).describe("At most this many documents"),
+  query: z.string().describe("Search query"),
+  limit: z.number().int().min(1).max(100).default(20).describe("Maximum number of documents"),
 });
 const outputSchema = z.object({
-  mode: z.enum(["fulltext", "hybrid"]).describe("Whether vectors had a say"),
+  mode: z.enum(["fulltext", "hybrid"]).describe("hybrid if the search also used vectors"),
   results: z.array(
     z.object({
       document: z.string(),
@@ -39,7 +40,7 @@ serveStdio(() => {
   const server = new McpServer({ name: "documents", version: "1.0.0" });
   server.registerTool(
     "hybrid_search",
-    { description: "Finds documents, with the passages that match best", inputSchema, outputSchema },
+    { description: "Finds documents with their best matching passages", inputSchema, outputSchema },
     async ({ query, limit }) => {
       const found = await searchIndex.search(query, limit);
       return { content: [{ type: "text", text: JSON.stringify(found) }], structuredContent: { ...found } };

@@ -1,6 +1,7 @@
 /**
- * LangGraph's checkpoints in a SQLite file, by Node's own SQLite: what a graph had done survives its process.
- * (`@langchain/langgraph-checkpoint-sqlite` does the same with a native module, which has to be compiled or downloaded.)
+ * LangGraph checkpointer that uses Node's SQLite module. Completed steps survive a killed process.
+ * `@langchain/langgraph-checkpoint-sqlite` is an alternative with a native module, which must be compiled or
+ * downloaded.
  */
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
@@ -49,9 +50,9 @@ export class SqliteCheckpoints extends BaseCheckpointSaver {
 
   async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
     const { thread, ns, id } = parseConfig(config);
-    const which = id === undefined ? "ORDER BY id DESC LIMIT 1" : "AND id = ?";
+    const clause = id === undefined ? "ORDER BY id DESC LIMIT 1" : "AND id = ?";
     const row = this.#db
-      .prepare(`SELECT * FROM checkpoint WHERE thread = ? AND ns = ? ${which}`)
+      .prepare(`SELECT * FROM checkpoint WHERE thread = ? AND ns = ? ${clause}`)
       .get(thread, ns, ...(id === undefined ? [] : [id]));
     return row && (await this.#toTuple(row));
   }
@@ -62,15 +63,15 @@ export class SqliteCheckpoints extends BaseCheckpointSaver {
     const rows = this.#db
       .prepare("SELECT * FROM checkpoint WHERE thread = ? AND ns = ? ORDER BY id DESC")
       .all(thread, ns);
-    let left = options.limit ?? Infinity;
+    let remaining = options.limit ?? Infinity;
     for (const row of rows) {
-      if (left <= 0) return;
+      if (remaining <= 0) return;
       if (typeof before === "string" && (row["id"] as string) >= before) continue;
       const tuple = await this.#toTuple(row);
       const metadata = tuple.metadata as Record<string, unknown> | undefined;
       const filter = Object.entries(options.filter ?? {});
       if (!filter.every(([key, value]) => metadata?.[key] === value)) continue;
-      left--;
+      remaining--;
       yield tuple;
     }
   }
@@ -81,7 +82,7 @@ export class SqliteCheckpoints extends BaseCheckpointSaver {
     metadata: CheckpointMetadata,
   ): Promise<RunnableConfig> {
     const { thread, ns, id: parent = null } = parseConfig(config);
-    const [[, json], [, about]] = await Promise.all([
+    const [[, json], [, metadataJson]] = await Promise.all([
       this.serde.dumpsTyped(checkpoint),
       this.serde.dumpsTyped(metadata),
     ]);
@@ -89,21 +90,24 @@ export class SqliteCheckpoints extends BaseCheckpointSaver {
       .prepare(
         "INSERT OR REPLACE INTO checkpoint (thread, ns, id, parent, json, metadata) VALUES (?, ?, ?, ?, ?, ?)",
       )
-      .run(thread, ns, checkpoint.id, parent, json, about);
+      .run(thread, ns, checkpoint.id, parent, json, metadataJson);
     return createConfig(thread, ns, checkpoint.id);
   }
 
   async putWrites(config: RunnableConfig, writes: PendingWrite[], task: string, path = ""): Promise<void> {
     const { thread, ns, id } = parseConfig(config);
-    if (id === undefined) throw new Error("Writes belong to a checkpoint; the config names none.");
+    if (id === undefined)
+      throw new Error("The config contains no checkpoint id, which is required for writes.");
     for (const [index, [channel, value]] of writes.entries()) {
       const [, json] = await this.serde.dumpsTyped(value);
       const special = WRITES_IDX_MAP[channel];
-      // What a node wrote stands; an error or an interrupt, whose places are negative, is the newest one.
+      // Regular writes of a node are kept. Special writes, such as errors and interrupts, have a negative
+      // index and are replaced by newer ones.
       const insert = special === undefined ? "INSERT OR IGNORE" : "INSERT OR REPLACE";
       this.#db
         .prepare(
-          `${insert} INTO pending_write (thread, ns, checkpoint, task, idx, path, channel, json) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+          `${insert} INTO pending_write (thread, ns, checkpoint, task, idx, path, channel, json)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
         )
         .run(thread, ns, id, task, special ?? index, path, channel, json);
     }
@@ -154,7 +158,8 @@ function parseConfig({ configurable = {} }: RunnableConfig): {
     checkpoint_ns: ns = "",
     checkpoint_id: id,
   } = configurable as Record<string, unknown>;
-  if (typeof thread !== "string") throw new Error("A checkpoint belongs to a thread; the config names none.");
+  if (typeof thread !== "string")
+    throw new Error("The config contains no thread id, which is required for checkpoints.");
   return { thread, ns: String(ns), id: typeof id === "string" ? id : undefined };
 }
 

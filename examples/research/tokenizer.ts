@@ -1,4 +1,7 @@
-/** The words of a text, for the search and for the extractive writer: English in its stems, Korean in pairs of letters. */
+/**
+ * Tokenizer for the search and the extractive writer. The tokenizer stems English words and splits Korean
+ * words into bigrams.
+ */
 
 const STOP_WORDS = new Set(
   "a an and are as at be by can do does for from has have how i in is it its may me of on or so that the their them they this to was what when where which who why will with you your between tell about explain describe please".split(
@@ -6,7 +9,10 @@ const STOP_WORDS = new Set(
   ),
 );
 
-/** Korean has no spaces where words end and particles begin, so each pair of its letters is a word: 프로토콜은 → 프로 로토 토콜 콜은. */
+/**
+ * Returns the tokens of a text. In Korean, particles are attached to words without spaces, so each pair of
+ * letters is a token: 프로토콜은 → 프로 로토 토콜 콜은.
+ */
 export function tokenize(text: string): string[] {
   const words: string[] = [];
   for (const [run] of text
@@ -23,7 +29,7 @@ function splitIntoBigrams(run: string): string[] {
   return run.length < 3 ? [run] : Array.from({ length: run.length - 1 }, (_, at) => run.slice(at, at + 2));
 }
 
-/** Just enough for a plural to find its singular, and the other way round. */
+/** Removes a plural ending, so that singular and plural forms match. */
 function stemWord(word: string): string {
   if (word.length > 4 && word.endsWith("ies")) return `${word.slice(0, -3)}y`;
   return word.length > 3 && /[^s]s$/.test(word) ? word.slice(0, -1) : word;

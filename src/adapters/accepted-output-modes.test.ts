@@ -27,27 +27,31 @@ async function collectParts(
   const remote = await connect((await server.listen()).url);
   const configuration = acceptedOutputModes ? { acceptedOutputModes } : {};
   const answer = await collect(remote.stream("hi", { configuration }));
-  const { artifacts = [], status: end } = (answer as { task: Task }).task;
+  const { artifacts = [], status } = (answer as { task: Task }).task;
   const partsOf = (id: string): Part[] => artifacts.find(({ artifactId }) => artifactId === id)?.parts ?? [];
-  return { said: partsOf("answer"), table: partsOf("table"), asked: end.message?.parts ?? [] };
+  return { said: partsOf("answer"), table: partsOf("table"), asked: status.message?.parts ?? [] };
 }
 
-describe("what a generator says, to a client", () => {
+describe("the output of a generator for a client", () => {
   it.each([
     ["that names nothing", undefined],
     ["that takes everything", ["*/*"]],
     ["that takes no text either", ["application/json", "application/vnd.table+json", "image/png"]],
-  ])("%s, is as it was said [F-12]", async (_, modes) => {
-    const { said, table, asked } = await collectParts(modes);
-    expect(said).toEqual([{ text: "It is " }, { data: { n: null }, metadata: { source: "abacus" } }, image]);
+  ])("%s, is unchanged [F-12]", async (_, modes) => {
+    const { said: output, table, asked } = await collectParts(modes);
+    expect(output).toEqual([
+      { text: "It is " },
+      { data: { n: null }, metadata: { source: "abacus" } },
+      image,
+    ]);
     expect(table).toEqual([{ data: [1, 2], mediaType: "application/vnd.table+json", filename: "t.json" }]);
     expect(asked).toEqual([{ text: "More?" }, { data: true }]);
   });
 
-  it("that takes only text, has data as JSON text, and nothing is missing [F-12]", async () => {
-    const { said, table, asked } = await collectParts(["text/plain"]);
+  it("that accepts only text contains data as JSON text, and no part is missing [F-12]", async () => {
+    const { said: output, table, asked } = await collectParts(["text/plain"]);
     const mediaType = "text/plain";
-    expect(said).toEqual([
+    expect(output).toEqual([
       { text: "It is " },
       { text: '{"n":null}', metadata: { source: "abacus" }, mediaType },
       { text: "a picture that you can not see" },
@@ -56,7 +60,7 @@ describe("what a generator says, to a client", () => {
     expect(asked).toEqual([{ text: "More?" }, { text: "true", mediaType }]);
   });
 
-  it("that takes only files, is as it was said: there is no other way to say it [F-12]", async () => {
+  it("that accepts only files is unchanged, because no other form exists [F-12]", async () => {
     const { asked } = await collectParts(["image/*"]);
     expect(asked).toEqual([{ text: "More?" }, { data: true }]);
   });

@@ -2,16 +2,16 @@ import type { AgentEvent, Run } from "../engine/index.ts";
 import { acceptsMediaType, getMediaType, type Part } from "../protocol/index.ts";
 
 /**
- * What an agent says, for the client that asked (A2A §3.2.2, `acceptedOutputModes`): to one that takes text and no JSON,
- * data goes out as its JSON text. Nothing is ever left out; what else could be said otherwise, only the agent knows,
- * which asks `acceptsMediaType(run.configuration, "image/png")`.
+ * Converts data parts to JSON text for clients that accept text but not JSON (A2A §3.2.2,
+ * `acceptedOutputModes`). No part is omitted. For other media types, an agent can call
+ * `acceptsMediaType(run.configuration, "image/png")`.
  */
 export function withAcceptedOutputModes(
   events: AsyncIterable<AgentEvent>,
   { configuration }: Run,
 ): AsyncIterable<AgentEvent> {
-  const takesText = acceptsMediaType(configuration, "text/plain");
-  if (!takesText || acceptsMediaType(configuration, "application/json")) return events;
+  const acceptsText = acceptsMediaType(configuration, "text/plain");
+  if (!acceptsText || acceptsMediaType(configuration, "application/json")) return events;
   return mapStreamParts(events, (part) =>
     "data" in part && !acceptsMediaType(configuration, getMediaType(part) ?? "") ? toTextPart(part) : part,
   );
@@ -19,24 +19,24 @@ export function withAcceptedOutputModes(
 
 async function* mapStreamParts(
   events: AsyncIterable<AgentEvent>,
-  retell: (part: Part) => Part,
+  convertPart: (part: Part) => Part,
 ): AsyncGenerator<AgentEvent, void, undefined> {
-  for await (const event of events) yield mapEventParts(event, retell);
+  for await (const event of events) yield mapEventParts(event, convertPart);
 }
 
-function mapEventParts(event: AgentEvent, retell: (part: Part) => Part): AgentEvent {
+function mapEventParts(event: AgentEvent, convertPart: (part: Part) => Part): AgentEvent {
   if ("artifact" in event) {
-    return { ...event, artifact: { ...event.artifact, parts: event.artifact.parts.map(retell) } };
+    return { ...event, artifact: { ...event.artifact, parts: event.artifact.parts.map(convertPart) } };
   }
   if ("message" in event) {
-    return { ...event, message: { ...event.message, parts: event.message.parts.map(retell) } };
+    return { ...event, message: { ...event.message, parts: event.message.parts.map(convertPart) } };
   }
   const { message, ...status } = event.status;
   if (!message) return event;
-  return { ...event, status: { ...status, message: { ...message, parts: message.parts.map(retell) } } };
+  return { ...event, status: { ...status, message: { ...message, parts: message.parts.map(convertPart) } } };
 }
 
-/** With a media type, so that it stays a part of its own beside the text around it. */
-function toTextPart({ data, ...about }: Extract<Part, { data: unknown }>): Part {
-  return { ...about, text: JSON.stringify(data), mediaType: "text/plain" };
+/** Returns a text part with a media type, so that it is not merged with the text around it. */
+function toTextPart({ data, ...otherFields }: Extract<Part, { data: unknown }>): Part {
+  return { ...otherFields, text: JSON.stringify(data), mediaType: "text/plain" };
 }

@@ -4,25 +4,30 @@ import type { Agent } from "../engine/index.ts";
 import { data, file, text, getText, type Task } from "../protocol/index.ts";
 import { createServer, type Server } from "../server/index.ts";
 
-/** The same few agents, written in the idiom of each framework. */
+/** The same agents, written in the style of each framework. */
 export interface SampleAgents {
-  /** Answers with these chunks, one after the other. */
+  /** Creates an agent that answers with these chunks, in order. */
   createAnsweringAgent(chunks: readonly string[]): Agent;
-  /** Says "first ", waits for the gate, and says "second". */
+  /** Creates an agent that emits "first ", waits for the gate, and emits "second". */
   createPausingAgent(gate: Promise<void>): Agent;
-  /** Breaks with that error. */
+  /** Creates an agent that fails with the error. */
   createFailingAgent(error: Error): Agent;
-  /** Says "working" and works on until its framework stops it, which it then tells. */
+  /**
+   * Creates an agent that emits "working" and works until its framework stops it. It then calls `stopped`.
+   */
   createEndlessAgent(stopped: () => void): Agent;
-  /** Answers with all that its user has said to it in this conversation, joined by " | ". */
+  /** Creates an agent that answers with all user messages of the conversation, joined by " | ". */
   createRememberingAgent(): Agent;
-  /** Answers with what it was given: `text:look file:image/png:AQID data:{"n":1}`. */
+  /** Creates an agent that describes its input: `text:look file:image/png:AQID data:{"n":1}`. */
   createEchoAgent(): Agent;
-  /** Asks "Which city?" and answers "Sunny in " and what it is told. Absent: the framework can not ask. */
+  /**
+   * Creates an agent that asks "Which city?" and answers "Sunny in" plus the city. Absent if the framework
+   * cannot ask.
+   */
   createAskingAgent?(): Agent;
 }
 
-/** What every adapter does, over real HTTP, with a real client. */
+/** Describes the behavior of every adapter, with a real client over HTTP. */
 export function describeAdapter(name: string, framework: SampleAgents): void {
   let server: Server | undefined;
   let seen: unknown[] = [];
@@ -36,11 +41,11 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
   }
 
   describe(`${name} as an agent`, () => {
-    it("streams its answer in chunks and completes the task, which is stored whole", async () => {
+    it("streams its answer in chunks and completes the task, which is stored completely", async () => {
       const remote = await remoteOf(framework.createAnsweringAgent(["One ", "two ", "three."]));
       const chunks: string[] = [];
       const events = remote.stream("count");
-      const told = async function* (): typeof events extends AsyncIterable<infer E>
+      const reported = async function* (): typeof events extends AsyncIterable<infer E>
         ? AsyncGenerator<E>
         : never {
         for await (const event of events) {
@@ -48,7 +53,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
           yield event;
         }
       };
-      const task = await requireTask(collect(told()));
+      const task = await requireTask(collect(reported()));
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");
       expect(chunks.filter((chunk) => chunk !== "")).toEqual(["One ", "two ", "three."]);
       expect(getAnswerText(task)).toBe("One two three.");
@@ -56,19 +61,19 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
       expect(seen).toEqual([]);
     });
 
-    it("is heard while it still thinks", async () => {
+    it("emits output while it is still working", async () => {
       const gate = Promise.withResolvers<void>();
       const remote = await remoteOf(framework.createPausingAgent(gate.promise));
-      let said = "";
+      let output = "";
       for await (const event of remote.stream("go")) {
         if (!("artifactUpdate" in event)) continue;
-        said += getText(event.artifactUpdate.artifact.parts);
-        if (said === "first ") gate.resolve();
+        output += getText(event.artifactUpdate.artifact.parts);
+        if (output === "first ") gate.resolve();
       }
-      expect(said).toBe("first second");
+      expect(output).toBe("first second");
     });
 
-    it("goes on when its reader has left, and nothing is lost", async () => {
+    it("continues when its reader has left, and loses nothing", async () => {
       const gate = Promise.withResolvers<void>();
       const remote = await remoteOf(framework.createPausingAgent(gate.promise));
       let id = "";
@@ -84,7 +89,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
       expect(getAnswerText(task)).toBe("first second");
     });
 
-    it("fails without telling callers why; whoever runs the server learns it", async () => {
+    it("hides the error from the caller and reports it to the observer", async () => {
       const cause = new Error("no route to 10.1.2.3");
       const remote = await remoteOf(framework.createFailingAgent(cause));
       const task = await requireTask(remote.send("go"));
@@ -108,7 +113,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
       expect(seen).toEqual([]);
     });
 
-    it("remembers a conversation by its contextId, and mixes it up with no other", async () => {
+    it("remembers a conversation by its contextId, separately from others", async () => {
       const remote = await remoteOf(framework.createRememberingAgent());
       const first = await requireTask(remote.send("red"));
       const second = await requireTask(remote.send("green", { contextId: first.contextId }));
@@ -117,21 +122,21 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
       expect([first, second, other].map(getAnswerText)).toEqual(["red", "red | green", "blue"]);
     });
 
-    it("is given files and data", async () => {
+    it("receives files and data", async () => {
       const remote = await remoteOf(framework.createEchoAgent());
       const image = file(new Uint8Array([1, 2, 3]), { mediaType: "image/png" });
       const task = await requireTask(remote.send([text("look"), image, data({ n: 1 })]));
       expect(getAnswerText(task)).toBe('text:look file:image/png:AQID data:{"n":1}');
     });
 
-    it.skipIf(!framework.createAskingAgent)("asks, and goes on with the answer", async () => {
+    it.skipIf(!framework.createAskingAgent)("asks a question and continues with the answer", async () => {
       const remote = await remoteOf((framework.createAskingAgent as () => Agent)());
       const asked = await requireTask(remote.send("How is the weather?"));
       expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
       expect(getText(asked.status.message?.parts ?? [])).toBe("Which city?");
-      const told = await requireTask(remote.send("Seoul", { taskId: asked.id }));
-      expect(told.status.state).toBe("TASK_STATE_COMPLETED");
-      expect(getAnswerText(told)).toBe("Sunny in Seoul");
+      const reported = await requireTask(remote.send("Seoul", { taskId: asked.id }));
+      expect(reported.status.state).toBe("TASK_STATE_COMPLETED");
+      expect(getAnswerText(reported)).toBe("Sunny in Seoul");
     });
   });
 }
@@ -142,7 +147,7 @@ export async function requireTask(answer: Promise<{ task: Task } | object>): Pro
   return response.task;
 }
 
-/** All that a task's artifacts say, without what the agent only thought. */
+/** Returns the text of a task's artifacts, without reasoning. */
 export function getAnswerText({ artifacts = [] }: Task): string {
   return artifacts
     .flatMap(({ parts }) => parts.filter(({ metadata }) => metadata?.["thought"] !== true))

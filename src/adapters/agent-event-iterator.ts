@@ -6,24 +6,24 @@ type ArtifactEvent = Extract<AgentEvent, { artifact: Artifact }>;
 type StatusEvent = Extract<AgentEvent, { status: unknown }>;
 type IteratorStep = IteratorResult<AgentEvent, undefined>;
 
-/** A generator that waits for nothing has produced its next value within this many microtasks. */
+/** Number of microtasks within which a generator that does not wait produces its next value. */
 const LOOKAHEAD_MICROTASKS = 4;
 const RESOLVED_PROMISE = Promise.resolve();
 
 /**
- * What a generator says, as events of the agent port.
+ * Converts the values that a generator yields into agent events.
  *
- * The last chunk of an artifact shall say so, but nobody knows which one is the last before the next comes. Each chunk
- * is therefore held for a few microtasks: a generator that does not wait in between has gone on by then, and its last
- * chunk is marked. One that waits (for a model, a socket) is not kept waiting: its chunk goes out, and the artifact is
- * closed with an empty text at the end of the turn.
+ * The last chunk of an artifact has to be marked, but it is known only once the generator ends. Each chunk is
+ * therefore held back for a few microtasks. If the generator does not wait between values, it has ended by
+ * then, and its last chunk is marked. If it waits, for example for a model or a socket, the chunk is emitted
+ * at once. The artifact is then closed with an empty text at the end of the turn.
  */
 export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, undefined> {
   readonly #run: Run;
   readonly #source: AsyncIterator<AgentYield, unknown>;
-  /** Artifacts that were begun and not closed, and whether their last part is plain text. */
+  /** Open artifacts, and whether their last part is plain text. */
   readonly #openArtifacts = new Map<string, boolean>();
-  /** Said already, to be handed out before anything else. */
+  /** Events that are ready to be returned. */
   readonly #queue: AgentEvent[] = [];
   #pendingNext: Promise<IteratorResult<AgentYield, unknown>> | undefined;
   #heldChunk: ArtifactEvent | undefined;
@@ -41,13 +41,13 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
 
   async next(): Promise<IteratorStep> {
     for (;;) {
-      const ready = this.#queue.shift();
-      if (ready) return { done: false, value: ready };
+      const queuedEvent = this.#queue.shift();
+      if (queuedEvent) return { done: false, value: queuedEvent };
       if (this.#ended) return { done: true, value: undefined };
-      const ahead = (this.#pendingNext ??= this.#source.next());
-      if (this.#heldChunk && !(await isResolvedSoon(ahead)))
+      const pendingNext = (this.#pendingNext ??= this.#source.next());
+      if (this.#heldChunk && !(await isResolvedSoon(pendingNext)))
         return { done: false, value: this.#releaseChunk() };
-      const { done, value } = await ahead;
+      const { done, value } = await pendingNext;
       this.#pendingNext = undefined;
       if (done) this.#finish();
       else if (isTurnEnd(value)) {
@@ -64,13 +64,13 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
     return { done: true, value: undefined };
   }
 
-  #convert(said: AgentYield): void {
-    if (typeof said === "string") {
-      // Models are fond of empty deltas.
-      if (said !== "") this.#holdChunk(this.#createAnswerChunk({ text: said }), false);
-    } else if ("chunk" in said) this.#holdChunk(said.chunk, said.lastChunk ?? false);
-    else if ("status" in said || "artifact" in said || "message" in said) this.#emit(said);
-    else this.#holdChunk(this.#createAnswerChunk(said), false);
+  #convert(yielded: AgentYield): void {
+    if (typeof yielded === "string") {
+      // Models often produce empty deltas.
+      if (yielded !== "") this.#holdChunk(this.#createAnswerChunk({ text: yielded }), false);
+    } else if ("chunk" in yielded) this.#holdChunk(yielded.chunk, yielded.lastChunk ?? false);
+    else if ("status" in yielded || "artifact" in yielded || "message" in yielded) this.#emit(yielded);
+    else this.#holdChunk(this.#createAnswerChunk(yielded), false);
   }
 
   #finish(status?: StatusEvent): void {
@@ -84,27 +84,27 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
     this.#queue.push(event);
   }
 
-  #holdChunk(artifact: Artifact, last: boolean): void {
+  #holdChunk(artifact: Artifact, isLastChunk: boolean): void {
     if (this.#heldChunk) this.#queue.push(this.#releaseChunk());
     const { artifactId, parts } = artifact;
     const event: ArtifactEvent = this.#openArtifacts.has(artifactId)
       ? { artifact, append: true }
       : { artifact };
-    if (last) {
+    if (isLastChunk) {
       event.lastChunk = true;
       this.#openArtifacts.delete(artifactId);
       this.#queue.push(event);
       return;
     }
-    const end = parts.at(-1);
-    this.#openArtifacts.set(artifactId, end !== undefined && isPlainText(end));
+    const lastPart = parts.at(-1);
+    this.#openArtifacts.set(artifactId, lastPart !== undefined && isPlainText(lastPart));
     this.#heldChunk = event;
   }
 
   #releaseChunk(): ArtifactEvent {
-    const held = this.#heldChunk as ArtifactEvent;
+    const chunk = this.#heldChunk as ArtifactEvent;
     this.#heldChunk = undefined;
-    return held;
+    return chunk;
   }
 
   #closeArtifacts(): void {
@@ -113,7 +113,8 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
       this.#queue.push({ ...this.#releaseChunk(), lastChunk: true });
     }
     for (const [artifactId, endsWithText] of this.#openArtifacts) {
-      // Plain text joins plain text, so this adds nothing; behind anything else it would be a part of its own.
+      // An empty plain text merges with preceding plain text. After any other part, it would become an
+      // additional part.
       if (endsWithText) {
         this.#queue.push({ artifact: { artifactId, parts: [{ text: "" }] }, append: true, lastChunk: true });
       }
@@ -129,30 +130,33 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
   }
 }
 
-function isTurnEnd(said: AgentYield): said is StatusEvent {
-  if (typeof said === "string") return false;
-  // Agents without types reach this with whatever they have; a wrong object is for the engine to refuse.
-  if (typeof said !== "object" || said === null) {
-    throw new TypeError(`The agent yielded ${String(said)}; yield text, a part or an event.`);
+function isTurnEnd(yielded: AgentYield): yielded is StatusEvent {
+  if (typeof yielded === "string") return false;
+  // Agents without type checks may yield anything. Objects with wrong fields are rejected by the engine.
+  if (typeof yielded !== "object" || yielded === null) {
+    throw new TypeError(`The agent yielded ${String(yielded)}. Yield text, a part, or an event.`);
   }
-  return "status" in said && said.status.state !== "TASK_STATE_WORKING";
+  return "status" in yielded && yielded.status.state !== "TASK_STATE_WORKING";
 }
 
-/** `answer`, or `answer-2` … when earlier turns of the task have left theirs. */
+/**
+ * Returns `name`, or `name-2`, `name-3`, and so on if earlier turns of the task already used the name as an
+ * artifact id.
+ */
 export function createUniqueArtifactId({ task }: Pick<Run, "task">, name: string): string {
-  const taken = new Set(task.artifacts?.map((artifact) => artifact.artifactId));
+  const usedIds = new Set(task.artifacts?.map((artifact) => artifact.artifactId));
   let id = name;
-  for (let turn = 2; taken.has(id); turn++) id = `${name}-${turn}`;
+  for (let turn = 2; usedIds.has(id); turn++) id = `${name}-${turn}`;
   return id;
 }
 
 async function isResolvedSoon(promise: Promise<unknown>): Promise<boolean> {
-  const seen = { success: false };
+  const outcome = { success: false };
   promise.then(
-    () => (seen.success = true),
-    // Not lost: whoever awaits the promise next gets it.
+    () => (outcome.success = true),
+    // The error is not lost. It is thrown where the promise is awaited.
     () => {},
   );
-  for (let tick = 0; tick < LOOKAHEAD_MICROTASKS && !seen.success; tick++) await RESOLVED_PROMISE;
-  return seen.success;
+  for (let tick = 0; tick < LOOKAHEAD_MICROTASKS && !outcome.success; tick++) await RESOLVED_PROMISE;
+  return outcome.success;
 }

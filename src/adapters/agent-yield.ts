@@ -1,66 +1,75 @@
 import type { AgentEvent, AgentMessage } from "../engine/index.ts";
 import type { Artifact, JsonObject, Part } from "../protocol/index.ts";
 
-/** A piece of content; a string stands for a text part. */
+/** A part, or a string that becomes a text part. */
 export type PartLike = string | Part;
 
-/** Which artifact is meant: its id, or its id with more about it. */
+/** The id of an artifact, with an optional name, description, and metadata. */
 export interface ArtifactOptions {
-  /** Unique within the task; made from the name when absent. */
+  /** An id that is unique within the task. Default: the name. */
   id?: string;
   name?: string;
   description?: string;
   metadata?: JsonObject;
 }
 
-/** A piece of a named artifact; whether it creates or grows the artifact is found out when it is said. */
+/** A chunk of an artifact. The first chunk creates the artifact, and later chunks are appended. */
 export interface ArtifactChunk {
   chunk: Artifact;
   lastChunk?: boolean;
 }
 
-/** Everything that the generator of an `agent` may yield. */
+/** A value that the generator of an `agent` may yield. */
 export type AgentYield = PartLike | ArtifactChunk | AgentEvent;
 
-/** What an agent is doing right now; the task stays WORKING. */
+/** Reports what the agent is currently doing. The task remains WORKING. */
 export function status(...content: PartLike[]): AgentEvent {
   return { status: { state: "TASK_STATE_WORKING", message: createMessage(content) } };
 }
 
-/** Asks the user and ends the turn: the answer begins the next turn of the same task. */
+/** Asks the user for input and ends the turn. The user's answer begins the next turn of the same task. */
 export function inputRequired(...content: PartLike[]): AgentEvent {
   return { status: { state: "TASK_STATE_INPUT_REQUIRED", message: createMessage(content) } };
 }
 
-/** Asks the user to authenticate somewhere and ends the turn. */
+/** Asks the user to authenticate with another service and ends the turn. */
 export function authRequired(...content: PartLike[]): AgentEvent {
   return { status: { state: "TASK_STATE_AUTH_REQUIRED", message: createMessage(content) } };
 }
 
-/** Ends the task as FAILED with a reason that the caller reads; what is thrown is only reported to the server. */
+/**
+ * Ends the task as FAILED, with a reason for the caller. The message of a thrown error, in contrast, is only
+ * reported to the server.
+ */
 export function failed(...content: PartLike[]): AgentEvent {
   return { status: { state: "TASK_STATE_FAILED", message: createMessage(content) } };
 }
 
-/** Answers without a task: the only thing that the turn says, and only from an agent that `opensWith: "either"`. */
+/**
+ * Answers with a message instead of a task. It must be the only yield of the turn, and the agent must set
+ * `respondsWith: "either"`.
+ */
 export function reply(...content: PartLike[]): AgentEvent {
   return { message: createMessage(content) };
 }
 
-/** A whole artifact of its own, beside the answer. */
-export function artifact(about: ArtifactOptions, ...content: PartLike[]): AgentEvent {
-  return { artifact: createArtifact(about, content), lastChunk: true };
+/** Emits a complete artifact in addition to the answer. */
+export function artifact(options: ArtifactOptions, ...content: PartLike[]): AgentEvent {
+  return { artifact: createArtifact(options, content), lastChunk: true };
 }
 
-/** A piece of an artifact of its own: the first creates it, the others grow it, `last: true` closes it. */
+/**
+ * Emits a chunk of an artifact in addition to the answer. The first chunk creates the artifact, later chunks
+ * are appended, and `last: true` closes it.
+ */
 export function chunk(
-  about: string | (ArtifactOptions & { last?: boolean }),
+  options: string | (ArtifactOptions & { last?: boolean }),
   ...content: PartLike[]
 ): ArtifactChunk {
-  if (typeof about === "string") return { chunk: createArtifact({ id: about }, content) };
-  const said: ArtifactChunk = { chunk: createArtifact(about, content) };
-  if (about.last) said.lastChunk = true;
-  return said;
+  if (typeof options === "string") return { chunk: createArtifact({ id: options }, content) };
+  const artifactChunk: ArtifactChunk = { chunk: createArtifact(options, content) };
+  if (options.last) artifactChunk.lastChunk = true;
+  return artifactChunk;
 }
 
 function createMessage(content: readonly PartLike[]): AgentMessage {
@@ -71,11 +80,11 @@ function createArtifact(
   { id, name, description, metadata }: ArtifactOptions,
   content: readonly PartLike[],
 ): Artifact {
-  const made: Artifact = { artifactId: id ?? name ?? "artifact", parts: content.map(toPart) };
-  if (name !== undefined) made.name = name;
-  if (description !== undefined) made.description = description;
-  if (metadata) made.metadata = metadata;
-  return made;
+  const newArtifact: Artifact = { artifactId: id ?? name ?? "artifact", parts: content.map(toPart) };
+  if (name !== undefined) newArtifact.name = name;
+  if (description !== undefined) newArtifact.description = description;
+  if (metadata) newArtifact.metadata = metadata;
+  return newArtifact;
 }
 
 function toPart(content: PartLike): Part {

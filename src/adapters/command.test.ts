@@ -36,16 +36,16 @@ async function runCommand(
   text = "",
   options: CommandOptions = {},
 ): Promise<{ text: string; failure: string | undefined }> {
-  let said = "";
+  let output = "";
   let failure: string | undefined;
   for await (const event of command(line, options).execute(createRun(text))) {
     if ("artifact" in event)
-      said += event.artifact.parts.map((part) => ("text" in part ? part.text : "")).join("");
+      output += event.artifact.parts.map((part) => ("text" in part ? part.text : "")).join("");
     else if ("status" in event && event.status.state === "TASK_STATE_FAILED") {
       failure = event.status.message?.parts.map((part) => ("text" in part ? part.text : "")).join("");
     }
   }
-  return { text: said, failure };
+  return { text: output, failure };
 }
 
 describe("a command as an agent", () => {
@@ -53,7 +53,7 @@ describe("a command as an agent", () => {
     expect(await runCommand("cat", "naïve 😀\n")).toEqual({ text: "naïve 😀\n", failure: undefined });
   });
 
-  it("can read the whole message as JSON and finds the task in its environment", async () => {
+  it("can read the complete message as JSON and finds the task in its environment", async () => {
     const program = buildNodeCommand(`
       let input = ""; process.stdin.on("data", (part) => (input += part)).on("end", () =>
         write(JSON.parse(input).messageId + " " + process.env.A2A_TASK_ID + " " + process.env.A2A_CONTEXT_ID + " " + process.env.MORE));`);
@@ -61,13 +61,13 @@ describe("a command as an agent", () => {
     expect(text).toBe("m-1 task-1 context-1 more");
   });
 
-  it("never lets the message reach the command line or a shell", async () => {
+  it("never passes the message to the command line or a shell", async () => {
     const text = "$(echo pwned) `echo pwned`; echo pwned";
     expect(await runCommand("cat -", text)).toEqual({ text, failure: undefined });
     expect(await runCommand("cat | cat", text, { shell: true })).toEqual({ text, failure: undefined });
   });
 
-  it("streams: output is said while the command still runs", async () => {
+  it("streams output while the command is still running", async () => {
     const abort = new AbortController();
     const agent = command(buildNodeCommand(`write("ready"); setInterval(() => {}, 1000);`));
     const events = startAgent(agent, abort);
@@ -76,7 +76,7 @@ describe("a command as an agent", () => {
     await expect(events.next()).rejects.toThrow("aborted");
   });
 
-  it("keeps a character whole that two chunks share", async () => {
+  it("keeps a character that is split between two chunks", async () => {
     const program = buildNodeCommand(`
       const bytes = Buffer.from("é😀");
       let at = 0;
@@ -97,39 +97,39 @@ describe("a command as an agent", () => {
     expect(failure).not.toContain("line 10\n");
   });
 
-  it("fails when it is ended by a signal", async () => {
+  it("fails when a signal ends it", async () => {
     expect((await runCommand(buildNodeCommand(`process.kill(process.pid, "SIGKILL")`))).failure).toContain(
       "ended by SIGKILL",
     );
   });
 
-  it("fails when there is no such program", async () => {
-    expect((await runCommand("no-such-program-here")).failure).toContain("no such program");
+  it("fails if the program does not exist", async () => {
+    expect((await runCommand("no-such-program-here")).failure).toContain("does not exist");
   });
 
-  it("does not mind a command that ignores its input", async () => {
+  it("accepts a command that ignores its input", async () => {
     expect(await runCommand(["echo", "done"], "x".repeat(1_000_000))).toEqual({
       text: "done\n",
       failure: undefined,
     });
   });
 
-  it("stops a command that writes more than is allowed", async () => {
+  it("stops a command that writes more than the limit", async () => {
     const { text, failure } = await runCommand("yes", "", { maxOutputBytes: 100_000 });
     expect(text.length).toBeLessThanOrEqual(100_000);
     expect(failure).toContain("more than 100000 bytes");
   });
 
-  it("cancel stops the whole process group", async () => {
+  it("stops the entire process group on cancellation", async () => {
     const abort = new AbortController();
-    // The shell's child holds the output open, so the turn ends only when it is stopped too.
+    // The shell's child process keeps the output open, so the turn ends only when the child is stopped, too.
     const events = startAgent(command("sleep 1000 & echo ready; wait", { shell: true }), abort);
     await events.next();
     abort.abort();
     await expect(events.next()).rejects.toThrow("aborted");
   });
 
-  it("kills what does not listen to SIGTERM after the grace", async () => {
+  it("kills a command that ignores SIGTERM after the grace period", async () => {
     const abort = new AbortController();
     const program = buildNodeCommand(
       `process.on("SIGTERM", () => {}); write("ready"); setInterval(() => {}, 1000);`,
@@ -140,7 +140,7 @@ describe("a command as an agent", () => {
     await expect(events.next()).rejects.toThrow("aborted");
   });
 
-  it("starts nothing for a run that was cancelled before it began", async () => {
+  it("starts no process for a run that was canceled before it started", async () => {
     const marker = join(await mkdtemp(join(tmpdir(), "colloquy-")), "started");
     const abort = new AbortController();
     abort.abort();
@@ -161,14 +161,14 @@ describe("splitting a command line", () => {
   });
 
   it.each(["cat | wc", "a > b", "a; b", "echo `a`", "echo $(a)", "a && b"])(
-    "refuses %s without a shell",
+    "rejects %s without a shell",
     (line) => {
-      expect(() => splitCommand(line)).toThrow("only a shell understands");
+      expect(() => splitCommand(line)).toThrow("requires a shell");
     },
   );
 
-  it("refuses a quote that is not closed, and nothing at all", () => {
-    expect(() => splitCommand("echo 'a")).toThrow("not closed");
+  it("rejects an unclosed quote and an empty command", () => {
+    expect(() => splitCommand("echo 'a")).toThrow("unclosed");
     expect(() => splitCommand("  ")).toThrow("empty");
   });
 });

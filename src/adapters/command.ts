@@ -5,18 +5,24 @@ import { splitCommand } from "./split-command.ts";
 import { agent } from "./generator.ts";
 import { failed, type AgentYield } from "./agent-yield.ts";
 
+/** Options for `command`. */
 export interface CommandOptions extends Partial<AgentDescription> {
-  /** Run the command line with `/bin/sh -c`, for pipes and redirections. Default: no shell. */
+  /**
+   * Whether to run the command line with `/bin/sh -c`, which enables pipes and redirections. Default: false.
+   */
   shell?: boolean;
-  /** What the command reads: the `text` of the message (default), or the whole `message` as one line of JSON. */
+  /**
+   * The standard input of the command: the `text` of the message, or the complete `message` as one line of
+   * JSON. Default: `text`.
+   */
   stdin?: "text" | "message";
-  /** Working directory; this process's when absent. */
+  /** The working directory. Default: the working directory of this process. */
   cwd?: string;
-  /** Added to this process's environment. */
+  /** Environment variables to add to the environment of this process. */
   env?: Record<string, string>;
-  /** Above that many bytes of output the command is stopped and the task fails. Default: 16 MiB. */
+  /** Maximum output in bytes. A command that writes more is stopped, and its task fails. Default: 16 MiB. */
   maxOutputBytes?: number;
-  /** Between SIGTERM and SIGKILL when the task is cancelled. Default: 5,000 ms. */
+  /** Time in milliseconds between SIGTERM and SIGKILL when the task is canceled. Default: 5,000. */
   killGraceMs?: number;
 }
 
@@ -24,24 +30,24 @@ const MAX_STDERR_BYTES = 4096;
 const MAX_STDERR_LINES = 10;
 
 /**
- * A command as an agent, started anew for every message: its standard input is the message, its standard output is
- * streamed as the answer. Exit code 0 completes the task; any other fails it with the last lines of standard error.
- * Cancel stops the whole process group.
+ * Creates an agent that runs a command for every message. The command reads the message from standard input,
+ * and its standard output is streamed as the answer. Exit code 0 completes the task. Any other exit code
+ * fails the task with the last lines of standard error. Canceling the task stops the entire process group.
  *
- * What a caller says reaches the command through standard input only, never through its arguments or a shell. It finds
- * the task in the environment as `A2A_TASK_ID` and `A2A_CONTEXT_ID`.
+ * Message content reaches the command only through standard input, and never through arguments or a shell.
+ * The environment variables `A2A_TASK_ID` and `A2A_CONTEXT_ID` identify the task.
  */
 export function command(line: string | readonly string[], options: CommandOptions = {}): Agent {
   const { shell, stdin, cwd, env, maxOutputBytes, killGraceMs, ...description } = options;
   const limit = maxOutputBytes ?? 16 * 1024 * 1024;
   const [program, ...args] = buildArgv(line, shell ?? false);
-  // Callers learn the name of the program, not its arguments.
+  // Callers see the program's name, but not its arguments.
   const name = shell ? "shell" : basename(program);
   return agent(
     {
       name,
       description: shell ? "Runs a shell command" : `Runs ${name}`,
-      // Nothing else reaches a command that reads text.
+      // A command that reads text receives only text.
       ...(stdin === "message" ? {} : { defaultInputModes: ["text/plain"] }),
       ...description,
     },
@@ -50,28 +56,28 @@ export function command(line: string | readonly string[], options: CommandOption
       const child = spawn(program, args, {
         cwd,
         env: { ...process.env, ...env, A2A_TASK_ID: run.taskId, A2A_CONTEXT_ID: run.contextId },
-        // A process group of its own, so that what the command starts is stopped with it.
+        // The command runs in its own process group, so that its child processes are stopped with it.
         detached: true,
         windowsHide: true,
       });
       const stop = createProcessStopper(child, killGraceMs ?? 5000);
       run.signal.addEventListener("abort", stop);
-      const ended = waitForExit(child);
-      const complaint = captureStderrTail(child);
+      const exit = waitForExit(child);
+      const getStderrTail = captureStderrTail(child);
       writeStdin(child, stdin === "message" ? `${JSON.stringify(run.message)}\n` : run.text);
       try {
         const decoder = new TextDecoder();
-        let room = limit;
+        let remainingBytes = limit;
         for await (const chunk of readStdout(child)) {
-          room -= chunk.length;
-          if (room < 0) yield failed(`${name} was stopped: it wrote more than ${limit} bytes.`);
-          // A character that is cut by a chunk's border waits for its rest.
+          remainingBytes -= chunk.length;
+          if (remainingBytes < 0) yield failed(`${name} was stopped: it wrote more than ${limit} bytes.`);
+          // The decoder keeps a character that is split between two chunks until it is complete.
           yield decoder.decode(chunk, { stream: true });
         }
         yield decoder.decode();
-        const problem = await ended;
+        const failure = await exit;
         run.signal.throwIfAborted();
-        if (problem) yield failed([`${name} ${problem}`, complaint()].join("\n").trim());
+        if (failure) yield failed([`${name} ${failure}`, getStderrTail()].join("\n").trim());
       } finally {
         run.signal.removeEventListener("abort", stop);
         stop();
@@ -83,11 +89,11 @@ export function command(line: string | readonly string[], options: CommandOption
 function buildArgv(line: string | readonly string[], shell: boolean): [string, ...string[]] {
   if (shell) return ["/bin/sh", "-c", typeof line === "string" ? line : line.join(" ")];
   const [program, ...args] = typeof line === "string" ? splitCommand(line) : line;
-  if (program === undefined) throw new TypeError("The command is empty: name a program, for example `jq .`.");
+  if (program === undefined) throw new TypeError("The command is empty. Name a program, for example `jq .`.");
   return [program, ...args];
 }
 
-/** Standard output as it comes; its own errors end it, since `waitForExit` tells what happened. */
+/** Yields standard output. Stream errors end the output, because `waitForExit` reports the failure. */
 async function* readStdout(child: ChildProcess): AsyncGenerator<Uint8Array, void> {
   try {
     yield* child.stdout as AsyncIterable<Uint8Array>;
@@ -96,13 +102,13 @@ async function* readStdout(child: ChildProcess): AsyncGenerator<Uint8Array, void
   }
 }
 
-/** How the command ended, for people; undefined when all went well. Never rejects. */
+/** Resolves when the command ends, with a description of the failure or `undefined`. Never rejects. */
 function waitForExit(child: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
     child.once("error", (error: NodeJS.ErrnoException) => {
       resolve(
         error.code === "ENOENT"
-          ? "could not be started: there is no such program (or working directory)."
+          ? "could not be started: the program or the working directory does not exist."
           : `could not be started: ${error.message}`,
       );
     });
@@ -113,34 +119,37 @@ function waitForExit(child: ChildProcess): Promise<string | undefined> {
   });
 }
 
-/** Keeps the end of standard error, and answers its last lines. */
+/** Captures the end of standard error, and returns a function that returns its last lines. */
 function captureStderrTail(child: ChildProcess): () => string {
-  let kept = Buffer.alloc(0);
+  let tail = Buffer.alloc(0);
   child.stderr?.on("data", (chunk: Buffer) => {
-    kept = Buffer.concat([kept, chunk]).subarray(-MAX_STDERR_BYTES);
+    tail = Buffer.concat([tail, chunk]).subarray(-MAX_STDERR_BYTES);
   });
-  return () => kept.toString("utf8").trim().split("\n").slice(-MAX_STDERR_LINES).join("\n");
+  return () => tail.toString("utf8").trim().split("\n").slice(-MAX_STDERR_LINES).join("\n");
 }
 
 function writeStdin(child: ChildProcess, input: string): void {
-  // A command need not read its input (`date` does not), and then the pipe breaks.
+  // A command that does not read its input, such as `date`, breaks the pipe.
   child.stdin?.on("error", () => {});
   child.stdin?.end(input);
 }
 
-/** SIGTERM to the process group, and SIGKILL to what is left after the grace; nothing once all of it has ended. */
+/**
+ * Returns a function that sends SIGTERM to the process group, and SIGKILL after the grace period. The
+ * function does nothing after the command has ended.
+ */
 function createProcessStopper(child: ChildProcess, graceMs: number): () => void {
   let stopping = child.pid === undefined;
-  let kill: NodeJS.Timeout | undefined;
+  let killTimer: NodeJS.Timeout | undefined;
   child.once("close", () => {
     stopping = true;
-    clearTimeout(kill);
+    clearTimeout(killTimer);
   });
   return () => {
     if (stopping) return;
     stopping = true;
     signalProcessGroup(child, "SIGTERM");
-    kill = setTimeout(() => signalProcessGroup(child, "SIGKILL"), graceMs);
+    killTimer = setTimeout(() => signalProcessGroup(child, "SIGKILL"), graceMs);
   };
 }
 
@@ -149,6 +158,6 @@ function signalProcessGroup(child: ChildProcess, signal: NodeJS.Signals): void {
     if (process.platform === "win32") child.kill(signal);
     else process.kill(-(child.pid as number), signal);
   } catch {
-    // Gone in the meantime.
+    // The process group has already ended.
   }
 }

@@ -4,7 +4,7 @@ import { encodeConversationKey, createMemoryConversationStore } from "./conversa
 const createConversationKey = (contextId: string, principal = "") => ({ tenant: "", principal, contextId });
 
 describe("conversations in memory", () => {
-  it("keep what was said, in order, each for itself", async () => {
+  it("keep their messages in order, separately", async () => {
     const kept = createMemoryConversationStore<string>(() => true);
     await kept.append(createConversationKey("a"), ["1", "2"]);
     await kept.append(createConversationKey("b"), ["x"]);
@@ -16,21 +16,21 @@ describe("conversations in memory", () => {
     ]).toEqual([["1", "2", "3"], ["x"], []]);
   });
 
-  it("show a context to nobody but its caller", async () => {
+  it("belong to their caller", async () => {
     const kept = createMemoryConversationStore<string>(() => true);
     await kept.append(createConversationKey("a", "ada"), ["secret"]);
     expect([
       await kept.load(createConversationKey("a")),
       await kept.load(createConversationKey("a", "bob")),
     ]).toEqual([[], []]);
-    // Nor to one who names a context as another's place is written.
+    // A context id that looks like an encoded key does not match that key either.
     expect(
       await kept.load(createConversationKey(encodeConversationKey(createConversationKey("a", "ada")))),
     ).toEqual([]);
   });
 
-  it("are bounded, and what is left begins with what a user said", async () => {
-    const kept = createMemoryConversationStore<string>((said) => said.startsWith("user"), {
+  it("are limited in length, and start with a user message", async () => {
+    const kept = createMemoryConversationStore<string>((output) => output.startsWith("user"), {
       maxConversations: 4,
       maxMessages: 3,
     });
@@ -40,7 +40,7 @@ describe("conversations in memory", () => {
     expect(await kept.load(createConversationKey("a"))).toEqual([]);
   });
 
-  it("are bounded in what they take of memory, however long what is said", async () => {
+  it("are limited in size", async () => {
     const long = "x".repeat(400);
     const kept = createMemoryConversationStore<{ text: string; bytes?: Uint8Array }>(() => true, {
       maxSize: 1_000,
@@ -48,7 +48,7 @@ describe("conversations in memory", () => {
     for (const n of [1, 2, 3]) await kept.append(createConversationKey("a"), [{ text: `${n}${long}` }]);
     expect((await kept.load(createConversationKey("a"))).map(({ text }) => text[0])).toEqual(["2", "3"]);
     await kept.append(createConversationKey("b"), [{ text: "b", bytes: new Uint8Array(400) }]);
-    // The conversation that nobody has gone on with for longest is forgotten first.
+    // The least recently used conversation is removed first.
     expect([
       await kept.load(createConversationKey("a")),
       (await kept.load(createConversationKey("b"))).length,

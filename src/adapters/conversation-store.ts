@@ -2,7 +2,10 @@ import type { Run } from "../engine/index.ts";
 import { type Message, getText } from "../protocol/index.ts";
 import type { Turn } from "./generator.ts";
 
-/** Whose conversation: a context belongs to its caller, so that the same id of somebody else's is another one. */
+/**
+ * The owner and id of a conversation. Contexts of different callers are separate, even if their ids are
+ * equal.
+ */
 export interface ConversationKey {
   readonly tenant: string;
   readonly principal: string;
@@ -10,21 +13,26 @@ export interface ConversationKey {
 }
 
 /**
- * What was said in earlier turns, in the words of a framework (`M` is JSON). Yours may keep it in a database; tasks of
- * one context may run at the same time, so a turn adds what it has heard and said, and replaces nothing.
+ * Stores the messages of earlier turns in a framework's format. `M` must be serializable as JSON. A custom
+ * store may use a database. Tasks of one context may run at the same time, so a turn appends its messages and
+ * never replaces existing ones.
  */
 export interface ConversationStore<M> {
-  /** Oldest first; empty for a conversation that is not known. */
-  load(place: ConversationKey): readonly M[] | Promise<readonly M[]>;
-  append(place: ConversationKey, messages: readonly M[]): void | Promise<void>;
+  /** Returns the messages, oldest first. Returns an empty list for an unknown conversation. */
+  load(key: ConversationKey): readonly M[] | Promise<readonly M[]>;
+  append(key: ConversationKey, messages: readonly M[]): void | Promise<void>;
 }
 
+/** Limits of the in-memory conversation store. */
 export interface ConversationLimits {
-  /** How many conversations are kept. Default: 1,000. */
+  /** Maximum number of conversations. Default: 1,000. */
   readonly maxConversations?: number;
-  /** How many messages are kept of each. Default: 200. */
+  /** Maximum number of messages per conversation. Default: 200. */
   readonly maxMessages?: number;
-  /** How much is kept of all of them together: characters of text, bytes of files that are no text. Default: 128 Mi. */
+  /**
+   * Maximum total size of all conversations: the characters of text plus the bytes of binary content.
+   * Default: 128 Mi.
+   */
   readonly maxSize?: number;
 }
 
@@ -33,97 +41,110 @@ const MAX_MESSAGES = 200;
 const MAX_SIZE = 128 * 2 ** 20;
 
 /**
- * In memory: the newest 200 messages of the 1,000 conversations that were used last, as far as there is room: what
- * callers send is theirs to choose, and may be files. Gone when the process ends, while tasks are not.
+ * Creates a conversation store in memory. By default, it keeps the newest 200 messages of each of the 1,000
+ * most recently used conversations. A size limit applies in addition, because callers control the size of
+ * their messages. All conversations are lost when the process ends, unlike tasks.
  */
 export function createMemoryConversationStore<M>(
   beginsTurn: (message: M) => boolean,
   {
-    maxConversations: conversations = MAX_CONVERSATIONS,
-    maxMessages: most = MAX_MESSAGES,
-    maxSize: room = MAX_SIZE,
+    maxConversations = MAX_CONVERSATIONS,
+    maxMessages = MAX_MESSAGES,
+    maxSize = MAX_SIZE,
   }: ConversationLimits = {},
 ): ConversationStore<M> {
-  /** The one that was used last is the last. */
-  const known = new Map<string, readonly SizedMessage<M>[]>();
+  /** Conversations in order of use. The last entry is the most recently used. */
+  const conversationsByKey = new Map<string, readonly SizedMessage<M>[]>();
   let size = 0;
-  const forget = (key: string): readonly SizedMessage<M>[] => {
-    const kept = known.get(key) ?? [];
-    known.delete(key);
-    size -= computeTotalSize(kept);
-    return kept;
+  const removeConversation = (key: string): readonly SizedMessage<M>[] => {
+    const storedMessages = conversationsByKey.get(key) ?? [];
+    conversationsByKey.delete(key);
+    size -= computeTotalSize(storedMessages);
+    return storedMessages;
   };
-  const keep = (key: string, kept: readonly SizedMessage<M>[]): void => {
-    if (kept.length === 0) return;
-    known.set(key, kept);
-    size += computeTotalSize(kept);
-    for (const oldest of known.keys()) {
-      if (known.size <= conversations && size <= room) break;
-      forget(oldest);
+  const addConversation = (key: string, storedMessages: readonly SizedMessage<M>[]): void => {
+    if (storedMessages.length === 0) return;
+    conversationsByKey.set(key, storedMessages);
+    size += computeTotalSize(storedMessages);
+    for (const oldest of conversationsByKey.keys()) {
+      if (conversationsByKey.size <= maxConversations && size <= maxSize) break;
+      removeConversation(oldest);
     }
   };
   return {
-    load(place) {
-      const kept = forget(encodeConversationKey(place));
-      keep(encodeConversationKey(place), kept);
-      return kept.map(({ message }) => message);
+    load(key) {
+      const storedMessages = removeConversation(encodeConversationKey(key));
+      addConversation(encodeConversationKey(key), storedMessages);
+      return storedMessages.map(({ message }) => message);
     },
-    append(place, added) {
-      const sized = added.map((message) => ({ message, size: estimateSize(message) }));
-      const all = [...forget(encodeConversationKey(place)), ...sized].slice(-most);
-      let left = computeTotalSize(all);
-      let begin = 0;
-      for (; begin < all.length && left > room; begin++) left -= all[begin]?.size ?? 0;
-      // No model takes a conversation that begins with an answer, or with half a tool call.
-      const rest = all.slice(begin);
-      const turn = rest.findIndex(({ message }) => beginsTurn(message));
-      keep(encodeConversationKey(place), turn < 0 && begin > 0 ? [] : rest.slice(Math.max(turn, 0)));
+    append(key, newMessages) {
+      const sized = newMessages.map((message) => ({ message, size: estimateSize(message) }));
+      const allMessages = [...removeConversation(encodeConversationKey(key)), ...sized].slice(-maxMessages);
+      let remainingSize = computeTotalSize(allMessages);
+      let firstKept = 0;
+      for (; firstKept < allMessages.length && remainingSize > maxSize; firstKept++)
+        remainingSize -= allMessages[firstKept]?.size ?? 0;
+      // A model rejects a conversation that begins with an answer or with an incomplete tool call.
+      const keptMessages = allMessages.slice(firstKept);
+      const turnStart = keptMessages.findIndex(({ message }) => beginsTurn(message));
+      addConversation(
+        encodeConversationKey(key),
+        turnStart < 0 && firstKept > 0 ? [] : keptMessages.slice(Math.max(turnStart, 0)),
+      );
     },
   };
 }
 
-/** A message with its size, which is measured once. */
+/** A message with its size, which is computed once. */
 interface SizedMessage<M> {
   readonly message: M;
   readonly size: number;
 }
 
-function computeTotalSize(kept: readonly SizedMessage<unknown>[]): number {
-  return kept.reduce((sum, { size }) => sum + size, 0);
+function computeTotalSize(storedMessages: readonly SizedMessage<unknown>[]): number {
+  return storedMessages.reduce((sum, { size }) => sum + size, 0);
 }
 
-/** About what a value takes: its characters and bytes, and something for every value in it. */
+/**
+ * Returns the approximate size of a value: its characters and bytes, plus 8 for each object and primitive.
+ */
 function estimateSize(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 8;
   if (ArrayBuffer.isView(value)) return value.byteLength;
-  return Object.values(value).reduce((sum: number, one) => sum + estimateSize(one), 8);
+  return Object.values(value).reduce((sum: number, item) => sum + estimateSize(item), 8);
 }
 
-/** What the task itself knows of earlier turns, for when its conversation was forgotten: words, and no tool calls. */
+/**
+ * Builds a conversation from the task itself, for when the store no longer has it. It contains text, but no
+ * tool calls.
+ */
 export function buildConversationFromTask<M>(
   { history, task }: Pick<Turn, "history" | "task">,
   toUser: (message: Message) => M,
-  toAssistant: (words: string) => M,
+  toAssistant: (content: string) => M,
 ): M[] {
-  const earlier = history
+  const earlierMessages = history
     .slice(0, -1)
     .map((message) => (message.role === "ROLE_USER" ? toUser(message) : toAssistant(getText(message.parts))));
-  if (earlier.length === 0) return [];
-  const said = getText((task.artifacts ?? []).flatMap(({ metadata, parts }) => (metadata ? [] : parts)));
-  return said === "" ? earlier : [...earlier, toAssistant(said)];
+  if (earlierMessages.length === 0) return [];
+  const answerText = getText(
+    (task.artifacts ?? []).flatMap(({ metadata, parts }) => (metadata ? [] : parts)),
+  );
+  return answerText === "" ? earlierMessages : [...earlierMessages, toAssistant(answerText)];
 }
 
-/** The first turn of a task: what it says answers no question of that task's. */
-export function isFirstTurn({ task }: Pick<Turn, "task">): boolean {
+/** Returns true in the first turn of a task. Its message cannot be an answer to a question of that task. */
+export function isFirstTurn({ task }: Pick<Run, "task">): boolean {
   return task.status.state === "TASK_STATE_SUBMITTED";
 }
 
-/** Why a conversation takes nothing new. */
+/** Returns the reason why a conversation with a pending question rejects new messages. */
 export function formatPendingTaskMessage(taskId: string): string {
-  return `This conversation waits for an answer to task ${taskId}: answer it (with that taskId), cancel it, or begin another conversation (without the contextId).`;
+  return `This conversation waits for an answer to task ${taskId}. Answer with that taskId, cancel the task, or start a new conversation without the contextId.`;
 }
 
+/** Returns the key of the conversation that a run belongs to. */
 export function getConversationKey({
   caller,
   contextId,
@@ -132,10 +153,10 @@ export function getConversationKey({
 }
 
 /**
- * One string for a place: the context's id alone where nobody is authenticated, so that it can be found by it. Never the
- * same for two places.
+ * Encodes a conversation key as a unique string. Without authentication and tenants, the string is the
+ * context id, so that users can find the conversation by it.
  */
 export function encodeConversationKey({ tenant, principal, contextId }: ConversationKey): string {
-  const isAlone = tenant === "" && principal === "" && !contextId.startsWith("[");
-  return isAlone ? contextId : JSON.stringify([tenant, principal, contextId]);
+  const isAnonymous = tenant === "" && principal === "" && !contextId.startsWith("[");
+  return isAnonymous ? contextId : JSON.stringify([tenant, principal, contextId]);
 }

@@ -33,11 +33,11 @@ describeAdapter("a generator", {
       stopped();
     }),
   createRememberingAgent() {
-    const heard = new Map<string, string[]>();
+    const received = new Map<string, string[]>();
     return agent(agentDescription, async function* ({ contextId, text }) {
-      const said = [...(heard.get(contextId) ?? []), text];
-      heard.set(contextId, said);
-      yield said.join(" | ");
+      const output = [...(received.get(contextId) ?? []), text];
+      received.set(contextId, output);
+      yield output.join(" | ");
     });
   },
   createEchoAgent: () =>

@@ -35,8 +35,8 @@ function waitForImmediate(): Promise<void> {
 
 const createTextParts = (value: string) => [{ text: value }];
 
-describe("what a generator yields", () => {
-  it("strings become one artifact: created, grown, and closed by the last", async () => {
+describe("values that a generator yields", () => {
+  it("strings become one artifact, which is created, extended, and closed by the last string", async () => {
     const events = await collectAgentEvents(async function* () {
       yield "a";
       yield "b";
@@ -49,7 +49,7 @@ describe("what a generator yields", () => {
     ]);
   });
 
-  it("a single string is a whole artifact in one event", async () => {
+  it("a single string is a complete artifact in one event", async () => {
     const events = await collectAgentEvents(async function* () {
       yield "all";
     });
@@ -58,7 +58,7 @@ describe("what a generator yields", () => {
     ]);
   });
 
-  it("a chunk is handed on while the generator waits for its next one", async () => {
+  it("a chunk is emitted while the generator waits for its next one", async () => {
     const gate = Promise.withResolvers<void>();
     const events = startAgent(async function* () {
       yield "first";
@@ -75,7 +75,8 @@ describe("what a generator yields", () => {
       artifact: { artifactId: "answer", parts: createTextParts("second") },
       append: true,
     });
-    // It did not know that it was the last; an empty text closes the artifact and adds nothing to it.
+    // The chunk was emitted before the end was known. An empty text closes the artifact and adds nothing to
+    // it.
     expect((await events.next()).value).toEqual({
       artifact: { artifactId: "answer", parts: createTextParts("") },
       append: true,
@@ -84,7 +85,7 @@ describe("what a generator yields", () => {
     expect((await events.next()).done).toBe(true);
   });
 
-  it("empty strings say nothing", async () => {
+  it("empty strings are ignored", async () => {
     const events = await collectAgentEvents(async function* () {
       yield "";
       yield "a";
@@ -95,7 +96,7 @@ describe("what a generator yields", () => {
     ]);
   });
 
-  it("a status stands where it was said, between the chunks", async () => {
+  it("a status keeps its position between the chunks", async () => {
     const events = await collectAgentEvents(async function* () {
       yield "a";
       yield status("Searching…");
@@ -121,7 +122,7 @@ describe("what a generator yields", () => {
     ]);
   });
 
-  it("an artifact of its own is whole, and the answer goes on around it", async () => {
+  it("a separate artifact is complete, and the answer continues around it", async () => {
     const events = await collectAgentEvents(async function* () {
       yield "see ";
       yield artifact({ name: "report.md" }, "# Report", data(1));
@@ -137,7 +138,7 @@ describe("what a generator yields", () => {
     ]);
   });
 
-  it("chunks grow a named artifact, which is closed where it says so or at the end", async () => {
+  it("chunks extend a named artifact, which is closed by `last` or at the end", async () => {
     const events = await collectAgentEvents(async function* () {
       yield chunk({ id: "log", name: "Log" }, "one ");
       yield chunk({ id: "other", last: true }, "whole");
@@ -150,7 +151,7 @@ describe("what a generator yields", () => {
     ]);
   });
 
-  it("a question ends the turn: the answer is closed, cleanup runs, nothing after it does", async () => {
+  it("a question ends the turn: the answer is closed, cleanup runs, and no further code runs", async () => {
     let cleaned = false;
     let reached = false;
     const events = await collectAgentEvents(async function* () {
@@ -169,7 +170,7 @@ describe("what a generator yields", () => {
     expect({ cleaned, reached }).toEqual({ cleaned: true, reached: false });
   });
 
-  it("authRequired and reply are the events of the port", async () => {
+  it("authRequired and reply create agent events", async () => {
     expect(
       await collectAgentEvents(async function* () {
         yield authRequired("Log in at https://example.com");
@@ -189,7 +190,7 @@ describe("what a generator yields", () => {
     ).toEqual([{ message: { parts: [{ text: "Hi" }, { data: 1 }] } }]);
   });
 
-  it("what was said before a throw is said, then the error comes", async () => {
+  it("output before a thrown error is emitted first", async () => {
     const events = startAgent(async function* () {
       yield "so far";
       throw new Error("broken");
@@ -200,14 +201,14 @@ describe("what a generator yields", () => {
     await expect(events.next()).rejects.toThrow("broken");
   });
 
-  it("what cannot be said is named in the error", async () => {
+  it("an invalid value is named in the error", async () => {
     const events = startAgent(async function* () {
       yield 42 as unknown as string;
     });
-    await expect(events.next()).rejects.toThrow("The agent yielded 42; yield text, a part or an event.");
+    await expect(events.next()).rejects.toThrow("The agent yielded 42. Yield text, a part, or an event.");
   });
 
-  it("a reader that leaves runs the generator's cleanup", async () => {
+  it("a reader that leaves triggers the generator's cleanup", async () => {
     let cleaned = false;
     const events = agent(agentDescription, async function* () {
       try {
@@ -223,8 +224,8 @@ describe("what a generator yields", () => {
   });
 });
 
-describe("what a generator is given", () => {
-  it("the text of the message, the conversation, and the run", async () => {
+describe("the input of a generator", () => {
+  it("contains the text of the message, the conversation, and the run", async () => {
     const run = createFakeRun("Hello");
     const events = await collectAgentEvents(async function* ({ text, message, history, taskId, signal }) {
       yield data({ text, same: message === history.at(-1), taskId, aborted: signal.aborted });
@@ -234,7 +235,7 @@ describe("what a generator is given", () => {
     ]);
   });
 
-  it("a name for its answer that earlier turns have not used", async () => {
+  it("determines an artifact id that earlier turns have not used", async () => {
     const run = createFakeRun("again");
     run.task.artifacts = [{ artifactId: "answer", parts: [] }];
     const events = await collectAgentEvents(async function* () {
@@ -244,22 +245,22 @@ describe("what a generator is given", () => {
   });
 });
 
-describe("what an agent says of itself", () => {
-  it("is refused at once when it can not be a card [A-11]", () => {
+describe("the description of an agent", () => {
+  it("is rejected at once if it is not a valid card [A-11]", () => {
     const skill = { id: "s", name: "S", description: "d", tags: [] };
     expect(() => agent({ name: "", description: "", skills: [skill, skill] }, async function* () {})).toThrow(
-      'describes itself wrongly: name must not be empty; skills[1].id "s" is there twice.',
+      'has an invalid description: name must not be empty; skills[1].id "s" is used more than once.',
     );
   });
 
-  it("has a skill even when none is named", () => {
+  it("receives a default skill", () => {
     expect(agent(agentDescription, async function* () {}).describe()).toMatchObject({
       name: "Test Agent",
       skills: [{ id: "test-agent", name: "Test Agent", description: "For tests", tags: ["test-agent"] }],
     });
   });
 
-  it("keeps what is named", () => {
+  it("keeps its own skills", () => {
     const skills = [{ id: "x", name: "X", description: "Does x", tags: ["x"] }];
     const made = agent({ ...agentDescription, skills, version: "2.0.0" }, async function* () {}, {
       respondsWith: "either",
@@ -269,8 +270,8 @@ describe("what an agent says of itself", () => {
   });
 });
 
-function createFakeRun(said: string): Run {
-  const message: Message = { messageId: "m-1", role: "ROLE_USER", parts: createTextParts(said) };
+function createFakeRun(output: string): Run {
+  const message: Message = { messageId: "m-1", role: "ROLE_USER", parts: createTextParts(output) };
   const task: Task = {
     id: "task-1",
     contextId: "context-1",
@@ -294,7 +295,7 @@ function createFakeRun(said: string): Run {
   };
 }
 
-/** The task that a reader would see. */
+/** The task as a reader would see it. */
 function foldEvents(events: AgentEvent[]): Task {
   const ids = { taskId: "task-1", contextId: "context-1" };
   let task: Task = { id: "task-1", contextId: "context-1", status: { state: "TASK_STATE_WORKING" } };

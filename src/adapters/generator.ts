@@ -4,25 +4,28 @@ import type { AgentYield } from "./agent-yield.ts";
 import { AgentEventIterator } from "./agent-event-iterator.ts";
 import { withAcceptedOutputModes } from "./accepted-output-modes.ts";
 
-/** What a generator is given for one turn: the run, with the two things that nearly every agent wants at hand. */
+/** The input of a generator for one turn: the run, plus its text and history. */
 export interface Turn extends Run {
-  /** The text of the message that began this turn. */
+  /** The text of the message that started this turn. */
   readonly text: string;
-  /** Every message of the task, oldest first; the last is `message`. */
+  /** All messages of the task, oldest first. The last one is `message`. */
   readonly history: readonly Message[];
 }
 
-/** The body of an agent. */
+/** The generator function of an agent. */
 export type AgentGenerator = (run: Turn) => AsyncIterable<AgentYield, void, undefined>;
 
-/** What an `agent` may say of itself beside its description. */
+/** Options for `agent` in addition to its description. */
 export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWorking" | "describeExtended"> {
-  /** `restart`: after a restart of the server a turn that was at work is begun again from the start. Default: its task fails. */
+  /**
+   * The handling of a turn that a server restart interrupted. `restart` runs the turn again from its
+   * beginning. `fail` ends the task as FAILED. Default: `fail`.
+   */
   readonly afterRestart?: "fail" | "restart";
 }
 
 /**
- * An agent from an async generator.
+ * Creates an agent from an async generator.
  *
  * ```ts
  * export const hello = agent({ name: "hello", description: "Greets people" }, async function* ({ text }) {
@@ -31,38 +34,46 @@ export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWor
  * });
  * ```
  *
- * What it yields is said at once: strings and parts make up the answer (one artifact per turn, streamed), the makers
- * of this room say the rest (`status`, `artifact`, `chunk`, `inputRequired` …), and any event of the agent port passes
- * as it is. When it returns, the task is COMPLETED; when it throws, FAILED; when `run.signal` aborts, CANCELED.
- * `inputRequired`, `authRequired` and every final status end the turn, so nothing after such a `yield` runs but
- * `finally` blocks.
+ * Each yielded value is sent to the caller at once. Strings and parts form the answer, which is one streamed
+ * artifact per turn. `status`, `artifact`, `chunk`, and `inputRequired` create all other values. Agent events
+ * are passed through unchanged.
+ *
+ * The task becomes COMPLETED when the generator returns, FAILED when it throws, and CANCELED when `run.signal`
+ * aborts. `inputRequired`, `authRequired`, and every final status end the turn. After such a `yield`, only
+ * `finally` blocks run.
  */
 export function agent(
   description: AgentDescription,
   work: AgentGenerator,
   options: GeneratorOptions = {},
 ): Agent {
-  const described = completeDescription(description);
-  assertValidAgentCard(described);
+  const completeCard = completeDescription(description);
+  assertValidAgentCard(completeCard);
   return {
     ...options,
-    describe: () => described,
+    describe: () => completeCard,
     execute: (run) => withAcceptedOutputModes(new AgentEventIterator(run, work(new GeneratorTurn(run))), run),
   };
 }
 
-/** A skill is what others choose an agent by; one that names none can at least do what it says of itself. */
-function completeDescription(given: AgentDescription): AgentDescription {
-  const { name, description } = given;
+/**
+ * Adds a version and a default skill to a description. Clients choose agents by their skills, so a card
+ * without skills gets one from its name and description.
+ */
+function completeDescription(details: AgentDescription): AgentDescription {
+  const { name, description } = details;
   const id = name.toLowerCase().replaceAll(/[^a-z0-9]+/g, "-");
   return {
     version: "1.0.0",
     skills: [{ id, name, description, tags: [id] }],
-    ...given,
+    ...details,
   };
 }
 
-/** Reads through to the run, because a runner may make what is costly (a copy of the task) only when it is asked for. */
+/**
+ * Delegates to the run through getters. A runner may create expensive values, such as a copy of the task,
+ * only on access.
+ */
 class GeneratorTurn implements Turn {
   readonly #run: Run;
 

@@ -1,7 +1,7 @@
 /**
- * OTHER THINGS AS AGENTS, one file each. `agent` turns an async generator into an agent, `command` a command line.
- * The makers (`status`, `artifact`, `inputRequired` …) are the words of a generator; `data`, `file` and `text` make
- * the parts that they and the generator take.
+ * Adapters that turn other programs into A2A agents, one file each. `agent` adapts an async generator, and
+ * `command` adapts a command line. Functions such as `status`, `artifact`, and `inputRequired` create the
+ * values that a generator yields. `data`, `file`, and `text` create parts.
  */
 export { data, file, text } from "../protocol/index.ts";
 export { command } from "./command.ts";

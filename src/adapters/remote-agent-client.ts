@@ -21,22 +21,29 @@ import {
   getText,
 } from "../protocol/index.ts";
 
-/** What is known of an agent's answer, at its end or on the way. JSON, so that it can be kept and shown to a model. */
+/**
+ * The complete or partial answer of a remote agent. It is serializable as JSON, so that it can be stored and
+ * passed to a model.
+ */
 export interface RemoteAgentAnswer {
-  /** `working`, `completed`, `input-required` …; an answer without a task is `completed`. */
+  /**
+   * The task state: `working`, `completed`, `input-required`, and so on. An answer without a task is
+   * `completed`.
+   */
   readonly state: string;
-  /** What it answered until now. */
+  /** The text of the answer so far. */
   readonly text: string;
-  /** What it says of its state: what it is doing, what it asks, why it failed. */
+  /** The text of the task's status: its progress, its question, or the reason of its failure. */
   readonly status?: string;
   /** All data parts of the answer. */
   readonly data?: readonly JsonValue[];
-  /** All files of the answer: where they are, or their content in base64. */
+  /** All files of the answer, as URLs or as base64 content. */
   readonly files?: readonly RemoteAgentFile[];
   readonly taskId?: string;
   readonly contextId?: string;
 }
 
+/** A file in the answer of a remote agent. */
 export interface RemoteAgentFile {
   readonly filename?: string;
   readonly mediaType?: string;
@@ -44,6 +51,7 @@ export interface RemoteAgentFile {
   readonly raw?: string;
 }
 
+/** Options for one call of a remote agent. */
 export interface RemoteAgentCallOptions {
   readonly signal: AbortSignal;
   readonly taskId?: string | undefined;
@@ -51,49 +59,54 @@ export interface RemoteAgentCallOptions {
   readonly messageId?: string | undefined;
 }
 
-/** An agent somewhere else: connected when it is first asked, and again after that went wrong. */
+/** A client for a remote agent. It connects on first use, and again after a failed connection. */
 export class RemoteAgentClient {
   readonly #target: string | A2AClient;
   readonly #options: ConnectOptions;
   #connection: Promise<A2AClient> | undefined;
 
-  constructor(place: string | A2AClient, options: ConnectOptions = {}) {
-    this.#target = place;
+  constructor(target: string | A2AClient, options: ConnectOptions = {}) {
+    this.#target = target;
     this.#options = options;
   }
 
   /**
-   * What it answers, each time that there is more of it, until it is done or asks. Aborting cancels its task, and throws the
-   * signal's reason.
+   * Sends a message and yields the growing answer until the agent has finished or asks a question. Aborting
+   * the signal cancels the task and throws the signal's reason.
    */
   async *streamAnswer(
     input: MessageInput,
     call: RemoteAgentCallOptions,
   ): AsyncGenerator<RemoteAgentAnswer, void, undefined> {
-    const remote = await this.#connect();
-    const { signal, ...given } = call;
-    const options = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
-    let known: Task | Message | undefined;
-    for await (const event of exchangeMessage(remote, input, { ...options, signal })) {
-      known = applyEvent(known, event);
-      yield "messageId" in known ? toMessageAnswer(known) : toTaskAnswer(known);
+    const client = await this.#connect();
+    const { signal, ...messageOptions } = call;
+    const options = Object.fromEntries(
+      Object.entries(messageOptions).filter(([, value]) => value !== undefined),
+    );
+    let answer: Task | Message | undefined;
+    for await (const event of exchangeMessage(client, input, { ...options, signal })) {
+      answer = applyEvent(answer, event);
+      yield "messageId" in answer ? toMessageAnswer(answer) : toTaskAnswer(answer);
     }
-    if (!known) throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's stream ended without an answer.");
+    if (!answer) throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's stream ended without an answer.");
   }
 
-  /** What it answered to a message that it was sent before, once it is done or asks; undefined: it has no such message. */
+  /**
+   * Returns the answer to a message that was sent earlier, once the agent has finished or asks a question.
+   * Returns `undefined` if the task does not contain the message.
+   */
   async findAnswer(
     messageId: string,
     taskId: string,
     signal: AbortSignal,
   ): Promise<RemoteAgentAnswer | undefined> {
-    const remote = await this.#connect();
-    let task = await remote.tasks.get(taskId, { signal });
+    const client = await this.#connect();
+    let task = await client.tasks.get(taskId, { signal });
     if (!task.history?.some((message) => message.messageId === messageId)) return undefined;
     if (!isTerminalOrInterrupted(task)) {
-      for await (const event of remote.tasks.subscribe(taskId, { signal })) {
-        const known = applyEvent(task, event);
-        if ("status" in known) task = known;
+      for await (const event of client.tasks.subscribe(taskId, { signal })) {
+        const updated = applyEvent(task, event);
+        if ("status" in updated) task = updated;
         if (isTerminalOrInterrupted(task)) break;
       }
     }
@@ -114,27 +127,27 @@ function isTerminalOrInterrupted({ status: { state } }: Task): boolean {
   return isTerminal(state) || isInterrupted(state);
 }
 
-function applyEvent(known: Task | Message | undefined, event: StreamResponse): Task | Message {
+function applyEvent(current: Task | Message | undefined, event: StreamResponse): Task | Message {
   if ("task" in event) return copyTask(event.task);
-  const task = known && "status" in known ? known : undefined;
+  const task = current && "status" in current ? current : undefined;
   if ("message" in event) return task ?? event.message;
-  const { taskId: id, contextId } = "statusUpdate" in event ? event.statusUpdate : event.artifactUpdate;
-  const folded = fold(task ?? { id, contextId, status: { state: "TASK_STATE_WORKING" } }, event);
-  return isEventRefusal(folded) ? (task as Task) : folded;
+  const { taskId, contextId } = "statusUpdate" in event ? event.statusUpdate : event.artifactUpdate;
+  const updatedTask = fold(task ?? { id: taskId, contextId, status: { state: "TASK_STATE_WORKING" } }, event);
+  return isEventRefusal(updatedTask) ? (task as Task) : updatedTask;
 }
 
 function toTaskAnswer({ id, contextId, status, artifacts = [] }: Task): RemoteAgentAnswer {
   const parts = artifacts
     .filter(({ metadata }) => !isThought(metadata))
     .flatMap((artifact) => artifact.parts);
-  const words = getText(status.message?.parts ?? []);
-  // Some agents answer with the message of their last status.
+  const statusText = getText(status.message?.parts ?? []);
+  // Some agents answer with the message of their final status.
   const isAnswer = isTerminal(status.state) && parts.length === 0;
-  const said = isAnswer || isInterrupted(status.state) ? (status.message?.parts ?? []) : [];
+  const statusParts = isAnswer || isInterrupted(status.state) ? (status.message?.parts ?? []) : [];
   return {
-    ...toAnswerContent([...parts, ...said.filter((part) => isAnswer || !("text" in part))]),
+    ...toAnswerContent([...parts, ...statusParts.filter((part) => isAnswer || !("text" in part))]),
     state: formatTaskState(status.state),
-    ...(words === "" ? {} : { status: words }),
+    ...(statusText === "" ? {} : { status: statusText }),
     taskId: id,
     contextId,
   };
@@ -144,8 +157,8 @@ function toMessageAnswer({ parts, contextId }: Message): RemoteAgentAnswer {
   return { ...toAnswerContent(parts), state: "completed", ...(contextId ? { contextId } : {}) };
 }
 
-function toAnswerContent(all: readonly Part[]): Pick<RemoteAgentAnswer, "text" | "data" | "files"> {
-  const parts = all.filter(({ metadata }) => !isThought(metadata));
+function toAnswerContent(allParts: readonly Part[]): Pick<RemoteAgentAnswer, "text" | "data" | "files"> {
+  const parts = allParts.filter(({ metadata }) => !isThought(metadata));
   const data = parts.flatMap((part) => ("data" in part ? [part.data] : []));
   const files = parts.flatMap((part): RemoteAgentFile[] => {
     if (!("raw" in part || "url" in part)) return [];

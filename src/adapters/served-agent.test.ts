@@ -9,7 +9,7 @@ import { agent, artifact, command, data, file, inputRequired, reply, status } fr
 const servers: Server[] = [];
 const agentDescription = { name: "test", description: "For tests" };
 
-/** The agent behind a real server, on a real socket. */
+/** Starts a real server for the agent. */
 async function connectToAgent(served: Agent): Promise<A2AClient> {
   const server = createServer(served, { store: "memory" });
   servers.push(server);
@@ -27,7 +27,7 @@ afterEach(async () => {
 });
 
 describe("a generator on a server", () => {
-  it("streams what it says, and the task that is stored is the same", async () => {
+  it("streams its output, and the stored task is equal", async () => {
     const remote = await connectToAgent(
       agent(agentDescription, async function* ({ text }) {
         yield status("Looking…");
@@ -52,7 +52,7 @@ describe("a generator on a server", () => {
     expect((await remote.tasks.get(id)).artifacts).toEqual(artifacts);
   });
 
-  it("a chunk reaches the reader while the generator waits for the next", async () => {
+  it("sends a chunk while the generator waits for the next one", async () => {
     const gate = Promise.withResolvers<void>();
     const remote = await connectToAgent(
       agent(agentDescription, async function* () {
@@ -62,18 +62,18 @@ describe("a generator on a server", () => {
       }),
     );
     const last: StreamResponse[] = [];
-    let said = "";
+    let output = "";
     for await (const event of remote.stream("go")) {
       last.splice(0, 1, event);
       if (!("artifactUpdate" in event)) continue;
-      said += getText(event.artifactUpdate.artifact.parts);
-      if (said === "first ") gate.resolve();
+      output += getText(event.artifactUpdate.artifact.parts);
+      if (output === "first ") gate.resolve();
     }
-    expect(said).toBe("first second");
+    expect(output).toBe("first second");
     expect(last).toMatchObject([{ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } }]);
   });
 
-  it("asks, and goes on with the answer; each turn has an artifact of its own", async () => {
+  it("asks a question and continues with the answer, with one artifact for each turn", async () => {
     const remote = await connectToAgent(
       agent(agentDescription, async function* ({ text, history }) {
         if (history.length === 1) {
@@ -88,14 +88,14 @@ describe("a generator on a server", () => {
       state: "TASK_STATE_INPUT_REQUIRED",
       message: { parts: [{ text: "Which city?" }] },
     });
-    const told = await requireTask(remote.send("Seoul", { taskId: asked.id }));
-    expect(told.artifacts).toEqual([
+    const reported = await requireTask(remote.send("Seoul", { taskId: asked.id }));
+    expect(reported.artifacts).toEqual([
       { artifactId: "answer", parts: [{ text: "Let me see. " }] },
       { artifactId: "answer-2", parts: [{ text: "The weather in Seoul." }] },
     ]);
   });
 
-  it("answers without a task when it may", async () => {
+  it("answers without a task if it may", async () => {
     const remote = await connectToAgent(
       agent(
         agentDescription,
@@ -110,18 +110,18 @@ describe("a generator on a server", () => {
     });
   });
 
-  it("hears of a cancellation through its signal", async () => {
-    const heard = Promise.withResolvers<void>();
+  it("receives a cancellation through its signal", async () => {
+    const received = Promise.withResolvers<void>();
     const remote = await connectToAgent(
       agent(agentDescription, async function* ({ signal }) {
         yield "working";
         await once(signal, "abort");
-        heard.resolve();
+        received.resolve();
       }),
     );
     const { id } = await requireTask(remote.send("go", { configuration: { returnImmediately: true } }));
     expect((await remote.tasks.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
-    await heard.promise;
+    await received.promise;
   });
 });
 
@@ -133,10 +133,10 @@ describe("a command on a server", () => {
     ]);
   });
 
-  it("fails the task with what it complained of", async () => {
+  it("fails the task with its error output", async () => {
     const remote = await connectToAgent(command("echo so far; echo no good >&2; exit 4", { shell: true }));
-    const { status: end, artifacts } = await requireTask(remote.send("x"));
-    expect(end).toMatchObject({
+    const { status, artifacts } = await requireTask(remote.send("x"));
+    expect(status).toMatchObject({
       state: "TASK_STATE_FAILED",
       message: { parts: [{ text: "shell exited with code 4.\nno good" }] },
     });

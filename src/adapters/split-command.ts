@@ -1,20 +1,20 @@
 /**
- * Splits a command line into words as a shell does: blanks separate, '…' is literal, "…" and \ quote. Nothing is
- * expanded, because no shell runs; what only a shell could do (pipes, redirections, substitutions) is refused when it
- * is not quoted, so that it never silently becomes an argument.
+ * Splits a command line into arguments as a shell does: blanks separate arguments, '…' is literal, and "…"
+ * and \ quote. No shell runs, so nothing is expanded. Unquoted pipes, redirections, and substitutions are
+ * rejected, so that they never silently become arguments.
  */
 export function splitCommand(line: string): string[] {
   const words: string[] = [];
   let word: string | undefined;
   let quote: string | undefined;
-  for (let at = 0; at < line.length; at++) {
-    const char = line.charAt(at);
+  for (let index = 0; index < line.length; index++) {
+    const char = line.charAt(index);
     if (quote === "'") {
       if (char === quote) quote = undefined;
       else word += char;
-    } else if (char === "\\" && at + 1 < line.length) {
-      const next = line.charAt(++at);
-      // Within "…" a backslash only quotes what would be special there.
+    } else if (char === "\\" && index + 1 < line.length) {
+      const next = line.charAt(++index);
+      // Inside "…", a backslash only escapes a quotation mark or a backslash.
       word = (word ?? "") + (quote && next !== '"' && next !== "\\" ? char + next : next);
     } else if (quote) {
       if (char === quote) quote = undefined;
@@ -25,14 +25,14 @@ export function splitCommand(line: string): string[] {
     } else if (/\s/.test(char)) {
       if (word !== undefined) words.push(word);
       word = undefined;
-    } else if (/[|&;<>`]/.test(char) || (char === "$" && line.charAt(at + 1) === "(")) {
+    } else if (/[|&;<>`]/.test(char) || (char === "$" && line.charAt(index + 1) === "(")) {
       throw new TypeError(
-        `The command \`${line}\` uses \`${char}\`, which only a shell understands: quote it, or ask for a shell.`,
+        `The command \`${line}\` uses \`${char}\`, which requires a shell. Quote it, or enable the \`shell\` option.`,
       );
     } else word = (word ?? "") + char;
   }
-  if (quote) throw new TypeError(`The command \`${line}\` has a ${quote} that is not closed.`);
+  if (quote) throw new TypeError(`The command \`${line}\` has an unclosed ${quote}.`);
   if (word !== undefined) words.push(word);
-  if (words.length === 0) throw new TypeError("The command is empty: name a program, for example `jq .`.");
+  if (words.length === 0) throw new TypeError("The command is empty. Name a program, for example `jq .`.");
   return words;
 }

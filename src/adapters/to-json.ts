@@ -1,10 +1,12 @@
 import type { JsonValue } from "../protocol/index.ts";
 
-/** What a framework hands around, as JSON: what JSON has no word for (functions, cycles) becomes null. */
+/**
+ * Converts a value to JSON. Values without a JSON form, such as functions and cyclic objects, become null.
+ */
 export function toJson(value: unknown): JsonValue {
   try {
-    const json = JSON.stringify(value, (_, inner: unknown) =>
-      typeof inner === "bigint" ? String(inner) : inner,
+    const json = JSON.stringify(value, (_, field: unknown) =>
+      typeof field === "bigint" ? String(field) : field,
     ) as string | undefined;
     return json === undefined ? null : (JSON.parse(json) as JsonValue);
   } catch {

@@ -69,7 +69,7 @@ function createApprovalAgent(): LlmAgent {
   );
 }
 
-/** The texts of the task's artifacts that have any. */
+/** Returns the texts of the task's artifacts that contain text. */
 function listArtifactTexts(task: TaskHarness): string[] {
   return (task.task.artifacts ?? []).map(({ parts }) => getText(parts)).filter(Boolean);
 }
@@ -86,7 +86,7 @@ function buildCallResponse(
 }
 
 describe("an ADK agent", () => {
-  it("works, streams its text once, calls its tools and completes", async () => {
+  it("streams its text once, calls its tools, and completes", async () => {
     const task = new TaskHarness(adkAgent(createApprovalAgent()));
     const turn = await task.send("What is 2 + 3?");
     expect(turn.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
@@ -95,25 +95,25 @@ describe("an ADK agent", () => {
     expect(JSON.stringify(task.task.artifacts)).toContain('"response":{"sum":5}');
   });
 
-  it("waits for its user when a long-running tool does, and goes on with the answer alone [V44, J7]", async () => {
+  it("waits for its user with a long-running tool, and continues with the response alone [V44, J7]", async () => {
     const task = new TaskHarness(adkAgent(createApprovalAgent()));
-    const asked = await task.send("approve");
-    expect(asked.states.at(-1)).toBe("TASK_STATE_INPUT_REQUIRED");
+    const waitingTurn = await task.send("approve");
+    expect(waitingTurn.states.at(-1)).toBe("TASK_STATE_INPUT_REQUIRED");
     const call = getPendingCall(task);
     expect(call.metadata).toEqual({ adk_type: "function_call", adk_is_long_running: true });
     expect(task.task.status.message?.parts[1]).toMatchObject({ data: { response: { status: "pending" } } });
     expect(JSON.stringify(task.task.artifacts)).not.toContain("request_approval");
 
-    const told = await task.send("go on then");
-    expect(told.states).toEqual(["TASK_STATE_INPUT_REQUIRED"]);
+    const otherTurn = await task.send("go on then");
+    expect(otherTurn.states).toEqual(["TASK_STATE_INPUT_REQUIRED"]);
     expect(getText(task.task.status.message?.parts ?? [])).toMatch(/^no input provided for function call ID/);
 
-    const done = await task.send([buildCallResponse(call, { status: "approved" })]);
-    expect(done.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
-    expect(getText(done.chunkParts)).toBe("It was approved.");
+    const finalTurn = await task.send([buildCallResponse(call, { status: "approved" })]);
+    expect(finalTurn.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
+    expect(getText(finalTurn.chunkParts)).toBe("It was approved.");
   });
 
-  it("gives the answer to the sub-agent that asked", async () => {
+  it("passes the response to the sub-agent that asked", async () => {
     const root = createLlmAgent(
       "boss",
       ({ requestIndex: turn }) =>
@@ -126,8 +126,8 @@ describe("an ADK agent", () => {
     await task.send("approve");
     expect(task.task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     expect(task.task.metadata?.["adk_transfer_to_agent"]).toBe("clerk");
-    const done = await task.send([buildCallResponse(getPendingCall(task), { status: "approved" })]);
-    expect(getText(done.chunkParts)).toBe("It was approved.");
+    const finalTurn = await task.send([buildCallResponse(getPendingCall(task), { status: "approved" })]);
+    expect(getText(finalTurn.chunkParts)).toBe("It was approved.");
   });
 
   it("confirms a tool only where its owner allows it [J11]", async () => {
@@ -156,7 +156,7 @@ describe("an ADK agent", () => {
     }
   });
 
-  it("runs in a sequence, side by side and in a loop", async () => {
+  it("runs in a sequence, in parallel, and in a loop", async () => {
     const say = (name: string): LlmAgent => createLlmAgent(name, [`${name} one two`]);
     const sequence = new TaskHarness(
       adkAgent(new SequentialAgent({ name: "s", subAgents: [say("a"), say("b")] })),
@@ -189,7 +189,7 @@ describe("an ADK agent", () => {
     expect(loop.task.status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("can be a workflow, whose answers are told once", async () => {
+  it("can be a workflow, whose answers are emitted once", async () => {
     const count = (): object => ({ words: 3 });
     const workflow = new Workflow({
       name: "flow",
@@ -202,7 +202,7 @@ describe("an ADK agent", () => {
     expect(getText(turn.chunkParts)).toBe('one two three{"words":3}');
   });
 
-  it("can be a workflow that asks its user, once, and goes on with the answer", async () => {
+  it("can be a workflow that asks its user once and continues with the response", async () => {
     const ask = node(
       async function* () {
         yield new RequestInput({ interruptId: "size", message: "Which size?" });
@@ -211,23 +211,23 @@ describe("an ADK agent", () => {
     );
     const bake = (size: unknown): string => `A ${JSON.stringify(size)} cake.`;
     const task = new TaskHarness(adkAgent(new Workflow({ name: "bakery", edges: [["START", ask, bake]] })));
-    const asked = await task.send("cake");
-    expect(asked.states.at(-1)).toBe("TASK_STATE_INPUT_REQUIRED");
+    const waitingTurn = await task.send("cake");
+    expect(waitingTurn.states.at(-1)).toBe("TASK_STATE_INPUT_REQUIRED");
     const call = getPendingCall(task);
     expect(call.data.name).toBe("adk_request_input");
     expect(task.task.status.message?.parts).toHaveLength(1);
     expect(task.task.artifacts ?? []).toEqual([]);
-    const done = await task.send([buildCallResponse(call, { result: "large" })]);
-    expect(done.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
-    expect(getText(done.chunkParts)).toContain("large");
+    const finalTurn = await task.send([buildCallResponse(call, { result: "large" })]);
+    expect(finalTurn.states).toEqual(["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"]);
+    expect(getText(finalTurn.chunkParts)).toContain("large");
   });
 
-  it("can be a runner, an app, or what makes one of them", async () => {
+  it("can be a runner, an app, or a function that returns one", async () => {
     const runner = new InMemoryRunner({ agent: createApprovalAgent(), appName: "office" });
     const app = new App({ name: "office", rootAgent: createApprovalAgent() });
-    let made = 0;
+    let createdCount = 0;
     const maker = (): LlmAgent => {
-      made++;
+      createdCount++;
       return createApprovalAgent();
     };
     for (const [source, appName] of [
@@ -243,10 +243,10 @@ describe("an ADK agent", () => {
         expect(task.task.metadata?.["adk_app_name"]).toBe(appName);
       }
     }
-    expect(made).toBe(1);
+    expect(createdCount).toBe(1);
   });
 
-  it("runs a hundred tasks at once, each with artifacts of its own [J1]", async () => {
+  it("runs 100 concurrent tasks with separate artifacts [J1]", async () => {
     const agent = adkAgent(createLlmAgent("a", ({ text }) => `${text} and so on for a while`));
     const tasks = Array.from({ length: 100 }, (_, n) => new TaskHarness(agent, { contextId: `C${n}` }));
     const turns = await Promise.all(tasks.map((task, n) => task.send(`task-${n}`)));
@@ -259,7 +259,7 @@ describe("an ADK agent", () => {
     expect(ids.size).toBe(100);
   });
 
-  it("remembers a conversation for its caller, and for nobody else", async () => {
+  it("remembers a conversation only for its caller", async () => {
     const agent = adkAgent(createLlmAgent("a", ({ request }) => String(request.contents.length)));
     const alice = { tenant: "", principal: "alice" };
     const callers = [alice, alice, { tenant: "acme", principal: "alice" }, { tenant: "", principal: "bob" }];
@@ -272,7 +272,7 @@ describe("an ADK agent", () => {
     expect(lengths).toEqual(["1", "3", "1", "1"]);
   });
 
-  it("begins a conversation once when two tasks begin it together", async () => {
+  it("creates one session when two tasks start a conversation concurrently", async () => {
     const agent = adkAgent(createLlmAgent("a", ["ok"]));
     const tasks = [new TaskHarness(agent), new TaskHarness(agent)];
     await Promise.all(tasks.map((task) => task.send("hi")));
@@ -284,7 +284,7 @@ describe("an ADK agent", () => {
     ]);
   });
 
-  it("hears the metadata of a request", async () => {
+  it("receives the metadata of a request", async () => {
     const sessionService = new InMemorySessionService();
     const task = new TaskHarness(adkAgent(createLlmAgent("a", ["ok"]), { sessionService }));
     await task.send("hi", { metadata: { locale: "pl" } });
@@ -292,7 +292,7 @@ describe("an ADK agent", () => {
     expect(session?.events[0]?.customMetadata).toEqual({ a2a_metadata: { locale: "pl" } });
   });
 
-  it("runs its plugins, and those of its app", async () => {
+  it("runs its own plugins and the plugins of its app", async () => {
     class UppercasePlugin extends BasePlugin {
       override async onEventCallback({ event }: { event: Event }): Promise<Event | undefined> {
         const parts = event.content?.parts?.map((part) => ({
@@ -315,7 +315,7 @@ describe("an ADK agent", () => {
     }
   });
 
-  it("waits for a credential that a tool asks for, and goes on with it [V18]", async () => {
+  it("waits for a credential that a tool requests, and continues with it [V18]", async () => {
     const tool = new FunctionTool({
       name: "fetch_mail",
       description: "Fetches mail",
@@ -337,8 +337,8 @@ describe("an ADK agent", () => {
       return mails ? `${mails} mails with ${key}.` : "I need a key.";
     };
     const task = new TaskHarness(adkAgent(createLlmAgent("a", script, { tools: [tool] })));
-    const asked = await task.send("mail?");
-    expect(asked.states.at(-1)).toBe("TASK_STATE_AUTH_REQUIRED");
+    const waitingTurn = await task.send("mail?");
+    expect(waitingTurn.states.at(-1)).toBe("TASK_STATE_AUTH_REQUIRED");
     expect(JSON.stringify(task.task)).not.toContain("SECRET");
     const call = getPendingCall(task);
     expect(call.data.name).toBe("adk_request_credential");
@@ -354,7 +354,7 @@ describe("an ADK agent with hooks", () => {
     status: { state: "TASK_STATE_REJECTED" as const, message: { parts: [{ text: "no" }] } },
   };
 
-  it("may refuse a message before the run [V20]", async () => {
+  it("may reject a message before the run [V20]", async () => {
     const model = new ScriptedLlm(["never"]);
     const agent = adkAgent(new LlmAgent({ name: "a", model }), {
       beforeRun: (_, { message }) => (getText(message.parts) === "forbidden" ? rejected : undefined),
@@ -367,7 +367,7 @@ describe("an ADK agent with hooks", () => {
     expect(listArtifactTexts(other)).toEqual(["never"]);
   });
 
-  it("may change the request, and so the session", async () => {
+  it("may change the request and its session", async () => {
     const sessionService = new InMemorySessionService();
     const agent = adkAgent(createLlmAgent("a", ["ok"]), {
       sessionService,
@@ -380,7 +380,7 @@ describe("an ADK agent with hooks", () => {
     expect(session?.events[0]?.customMetadata).toEqual({ from: "hook" });
   });
 
-  it("may change, drop and add what is said, and how it ends [V46]", async () => {
+  it("may change, drop, and add events, and change the final status [V46]", async () => {
     const authors: unknown[] = [];
     const agent = adkAgent(createLlmAgent("a", ["one two three"]), {
       onEvent: (event, source) => {
@@ -406,7 +406,7 @@ describe("an ADK agent with hooks", () => {
     expect(new Set(authors)).toEqual(new Set(["a"]));
   });
 
-  it("opens its sessions once, and makes one again when others were first with the rows of its app or user", async () => {
+  it("opens a session once, and retries when another process created the rows of its app or user", async () => {
     let opened = 0;
     let refusals = 2;
     class ContendedSessionService extends InMemorySessionService {
@@ -431,7 +431,7 @@ describe("an ADK agent with hooks", () => {
     expect(opened).toBe(1);
   });
 
-  it("may say how a run ended that could not begin [V46]", async () => {
+  it("may change the final status of a run that could not start [V46]", async () => {
     class FailingSessionService extends InMemorySessionService {
       override createSession(): never {
         throw new Error("session creation failed");
@@ -459,7 +459,7 @@ describe("an ADK agent with hooks", () => {
       },
     ],
     ["after the run", { afterRun: () => Promise.reject(new Error("abort execution")) }],
-  ])("fails its task when it throws %s, and what it threw at is not said [V46]", async (when, hooks) => {
+  ])("fails its task when a hook throws %s, and drops the current event [V46]", async (when, hooks) => {
     const task = new TaskHarness(adkAgent(createLlmAgent("a", ["ok"]), { ...hooks, exposeErrors: true }));
     const { thrownError: thrown } = await task.send("hi");
     expect(task.task.status.state).toBe("TASK_STATE_FAILED");
@@ -468,7 +468,7 @@ describe("an ADK agent with hooks", () => {
     expect(String(thrown)).toContain("abort execution");
   });
 
-  it("is left at once when it is cancelled, though its run does not listen", async () => {
+  it("ends immediately when it is canceled, even if its run ignores the signal", async () => {
     const abort = new AbortController();
     const model = new ScriptedLlm(["one two three four"], { delayMs: 5 });
     const agent = adkAgent(new LlmAgent({ name: "a", model }), { onEvent: () => undefined });
@@ -482,8 +482,8 @@ describe("an ADK agent with hooks", () => {
   });
 });
 
-describe("what an ADK agent is given and says", () => {
-  it("goes through its owner's converters", async () => {
+describe("the input and output of an ADK agent", () => {
+  it("passes through custom converters", async () => {
     const agent = adkAgent(
       createLlmAgent("a", ({ text }) => `you said ${text}`),
       {
@@ -507,22 +507,24 @@ describe("what an ADK agent is given and says", () => {
 });
 
 describe("an ADK agent that fails", () => {
-  it("says an error id, and throws the error for the server's observer", async () => {
+  it("returns an error id, and throws the error for the server's observer", async () => {
     const task = new TaskHarness(
       adkAgent(createLlmAgent("a", [["half of it", { error: "no credit", code: "402" }]])),
     );
     const { thrownError: thrown } = await task.send("hi");
     expect(task.task.status.state).toBe("TASK_STATE_FAILED");
-    const told = /^Agent execution failed\. \(error_id: (\w{8})\)$/.exec(
+    const match = /^Agent execution failed\. \(error_id: (\w{8})\)$/.exec(
       getText(task.task.status.message?.parts ?? []),
     );
-    expect(String(thrown)).toBe(`Error: llm error response (code 402): "no credit" (error_id: ${told?.[1]})`);
+    expect(String(thrown)).toBe(
+      `Error: llm error response (code 402): "no credit" (error_id: ${match?.[1]})`,
+    );
     expect(task.task.metadata?.["adk_error_code"]).toBe("402");
     expect(listArtifactTexts(task)).toEqual(["half of it"]);
     expect(task.task.artifacts?.[0]?.metadata?.["adk_partial"]).toBe(true);
   });
 
-  it("says that its session could not be made, as the task's failure [V45, J22]", async () => {
+  it("fails the task when its session cannot be created [V45, J22]", async () => {
     class Broken extends InMemorySessionService {
       override createSession(): never {
         throw new Error("session creation failed");
@@ -538,12 +540,12 @@ describe("an ADK agent that fails", () => {
     );
   });
 
-  it("throws what keeps it from being made, for the engine to tell", async () => {
+  it("throws the error that prevents its creation", async () => {
     const agent = adkAgent(() => Promise.reject(new Error("no such file")));
     await expect(new TaskHarness(agent).send("hi")).rejects.toThrow("no such file");
   });
 
-  it("says what its run threw [V40]", async () => {
+  it("reports the error that its run threw [V40]", async () => {
     class ThrowingAgent extends BaseAgent {
       // oxlint-disable-next-line require-yield
       protected override async *runAsyncImpl(): AsyncGenerator<Event, void, void> {
@@ -557,8 +559,8 @@ describe("an ADK agent that fails", () => {
   });
 });
 
-describe("an ADK agent that is cancelled", () => {
-  /** An agent that waits for the test, whatever anybody says. */
+describe("an ADK agent that is canceled", () => {
+  /** An agent that ignores the abort signal and waits for the test. */
   class AbortIgnoringAgent extends BaseAgent {
     readonly pieces: string[];
     receivedSignal: AbortSignal | undefined;
@@ -587,7 +589,7 @@ describe("an ADK agent that is cancelled", () => {
     protected override async *runLiveImpl(): AsyncGenerator<Event, void, void> {}
   }
 
-  it("is left at once though it does not listen, and what it said stays [J6, J29]", async () => {
+  it("ends immediately even if it ignores the signal, and keeps its output [J6, J29]", async () => {
     const deaf = new AbortIgnoringAgent("one ", "two ");
     const abort = new AbortController();
     const task = new TaskHarness(adkAgent(deaf));
@@ -618,14 +620,14 @@ describe("an ADK agent that is cancelled", () => {
     expect(getText(turn.chunkParts)).not.toContain("four");
   });
 
-  it("does not run when it is cancelled before it begins", async () => {
+  it("does not run when it is canceled before it starts", async () => {
     const abort = new AbortController();
     abort.abort();
     const turn = await new TaskHarness(adkAgent(createApprovalAgent())).send("hi", { signal: abort.signal });
     expect(turn.events).toEqual([]);
   });
 
-  it("is left while its session is still being opened", async () => {
+  it("ends while its session is still being opened", async () => {
     const abort = new AbortController();
     class HangingSessionService extends InMemorySessionService {
       override getSession(): Promise<never> {
@@ -637,14 +639,14 @@ describe("an ADK agent that is cancelled", () => {
     expect((await new TaskHarness(agent).send("hi", { signal: abort.signal })).events).toEqual([]);
   });
 
-  it("shows what it said without waiting for what follows", async () => {
+  it("emits its text without waiting for more", async () => {
     const deaf = new AbortIgnoringAgent("Fetching page 1…");
     const abort = new AbortController();
     const task = new TaskHarness(adkAgent(deaf));
     const turn = await task.send("hi", {
       signal: abort.signal,
       onEvent: (event) => {
-        // Nothing else is coming: only silence can have released this.
+        // No more events follow, so only the idle flush can have emitted this one.
         if ("artifact" in event && !event.lastChunk) abort.abort();
       },
     });

@@ -5,7 +5,7 @@ import type { Part, Task } from "../protocol/index.ts";
 import { describeAdkAgent, type AdkCardOptions } from "./card.ts";
 import { isStatusEvent, type RunHooks, applyRunHooks } from "./run-hooks.ts";
 import { admitMessage } from "./pending-calls.ts";
-import { toAdkMetadataKey, type SessionKey } from "./metadata.ts";
+import { toAdkMetadataKey } from "./metadata.ts";
 import { toGenaiPart } from "./parts.ts";
 import { RunEventProcessor, type RunEventProcessorOptions } from "./run-event-processor.ts";
 import { type RunStart, RunStream } from "./run-stream.ts";
@@ -14,67 +14,87 @@ import { registerRunContext, type AdkRunContext } from "./adk-run-context.ts";
 import { IdleFlusher } from "./idle-flusher.ts";
 import { deriveSessionKey } from "./sessions/session-key.ts";
 import { createLazyRunner, type AdkRunnableSource, type RunnerOptions } from "./lazy-runner.ts";
-import type { AdkRunner, AdkRunRequest, GenaiPart } from "./types.ts";
+import type { AdkRunner, AdkRunRequest, GenaiPart, SessionKey } from "./types.ts";
 
+/** Options of `adkAgent`. */
 export interface AdkAgentOptions
   extends
     RunnerOptions,
     AdkCardOptions,
     RunHooks,
     Pick<RunEventProcessorOptions, "exposeErrors" | "recoveredErrorPolicy" | "artifacts" | "toA2aPart"> {
-  /** For every run, for example `{ maxLlmCalls: 50 }`. Streaming is on unless it says otherwise. */
+  /**
+   * ADK `RunConfig` for every run, for example `{ maxLlmCalls: 50 }`. Default: streaming is on
+   * (`streamingMode: "sse"`).
+   */
   runConfig?: Partial<RunConfig>;
-  /** What the agent is given of a part of a message; undefined drops it. Default: `toGenaiPart`. */
+  /**
+   * Converts each part of an incoming message for the agent. Return `undefined` to drop the part. Default:
+   * `toGenaiPart`.
+   */
   toGenaiPart?: (part: Part) => GenaiPart | undefined;
-  /** Told of what goes wrong while the card is made. What goes wrong in a run, the observer of the server is told. */
+  /**
+   * Observer whose `onError` receives errors that occur while the agent card is built. Errors in a run go to
+   * the observer of the server instead.
+   */
   observer?: Pick<Observer, "onError">;
-  /** What the extended card says instead of the public one, to callers who are authenticated. */
+  /** Returns the members in which the extended agent card differs from the public card. */
   describeExtended?: NonNullable<Agent["describeExtended"]>;
 }
 
 const USER_ID_KEY = toAdkMetadataKey("user_id");
 const SESSION_ID_KEY = toAdkMetadataKey("session_id");
 
-/** An ADK agent as an agent of the engine: every task is a run in the session of its context. */
+/**
+ * Returns an engine agent for an ADK agent. Every task turn is an ADK run in the session of the task's
+ * context.
+ */
 export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {}): Agent {
   const runner = createLazyRunner(source, options);
   const openSession = createSessionOpener();
-  const silences = new IdleFlusher();
+  const idleFlusher = new IdleFlusher();
   return {
     describe: async (): Promise<AgentDescription> => describeAdkAgent((await runner()).agent, options),
     ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
     onTaskCanceled: async (task, caller) => {
-      const made = await runner();
-      const place = resolveSessionKey(task, deriveSessionKey(made.appName, task.contextId, caller));
-      await cancelPendingRemoteTasks(made, place, task);
+      const adkRunner = await runner();
+      const session = resolveSessionKey(task, deriveSessionKey(adkRunner.appName, task.contextId, caller));
+      await cancelPendingRemoteTasks(adkRunner, session, task);
     },
     execute: (run) => ({
       [Symbol.asyncIterator]: () => {
-        const stream = new RunStream(() => startRun(run, runner, openSession, options), run.signal, silences);
+        const stream = new RunStream(
+          () => startRun(run, runner, openSession, options),
+          run.signal,
+          idleFlusher,
+        );
         return options.onEvent || options.afterRun ? applyRunHooks(stream, options, run) : stream;
       },
     }),
   };
 }
 
-/** Where a task has run: its owner may have chosen another session than that of its caller. */
-function resolveSessionKey({ metadata = {} }: Task, { appName, ...place }: SessionKey): SessionKey {
+/**
+ * Returns the session of a task from its metadata, because a `beforeRun` hook may have chosen another
+ * session. Falls back to the session of the task's caller.
+ */
+function resolveSessionKey({ metadata = {} }: Task, defaultKey: SessionKey): SessionKey {
   const { [USER_ID_KEY]: userId, [SESSION_ID_KEY]: sessionId } = metadata;
   return typeof userId === "string" && typeof sessionId === "string"
-    ? { appName, userId, sessionId }
-    : { appName, ...place };
+    ? { ...defaultKey, userId, sessionId }
+    : defaultKey;
 }
 
 async function startRun(
   run: Run,
   makeRunner: () => Promise<AdkRunner>,
-  openSession: (runner: AdkRunner, place: SessionKey) => Promise<void>,
+  openSession: (runner: AdkRunner, session: SessionKey) => Promise<void>,
   options: AdkAgentOptions,
 ): Promise<RunStart> {
   const runner = await makeRunner();
-  const place = deriveSessionKey(runner.appName, run.contextId, run.caller);
-  const serving = registerRunContext(run);
-  const processor = createProcessor(place, serving, options);
+  const defaultSession = deriveSessionKey(runner.appName, run.contextId, run.caller);
+  const runContext = registerRunContext(run);
+  const processor = createProcessor(defaultSession, runContext, options);
   const admission = admitMessage(
     run.message,
     run.task,
@@ -83,38 +103,41 @@ async function startRun(
   if ("refused" in admission) return { processor, outcome: { events: [admission.refused] } };
   let request: AdkRunRequest;
   try {
-    request = buildRunRequest(run, place, admission.parts, options);
-    const instead = await options.beforeRun?.(request, run);
-    if (instead && isStatusEvent(instead)) return { processor, outcome: { events: [instead] } };
-    if (instead) request = instead;
+    request = buildRunRequest(run, defaultSession, admission.parts, options);
+    const replacement = await options.beforeRun?.(request, run);
+    if (replacement && isStatusEvent(replacement)) return { processor, outcome: { events: [replacement] } };
+    if (replacement) request = replacement;
   } catch (error) {
     return { processor, outcome: processor.fail("processor failed", error) };
   }
-  // The owner may have chosen another session.
+  // The `beforeRun` hook may have chosen another session.
   const { userId, sessionId } = request;
-  const moved = userId !== place.userId || sessionId !== place.sessionId;
-  const session = moved ? { ...place, userId, sessionId } : place;
-  const chosen = moved ? createProcessor(session, serving, options) : processor;
+  const isOtherSession = userId !== defaultSession.userId || sessionId !== defaultSession.sessionId;
+  const session = isOtherSession ? { ...defaultSession, userId, sessionId } : defaultSession;
+  const sessionProcessor = isOtherSession ? createProcessor(session, runContext, options) : processor;
   try {
     await openSession(runner, session);
   } catch (error) {
-    return { processor: chosen, outcome: chosen.fail("failed to create a session", error) };
+    return {
+      processor: sessionProcessor,
+      outcome: sessionProcessor.fail("failed to create a session", error),
+    };
   }
   return {
-    processor: chosen,
-    firstEvent: chosen.buildWorkingEvent(run.task.metadata),
+    processor: sessionProcessor,
+    firstEvent: sessionProcessor.buildWorkingEvent(run.task.metadata),
     events: runner.runAsync(request),
   };
 }
 
 function createProcessor(
   session: SessionKey,
-  serving: AdkRunContext,
+  runContext: AdkRunContext,
   options: AdkAgentOptions,
 ): RunEventProcessor {
   return new RunEventProcessor({
     session,
-    runContext: serving,
+    runContext,
     newId: () => crypto.randomUUID(),
     now: () => performance.now(),
     exposeErrors: options.exposeErrors ?? false,
@@ -134,8 +157,9 @@ function buildRunRequest(
     userId,
     sessionId,
     newMessage: { role: "user", parts: parts.flatMap((part) => convert(part) ?? []) },
-    // A message from the network is not the operator's word. ADK's own guard (`remoteDelivered`) warns on every run;
-    // `admitMessage` has let through no confirmation that is not allowed, and plain text must not count as one either.
+    // A remote message must not confirm tools. ADK's own guard (`remoteDelivered`) logs a warning on every
+    // run. `admitMessage` has already rejected forbidden confirmations, and plain text must not count as a
+    // confirmation either.
     runConfig: {
       streamingMode: "sse",
       ...runConfig,
@@ -147,33 +171,36 @@ function buildRunRequest(
   return request;
 }
 
-/** Makes sure that a session exists. Two runs that begin a context at once make it once. */
-function createSessionOpener(): (runner: AdkRunner, place: SessionKey) => Promise<void> {
-  const opening = new SlotMap<Promise<void>>();
-  return async (runner, place) => {
-    const key = `${place.userId.length}:${place.userId}${place.sessionId}`;
-    const others = opening.get(key);
-    if (others) return others;
-    const open = ensureSession(runner, place);
-    opening.insertNew(key, open);
+/**
+ * Returns a function that creates a session unless it exists. Concurrent runs that open the same session
+ * share one attempt.
+ */
+function createSessionOpener(): (runner: AdkRunner, session: SessionKey) => Promise<void> {
+  const pendingOpens = new SlotMap<Promise<void>>();
+  return async (runner, session) => {
+    const key = `${session.userId.length}:${session.userId}${session.sessionId}`;
+    const pendingOpen = pendingOpens.get(key);
+    if (pendingOpen) return pendingOpen;
+    const open = ensureSession(runner, session);
+    pendingOpens.insertNew(key, open);
     try {
       await open;
     } finally {
-      opening.delete(key);
+      pendingOpens.delete(key);
     }
   };
 }
 
-async function ensureSession({ sessionService }: AdkRunner, place: SessionKey): Promise<void> {
+async function ensureSession({ sessionService }: AdkRunner, session: SessionKey): Promise<void> {
   const find = (): Promise<unknown> =>
-    sessionService.getSession({ ...place, config: { numRecentEvents: 1 } });
-  for (let tries = 1; !(await find()); tries++) {
+    sessionService.getSession({ ...session, config: { numRecentEvents: 1 } });
+  for (let attempt = 1; !(await find()); attempt++) {
     try {
-      await sessionService.createSession({ ...place });
+      await sessionService.createSession({ ...session });
       return;
     } catch (error) {
-      // Others may have been first: with the session, or, in a database, with the rows of its app and of its user.
-      if (tries === MAX_CREATE_ATTEMPTS) throw error;
+      // Another process may have created the session first or, in a database, the rows of its app and user.
+      if (attempt === MAX_CREATE_ATTEMPTS) throw error;
     }
   }
 }

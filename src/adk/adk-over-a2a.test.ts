@@ -52,7 +52,7 @@ const requestApprovalTool = new LongRunningFunctionTool({
   execute: () => ({ status: "pending" }),
 });
 
-/** Asks for an approval when told to approve. */
+/** Returns an agent that requests approval if the message is "approve". */
 function createApprovalAgent(): LlmAgent {
   return new LlmAgent({
     name: "clerk",
@@ -72,7 +72,7 @@ function buildApproval(task: Task): Part[] {
   return [{ data: response, metadata: { adk_type: "function_response" } }];
 }
 
-/** A promise, and who keeps it. */
+/** Returns a promise and the function that resolves it. */
 function createDeferred(): { kept: Promise<void>; keep: () => void } {
   let keep = (): void => {};
   const kept = new Promise<void>((resolve) => {
@@ -85,10 +85,10 @@ async function startTask(remote: A2AClient): Promise<Task> {
   return requireTask(await remote.send("go", { configuration: { returnImmediately: true } }));
 }
 
-describe("a task of an ADK agent that is cancelled", () => {
-  it("during a call of its model: the model is told, and the task is cancelled [V19, J6]", async () => {
+describe("canceling a task of an ADK agent", () => {
+  it("during a model call aborts the model and cancels the task [V19, J6]", async () => {
     const called = createDeferred();
-    const told = createDeferred();
+    const aborted = createDeferred();
     class SlowAgent extends BaseAgent {
       protected override async *runAsyncImpl({
         abortSignal,
@@ -98,22 +98,22 @@ describe("a task of an ADK agent that is cancelled", () => {
           partial: true,
           content: { role: "model", parts: [{ text: "Let me " }] },
         });
-        abortSignal?.addEventListener("abort", told.keep);
+        abortSignal?.addEventListener("abort", aborted.keep);
         called.keep();
-        await told.kept;
+        await aborted.kept;
       }
       protected override async *runLiveImpl(): AsyncGenerator<Event, void, void> {}
     }
     const { remote } = await serveAgent(new SlowAgent({ name: "slow" }));
     const { id } = await startTask(remote);
     await called.kept;
-    const cancelled = await remote.tasks.cancel(id);
-    await told.kept;
-    expect(cancelled.status.state).toBe("TASK_STATE_CANCELED");
+    const canceledTask = await remote.tasks.cancel(id);
+    await aborted.kept;
+    expect(canceledTask.status.state).toBe("TASK_STATE_CANCELED");
     expect(getArtifactText(await remote.tasks.get(id))).toBe("Let me ");
   });
 
-  it("during a tool that does not listen: at once, and what the tool answers is not said [V19, J29]", async () => {
+  it("during a tool that ignores the signal is immediate and drops the result [V19, J29]", async () => {
     const called = createDeferred();
     const release = createDeferred();
     const tool = new FunctionTool({
@@ -136,22 +136,22 @@ describe("a task of an ADK agent that is cancelled", () => {
     await called.kept;
     expect((await remote.tasks.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
     release.keep();
-    // A whole task later nothing has been added.
+    // After another complete task, nothing has been added.
     expect(getArtifactText(requireTask(await remote.send("again")))).toContain("Gold!");
     expect(JSON.stringify(await remote.tasks.get(id))).not.toMatch(/gold/i);
   });
 
-  it("with the task of a remote agent that works for it [J20]", async () => {
+  it("also cancels the task of a remote agent [J20]", async () => {
     const called = createDeferred();
-    const told = createDeferred();
+    const aborted = createDeferred();
     class Slow extends BaseAgent {
       protected override async *runAsyncImpl({
         abortSignal,
       }: InvocationContext): AsyncGenerator<Event, void, void> {
         yield createEvent({ author: "slow", content: { role: "model", parts: [{ text: "Far away." }] } });
-        abortSignal?.addEventListener("abort", told.keep);
+        abortSignal?.addEventListener("abort", aborted.keep);
         called.keep();
-        await told.kept;
+        await aborted.kept;
       }
       protected override async *runLiveImpl(): AsyncGenerator<Event, void, void> {}
     }
@@ -160,42 +160,44 @@ describe("a task of an ADK agent that is cancelled", () => {
     const { id } = await startTask(parent.remote);
     await called.kept;
     expect((await parent.remote.tasks.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
-    await told.kept;
+    await aborted.kept;
     await vi.waitFor(async () => {
       const { tasks } = await child.remote.tasks.list();
       expect(tasks).toMatchObject([{ status: { state: "TASK_STATE_CANCELED" } }]);
     });
   });
 
-  it("while it waits for its user; it takes no answer after that [V19]", async () => {
+  it("while it waits for its user prevents later answers [V19]", async () => {
     const { remote } = await serveAgent(createApprovalAgent());
-    const asked = requireTask(await remote.send("approve"));
-    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    expect((await remote.tasks.cancel(asked.id)).status.state).toBe("TASK_STATE_CANCELED");
-    await expect(remote.send(buildApproval(asked), { taskId: asked.id })).rejects.toMatchObject({
+    const waitingTask = requireTask(await remote.send("approve"));
+    expect(waitingTask.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    expect((await remote.tasks.cancel(waitingTask.id)).status.state).toBe("TASK_STATE_CANCELED");
+    await expect(remote.send(buildApproval(waitingTask), { taskId: waitingTask.id })).rejects.toMatchObject({
       reason: "UNSUPPORTED_OPERATION",
     });
   });
 });
 
 describe("a context of an ADK agent", () => {
-  it("takes another task while one of it waits, which can still be answered [J10, J7]", async () => {
+  it("accepts another task while one waits, which can still be answered [J10, J7]", async () => {
     const { remote } = await serveAgent(createApprovalAgent());
-    const asked = requireTask(await remote.send("approve"));
-    const { contextId } = asked;
-    const other = requireTask(await remote.send("hello", { contextId }));
-    expect(other.status.state).toBe("TASK_STATE_COMPLETED");
-    expect((await remote.tasks.get(asked.id)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    const done = requireTask(await remote.send(buildApproval(asked), { taskId: asked.id }));
-    expect(done.status.state).toBe("TASK_STATE_COMPLETED");
-    expect(getArtifactText(done)).toBe("I have asked.Approved.");
+    const waitingTask = requireTask(await remote.send("approve"));
+    const { contextId } = waitingTask;
+    const otherTask = requireTask(await remote.send("hello", { contextId }));
+    expect(otherTask.status.state).toBe("TASK_STATE_COMPLETED");
+    expect((await remote.tasks.get(waitingTask.id)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const completedTask = requireTask(
+      await remote.send(buildApproval(waitingTask), { taskId: waitingTask.id }),
+    );
+    expect(completedTask.status.state).toBe("TASK_STATE_COMPLETED");
+    expect(getArtifactText(completedTask)).toBe("I have asked.Approved.");
   });
 });
 
 describe("the server of an ADK agent", () => {
-  it("has the error codes of A2A [J4]", async () => {
+  it("returns the error codes of A2A [J4]", async () => {
     const { remote, url } = await serveAgent(createApprovalAgent());
-    const done = requireTask(await remote.send("hello"));
+    const completedTask = requireTask(await remote.send("hello"));
     const code = async (method: string, params: object): Promise<unknown> => {
       const response = await fetch(url, {
         method: "POST",
@@ -205,14 +207,14 @@ describe("the server of an ADK agent", () => {
       return ((await response.json()) as { error?: { code: number } }).error?.code;
     };
     expect(await code("GetTask", { id: "unknown" })).toBe(-32001);
-    expect(await code("CancelTask", { id: done.id })).toBe(-32002);
+    expect(await code("CancelTask", { id: completedTask.id })).toBe(-32002);
     expect(await code("Sing", {})).toBe(-32601);
     expect(await code("SendMessage", { message: { messageId: "m", role: "ROLE_USER", parts: [] } })).toBe(
       -32602,
     );
   });
 
-  it("says 401 and how to come in to those it does not know [J5]", async () => {
+  it("returns 401 with a challenge to unauthenticated callers [J5]", async () => {
     const authenticate: ToA2aOptions["authenticate"] = (request) => {
       const [, principal] = /^Bearer (\w+)$/.exec(request.header("authorization") ?? "") ?? [];
       return principal ? { tenant: "", principal } : undefined;
@@ -224,14 +226,14 @@ describe("the server of an ADK agent", () => {
     expect(requireTask(await remote.send("hello")).metadata?.["adk_user_id"]).toBe("alice");
   });
 
-  it("speaks 1.0: lists tasks, and a history of length 0 is none [J27]", async () => {
+  it("supports 1.0: lists tasks, and omits a history of length 0 [J27]", async () => {
     const { remote } = await serveAgent(createApprovalAgent());
     const { id } = requireTask(await remote.send("hello"));
     expect((await remote.tasks.list()).tasks).toMatchObject([{ id }]);
     expect(await remote.tasks.get(id, { historyLength: 0 })).not.toHaveProperty("history");
   });
 
-  it("tells metadata also to those who do not stream [J12]", async () => {
+  it("returns metadata without streaming [J12]", async () => {
     const { remote } = await serveAgent(createApprovalAgent());
     const { id } = requireTask(await remote.send("hello"));
     expect(await remote.tasks.get(id)).toMatchObject({
@@ -240,7 +242,7 @@ describe("the server of an ADK agent", () => {
     });
   });
 
-  it("answers that the extension of ADK's bridges is active for those who ask for it", async () => {
+  it("activates the extension of ADK's bridges on request", async () => {
     const { remote, url } = await serveAgent(createApprovalAgent());
     const [extension] = remote.card.capabilities.extensions ?? [];
     const response = await fetch(url, {
@@ -255,7 +257,7 @@ describe("the server of an ADK agent", () => {
     expect(response.headers.get("a2a-extensions")).toBe(extension?.uri);
   });
 
-  it("runs a hundred tasks at once, streamed and not, each with its own artifact [J1]", async () => {
+  it("runs 100 concurrent tasks with separate artifacts, streamed or not [J1]", async () => {
     const agent = new LlmAgent({
       name: "a",
       model: new ScriptedLlm(({ text }) => `${text} and so on for a while`),

@@ -1,46 +1,52 @@
 import type { Run } from "../engine/index.ts";
 import { toAdkMetadataKey } from "./metadata.ts";
 
-/** Which other tasks of its context waited for their user while a task went on. */
+/** Metadata key for the ids of other tasks in the same context that waited for their user during a turn. */
 export const WAITING_TASK_IDS_KEY: "adk_waiting_task_ids" = toAdkMetadataKey("waiting_task_ids");
 
-/** What a run of ADK is for: a turn of a task. */
+/** Context of an ADK run: the task turn that the run belongs to. */
 export interface AdkRunContext {
   readonly run: Pick<Run, "taskId" | "task" | "signal" | "listInterruptedTasks">;
-  /** The other tasks of the context that wait for their user; undefined when there is nothing to be said. */
+  /**
+   * Ids of the other tasks in the context that wait for their user, or `undefined` if the turn reports none.
+   */
   waitingTaskIds: readonly string[] | undefined;
 }
 
-/** A place in a run of ADK, as far as the run is known by it. */
+/** The members of an ADK invocation context that identify its run. */
 export interface InvocationContextLike {
   readonly session: object;
   readonly abortSignal?: AbortSignal | undefined;
 }
 
 /**
- * By signals and session objects: what ADK hands on to wherever a run goes. Sub-agents are given both, nodes of a workflow
- * a signal of their own, and agents that are tools a session of their own.
+ * Run contexts by abort signal and by session object, the two values that ADK passes on within a run.
+ * Sub-agents receive both values. Workflow nodes get a new signal, and agents used as tools get a new
+ * session.
  */
 const runContexts = new WeakMap<object, AdkRunContext>();
 
 export function registerRunContext(run: Run): AdkRunContext {
-  // What an earlier turn has said of them is taken back, unless it is still so.
-  const serving: AdkRunContext = {
+  // An empty list clears the ids that an earlier turn stored in the task metadata.
+  const runContext: AdkRunContext = {
     run,
     waitingTaskIds: run.task.metadata?.[WAITING_TASK_IDS_KEY] ? [] : undefined,
   };
-  runContexts.set(run.signal, serving);
-  return serving;
+  runContexts.set(run.signal, runContext);
+  return runContext;
 }
 
 export function findRunContext({ session, abortSignal }: InvocationContextLike): AdkRunContext | undefined {
   return runContexts.get(session) ?? (abortSignal && runContexts.get(abortSignal));
 }
 
-/** From here on the run is known by all that there is at this place. */
-export function propagateRunContext(place: InvocationContextLike): AdkRunContext | undefined {
-  const serving = findRunContext(place);
-  if (serving) runContexts.set(place.session, serving);
-  if (serving && place.abortSignal) runContexts.set(place.abortSignal, serving);
-  return serving;
+/**
+ * Registers the run of an invocation under the invocation's session and abort signal, and returns the run
+ * context.
+ */
+export function propagateRunContext(invocation: InvocationContextLike): AdkRunContext | undefined {
+  const runContext = findRunContext(invocation);
+  if (runContext) runContexts.set(invocation.session, runContext);
+  if (runContext && invocation.abortSignal) runContexts.set(invocation.abortSignal, runContext);
+  return runContext;
 }

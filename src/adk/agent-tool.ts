@@ -1,4 +1,7 @@
-/** A tool that is an agent. ADK runs it as an app of the agent's name, in a session that has the id of the caller's. */
+/**
+ * An ADK tool that wraps an agent. ADK runs that agent as an app with the agent's name, in a session with the
+ * caller's session id.
+ */
 export interface AgentToolLike {
   readonly agent: { readonly name: string };
 }

@@ -1,18 +1,21 @@
 import type { AgentEvent } from "../engine/index.ts";
 import type { Part } from "../protocol/index.ts";
 
-type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
+/** An engine event that adds to an artifact. */
+export type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
 
 /**
- * Makes one artifact of all that a run has to say. Each chain of events is told without a break: while one is told,
- * the others wait, so that agents who speak at the same time do not interrupt one another. It never says which chunk
- * is the last one, because only the end of the run shows that.
+ * Merges all artifacts of a run into one artifact. Each event chain is emitted without interruption. While
+ * one chain is open, the events of all other chains are queued, so the texts of parallel agents do not
+ * interleave.
+ *
+ * No event has `lastChunk`, because only the end of the run shows which chunk is the last.
  */
 export class ArtifactMerger {
   readonly #artifactId: string;
   readonly #queuedByChain = new Map<string, ArtifactEvent[]>();
   readonly #emittedParts: Part[] = [];
-  /** The chain that is being told, and how much was told before it. */
+  /** Key of the chain that is being emitted, and the number of parts that were emitted before that chain. */
   #currentChain: string | undefined;
   #partCountBeforeChain = 0;
 
@@ -20,7 +23,7 @@ export class ArtifactMerger {
     this.#artifactId = artifactId;
   }
 
-  /** What is to be said now; `event` has the artifact of its chain. */
+  /** Returns the events to emit now. The artifact id of `event` identifies its chain. */
   merge(event: ArtifactEvent): ArtifactEvent[] {
     const chain = event.artifact.artifactId;
     if (this.#currentChain !== undefined && this.#currentChain !== chain) {
@@ -29,14 +32,14 @@ export class ArtifactMerger {
       else this.#queuedByChain.set(chain, [event]);
       return [];
     }
-    const said = [this.#toMergedEvent(event)];
+    const merged = [this.#toMergedEvent(event)];
     while (this.#currentChain === undefined) {
       const [next] = this.#queuedByChain;
       if (!next) break;
       this.#queuedByChain.delete(next[0]);
-      said.push(...next[1].map((waiting) => this.#toMergedEvent(waiting)));
+      merged.push(...next[1].map((queued) => this.#toMergedEvent(queued)));
     }
-    return said;
+    return merged;
   }
 
   #toMergedEvent({ artifact, append, lastChunk, metadata }: ArtifactEvent): ArtifactEvent {
@@ -45,14 +48,14 @@ export class ArtifactMerger {
       this.#partCountBeforeChain = this.#emittedParts.length;
     }
     const isFirst = this.#emittedParts.length === 0;
-    // A whole that says something else than its pieces takes their place, and only theirs.
-    const isOther = !append && this.#emittedParts.length > this.#partCountBeforeChain;
-    if (isOther) this.#emittedParts.length = this.#partCountBeforeChain;
+    // A complete answer that differs from its chunks replaces those chunks, and no others.
+    const isReplacement = !append && this.#emittedParts.length > this.#partCountBeforeChain;
+    if (isReplacement) this.#emittedParts.length = this.#partCountBeforeChain;
     this.#emittedParts.push(...artifact.parts);
     if (lastChunk) this.#currentChain = undefined;
-    const parts = isOther ? this.#emittedParts.slice() : artifact.parts;
+    const parts = isReplacement ? this.#emittedParts.slice() : artifact.parts;
     const event: ArtifactEvent = { artifact: { ...artifact, artifactId: this.#artifactId, parts } };
-    if (!isFirst && !isOther) event.append = true;
+    if (!isFirst && !isReplacement) event.append = true;
     if (metadata) event.metadata = metadata;
     return event;
   }

@@ -23,11 +23,11 @@ interface StreamerFixture {
   artifacts: ArtifactStreamer;
   events: ArtifactEvent[];
   record: (event: ArtifactEvent | undefined) => void;
-  /** Of each event the artifact, the content and the flags. */
+  /** Returns the artifact, content, and flags of each event. */
   listRecorded: () => unknown[];
 }
 
-/** By default every piece comes in a frame of its own. */
+/** By default, every partial event arrives in a new frame. */
 function createStreamerFixture(frameMs = 20): StreamerFixture {
   const events: ArtifactEvent[] = [];
   let now = 0;
@@ -50,7 +50,7 @@ const createTextParts = (value: string): Part[] => [{ text: value }];
 const createThoughtPart = (value: string): Part => ({ text: value, metadata: { adk_thought: true } });
 const getEmptyMetadata = (): JsonObject => ({});
 
-/** What a reader has who keeps to A2A: the fold of the events. */
+/** Returns the task that a conforming A2A client computes from the events. */
 function foldTask(events: readonly ArtifactEvent[]): Task {
   let task: Task = { id: "T", contextId: "C", status: { state: "TASK_STATE_WORKING" } };
   for (const event of events) {
@@ -61,8 +61,8 @@ function foldTask(events: readonly ArtifactEvent[]): Task {
   return task;
 }
 
-describe("the pieces of an ADK event chain", () => {
-  it("are the artifact's chunks, and the whole ends it without saying anything twice [V21, J2]", () => {
+describe("the partial events of a chain", () => {
+  it("become chunks, and the complete event ends the artifact without repetition [V21, J2]", () => {
     const { artifacts, events, listRecorded: said, record: tell } = createStreamerFixture();
     for (const piece of ["Hello, ", "wor", "ld!"])
       tell(artifacts.addPartial("a", createTextParts(piece), getEmptyMetadata, false));
@@ -76,7 +76,7 @@ describe("the pieces of an ADK event chain", () => {
     expect(foldTask(events).artifacts).toEqual([{ artifactId: "A1", parts: [{ text: "Hello, world!" }] }]);
   });
 
-  it("come with what the whole has beyond them", () => {
+  it("are followed by the additional content of the complete event", () => {
     const { artifacts, listRecorded: said, record: tell } = createStreamerFixture();
     const call = { data: { name: "f" } };
     for (const piece of ["a", "b"])
@@ -88,7 +88,7 @@ describe("the pieces of an ADK event chain", () => {
     ]);
   });
 
-  it("are replaced by a whole that says something else [V37]", () => {
+  it("are replaced by a different complete event [V37]", () => {
     const { artifacts, listRecorded: said, record: tell } = createStreamerFixture();
     tell(artifacts.addPartial("a", [createThoughtPart("Thinking")], getEmptyMetadata, false));
     tell(artifacts.addPartial("a", [createThoughtPart("...")], getEmptyMetadata, false));
@@ -99,17 +99,17 @@ describe("the pieces of an ADK event chain", () => {
     ]);
   });
 
-  it("are not said again because the whole is signed", () => {
+  it("are not repeated if the complete event has a signature", () => {
     const { artifacts, listRecorded: said, record: tell } = createStreamerFixture();
     for (const piece of [[createThoughtPart("Hm")], [{ text: "Hel" }], [{ text: "lo" }]]) {
       tell(artifacts.addPartial("a", piece, getEmptyMetadata, false));
     }
     const signed = { adk_thought_signature: "c2ln" };
-    const whole = [
+    const complete = [
       { text: "Hm", metadata: { adk_thought: true, ...signed } },
       { text: "Hello", metadata: signed },
     ];
-    tell(artifacts.addComplete("a", whole, {}));
+    tell(artifacts.addComplete("a", complete, {}));
     expect(said()).toEqual([
       ["A1", ["Hm"], ""],
       ["A1", ["Hel"], "append"],
@@ -117,7 +117,7 @@ describe("the pieces of an ADK event chain", () => {
     ]);
   });
 
-  it("stay when the whole repeats none of them, as when it only calls a long-running tool", () => {
+  it("are kept if the complete event repeats none of them", () => {
     const { artifacts, listRecorded: said, record: tell } = createStreamerFixture();
     tell(artifacts.addPartial("a", createTextParts("I "), getEmptyMetadata, false));
     tell(artifacts.addPartial("a", createTextParts("ask."), getEmptyMetadata, false));
@@ -148,15 +148,15 @@ describe("the pieces of an ADK event chain", () => {
     ]);
   });
 
-  it("are told together when they come within a frame, but for the first", () => {
+  it("are merged within a frame, except the first one", () => {
     const { artifacts, events, listRecorded: said, record: tell } = createStreamerFixture(5);
-    const about = (): JsonObject => ({ adk_usage_metadata: { totalTokenCount: 3 } });
+    const getMetadata = (): JsonObject => ({ adk_usage_metadata: { totalTokenCount: 3 } });
     for (const piece of ["a", "b", "c", "d", "e", "f"]) {
       tell(
         artifacts.addPartial(
           "x",
           createTextParts(piece),
-          piece === "d" ? about : getEmptyMetadata,
+          piece === "d" ? getMetadata : getEmptyMetadata,
           piece === "d",
         ),
       );
@@ -167,10 +167,10 @@ describe("the pieces of an ADK event chain", () => {
       ["A1", ["bcde"], "append"],
       ["A1", ["f"], "append last"],
     ]);
-    expect(events[1]?.metadata).toEqual(about());
+    expect(events[1]?.metadata).toEqual(getMetadata());
   });
 
-  it("are let go when nothing follows for a while, up to the last character", () => {
+  it("are flushed up to the last character when idle", () => {
     const { artifacts, events, listRecorded: said, record: tell } = createStreamerFixture();
     tell(artifacts.addPartial("a", createTextParts("Page 1 🙂"), getEmptyMetadata, false));
     expect(artifacts.hasBufferedParts).toBe(true);
@@ -186,7 +186,7 @@ describe("the pieces of an ADK event chain", () => {
     ]);
   });
 
-  it("that never became whole are sealed as they are, and say so [J3]", () => {
+  it("without a complete event are closed and marked [J3]", () => {
     const { artifacts, events, listRecorded: said, record: tell } = createStreamerFixture();
     tell(artifacts.addPartial("a", createTextParts("half "), getEmptyMetadata, false));
     tell(artifacts.addPartial("a", createTextParts("done"), getEmptyMetadata, false));
@@ -201,9 +201,9 @@ describe("the pieces of an ADK event chain", () => {
 
   it("carry their metadata on the artifact and on the event, once [J12]", () => {
     const { artifacts, events, record: tell } = createStreamerFixture();
-    const about = (): JsonObject => ({ adk_author: "a" });
+    const getMetadata = (): JsonObject => ({ adk_author: "a" });
     for (const piece of ["1", "2", "3"])
-      tell(artifacts.addPartial("a", createTextParts(piece), about, false));
+      tell(artifacts.addPartial("a", createTextParts(piece), getMetadata, false));
     tell(
       artifacts.addComplete("a", createTextParts("123"), {
         adk_author: "a",
@@ -221,10 +221,10 @@ describe("the pieces of an ADK event chain", () => {
   });
 });
 
-/** How much time passes between two pieces. */
+/** Milliseconds between two partial events. */
 const frameGaps = fc.constantFrom(0, 5, 20);
 
-/** Text in pieces of several kinds, as a model streams it, and what is done between the pieces. */
+/** Text chunks of several kinds, as a model streams them, with actions between the chunks. */
 const streamSteps = fc.array(
   fc.record({
     chain: fc.constantFrom("a", "b"),
@@ -236,18 +236,18 @@ const streamSteps = fc.array(
 );
 
 function mergeTextParts(parts: Part[]): Part[] {
-  const whole: Part[] = [];
+  const complete: Part[] = [];
   for (const part of parts) {
-    const last = whole.at(-1);
+    const last = complete.at(-1);
     if (last && "text" in last && "text" in part && Boolean(last.metadata) === Boolean(part.metadata)) {
-      whole[whole.length - 1] = { ...last, text: last.text + part.text };
-    } else whole.push(part);
+      complete[complete.length - 1] = { ...last, text: last.text + part.text };
+    } else complete.push(part);
   }
-  return whole;
+  return complete;
 }
 
-describe("whatever a run streams", () => {
-  it("the joined chunks of each artifact are its content, once, and the last one says so", () => {
+describe("any stream of a run", () => {
+  it("has joined chunks that equal the content of each artifact once, and a marked last chunk", () => {
     fc.assert(
       fc.property(
         streamSteps,
@@ -290,7 +290,7 @@ describe("whatever a run streams", () => {
     );
   });
 
-  it("an artifact ends as its whole, also when that is not what was streamed", () => {
+  it("ends each artifact with its complete event, even if it differs from the chunks", () => {
     fc.assert(
       fc.property(
         streamSteps,

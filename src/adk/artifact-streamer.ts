@@ -1,40 +1,44 @@
-import type { AgentEvent } from "../engine/index.ts";
 import { type JsonObject, type Part, appendPart } from "../protocol/index.ts";
-import { toAdkMetadataKey } from "./metadata.ts";
+import type { ArtifactEvent } from "./artifact-merger.ts";
+import { PARTIAL_KEY } from "./metadata.ts";
 import { THOUGHT_SIGNATURE_KEY } from "./parts.ts";
 
-const PARTIAL_KEY = toAdkMetadataKey("partial");
-
-type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
-
-/** Text of one kind that was told in pieces, or (`text` undefined) one part of another kind. */
+/** Consecutive emitted text of one kind, or one other part (`text` is `undefined`). */
 interface EmittedContent {
-  /** What stands beside the text; for other parts the whole part as JSON. */
+  /**
+   * Metadata of a text part as JSON, without the thought signature. For any other part, the entire part as
+   * JSON.
+   */
   readonly mergeKey: string;
   text: string | undefined;
 }
 
-/** An artifact that grows. */
+/** State of an artifact that is still growing. */
 interface OpenArtifact {
   readonly artifactId: string;
   readonly emittedContent: EmittedContent[];
-  /** What came last and is not told yet; never empty. */
+  /** Latest parts that have not been emitted. The list is never empty. */
   bufferedParts: Part[];
   metadata: JsonObject | undefined;
-  /** When the last chunk was told. */
+  /** Time of the last emitted chunk. */
   emittedAt: number;
 }
 
-/** Pieces that come faster are told together: a chunk for each frame of a screen, in milliseconds. */
+/**
+ * Minimum time in milliseconds between two chunks of an artifact, about one screen frame. Parts that arrive
+ * faster are emitted together.
+ */
 const MIN_CHUNK_INTERVAL_MS = 16;
 
 /**
- * One artifact for each chain of ADK events: pieces that are marked partial, and then the whole that repeats them.
+ * Turns the events of an ADK run into artifact chunks, with one artifact for each event chain. A chain
+ * consists of partial events and a complete event that repeats their content.
  *
- * The pieces are told as chunks of which the last one carries `lastChunk`, so that a reader who joins the chunks has
- * the artifact, once. Whether a piece is the last is known only when the whole follows; therefore one piece is held
- * back until then, and with it all that comes within a frame of the last chunk. `flush` lets go of what is held, up to
- * its last character, when nothing follows for a while.
+ * The joined chunks of an artifact contain its content exactly once, and the last chunk has `lastChunk`. Only
+ * the complete event shows which partial event was the last. For this reason, the streamer buffers one
+ * partial event, and all parts that arrive within one frame of the previous chunk. When no event follows for
+ * a while, `flush` emits the buffered parts up to their last character.
+ *
  * See docs/decisions/004-adk-artifacts.md.
  */
 export class ArtifactStreamer {
@@ -48,105 +52,126 @@ export class ArtifactStreamer {
     this.#now = now;
   }
 
-  /** True when `flush` would tell something. */
+  /** Returns true if `flush` may emit buffered parts. */
   get hasBufferedParts(): boolean {
     return this.#hasNewInput && this.#openArtifacts.size > 0;
   }
 
-  /** A piece. `metadata` is asked for only where it is told: with the first piece and with one that says more. */
+  /**
+   * Adds the parts of a partial event and returns the chunk to emit, if any. `metadata` is only called for
+   * the first partial event of a chain and for events with extra metadata.
+   */
   addPartial(
     chain: string,
     parts: Part[],
     metadata: () => JsonObject,
-    saysMore: boolean,
+    hasExtraMetadata: boolean,
   ): ArtifactEvent | undefined {
     this.#hasNewInput = true;
-    const stream = this.#openArtifacts.get(chain);
-    if (!stream) {
-      const artifactId = this.#newId();
-      // The first piece waits for the second one, and not for the end of a frame.
-      const stream = {
-        artifactId,
+    const openArtifact = this.#openArtifacts.get(chain);
+    if (!openArtifact) {
+      // The first partial event is emitted as soon as the second one arrives, without waiting for the end of
+      // a frame.
+      this.#openArtifacts.set(chain, {
+        artifactId: this.#newId(),
         emittedContent: [],
         bufferedParts: parts,
         metadata: metadata(),
         emittedAt: -Infinity,
-      };
-      this.#openArtifacts.set(chain, stream);
+      });
       return undefined;
     }
     const now = this.#now();
-    if (now - stream.emittedAt < MIN_CHUNK_INTERVAL_MS) {
-      for (const part of parts) appendPart(stream.bufferedParts, part);
-      if (saysMore) stream.metadata = { ...stream.metadata, ...metadata() };
+    if (now - openArtifact.emittedAt < MIN_CHUNK_INTERVAL_MS) {
+      for (const part of parts) appendPart(openArtifact.bufferedParts, part);
+      if (hasExtraMetadata) openArtifact.metadata = { ...openArtifact.metadata, ...metadata() };
       return undefined;
     }
-    const event = emitChunk(stream, stream.bufferedParts, stream.metadata);
-    stream.emittedAt = now;
-    stream.bufferedParts = parts;
-    stream.metadata = saysMore ? metadata() : undefined;
+    const event = emitChunk(openArtifact, openArtifact.bufferedParts, openArtifact.metadata);
+    openArtifact.emittedAt = now;
+    openArtifact.bufferedParts = parts;
+    openArtifact.metadata = hasExtraMetadata ? metadata() : undefined;
     return event;
   }
 
-  /** The whole: ends the chain. */
+  /**
+   * Adds the parts of a complete event, which closes the chain's artifact. Returns the last chunk, if any.
+   */
   addComplete(chain: string, parts: Part[], metadata: JsonObject): ArtifactEvent | undefined {
-    const stream = this.#openArtifacts.get(chain);
-    if (!stream) {
+    const openArtifact = this.#openArtifacts.get(chain);
+    if (!openArtifact) {
       return parts.length > 0
         ? buildArtifactEvent(this.#newId(), parts, metadata, { lastChunk: true })
         : undefined;
     }
     this.#openArtifacts.delete(chain);
-    // The pieces are all there is when the whole repeats none of them, as when it only calls a long-running tool.
-    const whole = parts.length > 0 ? parts : undefined;
-    if (stream.emittedContent.length === 0) {
-      return buildArtifactEvent(stream.artifactId, whole ?? stream.bufferedParts, metadata, {
+    // A complete event without artifact parts repeats nothing, for example when it only calls a long-running
+    // tool. The partial events are then the entire content.
+    const complete = parts.length > 0 ? parts : undefined;
+    if (openArtifact.emittedContent.length === 0) {
+      return buildArtifactEvent(openArtifact.artifactId, complete ?? openArtifact.bufferedParts, metadata, {
         lastChunk: true,
       });
     }
-    const rest = whole ? computeRemainder(whole, stream.emittedContent) : stream.bufferedParts;
+    const rest = complete
+      ? computeRemainder(complete, openArtifact.emittedContent)
+      : openArtifact.bufferedParts;
     return rest?.length
-      ? buildArtifactEvent(stream.artifactId, rest, metadata, { append: true, lastChunk: true })
-      : buildArtifactEvent(stream.artifactId, parts, metadata, { lastChunk: true });
+      ? buildArtifactEvent(openArtifact.artifactId, rest, metadata, { append: true, lastChunk: true })
+      : buildArtifactEvent(openArtifact.artifactId, parts, metadata, { lastChunk: true });
   }
 
-  /** Lets go of what is held but its last character, which stays for the chunk that ends the artifact. */
+  /**
+   * Emits all buffered parts except their last character, which is kept for the chunk that closes the
+   * artifact.
+   */
   flush(): ArtifactEvent[] {
     const events: ArtifactEvent[] = [];
     this.#hasNewInput = false;
-    for (const stream of this.#openArtifacts.values()) {
-      const [now, later] = splitLastCharacter(stream.bufferedParts);
+    for (const openArtifact of this.#openArtifacts.values()) {
+      const [now, later] = splitLastCharacter(openArtifact.bufferedParts);
       if (now.length === 0) continue;
-      events.push(emitChunk(stream, now, stream.metadata));
-      stream.bufferedParts = later;
-      stream.metadata = undefined;
+      events.push(emitChunk(openArtifact, now, openArtifact.metadata));
+      openArtifact.bufferedParts = later;
+      openArtifact.metadata = undefined;
     }
     return events;
   }
 
-  /** The run ended before the whole came: what there is stays, marked as partial (`adk_partial`). */
+  /**
+   * Closes all artifacts whose complete event never arrived. The content of these artifacts is kept and
+   * marked with `adk_partial`.
+   */
   closeOpenArtifacts(): ArtifactEvent[] {
     const events: ArtifactEvent[] = [];
-    for (const [chain, stream] of this.#openArtifacts) {
+    for (const [chain, openArtifact] of this.#openArtifacts) {
       this.#openArtifacts.delete(chain);
-      const metadata = { ...stream.metadata, [PARTIAL_KEY]: true };
-      events.push({ ...emitChunk(stream, stream.bufferedParts, metadata), lastChunk: true });
+      const metadata = { ...openArtifact.metadata, [PARTIAL_KEY]: true };
+      events.push({ ...emitChunk(openArtifact, openArtifact.bufferedParts, metadata), lastChunk: true });
     }
     return events;
   }
-}
-
-/** The next chunk of a stream: a new artifact the first time, growth after that. */
-function emitChunk(stream: OpenArtifact, parts: Part[], metadata: JsonObject | undefined): ArtifactEvent {
-  const append = stream.emittedContent.length > 0;
-  recordEmitted(stream.emittedContent, parts);
-  return buildArtifactEvent(stream.artifactId, parts, metadata, append ? { append: true } : {});
 }
 
 /**
- * Metadata stands on the artifact, where GetTask finds it, and on the event, where the bridges of Go and Python look;
- * but `adk_partial` only on the artifact, and only when no whole will follow: each of ADK's remote agents looks for it
- * in one of the two places, and does not keep what is marked so.
+ * Returns the next chunk of an artifact. The first chunk creates the artifact, and later chunks append to it.
+ */
+function emitChunk(
+  openArtifact: OpenArtifact,
+  parts: Part[],
+  metadata: JsonObject | undefined,
+): ArtifactEvent {
+  const append = openArtifact.emittedContent.length > 0;
+  recordEmitted(openArtifact.emittedContent, parts);
+  return buildArtifactEvent(openArtifact.artifactId, parts, metadata, append ? { append: true } : {});
+}
+
+/**
+ * Returns an artifact event with its metadata in two places. `GetTask` returns the metadata of the artifact.
+ * The ADK bridges for Go and Python read the metadata of the event.
+ *
+ * `adk_partial` is set only on the artifact, and only when no complete event follows. Every ADK remote agent
+ * reads the mark in one of the two places, and drops the content of marked events.
  */
 function buildArtifactEvent(
   artifactId: string,
@@ -162,17 +187,20 @@ function buildArtifactEvent(
   return event;
 }
 
-function recordEmitted(told: EmittedContent[], parts: readonly Part[]): void {
+function recordEmitted(emittedContent: EmittedContent[], parts: readonly Part[]): void {
   for (const part of parts) {
-    const about = computeMergeKey(part);
-    const last = told.at(-1);
-    if (!("text" in part)) told.push({ mergeKey: about, text: undefined });
-    else if (last?.mergeKey === about && last.text !== undefined) last.text += part.text;
-    else told.push({ mergeKey: about, text: part.text });
+    const mergeKey = computeMergeKey(part);
+    const last = emittedContent.at(-1);
+    if (!("text" in part)) emittedContent.push({ mergeKey, text: undefined });
+    else if (last?.mergeKey === mergeKey && last.text !== undefined) last.text += part.text;
+    else emittedContent.push({ mergeKey, text: part.text });
   }
 }
 
-/** The signature of a thought comes only with the whole; it makes no other text of it. */
+/**
+ * Returns a key that is equal for text parts that can be joined. The key ignores the thought signature,
+ * because only the complete event carries it.
+ */
 function computeMergeKey(part: Part): string {
   if (!("text" in part)) return JSON.stringify(part);
   if (part.metadata === undefined) return "";
@@ -180,14 +208,20 @@ function computeMergeKey(part: Part): string {
   return Object.keys(metadata).length === 0 ? "" : JSON.stringify(metadata);
 }
 
-/** What of `whole` is not told yet; undefined when `whole` does not begin with what was told. */
-function computeRemainder(whole: readonly Part[], told: readonly EmittedContent[]): Part[] | undefined {
-  const rest = whole.slice();
-  for (const { mergeKey: about, text } of told) {
+/**
+ * Returns the parts of `complete` that have not been emitted. Returns `undefined` if `complete` does not
+ * start with the emitted content.
+ */
+function computeRemainder(
+  complete: readonly Part[],
+  emittedContent: readonly EmittedContent[],
+): Part[] | undefined {
+  const rest = complete.slice();
+  for (const { mergeKey, text } of emittedContent) {
     let expected = text;
     do {
       const part = rest.shift();
-      if (!part || computeMergeKey(part) !== about) return undefined;
+      if (!part || computeMergeKey(part) !== mergeKey) return undefined;
       if (expected === undefined || !("text" in part)) break;
       if (expected.startsWith(part.text)) {
         expected = expected.slice(part.text.length);
@@ -200,7 +234,10 @@ function computeRemainder(whole: readonly Part[], told: readonly EmittedContent[
   return rest;
 }
 
-/** Splits before the last character (a code point, so that no surrogate pair is torn) of the last part. */
+/**
+ * Splits parts before the last character of the last part. A character is a code point, so surrogate pairs
+ * stay together.
+ */
 function splitLastCharacter(parts: readonly Part[]): [now: Part[], later: Part[]] {
   const last = parts.at(-1);
   if (!last) return [[], []];

@@ -12,7 +12,7 @@ class AuthorRenamingPlugin extends adk.BasePlugin {
   }
 }
 
-it("answers for plugins that are not there, and asks those that come later", async () => {
+it("skips callbacks without plugins, and calls plugins that are added later", async () => {
   const manager = new adk.PluginManager();
   bypassEmptyPlugins(manager, adk);
   expect(await manager.runOnEventCallback(onEventRequest)).toBeUndefined();
@@ -20,7 +20,7 @@ it("answers for plugins that are not there, and asks those that come later", asy
   expect(await manager.runOnEventCallback(onEventRequest)).toMatchObject({ author: "late" });
 });
 
-it("leaves a manager alone that answers by itself", async () => {
+it("does not patch a manager with custom callbacks", async () => {
   class CustomPluginManager extends adk.PluginManager {
     override async runOnEventCallback({ event }: OnEventRequest): Promise<adk.Event> {
       return { ...event, author: "own" };

@@ -39,7 +39,7 @@ const expectedInnerSkills = ["Inner_1", "Inner_2"].map((name) => ({
 }));
 
 describe("the skills of an agent", () => {
-  it("of its own kind [C01]", async () => {
+  it("of a custom agent [C01]", async () => {
     expect(await buildAgentSkills(createCustomAgent("Test", "Test test"))).toEqual([
       { id: "Test", name: "custom", description: "Test test", tags: ["custom_agent"] },
     ]);
@@ -48,7 +48,7 @@ describe("the skills of an agent", () => {
     ]);
   });
 
-  it("have ids of their own, also when tools have none [A-11]", async () => {
+  it("have unique ids, even if tools have the same name [A-11]", async () => {
     const add = (description: string): FunctionTool =>
       new FunctionTool({ name: "add", description, parameters: z.object({}), execute: () => ({}) });
     const agent = new LlmAgent({ name: "twice", tools: [add("Adds"), add("Adds more")] });
@@ -57,7 +57,7 @@ describe("the skills of an agent", () => {
     expect(() => assertValidAgentCard(described)).not.toThrow();
   });
 
-  it("with a model: itself, its tools, its code [C02, C03]", async () => {
+  it("of an LLM agent: the model, its tools, and code execution [C02, C03]", async () => {
     const tools = [
       new FunctionTool({ name: "add", description: "Adds", parameters: z.object({}), execute: () => ({}) }),
       new FunctionTool({ name: "sub", description: "", parameters: z.object({}), execute: () => ({}) }),
@@ -88,7 +88,7 @@ describe("the skills of an agent", () => {
     );
   });
 
-  it("with a planner, as Python's bridge says it", async () => {
+  it("of an agent with a planner, as in Python's bridge", async () => {
     class PlanningAgent extends LlmAgent {
       readonly planner = { name: "plans and reacts" };
     }
@@ -103,14 +103,14 @@ describe("the skills of an agent", () => {
     });
   });
 
-  it("leaves instructions out that are made for one conversation", async () => {
+  it("omits instructions that are functions", async () => {
     const agent = new LlmAgent({ name: "a", instruction: () => "You are secret." });
     expect(await buildAgentSkills(agent, { includeInstructions: true })).toMatchObject([
       { description: "An LLM-based agent" },
     ]);
   });
 
-  it("gives the questions of its examples", async () => {
+  it("includes the questions of its examples", async () => {
     const example = { input: { role: "user", parts: [{ text: "2 + 2?" }] }, output: [] };
     const agent = new LlmAgent({ name: "a", tools: [new ExampleTool([example])] });
     expect((await buildAgentSkills(agent))[0]?.examples).toEqual(["2 + 2?"]);
@@ -142,7 +142,7 @@ describe("the skills of an agent", () => {
       "Test test. First, this agent will Inner 1 description. Finally, this agent will Inner 2 description.",
     ],
     [
-      "agents side by side [C08]",
+      "parallel agents [C08]",
       () => new ParallelAgent({ ...testAgentConfig, subAgents: createInnerAgents() }),
       "parallel_workflow",
       "Test test. This agent will Inner 1 description and Inner 2 description simultaneously.",
@@ -165,7 +165,7 @@ describe("the skills of an agent", () => {
     }
   });
 
-  it("shows direct sub-agents and nothing below them [C09]", async () => {
+  it("includes direct sub-agents and no deeper levels [C09]", async () => {
     const nested = new LoopAgent({
       name: "Nested",
       description: "Nested loop",
@@ -192,7 +192,7 @@ describe("the skills of an agent", () => {
     ]);
   });
 
-  it("is a workflow when it is one", async () => {
+  it("describes a workflow", async () => {
     const workflow = new Workflow({ name: "flow", edges: [["START", createCustomAgent("step")]] });
     expect(await buildAgentSkills(workflow)).toEqual([
       { id: "flow", name: "workflow", description: "Workflow flow", tags: ["workflow"] },
@@ -219,7 +219,7 @@ describe("a card", () => {
   it.each([
     ["fails", () => Promise.reject(new Error("no such server"))],
     ["hangs", () => new Promise<never>(() => {})],
-  ])("is there even when a toolset %s, and that is reported", async (_, answer) => {
+  ])("is available even if a toolset %s, and the error is reported", async (_, answer) => {
     const agent = new LlmAgent({ name: "a", description: "Does.", tools: [new BrokenToolset(answer)] });
     const errors: string[] = [];
     const description = await describeAdkAgent(agent, {
@@ -230,7 +230,7 @@ describe("a card", () => {
     expect(errors).toEqual(["agent card: a toolset of a"]);
   });
 
-  it("has MIME types, streams and declares the extension of ADK's bridges [J26]", async () => {
+  it("has MIME types, streams, and declares the extension of ADK's bridges [J26]", async () => {
     expect(await describeAdkAgent(createCustomAgent("a"), { version: "2.1.0" })).toMatchObject({
       description: "A custom agent",
       version: "2.1.0",
@@ -256,12 +256,12 @@ describe("an instruction in the first person", () => {
       "I should do my work and it will be mine.",
     ],
     [
-      "in capitals [P03]",
+      "capital letters [P03]",
       "YOU should do YOUR work and it will be YOURS.",
       "I should do my work and it will be mine.",
     ],
-    ["words that only begin alike [P04]", "youth, yourself, yourname", "youth, yourself, yourname"],
+    ["words with the same prefix [P04]", "youth, yourself, yourname", "youth, yourself, yourname"],
     ["at the beginning [P05]", "Your task is to be helpful", "my task is to be helpful"],
-    ["again and again [P06]", "you you you", "I I I"],
-  ])("%s", (_, said, meant) => expect(toFirstPerson(said)).toBe(meant));
+    ["repetition [P06]", "you you you", "I I I"],
+  ])("%s", (_, instruction, expected) => expect(toFirstPerson(instruction)).toBe(expected));
 });

@@ -2,20 +2,24 @@ import type { AgentDescription, Observer } from "../engine/index.ts";
 import type { AgentSkill } from "../protocol/index.ts";
 import { ADK_EXTENSION_URI } from "./metadata.ts";
 
+/** Options for the agent card of an ADK agent. */
 export interface AdkCardOptions {
-  /** Publishes the agents' instructions in the card, in the first person. Default false: they are often private. */
+  /**
+   * Publishes the agents' instructions in the agent card, rewritten in the first person. Default: `false`,
+   * because instructions are often private.
+   */
   includeInstructions?: boolean;
-  /** The agent's version for its card. Default `1.0.0`. */
+  /** Version of the agent in its card. Default: `1.0.0`. */
   version?: string;
 }
 
 interface SkillOptions extends Pick<AdkCardOptions, "includeInstructions"> {
   observer?: Pick<Observer, "onError">;
-  /** How long a toolset may take to list its tools. */
+  /** Time in milliseconds to wait for a toolset to list its tools. Default: 5 s. */
   toolsetTimeoutMs?: number;
 }
 
-/** What the card needs of an ADK agent or workflow. */
+/** The members of an ADK agent or workflow that its agent card is built from. */
 export interface AdkAgentLike {
   name: string;
   description?: string | undefined;
@@ -24,7 +28,10 @@ export interface AdkAgentLike {
   instruction?: unknown;
   globalInstruction?: unknown;
   tools?: readonly unknown[];
-  /** ADK's agents have none yet; those of Python do, and yours may. */
+  /**
+   * Planner of the agent. Agents of ADK for Python have planners. Agents of ADK JS do not yet, but a subclass
+   * may.
+   */
   planner?: unknown;
   codeExecutor?: unknown;
   maxIterations?: number;
@@ -38,7 +45,9 @@ interface AdkTool {
 
 type AgentKind = "llm" | "loop" | "sequential" | "parallel" | "workflow" | "custom";
 
-/** The brands that ADK puts on its classes, so that they are known across copies of the package. */
+/**
+ * Symbols with which ADK marks its classes. A symbol identifies a class across several copies of the package.
+ */
 const AGENT_KIND_BRANDS: readonly (readonly [AgentKind, symbol])[] = [
   ["llm", Symbol.for("google.adk.llmAgent")],
   ["loop", Symbol.for("google.adk.loopAgent")],
@@ -69,7 +78,7 @@ function getAgentKind(agent: object): AgentKind {
   return AGENT_KIND_BRANDS.find(([, brand]) => brand in agent)?.[0] ?? "custom";
 }
 
-/** What an ADK agent's card says, without what only its server knows. */
+/** Returns the agent card of an ADK agent, without the members that only the server knows. */
 export async function describeAdkAgent(
   agent: AdkAgentLike,
   { version = "1.0.0", ...options }: AdkCardOptions & SkillOptions = {},
@@ -82,14 +91,17 @@ export async function describeAdkAgent(
       streaming: true,
       extensions: [{ uri: ADK_EXTENSION_URI, description: "Speaks the A2A dialect of ADK's bridges." }],
     },
-    // Files of every kind reach the model; which of them it understands, only the model knows.
+    // The agent accepts files of every type. Which types the model understands is unknown here.
     defaultInputModes: ["text/plain", "application/json", "*/*"],
     defaultOutputModes: ["text/plain", "application/json"],
     skills: await buildAgentSkills(agent, options),
   };
 }
 
-/** An agent's own skills and those of its direct sub-agents, with the ids, names and tags of ADK's other bridges. */
+/**
+ * Returns the skills of an agent and its direct sub-agents. Ids, names, and tags match those of ADK's other
+ * bridges.
+ */
 export async function buildAgentSkills(
   agent: AdkAgentLike,
   options: SkillOptions = {},
@@ -112,13 +124,15 @@ export async function buildAgentSkills(
   return deduplicateSkillIds(skills);
 }
 
-/** Two toolsets may have tools of one name; a card has no two skills of one id. */
+/**
+ * Makes skill ids unique with a numeric suffix, because two toolsets may contain tools with the same name.
+ */
 function deduplicateSkillIds(skills: readonly AgentSkill[]): AgentSkill[] {
-  const taken = new Set<string>();
+  const usedIds = new Set<string>();
   return skills.map((skill) => {
     let { id } = skill;
-    for (let next = 2; taken.has(id); next++) id = `${skill.id}-${next}`;
-    taken.add(id);
+    for (let next = 2; usedIds.has(id); next++) id = `${skill.id}-${next}`;
+    usedIds.add(id);
     return { ...skill, id };
   });
 }
@@ -159,23 +173,24 @@ async function buildOwnSkills(agent: AdkAgentLike, options: SkillOptions): Promi
   return skills;
 }
 
-/** How a workflow agent has its sub-agents work, in a sentence or some. */
+/** Describes in one or more sentences how a workflow agent orchestrates its sub-agents. */
 function describeOrchestration(kind: AgentKind, { subAgents = [], maxIterations }: AdkAgentLike): string {
   if (subAgents.length === 0) return "";
-  const doings = subAgents.map((sub) => sub.description || `execute the ${sub.name} agent`);
+  const actions = subAgents.map((sub) => sub.description || `execute the ${sub.name} agent`);
   if (kind === "sequential") {
-    return doings
-      .map((doing, at) => {
-        const when = at === 0 ? "First" : at === doings.length - 1 ? "Finally" : "Then";
-        return `${when}, this agent will ${doing}.`;
+    return actions
+      .map((action, at) => {
+        const when = at === 0 ? "First" : at === actions.length - 1 ? "Finally" : "Then";
+        return `${when}, this agent will ${action}.`;
       })
       .join(" ");
   }
-  const all = doings.length === 1 ? doings[0] : `${doings.slice(0, -1).join(", ")} and ${doings.at(-1)}`;
-  if (kind === "parallel") return `This agent will ${all} simultaneously.`;
+  const allActions =
+    actions.length === 1 ? actions[0] : `${actions.slice(0, -1).join(", ")} and ${actions.at(-1)}`;
+  if (kind === "parallel") return `This agent will ${allActions} simultaneously.`;
   if (kind !== "loop") return "";
   const limited = maxIterations !== undefined && maxIterations > 0 && maxIterations < Number.MAX_SAFE_INTEGER;
-  return `This agent will ${all} in a loop (max ${limited ? maxIterations : "unlimited"} iterations).`;
+  return `This agent will ${allActions} in a loop (max ${limited ? maxIterations : "unlimited"} iterations).`;
 }
 
 async function buildLlmSkills(agent: AdkAgentLike, options: SkillOptions): Promise<AgentSkill[]> {
@@ -217,15 +232,18 @@ async function buildLlmSkills(agent: AdkAgentLike, options: SkillOptions): Promi
   return skills;
 }
 
-/** Instructions that are functions are left out: what they answer is meant for one conversation. */
+/**
+ * Builds the description of an LLM agent. Instructions that are functions are omitted, because their result
+ * is specific to a conversation.
+ */
 function buildLlmDescription(agent: AdkAgentLike, { includeInstructions }: SkillOptions): string {
-  const said = [agent.description];
+  const sentences = [agent.description];
   if (includeInstructions) {
     for (const instruction of [agent.instruction, (agent.rootAgent ?? agent).globalInstruction]) {
-      if (typeof instruction === "string") said.push(toFirstPerson(instruction));
+      if (typeof instruction === "string") sentences.push(toFirstPerson(instruction));
     }
   }
-  return said.filter(Boolean).join(" ") || DEFAULT_DESCRIPTIONS.llm;
+  return sentences.filter(Boolean).join(" ") || DEFAULT_DESCRIPTIONS.llm;
 }
 
 const PRONOUN_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
@@ -238,7 +256,7 @@ const PRONOUN_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
   [/\byou\b/gi, "I"],
 ];
 
-/** Turns "You are …" into "I am …", as ADK's other bridges do it. */
+/** Rewrites an instruction from "You are …" to "I am …", as ADK's other bridges do. */
 export function toFirstPerson(instruction: string): string {
   return PRONOUN_REPLACEMENTS.reduce(
     (text, [pattern, replacement]) => text.replace(pattern, replacement),
@@ -246,7 +264,10 @@ export function toFirstPerson(instruction: string): string {
   );
 }
 
-/** The tools of an agent. A toolset that fails or hangs is reported and left out: it must not take the card with it. */
+/**
+ * Lists the tools of an agent. A toolset that fails or times out is reported and omitted, so the card stays
+ * available.
+ */
 async function listTools(
   agent: AdkAgentLike,
   { observer, toolsetTimeoutMs = 5000 }: SkillOptions,
@@ -267,11 +288,11 @@ async function listTools(
 
 async function withTimeout<T>(ms: number, promise: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`It did not list its tools within ${ms} ms.`)), ms);
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`The toolset did not list its tools within ${ms} ms.`)), ms);
   });
   try {
-    return await Promise.race([promise, late]);
+    return await Promise.race([promise, timeout]);
   } finally {
     clearTimeout(timer);
   }
@@ -285,7 +306,10 @@ function isNamedTool(tool: unknown): tool is AdkTool {
   return typeof tool === "object" && tool !== null && "name" in tool && typeof tool.name === "string";
 }
 
-/** The questions of an `ExampleTool`. A provider of examples needs a query and is not asked. */
+/**
+ * Returns the input texts of the examples of an `ExampleTool`. Example providers are skipped, because they
+ * require a query.
+ */
 function extractExampleInputs(examples: unknown): string[] {
   if (!Array.isArray(examples)) return [];
   return examples.flatMap((example: { input?: { parts?: { text?: string }[] } }) => {

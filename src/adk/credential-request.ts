@@ -1,15 +1,15 @@
 import type { JsonObject } from "../protocol/index.ts";
 import { isJsonObject } from "./metadata.ts";
 
-/** The call with which ADK asks its user for a credential. */
-export const CREDENTIAL_CALL_NAME = "adk_request_credential";
-
-/** The members that may leave the house; `true`: whole. */
+/** Members that may be sent to a caller. `true` allows the entire member. */
 interface AllowedMembers {
   readonly [member: string]: true | AllowedMembers;
 }
 
-/** What a user needs in order to sign in; of the rest, such as the client's secret, an agent's caller must not know. */
+/**
+ * Members that a user needs in order to sign in. All other members are removed, for example the client
+ * secret.
+ */
 const ALLOWED_MEMBERS: AllowedMembers = {
   functionCallId: true,
   authConfig: {
@@ -31,8 +31,8 @@ const ALLOWED_MEMBERS: AllowedMembers = {
 };
 
 /**
- * A request for a credential as its caller may see it: how to sign in, and nothing that signs in. ADK puts the answer
- * together with what it has recorded itself.
+ * Returns a credential request that is safe to send to a caller: the request contains the data needed to sign
+ * in, but no secrets. ADK merges the caller's response with the request that it stored itself.
  */
 export function redactCredentialRequest(call: JsonObject): JsonObject {
   const { args } = call;
@@ -42,11 +42,11 @@ export function redactCredentialRequest(call: JsonObject): JsonObject {
 function pickAllowed(object: JsonObject, allowed: AllowedMembers): JsonObject {
   const picked: JsonObject = {};
   for (const [member, value] of Object.entries(object)) {
-    // ADK writes members in both ways.
+    // ADK writes member names in camel case and in snake case.
     const name = member.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-    const below = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
-    if (below === true) picked[member] = value;
-    else if (below && isJsonObject(value)) picked[member] = pickAllowed(value, below);
+    const nested = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
+    if (nested === true) picked[member] = value;
+    else if (nested && isJsonObject(value)) picked[member] = pickAllowed(value, nested);
   }
   return picked;
 }

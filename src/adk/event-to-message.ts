@@ -3,13 +3,16 @@ import { toActionsMetadata, toEventMetadata } from "./metadata.ts";
 import { toA2aParts } from "./parts.ts";
 import type { AdkEvent } from "./types.ts";
 
-/** An ADK event as an A2A message; undefined for one that says nothing. What calls wait for an answer is marked. */
+/**
+ * Converts an ADK event to an A2A message. Returns `undefined` if the event has no content. Long-running
+ * function calls are marked in the metadata of their parts.
+ */
 export function eventToMessage(
   event: AdkEvent,
   newId: () => string = () => crypto.randomUUID(),
 ): Message | undefined {
-  const waits = new Set(event.longRunningToolIds);
-  const parts = toA2aParts(event.content?.parts, (id) => waits.has(id));
+  const longRunningIds = new Set(event.longRunningToolIds);
+  const parts = toA2aParts(event.content?.parts, (id) => longRunningIds.has(id));
   if (parts.length === 0) return undefined;
   const message: Message = {
     messageId: newId(),

@@ -8,7 +8,7 @@ import type { AdkEvent, AdkRunner, GenaiPart } from "./types.ts";
 
 type Version = "1.0" | "0.3";
 
-/** The frames of ADK Go's bridge as `@a2a-js/sdk` wrote them, without the task and the first status. */
+/** The frames of ADK Go's bridge as written by `@a2a-js/sdk`, without the task and the first status. */
 const GO_BRIDGE_FRAMES = new Map<string, JsonObject[]>();
 const vectorsFile = new URL("../../test/vectors/adk.jsonl", import.meta.url);
 for (const line of readFileSync(vectorsFile, "utf8").trimEnd().split("\n")) {
@@ -58,12 +58,12 @@ const sampleCode = { code: "get_the_answer()", language: "PYTHON" };
 const sampleResult = { outcome: "OUTCOME_OK", output: "42" };
 const perRunOptions = { artifacts: "per-run" } as const;
 
-/** What ADK says, and the options of the bridge. */
+/** ADK events and bridge options of each case. */
 const RUN_CASES: readonly [title: string, events: AdkEvent[], options?: AdkAgentOptions][] = [
   ["text [V01]", [createTextEvent("Hello")]],
   ["a thought [V02]", [createContentEvent({ text: "Hello", thought: true })]],
   [
-    "a file by its address [V03]",
+    "a file by URL [V03]",
     [
       createContentEvent({
         fileData: { fileUri: "ftp://cat.com", mimeType: "image/jpeg", displayName: "cat.jpeg" },
@@ -79,18 +79,18 @@ const RUN_CASES: readonly [title: string, events: AdkEvent[], options?: AdkAgent
   ],
   ["code [V10]", [createContentEvent({ executableCode: { code: "print(2+2)", language: "PYTHON" } })]],
   ["data [V11]", [createContentEvent(wrapDataPart('{"arbitrary":"data"}'))]],
-  ["data that is no object [V12]", [createContentEvent(wrapDataPart('[1,"x",null]'))]],
-  ["nothing [V13]", []],
+  ["data that is not an object [V12]", [createContentEvent(wrapDataPart('[1,"x",null]'))]],
+  ["no events [V13]", []],
   ["actions [V14]", [{ actions: { escalate: true, transferToAgent: "a-2" } }]],
   ["an error [V15]", [createErrorEvent("418", "I'm a teapot")]],
   ["a question [V16]", [createLongRunningEvent(weatherCall), createContentEvent(pendingResponse)]],
   ["a question for a credential [V18]", [createLongRunningEvent(credentialCall)]],
   [
-    "partials and their whole [V21]",
+    "partial events and their complete event [V21]",
     [createPartialEvent("Hello, "), createPartialEvent("world!"), createTextEvent("Hello, world!")],
   ],
   [
-    "partials in one artifact [V22]",
+    "partial events in one artifact [V22]",
     [createPartialEvent("Hello, "), createPartialEvent("world!"), createTextEvent("Hello, world!")],
     perRunOptions,
   ],
@@ -140,7 +140,7 @@ const RUN_CASES: readonly [title: string, events: AdkEvent[], options?: AdkAgent
     ],
   ],
   [
-    "a thought that the whole leaves out [V37]",
+    "a thought that the complete event omits [V37]",
     [
       { ...createContentEvent({ text: "Thinking...", thought: true }), partial: true },
       createTextEvent("Done"),
@@ -160,7 +160,7 @@ const RUN_CASES: readonly [title: string, events: AdkEvent[], options?: AdkAgent
     ],
   ],
   [
-    "a policy [V20]",
+    "a rejection by a hook [V20]",
     [],
     {
       beforeRun: () => ({ status: { state: "TASK_STATE_REJECTED", message: { parts: [{ text: "no" }] } } }),
@@ -174,7 +174,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close({ graceMs: 0 });
 });
 
-/** A runner without ADK: it says those events whatever it is told. */
+/** Returns a runner without ADK that yields the given events for any message. */
 function createFakeRunner(events: readonly AdkEvent[]): AdkRunner {
   return {
     appName: "app",
@@ -188,13 +188,13 @@ function createFakeRunner(events: readonly AdkEvent[]): AdkRunner {
 
 type ArtifactUpdateFrame = TaskArtifactUpdateEvent & JsonObject;
 
-/** The task as those have it who do not stream. */
+/** Returns the task that a client receives without streaming. */
 async function requestTask(events: readonly AdkEvent[], options: AdkAgentOptions): Promise<Task> {
   const response = await sendRequest("1.0", "SendMessage", events, options);
   return ((await response.json()) as { result: { task: Task } }).result.task;
 }
 
-/** What such an agent answers, frame by frame, in that version of A2A. */
+/** Returns the frames that a client receives in an A2A version. */
 async function requestFrames(
   version: Version,
   events: readonly AdkEvent[],
@@ -240,7 +240,7 @@ async function sendRequest(
   return response;
 }
 
-/** To the end of the stream; a stream of 1.0 stays open where the task waits for authorization. */
+/** Reads a stream to its end. A stream of 1.0 stays open when the task waits for authorization. */
 async function readFrames({ body }: Response): Promise<JsonObject[]> {
   let text = "";
   const decoder = new TextDecoder();
@@ -253,12 +253,12 @@ async function readFrames({ body }: Response): Promise<JsonObject[]> {
 }
 
 interface FrameSummary {
-  /** The parts of the artifacts, in their order, as a reader has them in the end. */
+  /** The final parts of all artifacts, in order. */
   artifacts: unknown[];
   status: JsonObject | undefined;
 }
 
-/** What frames of either version tell a reader who keeps to A2A. */
+/** Summarizes frames of either version as a conforming client sees them. */
 function summarizeFrames(frames: readonly JsonObject[]): FrameSummary {
   const artifacts = new Map<string, JsonObject[]>();
   let status: JsonObject | undefined;
@@ -282,7 +282,7 @@ function summarizeFrames(frames: readonly JsonObject[]): FrameSummary {
     }
     artifacts.set(artifactId, known);
   }
-  // Go's partial artifact of a run; ours has only the one that stays.
+  // Go's partial artifact of a run is removed, because our bridge only has the final artifact.
   artifacts.delete("P");
   return { artifacts: [...artifacts.values()], status };
 }
@@ -291,24 +291,24 @@ function getPlainText(part: JsonObject | undefined): string | undefined {
   return typeof part?.["text"] === "string" && part["metadata"] === undefined ? part["text"] : undefined;
 }
 
-describe.each(["1.0", "0.3"] as const)("what an ADK agent says, in A2A %s", (version) => {
+describe.each(["1.0", "0.3"] as const)("the output of an ADK agent in A2A %s", (version) => {
   it.each(RUN_CASES)("%s", async (title, events, options) => {
     const [, id = ""] = /\[(V\d\d)\]$/.exec(title) ?? [];
     const expected = summarizeFrames(GO_BRIDGE_FRAMES.get(`${id} ${version}`) ?? []);
-    const said = summarizeFrames(await requestFrames(version, events, options));
-    expect(said.artifacts).toEqual(expected.artifacts);
-    // Most vectors leave out the plain end.
-    if (expected.status) expect(said.status).toMatchObject(expected.status);
-    else expect(said.status?.["state"]).toMatch(/completed$/i);
+    const summary = summarizeFrames(await requestFrames(version, events, options));
+    expect(summary.artifacts).toEqual(expected.artifacts);
+    // Most vectors omit a completed status.
+    if (expected.status) expect(summary.status).toMatchObject(expected.status);
+    else expect(summary.status?.["state"]).toMatch(/completed$/i);
   });
 
-  it("ends a 0.3 stream with a final status, also where it waits for its user [J18]", async () => {
+  it("ends a 0.3 stream with a final status, even if the task waits for input [J18]", async () => {
     const frames = await requestFrames("0.3", [createLongRunningEvent(weatherCall)]);
     expect(frames.at(-1)).toMatchObject({ final: true, status: { state: "input-required" } });
   });
 });
 
-/** Anything that a runner may yield, in any order: pieces, wholes that repeat them or not, calls, errors, silence. */
+/** Arbitrary runner events in any order: partial events, complete events, calls, errors, and pauses. */
 const arbitraryPart: fc.Arbitrary<GenaiPart> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ text: fc.string({ maxLength: 4 }) }) },
   fc.record({ text: fc.string({ maxLength: 4 }), thought: fc.constant(true) }),
@@ -334,25 +334,26 @@ const arbitraryEvent: fc.Arbitrary<AdkEvent> = fc
   )
   .map(({ errorCode, ...event }) => (errorCode ? { ...event, errorCode } : event));
 
-describe("whatever an ADK agent says", () => {
+describe("any output of an ADK agent", () => {
   it.each(["per-event", "per-run"] as const)(
-    "%s: the chunks of each artifact, joined, are what the task has, streamed and not",
+    "%s: the joined chunks of each artifact equal the artifact of the task, streamed or not",
     async (artifacts) => {
       await fc.assert(
         fc.asyncProperty(fc.array(arbitraryEvent, { maxLength: 12 }), async (events) => {
           const frames = await requestFrames("1.0", events, { artifacts });
-          const whole = await requestTask(events, { artifacts });
+          const task = await requestTask(events, { artifacts });
           const streamed = summarizeFrames(frames);
-          expect(streamed.artifacts).toEqual((whole.artifacts ?? []).map(({ parts }) => parts));
-          expect(streamed.status?.["state"]).toBe(whole.status.state);
+          expect(streamed.artifacts).toEqual((task.artifacts ?? []).map(({ parts }) => parts));
+          expect(streamed.status?.["state"]).toBe(task.status.state);
           const chunks = frames.flatMap(
             ({ artifactUpdate }) => (artifactUpdate as ArtifactUpdateFrame | undefined) ?? [],
           );
           for (const id of new Set(chunks.map(({ artifact }) => artifact.artifactId))) {
-            const own = chunks.filter(({ artifact }) => artifact.artifactId === id);
-            expect(own[0]?.append ?? false).toBe(false);
-            const last = own.map(({ lastChunk = false }) => lastChunk);
-            if (artifacts === "per-event") expect(last).toEqual(own.map((_, at) => at === own.length - 1));
+            const ownChunks = chunks.filter(({ artifact }) => artifact.artifactId === id);
+            expect(ownChunks[0]?.append ?? false).toBe(false);
+            const last = ownChunks.map(({ lastChunk = false }) => lastChunk);
+            if (artifacts === "per-event")
+              expect(last).toEqual(ownChunks.map((_, at) => at === ownChunks.length - 1));
             else expect(last).not.toContain(true);
           }
         }),

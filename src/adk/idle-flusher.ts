@@ -1,36 +1,36 @@
 import { Bag, type BagItem } from "../data-structures/index.ts";
 
 /**
- * How often it is looked whether anything came, in milliseconds. A piece of text waits at most twice as long for what
- * follows it, which is less than a reader notices.
+ * Time in milliseconds between two checks for new input. Buffered text is held for at most twice this time,
+ * which a reader does not notice.
  */
 const CHECK_INTERVAL_MS = 25;
 
-/** Somebody who holds something back until what follows it comes. */
+/** A run that buffers output until more input arrives. */
 export interface IdleListener extends BagItem {
-  /** Nothing came since it was last looked. */
+  /** True if no input arrived since the last check. */
   isIdle: boolean;
   onIdle(): void;
 }
 
 /**
- * Tells those who hold something back when nothing follows. One clock for all runs of an agent: a timer that is begun
- * and ended for every run costs as much as five of its events.
+ * Notifies runs with buffered output when no input follows. All runs of an agent share one timer, because
+ * starting and stopping a timer for each run costs as much as five events.
  */
 export class IdleFlusher {
   readonly #listeners = new Bag<IdleListener>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Something came, and may be held back. */
-  watch(who: IdleListener): void {
-    who.isIdle = false;
-    if (who.slot >= 0) return;
-    this.#listeners.add(who);
+  /** Resets the idle state of a listener and starts watching it. */
+  watch(listener: IdleListener): void {
+    listener.isIdle = false;
+    if (listener.slot >= 0) return;
+    this.#listeners.add(listener);
     this.#timer ??= setInterval(this.#notifyIdle, CHECK_INTERVAL_MS).unref();
   }
 
-  unwatch(who: IdleListener): void {
-    this.#listeners.delete(who);
+  unwatch(listener: IdleListener): void {
+    this.#listeners.delete(listener);
   }
 
   readonly #notifyIdle = (): void => {
@@ -38,11 +38,11 @@ export class IdleFlusher {
       clearInterval(this.#timer);
       this.#timer = undefined;
     }
-    for (const who of this.#listeners.toArray()) {
-      if (who.isIdle) {
-        this.unwatch(who);
-        who.onIdle();
-      } else who.isIdle = true;
+    for (const listener of this.#listeners.toArray()) {
+      if (listener.isIdle) {
+        this.unwatch(listener);
+        listener.onIdle();
+      } else listener.isIdle = true;
     }
   };
 }

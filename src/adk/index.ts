@@ -1,7 +1,9 @@
 /**
- * GOOGLE ADK ON THE NETWORK. `toA2a(agent)` serves an ADK agent; `adkAgent(agent)` makes it an agent of the engine, so
- * that it can be served beside others. Below them the converters are pure functions between ADK's events and A2A's
- * words; everything that a run knows lives in its own `Processor`.
+ * Bridge between Google ADK and A2A. `toA2a(agent)` serves an ADK agent. `adkAgent(agent)` returns an engine
+ * agent, which can be served together with other agents.
+ *
+ * The converters are pure functions between ADK events and A2A objects. The state of a run is kept in its own
+ * `RunEventProcessor`.
  */
 export { toA2a, type ToA2aOptions } from "./to-a2a.ts";
 export { type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
@@ -17,11 +19,10 @@ export {
   fromEventMetadata,
   type PeerAction,
   toSessionMetadata,
-  type SessionKey,
 } from "./metadata.ts";
 export { RemoteAgent, type RemoteAgentOptions, type RemoteRequest } from "./remote/remote-agent.ts";
 export type { RunHooks } from "./run-hooks.ts";
-export type { AdkEvent, AdkRunner, AdkRunRequest, GenaiContent, GenaiPart } from "./types.ts";
+export type { AdkEvent, AdkRunner, AdkRunRequest, GenaiContent, GenaiPart, SessionKey } from "./types.ts";
 export { MemorySessionService, type MemorySessionOptions } from "./sessions/memory-session-service.ts";
 export { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 export {

@@ -13,15 +13,21 @@ import { A2AError } from "../protocol/index.ts";
 import { patchRunner } from "./patch-runner.ts";
 import type { AdkRunner } from "./types.ts";
 
-/** What can be put on the network: an agent of any kind, a workflow, an app, a runner, or what makes one of them. */
+/** An ADK object that can be served: an agent of any kind, a workflow, an app, or a runner. */
 export type AdkRunnable = BaseAgent | Workflow | App | Runner | AdkRunner;
 export type AdkRunnableSource = AdkRunnable | (() => AdkRunnable | Promise<AdkRunnable>);
 
-/** The services of a runner that is made for an agent, a workflow or an app; a runner comes with its own. */
+/**
+ * Services for the runner of an agent, a workflow, or an app. Ignored if a runner is served, because it has
+ * its own services.
+ */
 export interface RunnerOptions {
-  /** Default: the name of the agent. Sessions are kept under it. */
+  /** App name under which sessions are stored. Default: the name of the agent. */
   appName?: string;
-  /** Default: a `MemorySessionService`. A function is asked when the runner is made. */
+  /**
+   * Session service, or a function that returns one when the runner is created. Default: a
+   * `MemorySessionService`.
+   */
   sessionService?: BaseSessionService | (() => BaseSessionService | undefined);
   artifactService?: BaseArtifactService;
   memoryService?: BaseMemoryService;
@@ -30,21 +36,21 @@ export interface RunnerOptions {
 }
 
 /**
- * Makes the runner when it is first needed, and only once; a failure is tried again by the next who asks. What can be
- * seen to be nothing of ADK is refused at once.
+ * Returns a function that creates the runner on first use and then reuses it. After a failure, the next call
+ * tries again. Throws immediately if the source is not an ADK object.
  */
 export function createLazyRunner(
   source: AdkRunnableSource,
   options: RunnerOptions,
 ): () => Promise<AdkRunner> {
   if (typeof source !== "function") assertAdkRunnable(source);
-  let made: Promise<AdkRunner> | undefined;
+  let runner: Promise<AdkRunner> | undefined;
   return () => {
-    made ??= createRunner(source, options).catch((error: unknown) => {
-      made = undefined;
+    runner ??= createRunner(source, options).catch((error: unknown) => {
+      runner = undefined;
       throw error;
     });
-    return made;
+    return runner;
   };
 }
 
@@ -59,14 +65,16 @@ async function createRunner(source: AdkRunnableSource, options: RunnerOptions): 
   const adk = await importAdk();
   const { MemorySessionService } = await import("./sessions/memory-session-service.ts");
   const sessions = typeof sessionService === "function" ? sessionService() : sessionService;
-  // ADK's database opens itself anew for each who asks until it is open, and cannot make its tables twice at once.
+  // ADK's `DatabaseSessionService` initializes itself again on every call until it is ready, and cannot
+  // create its tables concurrently. To avoid this, the service is initialized once before the runner is
+  // created.
   if (sessions && "init" in sessions && typeof sessions.init === "function") await sessions.init();
-  // Resumable, so that an answer reaches the sub-agent that asked.
-  const what = isApp(root)
+  // Resumability lets an answer reach the sub-agent that asked.
+  const rootOptions = isApp(root)
     ? { app: root }
     : { agent: root, appName: appName ?? root.name, resumabilityConfig: { isResumable: true } };
   const runner = new adk.Runner({
-    ...what,
+    ...rootOptions,
     ...services,
     sessionService: sessions ?? new MemorySessionService(),
   });
@@ -80,10 +88,8 @@ async function importAdk(): Promise<typeof import("@google/adk")> {
   } catch (cause) {
     throw new A2AError(
       "INTERNAL",
-      "Serving an ADK agent needs the package @google/adk: npm install @google/adk",
-      {
-        cause,
-      },
+      "Serving an ADK agent requires the package @google/adk. Run: npm install @google/adk",
+      { cause },
     );
   }
 }
@@ -96,13 +102,17 @@ function isApp(root: object): root is App {
   return "rootAgent" in root && "plugins" in root;
 }
 
-/** For callers without types, and for an import that turned out undefined. */
+/**
+ * Throws if `root` is not an ADK object, for callers without type checks and for imports that are
+ * `undefined`.
+ */
 function assertAdkRunnable(root: unknown): void {
   if (typeof root === "object" && root !== null) {
     if ("runAsync" in root || ("name" in root && typeof root.name === "string" && root.name !== "")) return;
   }
   throw new A2AError(
     "INTERNAL",
-    `What is to be served is no ADK agent, workflow, app or runner (it is of type ${typeof root}); give one, or a function that makes one.`,
+    `The source to serve is not an ADK agent, workflow, app, or runner (its type is ${typeof root}). ` +
+      "Pass one of these, or a function that returns one.",
   );
 }

@@ -1,26 +1,32 @@
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
-import type { AdkEvent } from "./types.ts";
+import type { AdkEvent, SessionKey } from "./types.ts";
 
-/** Says that a task comes from an ADK bridge: in the card, and as a key in the metadata of its statuses. */
+/**
+ * URI of the extension for ADK bridges, which appears in agent cards and as a key in the metadata of task
+ * statuses.
+ */
 export const ADK_EXTENSION_URI = "https://google.github.io/adk-docs/a2a/a2a-extension/";
 
-/** The key under which an ADK fact stands in A2A metadata. */
+/** Returns the A2A metadata key for an ADK field. */
 export function toAdkMetadataKey<Name extends string>(name: Name): `adk_${Name}` {
   return `adk_${name}`;
 }
 
-/** The key under which an A2A fact stands in the custom metadata of an ADK event. */
+/** Metadata key that marks incomplete content. */
+export const PARTIAL_KEY: "adk_partial" = toAdkMetadataKey("partial");
+
+/** Metadata key for the type of a data part. */
+export const TYPE_KEY: "adk_type" = toAdkMetadataKey("type");
+
+/** Metadata key that marks the text of an error. */
+export const ERROR_MESSAGE_KEY: "adk_is_error_message" = toAdkMetadataKey("is_error_message");
+
+/** Returns the key for an A2A field in the custom metadata of an ADK event. */
 export function toA2aMetadataKey<Name extends string>(name: Name): `a2a:${Name}` {
   return `a2a:${name}`;
 }
 
-/** Which session a task runs in. */
-export interface SessionKey {
-  readonly appName: string;
-  readonly userId: string;
-  readonly sessionId: string;
-}
-
+/** Returns the A2A metadata for the session of a task. */
 export function toSessionMetadata({ appName, userId, sessionId }: SessionKey): JsonObject {
   return {
     [toAdkMetadataKey("app_name")]: appName,
@@ -29,7 +35,9 @@ export function toSessionMetadata({ appName, userId, sessionId }: SessionKey): J
   };
 }
 
-/** What an event says beside its content, as far as it says it. */
+/**
+ * Returns the A2A metadata of an ADK event: invocation, author, branch, usage, and other fields that are set.
+ */
 export function toEventMetadata(event: AdkEvent): JsonObject {
   const metadata: JsonObject = {};
   setMetadataValue(metadata, "invocation_id", event.invocationId);
@@ -44,7 +52,7 @@ export function toEventMetadata(event: AdkEvent): JsonObject {
   return metadata;
 }
 
-/** What an event asks its surroundings to do. */
+/** Returns the A2A metadata for the `escalate` and `transferToAgent` actions of an ADK event. */
 export function toActionsMetadata({ actions }: AdkEvent): JsonObject {
   const metadata: JsonObject = {};
   if (actions?.escalate) metadata[toAdkMetadataKey("escalate")] = true;
@@ -58,16 +66,16 @@ function setMetadataValue(metadata: JsonObject, name: string, value: unknown): v
     typeof value === "object" ? (JSON.parse(JSON.stringify(value)) as JsonValue) : (value as JsonValue);
 }
 
-/** What a peer may have an ADK event ask of its surroundings. */
+/** An action that a remote peer may request from local ADK agents. */
 export type PeerAction = "escalate" | "transferToAgent";
 
 /**
- * What an ADK event says beside its content, from the metadata that a peer wrote. Who spoke, in which branch and in
- * which invocation is not the peer's to say, and neither are facts of A2A (`a2a:`) in its custom metadata.
+ * Parses the metadata of a peer's event into fields of an ADK event. A peer cannot set the author, branch, or
+ * invocation of the event, or custom metadata whose key starts with `a2a:`.
  */
 export function fromEventMetadata(
   metadata: JsonObject | undefined,
-  allow: readonly PeerAction[] = ["escalate"],
+  allowedActions: readonly PeerAction[] = ["escalate"],
 ): Pick<AdkEvent, "citationMetadata" | "groundingMetadata" | "usageMetadata" | "customMetadata" | "actions"> {
   const event: ReturnType<typeof fromEventMetadata> = {};
   if (!metadata) return event;
@@ -83,16 +91,17 @@ export function fromEventMetadata(
   if (usage) event.usageMetadata = usage;
   const custom = Object.entries(object("custom_metadata") ?? {}).filter(([key]) => !key.startsWith("a2a:"));
   if (custom.length > 0) event.customMetadata = Object.fromEntries(custom);
-  const escalate = allow.includes("escalate") && metadata[toAdkMetadataKey("escalate")] === true;
+  const escalate = allowedActions.includes("escalate") && metadata[toAdkMetadataKey("escalate")] === true;
   const transfer = metadata[toAdkMetadataKey("transfer_to_agent")];
-  const mayTransfer = allow.includes("transferToAgent") && typeof transfer === "string" && transfer !== "";
+  const mayTransfer =
+    allowedActions.includes("transferToAgent") && typeof transfer === "string" && transfer !== "";
   if (escalate || mayTransfer) {
     event.actions = { ...(escalate && { escalate }), ...(mayTransfer && { transferToAgent: transfer }) };
   }
   return event;
 }
 
-/** True when an event says something beside its content that its neighbours of the same chain do not say. */
+/** Returns true if an event has metadata that its neighbors in the same chain do not share. */
 export function hasExtraMetadata(event: AdkEvent): boolean {
   return Boolean(
     event.usageMetadata ??

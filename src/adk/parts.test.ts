@@ -19,12 +19,12 @@ const response = {
 };
 const wrapDataPart = (json: string): string => btoa(`<a2a_datapart_json>${json}</a2a_datapart_json>`);
 
-/** The vectors of ADK's Go bridge, by their numbers. */
+/** The vectors of ADK Go's bridge by number. */
 const bidirectionalVectors: [name: string, genai: GenaiPart, a2a: Part][] = [
   ["text [V01]", { text: "Hello" }, { text: "Hello" }],
   ["thought [V02]", { text: "Hello", thought: true }, { text: "Hello", metadata: { adk_thought: true } }],
   [
-    "file by address [V03]",
+    "file by URL [V03]",
     { fileData: { fileUri: "ftp://cat.com", mimeType: "image/jpeg", displayName: "cat.jpeg" } },
     { url: "ftp://cat.com", filename: "cat.jpeg", mediaType: "image/jpeg" },
   ],
@@ -64,7 +64,7 @@ const bidirectionalVectors: [name: string, genai: GenaiPart, a2a: Part][] = [
     { data: { arbitrary: "data" } },
   ],
   [
-    "data that is no object [V12]",
+    "data that is not an object [V12]",
     { inlineData: { mimeType: "text/plain", data: wrapDataPart('[1,"x",null]') } },
     { data: [1, "x", null] },
   ],
@@ -87,15 +87,15 @@ const bidirectionalVectors: [name: string, genai: GenaiPart, a2a: Part][] = [
     },
   ],
   [
-    "a kind that is not known [J25]",
+    "an unknown kind [J25]",
     { toolResult: { of: "the future" } } as GenaiPart,
     { data: { toolResult: { of: "the future" } }, metadata: { adk_type: "unknown" } },
   ],
 ];
 
-describe("a part of genai and its part of A2A", () => {
-  it.each(bidirectionalVectors)("%s: there", (_, genai, a2a) => expect(toA2aParts([genai])).toEqual([a2a]));
-  it.each(bidirectionalVectors)("%s: and back", (_, genai, a2a) =>
+describe("a genai part and its A2A part", () => {
+  it.each(bidirectionalVectors)("%s: to A2A", (_, genai, a2a) => expect(toA2aParts([genai])).toEqual([a2a]));
+  it.each(bidirectionalVectors)("%s: from A2A", (_, genai, a2a) =>
     expect(toGenaiParts([a2a])).toEqual([genai]),
   );
 
@@ -105,7 +105,7 @@ describe("a part of genai and its part of A2A", () => {
     expect(part && parseLongRunningCall(part)).toEqual(call);
   });
 
-  it("asks for a credential without the secrets of who asks", () => {
+  it("requests a credential without secrets", () => {
     const oauth2 = {
       clientId: "id",
       authUri: "https://example.com/sign-in?client_id=id",
@@ -147,7 +147,7 @@ describe("a part of genai and its part of A2A", () => {
     expect(JSON.stringify(toA2aParts([{ functionCall: { name, args } }]))).not.toContain("SECRET");
   });
 
-  it("says nothing where there is nothing [J25]", () => {
+  it("is dropped if it has no content [J25]", () => {
     expect(toA2aParts([{ text: "" }, {}, { text: "", thoughtSignature: "c2ln" }])).toEqual([]);
   });
 
@@ -156,14 +156,14 @@ describe("a part of genai and its part of A2A", () => {
     expect(toGenaiParts([part])[0]?.videoMetadata).toEqual({ fps: 1 });
   });
 
-  it("keeps what ADK changes afterwards as it was", () => {
+  it("is not affected by later changes of ADK", () => {
     const args = { city: "Warsaw" };
     const [part] = toA2aParts([{ functionCall: { name: "f", args } }]);
     args.city = "Kraków";
     expect(part).toMatchObject({ data: { args: { city: "Warsaw" } } });
   });
 
-  it("any JSON survives the way there and back", () => {
+  it("converts any JSON back without loss", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (json) => {
         const data = JSON.parse(JSON.stringify(json)) as JsonValue;
@@ -172,7 +172,7 @@ describe("a part of genai and its part of A2A", () => {
     );
   });
 
-  it("survives the way there and back, whatever it is [J25]", () => {
+  it("converts back without loss, for any genai part [J25]", () => {
     fc.assert(
       fc.property(fc.array(arbitraryGenaiPart, { maxLength: 3 }), (parts) => {
         expect(toGenaiParts(toA2aParts(parts))).toEqual(parts);
@@ -181,17 +181,17 @@ describe("a part of genai and its part of A2A", () => {
     );
   });
 
-  it("stays the same A2A when it has been there and back", () => {
+  it("converts to the same A2A part after a round trip", () => {
     fc.assert(
       fc.property(fc.array(arbitraryGenaiPart, { maxLength: 3 }), (parts) => {
-        const there = toA2aParts(parts, (id) => id.length > 3);
-        expect(toA2aParts(toGenaiParts(there), (id) => id.length > 3)).toEqual(there);
+        const converted = toA2aParts(parts, (id) => id.length > 3);
+        expect(toA2aParts(toGenaiParts(converted), (id) => id.length > 3)).toEqual(converted);
       }),
     );
   });
 });
 
-/** JSON as it comes out of a parser: without -0 and without a member that would be taken for the prototype. */
+/** JSON as returned by a parser: without -0 and without a `__proto__` member. */
 const arbitraryJsonObject = (depth = 1): fc.Arbitrary<JsonObject> =>
   fc
     .dictionary(fc.string({ minLength: 1 }), fc.jsonValue({ maxDepth: depth }))
@@ -200,7 +200,7 @@ const arbitraryJsonObject = (depth = 1): fc.Arbitrary<JsonObject> =>
 const arbitraryBase64 = fc.uint8Array().map((bytes) => toBase64(bytes));
 const arbitraryFileName = fc.option(fc.string({ minLength: 1 }), { nil: undefined });
 
-/** Every kind of part that genai has, with what can stand beside it, also what is not known here yet. */
+/** Every kind of genai part with its flags, including unknown members. */
 const arbitraryGenaiPart: fc.Arbitrary<GenaiPart> = fc
   .tuple(
     fc.oneof(
@@ -247,9 +247,9 @@ const arbitraryGenaiPart: fc.Arbitrary<GenaiPart> = fc
       { requiredKeys: [] },
     ),
   )
-  .map(([content, beside]) => JSON.parse(JSON.stringify({ ...content, ...beside })) as GenaiPart);
+  .map(([content, flags]) => JSON.parse(JSON.stringify({ ...content, ...flags })) as GenaiPart);
 
-describe("a part that only says that it is typed", () => {
+describe("a part with an invalid payload for its type", () => {
   const typed = (type: string, data: JsonValue): Part => ({ data, metadata: { adk_type: type } });
 
   it.each([
@@ -257,10 +257,10 @@ describe("a part that only says that it is typed", () => {
     ["a call whose arguments are a list", typed("function_call", { name: "f", args: [] })],
     ["a call that is text", typed("function_call", "f()")],
     ["a response whose id is a number", typed("function_response", { id: 1, name: "f" })],
-    ["a type that nobody knows", typed("spell", { name: "f" })],
-    ["a call under the name of an unknown kind", typed("unknown", { functionCall: { name: "f" } })],
-    ["text under the name of an unknown kind", typed("unknown", { text: "hi", x: 1 })],
-    ["a response under the name of an unknown kind", typed("unknown", { functionResponse: { id: "x" } })],
+    ["an unknown type", typed("spell", { name: "f" })],
+    ["a call with an unknown type", typed("unknown", { functionCall: { name: "f" } })],
+    ["text with an unknown type", typed("unknown", { text: "hi", x: 1 })],
+    ["a response with an unknown type", typed("unknown", { functionResponse: { id: "x" } })],
   ])("is plain data: %s", (_, part) => {
     expect(toGenaiParts([part])[0]).toMatchObject({ inlineData: { mimeType: "text/plain" } });
     expect([parseFunctionCall(part), parseFunctionResponse(part), parseLongRunningCall(part)]).toEqual([
@@ -270,12 +270,12 @@ describe("a part that only says that it is typed", () => {
     ]);
   });
 
-  it("brings in nothing that is known beside what it is", () => {
+  it("cannot set known members", () => {
     const part: Part = { text: "hi", metadata: { adk_more: { functionResponse: { id: "x" } } } };
     expect(toGenaiParts([part])).toEqual([{ text: "hi" }]);
   });
 
-  it("may leave the name of what it answers to the call", () => {
+  it("may omit the name of its call", () => {
     expect(parseFunctionResponse(typed("function_response", { id: "x", response: {} }))).toEqual({
       id: "x",
       response: {},

@@ -6,20 +6,20 @@ import {
   type Part,
   toBase64,
 } from "../protocol/index.ts";
-import { CREDENTIAL_CALL_NAME, redactCredentialRequest } from "./credential-request.ts";
-import { isJsonObject, toAdkMetadataKey } from "./metadata.ts";
+import { redactCredentialRequest } from "./credential-request.ts";
+import { isJsonObject, toAdkMetadataKey, TYPE_KEY } from "./metadata.ts";
+import { CREDENTIAL_CALL_NAME } from "./reserved-calls.ts";
 import type { AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "./types.ts";
 
-const TYPE_KEY = toAdkMetadataKey("type");
 const LONG_RUNNING_KEY = toAdkMetadataKey("is_long_running");
 const THOUGHT_KEY = toAdkMetadataKey("thought");
-/** What a model wants back with its thought. */
+/** Metadata key for the thought signature that a model requires back with its thought. */
 export const THOUGHT_SIGNATURE_KEY: "adk_thought_signature" = toAdkMetadataKey("thought_signature");
 const VIDEO_METADATA_KEY = toAdkMetadataKey("video_metadata");
-/** Members of a genai part that this bridge has no word for. */
+/** Metadata key for members of a genai part that this bridge does not know. */
 const UNKNOWN_MEMBERS_KEY = toAdkMetadataKey("more");
 
-/** The members of a genai part that travel as data parts, by their `adk_type`. */
+/** Members of a genai part that are sent as data parts, by their `adk_type`. */
 const DATA_PART_MEMBERS = {
   function_call: "functionCall",
   function_response: "functionResponse",
@@ -27,7 +27,7 @@ const DATA_PART_MEMBERS = {
   code_execution_result: "codeExecutionResult",
 } as const satisfies Record<string, keyof GenaiPart>;
 
-/** All members of a genai part that this bridge has a word for. */
+/** All members of a genai part that this bridge converts explicitly. */
 const KNOWN_PART_MEMBERS: ReadonlySet<string> = new Set<keyof GenaiPart>([
   "text",
   "thought",
@@ -42,13 +42,16 @@ const DATA_PART_TYPES = Object.keys(DATA_PART_MEMBERS) as (keyof typeof DATA_PAR
 
 const isNeverLongRunning = (): boolean => false;
 
-/** Plain data has no genai part of its own; Go and Python wrap it like this, so the bridges understand each other. */
+/**
+ * Tags that wrap JSON data in a genai text file, because genai has no data part. The bridges for Go and
+ * Python use the same tags.
+ */
 const DATA_PART_OPEN_TAG = "<a2a_datapart_json>";
 const DATA_PART_CLOSE_TAG = "</a2a_datapart_json>";
 
 /**
- * Genai parts as A2A parts. Empty text is left out: it says nothing, and Go's bridge refuses it.
- * `isLongRunning` tells which function calls wait for an answer from outside.
+ * Converts genai parts to A2A parts. Empty text is dropped, because Go's bridge rejects it. `isLongRunning`
+ * returns true for the ids of function calls that wait for an external response.
  */
 export function toA2aParts(
   parts: readonly GenaiPart[] | undefined,
@@ -62,22 +65,24 @@ export function toA2aParts(
   return result;
 }
 
-/** One of them; undefined for a part that says nothing. */
+/** Converts a genai part to an A2A part. Returns `undefined` for a part without content. */
 export function toA2aPart(
   part: GenaiPart,
   isLongRunning: (id: string) => boolean = isNeverLongRunning,
 ): Part | undefined {
   if (hasOnlyText(part)) return { text: part.text };
-  const more = collectUnknownMembers(part);
+  const unknownMembers = collectUnknownMembers(part);
   const content = toA2aPartContent(part, isLongRunning);
   if (content) {
-    if (more) (content.metadata ??= {})[UNKNOWN_MEMBERS_KEY] = more;
+    if (unknownMembers) (content.metadata ??= {})[UNKNOWN_MEMBERS_KEY] = unknownMembers;
     return setPartMetadata(content, part);
   }
-  return more && setPartMetadata({ data: more, metadata: { [TYPE_KEY]: "unknown" } }, part);
+  return (
+    unknownMembers && setPartMetadata({ data: unknownMembers, metadata: { [TYPE_KEY]: "unknown" } }, part)
+  );
 }
 
-/** What nearly every part of a stream is. */
+/** Fast path: nearly every part of a stream contains only text. */
 function hasOnlyText(part: GenaiPart): part is { text: string } {
   if (!part.text) return false;
   for (const member in part) if (member !== "text") return false;
@@ -100,14 +105,14 @@ function toA2aPartContent(part: GenaiPart, isLongRunning: (id: string) => boolea
   return setFileMetadata({ url: fileUri }, mimeType, displayName);
 }
 
-/** What this bridge has no word for; undefined when there is nothing. */
+/** Returns the members that this bridge does not know, or `undefined` if there are none. */
 function collectUnknownMembers(part: GenaiPart): JsonObject | undefined {
-  let more: Record<string, unknown> | undefined;
+  let unknownMembers: Record<string, unknown> | undefined;
   for (const member in part) {
-    if (!KNOWN_PART_MEMBERS.has(member)) (more ??= {})[member] = part[member as keyof GenaiPart];
+    if (!KNOWN_PART_MEMBERS.has(member)) (unknownMembers ??= {})[member] = part[member as keyof GenaiPart];
   }
-  // What is undefined is nothing in JSON.
-  const json = more && toJsonObject(more);
+  // Members that are `undefined` disappear in JSON.
+  const json = unknownMembers && toJsonObject(unknownMembers);
   return json && Object.keys(json).length > 0 ? json : undefined;
 }
 
@@ -133,7 +138,7 @@ function setFileMetadata<P extends Part>(
   return part;
 }
 
-/** What genai says beside the content of a part. */
+/** Copies the flags and metadata of a genai part to the metadata of an A2A part. */
 function setPartMetadata<P extends Part>(part: P, flags: GenaiPart): P {
   if (flags.thought) (part.metadata ??= {})[THOUGHT_KEY] = true;
   if (flags.thoughtSignature) (part.metadata ??= {})[THOUGHT_SIGNATURE_KEY] = flags.thoughtSignature;
@@ -141,11 +146,12 @@ function setPartMetadata<P extends Part>(part: P, flags: GenaiPart): P {
   return part;
 }
 
-/** A2A parts as genai parts: the inverse of `toA2aParts`. */
+/** Converts A2A parts to genai parts, as the inverse of `toA2aParts`. */
 export function toGenaiParts(parts: readonly Part[]): GenaiPart[] {
   return parts.map(toGenaiPart);
 }
 
+/** Converts an A2A part to a genai part. */
 export function toGenaiPart(part: Part): GenaiPart {
   const result = toGenaiPartContent(part);
   const { metadata } = part;
@@ -153,12 +159,13 @@ export function toGenaiPart(part: Part): GenaiPart {
   if (metadata[THOUGHT_KEY] === true) result.thought = true;
   const signature = metadata[THOUGHT_SIGNATURE_KEY];
   if (typeof signature === "string") result.thoughtSignature = signature;
-  // Go's bridge writes the key without its prefix.
+  // Go's bridge writes this key without its prefix.
   const video = metadata[VIDEO_METADATA_KEY] ?? metadata["video_metadata"];
   if (isJsonObject(video)) result.videoMetadata = video;
-  const more = metadata[UNKNOWN_MEMBERS_KEY];
-  // What is known must not come in here, past those who look for it where it belongs.
-  if (isJsonObject(more) && hasOnlyUnknownMembers(more)) Object.assign(result, more);
+  const unknownMembers = metadata[UNKNOWN_MEMBERS_KEY];
+  // Known members must not be set here, because they would bypass the checks for their type.
+  if (isJsonObject(unknownMembers) && hasOnlyUnknownMembers(unknownMembers))
+    Object.assign(result, unknownMembers);
   return result;
 }
 
@@ -184,35 +191,48 @@ function withFileMetadata<F extends object>(file: F, { mediaType, filename }: Pa
   };
 }
 
-/** True when nothing in it is known here: a known member must not come in past those who look for it. */
+/**
+ * Returns true if all members are unknown to this bridge. Known members would bypass the checks for their
+ * type.
+ */
 function hasOnlyUnknownMembers(data: JsonObject): boolean {
   return !Object.keys(data).some((member) => KNOWN_PART_MEMBERS.has(member));
 }
 
-/** A caller can write any metadata: a call or a response counts as one only when it has what ADK will read of it. */
+/**
+ * Checks the types of all members that ADK reads from a function call or response. The check is needed
+ * because callers can send any metadata.
+ */
 function isValidPayload(type: keyof typeof DATA_PART_MEMBERS, data: JsonObject): boolean {
   if (type !== "function_call" && type !== "function_response") return true;
   const payload = type === "function_call" ? data["args"] : data["response"];
   const id = data["id"];
-  // A response may leave the name to the call that it answers.
-  const named =
+  // A response may omit its name, which is then taken from its call.
+  const hasValidName =
     typeof data["name"] === "string" || (type === "function_response" && data["name"] === undefined);
   return (
-    named && (id === undefined || typeof id === "string") && (payload === undefined || isJsonObject(payload))
+    hasValidName &&
+    (id === undefined || typeof id === "string") &&
+    (payload === undefined || isJsonObject(payload))
   );
 }
 
-/** A function call that waits for an answer from outside, when the part is one. */
+/** Returns the function call in a part if the call waits for an external response. */
 export function parseLongRunningCall(part: Part): AdkFunctionCall | undefined {
   return part.metadata?.[LONG_RUNNING_KEY] === true ? parseTypedData(part, "function_call") : undefined;
 }
 
-/** The answer to a function call, when the part is one. */
+/** Returns the ids of the function calls that wait for an external response, without duplicates. */
+export function collectLongRunningCallIds(parts: readonly Part[]): string[] {
+  return [...new Set(parts.flatMap((part) => parseLongRunningCall(part)?.id ?? []))];
+}
+
+/** Returns the function response in a part, if there is one. */
 export function parseFunctionResponse(part: Part): AdkFunctionResponse | undefined {
   return parseTypedData(part, "function_response");
 }
 
-/** A function call of any kind, when the part is one. */
+/** Returns the function call of any kind in a part, if there is one. */
 export function parseFunctionCall(part: Part): AdkFunctionCall | undefined {
   return parseTypedData(part, "function_call");
 }
@@ -223,7 +243,7 @@ function parseTypedData(part: Part, type: keyof typeof DATA_PART_MEMBERS): JsonO
   return isJsonObject(data) && isValidPayload(type, data) ? data : undefined;
 }
 
-/** A copy that is JSON and nothing else: ADK goes on working with its objects after we have told of them. */
+/** Returns a JSON copy of an object, because ADK may modify its objects after they were emitted. */
 export function toJsonObject(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }

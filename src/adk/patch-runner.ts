@@ -1,26 +1,22 @@
 import type * as Adk from "@google/adk";
-import type { Message } from "../protocol/index.ts";
 import { isAgentTool } from "./agent-tool.ts";
-import {
-  type CallAwaitingUser,
-  buildInterruptedResponses,
-  type UnansweredCall,
-  findUnansweredCalls,
-} from "./unanswered-calls.ts";
-import { parseLongRunningCall } from "./parts.ts";
+import { buildInterruptedResponses, type CallAwaitingUser, findUnansweredCalls } from "./unanswered-calls.ts";
+import { collectLongRunningCallIds } from "./parts.ts";
 import { propagateRunContext, type AdkRunContext } from "./adk-run-context.ts";
 import { bypassEmptyPlugins } from "./bypass-empty-plugins.ts";
-import type { AdkEvent, AdkFunctionCall } from "./types.ts";
+import type { AdkEvent, AdkFunctionCall, SessionCall } from "./types.ts";
 
 const patchedManagers = new WeakSet<Adk.PluginManager>();
 
 /**
- * What the bridge does within the runs of a runner, before its plugins. It looks at the history of the session before the
- * next message goes into it, when ADK has read it anyway: calls that were interrupted are answered, and the task learns
- * which others wait for their user. And it sees to it that the run is known to agents that are tools, which ADK runs in
- * sessions of their own.
+ * Patches a runner to close unanswered calls and to share the run context with nested agents.
  *
- * Not a plugin itself: ADK tells the console of each, asks each about every event, and none once one has answered.
+ * Before ADK adds a message to a session, the patch answers interrupted calls and finds the other tasks that
+ * wait for their user. ADK has loaded the session by then. Before a tool runs, the patch registers the run
+ * for agents used as tools, which ADK runs in separate sessions.
+ *
+ * The patch is not a plugin. ADK logs every plugin, calls it for every event, and skips the remaining plugins
+ * after one returns a value.
  */
 export function patchRunner({ pluginManager }: Adk.Runner, adk: typeof Adk): void {
   if (patchedManagers.has(pluginManager)) return;
@@ -28,17 +24,17 @@ export function patchRunner({ pluginManager }: Adk.Runner, adk: typeof Adk): voi
   bypassEmptyPlugins(pluginManager, adk);
   const { createEvent } = adk;
   const onUserMessage = pluginManager.runOnUserMessageCallback.bind(pluginManager);
-  pluginManager.runOnUserMessageCallback = async (asked) => {
-    await closeUnansweredCalls(asked, createEvent);
-    return onUserMessage(asked);
+  pluginManager.runOnUserMessageCallback = async (request) => {
+    await closeUnansweredCalls(request, createEvent);
+    return onUserMessage(request);
   };
   const beforeTool = pluginManager.runBeforeToolCallback.bind(pluginManager);
-  pluginManager.runBeforeToolCallback = async (asked) => {
-    const { invocationContext } = asked.toolContext;
+  pluginManager.runBeforeToolCallback = async (request) => {
+    const { invocationContext } = request.toolContext;
     propagateRunContext(invocationContext);
-    if (isAgentTool(asked.tool))
-      await closeAgentToolCalls(asked.tool.agent.name, invocationContext, createEvent);
-    return beforeTool(asked);
+    if (isAgentTool(request.tool))
+      await closeAgentToolCalls(request.tool.agent.name, invocationContext, createEvent);
+    return beforeTool(request);
   };
 }
 
@@ -47,13 +43,16 @@ async function closeUnansweredCalls(
   createEvent: typeof Adk.createEvent,
 ): Promise<void> {
   const { session, sessionService } = invocationContext;
-  const { interrupted, awaitingUser: asked } = findUnansweredCalls(session.events, userMessage);
-  const serving = propagateRunContext(invocationContext);
-  const given = serving && asked.length > 0 ? await findAbandonedCalls(serving, asked) : [];
-  await appendInterruptedResponses([...interrupted, ...given], { session, sessionService, createEvent });
+  const { interrupted, awaitingUser } = findUnansweredCalls(session.events, userMessage);
+  const runContext = propagateRunContext(invocationContext);
+  const abandoned =
+    runContext && awaitingUser.length > 0 ? await findAbandonedCalls(runContext, awaitingUser) : [];
+  await appendInterruptedResponses([...interrupted, ...abandoned], { session, sessionService, createEvent });
 }
 
-/** The session of an agent that is a tool, which ADK runs with a runner of its own. */
+/**
+ * Answers interrupted calls in the session of an agent used as a tool, which ADK runs with a separate runner.
+ */
 async function closeAgentToolCalls(
   appName: string,
   { session: { userId, id }, sessionService }: Adk.InvocationContext,
@@ -72,37 +71,38 @@ interface SessionWriteContext {
 }
 
 async function appendInterruptedResponses(
-  open: readonly UnansweredCall[],
+  unanswered: readonly SessionCall[],
   { session, sessionService, createEvent }: SessionWriteContext,
 ): Promise<void> {
-  for (const [event, calls] of groupByEvent(open)) {
+  for (const [event, calls] of groupByEvent(unanswered)) {
     const { invocationId, author = "", branch, isolationScope } = event as Adk.Event;
-    const answer = createEvent({ invocationId, author, content: buildInterruptedResponses(calls) });
-    if (branch !== undefined) answer.branch = branch;
-    if (isolationScope !== undefined) answer.isolationScope = isolationScope;
-    await sessionService?.appendEvent({ session, event: answer });
+    const response = createEvent({ invocationId, author, content: buildInterruptedResponses(calls) });
+    if (branch !== undefined) response.branch = branch;
+    if (isolationScope !== undefined) response.isolationScope = isolationScope;
+    await sessionService?.appendEvent({ session, event: response });
   }
 }
 
-/** Notes who waits; and what a model would hear of without an answer, since no task waits for it any more. */
+/**
+ * Stores the ids of the tasks that wait for their user. Returns the calls that no task waits for any more,
+ * because a model would see them without a response.
+ */
 async function findAbandonedCalls(
-  serving: AdkRunContext,
-  asked: readonly CallAwaitingUser[],
-): Promise<UnansweredCall[]> {
-  const tasks = await serving.run.listInterruptedTasks();
-  if (tasks.length > 0) serving.waitingTaskIds = tasks.map(({ id }) => id);
-  const waiting = new Set(tasks.flatMap(({ status }) => collectLongRunningCallIds(status.message)));
-  return asked.flatMap(({ call, orphanedCall: leaves }) =>
-    leaves && !waiting.has(call.id ?? "") ? [leaves] : [],
+  runContext: AdkRunContext,
+  awaitingUser: readonly CallAwaitingUser[],
+): Promise<SessionCall[]> {
+  const tasks = await runContext.run.listInterruptedTasks();
+  if (tasks.length > 0) runContext.waitingTaskIds = tasks.map(({ id }) => id);
+  const waitingCallIds = new Set(
+    tasks.flatMap(({ status }) => collectLongRunningCallIds(status.message?.parts ?? [])),
+  );
+  return awaitingUser.flatMap(({ call, orphanedCall }) =>
+    orphanedCall && !waitingCallIds.has(call.id ?? "") ? [orphanedCall] : [],
   );
 }
 
-function collectLongRunningCallIds(question: Message | undefined): string[] {
-  return question?.parts.flatMap((part) => parseLongRunningCall(part)?.id ?? []) ?? [];
-}
-
-function groupByEvent(open: readonly UnansweredCall[]): Map<AdkEvent, AdkFunctionCall[]> {
+function groupByEvent(unanswered: readonly SessionCall[]): Map<AdkEvent, AdkFunctionCall[]> {
   const events = new Map<AdkEvent, AdkFunctionCall[]>();
-  for (const { event, call } of open) events.set(event, [...(events.get(event) ?? []), call]);
+  for (const { event, call } of unanswered) events.set(event, [...(events.get(event) ?? []), call]);
   return events;
 }

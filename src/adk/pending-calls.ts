@@ -1,20 +1,15 @@
 import type { AgentEvent } from "../engine/index.ts";
 import { isInterrupted, type Message, type Part, type Task, type TaskState } from "../protocol/index.ts";
-import { CREDENTIAL_CALL_NAME } from "./credential-request.ts";
-import { isJsonObject, toAdkMetadataKey } from "./metadata.ts";
+import { ERROR_MESSAGE_KEY, isJsonObject, TYPE_KEY } from "./metadata.ts";
 import { parseFunctionCall, parseFunctionResponse, parseLongRunningCall, toA2aParts } from "./parts.ts";
+import { CONFIRMATION_CALL_NAME, CREDENTIAL_CALL_NAME, isReservedCallName } from "./reserved-calls.ts";
 import type { AdkFunctionResponse, GenaiPart } from "./types.ts";
 
-/** Calls that ADK itself makes to ask its user for something. */
-const CONFIRMATION_CALL_NAME = "adk_request_confirmation";
-const RESERVED_CALL_PREFIX = "adk_request_";
-
 const VALIDATION_ERROR_KEY = "validation_error";
-const TYPE_KEY = toAdkMetadataKey("type");
 
-/** Collects the calls of a run that wait for an answer from outside, with their interim responses. */
+/** Collects the long-running calls of a run and their interim responses. */
 export class PendingCalls {
-  /** Made when there is one: most runs have none. */
+  /** Created on first use, because most runs have no long-running calls. */
   #callIds: Set<string> | undefined;
   readonly #calls = new Map<string, GenaiPart>();
   readonly #responses = new Map<string, GenaiPart>();
@@ -23,12 +18,15 @@ export class PendingCalls {
     for (const id of ids) (this.#callIds ??= new Set()).add(id);
   }
 
-  /** True when a part may belong to one of them. */
+  /** Returns true if a part may belong to a long-running call. */
   get hasCallIds(): boolean {
     return this.#callIds !== undefined;
   }
 
-  /** Takes a part that belongs to such a call: each id counts once. A response is known by the id of its call. */
+  /**
+   * Stores a part that belongs to a long-running call and returns true. Each id counts once. A response has
+   * the id of its call.
+   */
   collectPart(part: GenaiPart): boolean {
     const id = part.functionCall?.id ?? part.functionResponse?.id;
     if (id === undefined || !this.#callIds?.has(id)) return false;
@@ -36,7 +34,7 @@ export class PendingCalls {
     return true;
   }
 
-  /** What the task has to say of them, or undefined when there are none. */
+  /** Returns the status that requests input for the collected calls, or `undefined` if there are none. */
   buildStatus():
     | {
         state: "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED";
@@ -58,28 +56,26 @@ export class PendingCalls {
   }
 }
 
-/** A message that the agent may be given, or what the task says instead. */
+/** Message parts for the agent, or the event to emit if the message is refused. */
 export type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
 
 /**
- * Holds a message against the calls that its task waits for: every one must be answered, and nothing may be answered
- * that was not asked. A peer may confirm a tool call in the user's place only where the agent's owner allows it.
+ * Checks a message against the calls that its task waits for. The message must answer every pending call and
+ * no other calls. A remote caller may confirm a tool call only if `allowRemoteToolConfirmation` is true.
  */
 export function admitMessage(
   message: Message,
   task: Task,
   allowRemoteToolConfirmation: boolean,
 ): MessageAdmission {
-  const waiting = findPendingQuestion(task)?.parts ?? [];
-  const isPlain = waiting.length === 0 && message.parts.every(({ metadata }) => metadata === undefined);
+  const pendingParts = findPendingQuestion(task)?.parts ?? [];
+  const isPlain = pendingParts.length === 0 && message.parts.every(({ metadata }) => metadata === undefined);
   if (isPlain) return { parts: message.parts };
-  const forged = message.parts.find((part) =>
-    parseFunctionCall(part)?.name?.startsWith(RESERVED_CALL_PREFIX),
-  );
-  if (forged)
-    return buildRejection("A message may not contain function calls that only the agent itself can make.");
+  if (message.parts.some((part) => isReservedCallName(parseFunctionCall(part)?.name))) {
+    return buildRejection("A message must not contain function calls that only the agent can make.");
+  }
   const calls = new Map(
-    waiting.flatMap((part) => {
+    pendingParts.flatMap((part) => {
       const call = parseLongRunningCall(part);
       return call?.id === undefined ? [] : [[call.id, call] as const];
     }),
@@ -92,9 +88,9 @@ export function admitMessage(
     if (!response) return part;
     const { id = "", name } = response;
     const call = calls.get(id);
-    if (!call) problems.push(`no function call ID "${id}" waits for an answer`);
+    if (!call) problems.push(`function call ID "${id}" is not waiting for a response`);
     else if (name !== undefined && name !== call.name) {
-      problems.push(`function call ID "${id}" is of "${call.name}", not of "${name}"`);
+      problems.push(`function call ID "${id}" belongs to "${call.name}", not to "${name}"`);
     } else if (call.name === CONFIRMATION_CALL_NAME && !allowRemoteToolConfirmation) {
       problems.push(
         `confirmation_not_allowed: function call ID "${id}" can only be confirmed where the agent runs`,
@@ -110,11 +106,16 @@ export function admitMessage(
   if (problems.length === 0) return { parts };
   if (calls.size === 0) return buildRejection(problems.join("; "));
   return {
-    refused: { status: buildValidationErrorStatus(task.status.state as InterruptedState, waiting, problems) },
+    refused: {
+      status: buildValidationErrorStatus(task.status.state as InterruptedState, pendingParts, problems),
+    },
   };
 }
 
-/** People and clients that know nothing of ADK answer with data alone: the id of a call that waits, and a response. */
+/**
+ * Parses a data part that contains only the id of a pending call and a response. Clients without ADK support
+ * can answer in this form.
+ */
 function parsePlainResponse(
   part: Part,
   calls: ReadonlyMap<string, unknown>,
@@ -126,7 +127,10 @@ function parsePlainResponse(
   return { id, response };
 }
 
-/** What an interrupted task asked last. A message that answers it has moved it from the status into the history. */
+/**
+ * Returns the last question of an interrupted task. An incoming answer moves the question from the status to
+ * the history.
+ */
 function findPendingQuestion({ status, history }: Task): Message | undefined {
   if (!isInterrupted(status.state)) return undefined;
   return status.message ?? history?.findLast(({ role }) => role === "ROLE_AGENT");
@@ -134,18 +138,21 @@ function findPendingQuestion({ status, history }: Task): Message | undefined {
 
 type InterruptedState = Extract<TaskState, "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED">;
 
-/** The same request again, with what was wrong about the answer; what was wrong about earlier ones is left out. */
+/**
+ * Repeats the request with the validation errors of the current answer. Errors of earlier answers are
+ * removed.
+ */
 function buildValidationErrorStatus(
   state: InterruptedState,
-  waiting: readonly Part[],
+  pendingParts: readonly Part[],
   problems: readonly string[],
 ): { state: InterruptedState; message: { parts: Part[] } } {
-  const kept = waiting.filter((part) => part.metadata?.[VALIDATION_ERROR_KEY] !== true);
-  const said = problems.map((text): Part => ({ text, metadata: { [VALIDATION_ERROR_KEY]: true } }));
-  return { state, message: { parts: [...kept, ...said] } };
+  const questionParts = pendingParts.filter((part) => part.metadata?.[VALIDATION_ERROR_KEY] !== true);
+  const errorParts = problems.map((text): Part => ({ text, metadata: { [VALIDATION_ERROR_KEY]: true } }));
+  return { state, message: { parts: [...questionParts, ...errorParts] } };
 }
 
 function buildRejection(text: string): MessageAdmission {
-  const parts: Part[] = [{ text, metadata: { [toAdkMetadataKey("is_error_message")]: true } }];
+  const parts: Part[] = [{ text, metadata: { [ERROR_MESSAGE_KEY]: true } }];
   return { refused: { status: { state: "TASK_STATE_REJECTED", message: { parts } } } };
 }

@@ -26,8 +26,8 @@ function processEvents(
   options: Partial<RunEventProcessorOptions> = {},
 ): AgentEvent[] {
   const processor = createProcessor(options);
-  const said = events.flatMap((event) => processor.process(event));
-  return [...said, ...processor.finish().events];
+  const processed = events.flatMap((event) => processor.process(event));
+  return [...processed, ...processor.finish().events];
 }
 
 const createContentEvent = (...parts: GenaiPart[]): AdkEvent => ({ content: { role: "model", parts } });
@@ -37,7 +37,7 @@ const createErrorEvent = (code: string, message: string): AdkEvent => ({
   errorMessage: message,
 });
 
-/** States, and the parts of artifacts. */
+/** Returns the states and the artifact parts of the events. */
 function summarizeEvents(events: readonly AgentEvent[]): unknown[] {
   return events.map((event) => {
     if ("artifact" in event) return event.artifact.parts;
@@ -66,20 +66,20 @@ const longRunningCallEvent: AdkEvent = {
 };
 
 describe("a run", () => {
-  it("that says nothing is completed, in its session, by an ADK bridge [V13]", () => {
+  it("without output completes with session metadata [V13]", () => {
     expect(processEvents([])).toEqual([
       { status: { state: "TASK_STATE_COMPLETED" }, metadata: { ...sessionMetadata, ...extensionMetadata } },
     ]);
   });
 
-  it("begins with its session, too", () => {
+  it("starts with session metadata", () => {
     expect(createProcessor().buildWorkingEvent()).toEqual({
       status: { state: "TASK_STATE_WORKING" },
       metadata: { ...sessionMetadata, ...extensionMetadata },
     });
   });
 
-  it("does not say again what its task says already", () => {
+  it("omits metadata that its task already has", () => {
     const status = { state: "TASK_STATE_WORKING" };
     expect(
       createProcessor().buildWorkingEvent({ ...sessionMetadata, ...extensionMetadata, more: 1 }),
@@ -89,7 +89,7 @@ describe("a run", () => {
     ).toHaveProperty("metadata");
   });
 
-  it("says each event that is whole as an artifact", () => {
+  it("emits each complete event as an artifact", () => {
     const code = { code: "get_the_answer()", language: "PYTHON" };
     const events = [
       createContentEvent({ text: "Hello" }, { text: ", world!" }),
@@ -113,7 +113,7 @@ describe("a run", () => {
     ]);
   });
 
-  it("calls a tool and goes on [V30]", () => {
+  it("calls a tool and continues [V30]", () => {
     const [artifact, end] = processEvents([
       createContentEvent({ functionCall: { name: "get_weather", args: { city: "Warsaw" } } }),
     ]);
@@ -141,7 +141,7 @@ describe("a run", () => {
     expect(summarizeEvents(processEvents([event]))).toEqual(["COMPLETED"]);
   });
 
-  it("tells at its end of escalation and of the last transfer [V14, V32]", () => {
+  it("reports escalation and the last transfer in its final status [V14, V32]", () => {
     const events: AdkEvent[] = [
       { actions: { escalate: true, transferToAgent: "a-2" } },
       { actions: { transferToAgent: "a-3" } },
@@ -151,7 +151,7 @@ describe("a run", () => {
     ]);
   });
 
-  it("keeps what an event says beside its content [V23, V35, V41, V42]", () => {
+  it("keeps the metadata of an event [V23, V35, V41, V42]", () => {
     const event: AdkEvent = {
       ...createTextEvent("hi"),
       invocationId: "i",
@@ -174,15 +174,15 @@ describe("a run", () => {
       adk_usage_metadata: { promptTokenCount: 1 },
       adk_custom_metadata: { nested: { key: "value" } },
     };
-    const [said] = processEvents([event]);
-    expect(said).toEqual({
+    const [artifactEvent] = processEvents([event]);
+    expect(artifactEvent).toEqual({
       artifact: { artifactId: "A1", parts: [{ text: "hi" }], metadata },
       lastChunk: true,
       metadata,
     });
   });
 
-  it("tells what a workflow's node answered", () => {
+  it("emits the output of a workflow node", () => {
     expect(
       summarizeEvents(processEvents([{ output: { total: 3 } }, { output: "done" }, { output: [1] }])),
     ).toEqual([
@@ -193,7 +193,7 @@ describe("a run", () => {
     ]);
   });
 
-  it("keeps parallel branches and nodes of one author apart [J23]", () => {
+  it("separates parallel branches and nodes of one author [J23]", () => {
     const piece = (value: string, where: Partial<AdkEvent>): AdkEvent => ({
       ...createTextEvent(value),
       ...where,
@@ -215,7 +215,7 @@ describe("a run", () => {
   });
 });
 
-describe("a run whose answer is one artifact", () => {
+describe("a run with one artifact", () => {
   const perRun = { artifacts: "per-run" } as const;
   const piece = (value: string, where: Partial<AdkEvent> = {}): AdkEvent => ({
     ...createTextEvent(value),
@@ -223,40 +223,44 @@ describe("a run whose answer is one artifact", () => {
     partial: true,
   });
 
-  /** Of each event the content and whether it grows the artifact; then the artifact as a reader has it. */
-  function one(events: readonly AdkEvent[]): { said: unknown[]; folded: Artifact[] } {
+  /** Returns the content and append flag of each event, and the resulting artifact. */
+  function mergeEvents(events: readonly AdkEvent[]): { chunks: unknown[]; folded: Artifact[] } {
     let task: Task = { id: "T", contextId: "C", status: { state: "TASK_STATE_WORKING" } };
-    const said: unknown[] = [];
+    const chunks: unknown[] = [];
     for (const event of processEvents(events, perRun)) {
       if (!("artifact" in event)) continue;
       expect(event.lastChunk).toBeUndefined();
-      said.push([event.artifact.parts, event.append ?? false]);
+      chunks.push([event.artifact.parts, event.append ?? false]);
       const next = fold(task, { artifactUpdate: { taskId: "T", contextId: "C", ...event } });
       if (isEventRefusal(next)) throw new Error(next.refusalReason);
       task = next;
     }
-    return { said, folded: task.artifacts ?? [] };
+    return { chunks, folded: task.artifacts ?? [] };
   }
 
-  it("tells partials as they come and their whole not again [V22]", () => {
-    const { said, folded } = one([piece("Hello, "), piece("world!"), createTextEvent("Hello, world!")]);
-    expect(said).toEqual([
+  it("emits partial events once and does not repeat the complete event [V22]", () => {
+    const { chunks, folded } = mergeEvents([
+      piece("Hello, "),
+      piece("world!"),
+      createTextEvent("Hello, world!"),
+    ]);
+    expect(chunks).toEqual([
       [[{ text: "Hello, " }], false],
       [[{ text: "world!" }], true],
     ]);
     expect(folded).toMatchObject([{ artifactId: "A1", parts: [{ text: "Hello, world!" }] }]);
   });
 
-  it("has all parts of all events, one behind the other [V25, V26]", () => {
+  it("contains all parts of all events in order [V25, V26]", () => {
     const code = { code: "get_the_answer()", language: "PYTHON" };
     const result = { outcome: "OUTCOME_OK", output: "42" };
-    const { said } = one([
+    const { chunks } = mergeEvents([
       createContentEvent({ text: "Hello" }, { text: ", world!" }),
       createContentEvent({ executableCode: code }),
       createContentEvent({ codeExecutionResult: result }),
       createTextEvent("The answer is 42"),
     ]);
-    expect(said).toEqual([
+    expect(chunks).toEqual([
       [[{ text: "Hello" }, { text: ", world!" }], false],
       [[{ data: code, metadata: { adk_type: "executable_code" } }], true],
       [[{ data: result, metadata: { adk_type: "code_execution_result" } }], true],
@@ -264,9 +268,9 @@ describe("a run whose answer is one artifact", () => {
     ]);
   });
 
-  it("is marked when no whole follows, and nothing empty takes its place [V34, J15]", () => {
+  it("is marked if no complete event follows, and is not emptied [V34, J15]", () => {
     const code = { code: "get_the_answer()", language: "PYTHON" };
-    const { folded } = one([
+    const { folded } = mergeEvents([
       { ...createContentEvent({ text: "The answer is" }, { executableCode: code }), partial: true },
       piece("42"),
     ]);
@@ -283,8 +287,8 @@ describe("a run whose answer is one artifact", () => {
     ]);
   });
 
-  it("has a whole that says something else in the place of its pieces, and of nothing else", () => {
-    const { folded } = one([
+  it("replaces only the chunks of a chain with a different complete event", () => {
+    const { folded } = mergeEvents([
       createTextEvent("one "),
       piece("tw"),
       piece("elve"),
@@ -294,7 +298,7 @@ describe("a run whose answer is one artifact", () => {
     expect(getText(folded[0]?.parts ?? [])).toBe("one two three");
   });
 
-  it("lets nobody interrupt [J23]", () => {
+  it("does not interleave chains [J23]", () => {
     const chains = fc.constantFrom("a", "b", "c");
     const script = fc.array(fc.tuple(chains, fc.string({ minLength: 1, maxLength: 3 })), { minLength: 1 });
     fc.assert(
@@ -305,24 +309,24 @@ describe("a run whose answer is one artifact", () => {
           return piece(value, { author });
         });
         if (!isCut) for (const [author, whole] of wholes) events.push({ ...createTextEvent(whole), author });
-        const { said, folded } = one(events);
+        const { chunks, folded } = mergeEvents(events);
         const expected = getText(folded[0]?.parts ?? []);
         expect(joinInEveryOrder([...wholes.values()])).toContain(expected);
-        expect(getText((said as [Part[]][]).flatMap(([parts]) => parts))).toBe(expected);
+        expect(getText((chunks as [Part[]][]).flatMap(([parts]) => parts))).toBe(expected);
         expect(folded[0]?.metadata?.["adk_partial"] === true).toBe(isCut);
       }),
     );
   });
 });
 
-/** Texts one behind the other, in every order. */
+/** Joins the texts in every order. */
 function joinInEveryOrder(texts: readonly string[]): string[] {
   if (texts.length === 0) return [""];
   return texts.flatMap((first, at) => joinInEveryOrder(texts.toSpliced(at, 1)).map((rest) => first + rest));
 }
 
-describe("an owner's converter", () => {
-  it("has the place of the bridge's, for what stands in artifacts", () => {
+describe("a custom converter", () => {
+  it("replaces the default converter for artifact parts", () => {
     const toA2aPart: RunEventProcessorOptions["toA2aPart"] = ({ text: value }, { author = "" }) =>
       value === undefined ? undefined : { text: `${author}: ${value}` };
     const event = { ...createContentEvent({ text: "hi" }, { functionCall: { name: "f" } }), author: "a" };
@@ -333,14 +337,14 @@ describe("an owner's converter", () => {
   });
 });
 
-describe("what a tool answers", () => {
-  it("neither ends nor replaces what the agent is saying", () => {
+describe("a tool response", () => {
+  it("neither ends nor replaces the chain of its agent", () => {
     const response: AdkEvent = {
       content: { role: "user", parts: [{ functionResponse: { name: "f", response: {} } }] },
     };
     const piece = (value: string): AdkEvent => ({ ...createTextEvent(value), partial: true });
-    const said = processEvents([piece("one "), piece("two"), response, createTextEvent("one two")]);
-    expect(summarizeEvents(said)).toEqual([
+    const processed = processEvents([piece("one "), piece("two"), response, createTextEvent("one two")]);
+    expect(summarizeEvents(processed)).toEqual([
       [{ text: "one " }],
       [{ data: { name: "f", response: {} }, metadata: { adk_type: "function_response" } }],
       [{ text: "two" }],
@@ -350,7 +354,7 @@ describe("what a tool answers", () => {
 });
 
 describe("a run that waits for its user", () => {
-  it("asks with the call and its pending response, which are in no artifact [V16, J8]", () => {
+  it("asks with the call and its pending response, and adds neither to an artifact [V16, J8]", () => {
     expect(processEvents([longRunningCallEvent, createContentEvent(pendingResponse)])).toEqual([
       {
         status: {
@@ -362,13 +366,13 @@ describe("a run that waits for its user", () => {
     ]);
   });
 
-  it("says in an artifact what it says beside the call [V31]", () => {
+  it("emits other content of the event as an artifact [V31]", () => {
     expect(
       summarizeEvents(processEvents([longRunningCallEvent, createTextEvent("This will take a while")])),
     ).toEqual([[{ text: "This will take a while" }], "INPUT_REQUIRED"]);
   });
 
-  it("asks once, however often the call comes [J16]", () => {
+  it("asks once, even if the call is repeated [J16]", () => {
     const again = processEvents([
       { ...longRunningCallEvent, partial: true },
       longRunningCallEvent,
@@ -378,7 +382,7 @@ describe("a run that waits for its user", () => {
     expect(again).toEqual(processEvents([longRunningCallEvent, createContentEvent(pendingResponse)]));
   });
 
-  it("waits for authorization when a credential is asked for [V18]", () => {
+  it("waits for authorization when a credential is requested [V18]", () => {
     const credential: GenaiPart = { functionCall: { id: "c1", name: "adk_request_credential", args: {} } };
     const events = processEvents([
       longRunningCallEvent,
@@ -387,7 +391,7 @@ describe("a run that waits for its user", () => {
     expect(summarizeEvents(events)).toEqual(["AUTH_REQUIRED"]);
   });
 
-  it("does not wait when a tool with a long-running name was not called", () => {
+  it("does not wait for a long-running call id without a call", () => {
     expect(summarizeEvents(processEvents([{ longRunningToolIds: ["x"] }]))).toEqual(["COMPLETED"]);
   });
 });
@@ -395,7 +399,7 @@ describe("a run that waits for its user", () => {
 describe("a run that fails", () => {
   const exposed = { exposeErrors: true };
 
-  it("says the first error, and that it is one [V15, V27, V28]", () => {
+  it("reports the first error and marks it [V15, V27, V28]", () => {
     expect(
       processEvents([createErrorEvent("1", "failed 1"), createErrorEvent("2", "failed 2")], exposed),
     ).toEqual([
@@ -413,26 +417,26 @@ describe("a run that fails", () => {
     ]);
   });
 
-  it("keeps what it said before and after, and its actions [V29, V33]", () => {
+  it("keeps its other output and its actions [V29, V33]", () => {
     const events = [
       { ...createTextEvent("The answer is"), actions: { escalate: true } },
       createErrorEvent("1", "failed"),
       { ...createTextEvent("42"), actions: { transferToAgent: "a-2" } },
     ];
-    const said = processEvents(events, exposed);
-    expect(summarizeEvents(said)).toEqual([[{ text: "The answer is" }], [{ text: "42" }], "FAILED"]);
-    expect(said.at(-1)).toMatchObject({
+    const processed = processEvents(events, exposed);
+    expect(summarizeEvents(processed)).toEqual([[{ text: "The answer is" }], [{ text: "42" }], "FAILED"]);
+    expect(processed.at(-1)).toMatchObject({
       metadata: { adk_error_code: "1", adk_escalate: true, adk_transfer_to_agent: "a-2" },
     });
   });
 
-  it("fails rather than wait", () => {
+  it("fails even if it also has a pending call", () => {
     expect(summarizeEvents(processEvents([longRunningCallEvent, createErrorEvent("1", "x")]))).toEqual([
       "FAILED",
     ]);
   });
 
-  it("tells a caller an id and its owner the error, unless told otherwise", () => {
+  it("returns an error id to callers by default, and reports the error", () => {
     const processor = createProcessor();
     processor.process(createErrorEvent("500", "key abc is wrong"));
     const { events, error } = processor.finish();
@@ -442,26 +446,26 @@ describe("a run that fails", () => {
     expect(error?.message).toBe('llm error response (code 500): "key abc is wrong" (error_id: A1)');
   });
 
-  it("says what it threw [V40]", () => {
+  it("reports the thrown error [V40]", () => {
     const thrown = new Error("OOF");
     const { events, error } = createProcessor(exposed).fail("agent run failed", thrown);
     expect(error?.cause).toBe(thrown);
     expect(events[0]).toMatchObject({ status: { message: { parts: [{ text: "agent run failed: OOF" }] } } });
   });
 
-  it("seals what it had begun [J3]", () => {
+  it("closes its open artifacts [J3]", () => {
     const processor = createProcessor();
-    const said = [
+    const processed = [
       ...processor.process({ ...createTextEvent("half "), partial: true }),
       ...processor.fail("x", new Error("y")).events,
     ];
-    expect(said).toMatchObject([
+    expect(processed).toMatchObject([
       { artifact: { parts: [{ text: "half " }], metadata: { adk_partial: true } }, lastChunk: true },
       { status: { state: "TASK_STATE_FAILED" } },
     ]);
   });
 
-  it("is forgiven when the same agent answers after it, if that is wanted [J24]", () => {
+  it("completes if the same agent answers afterward and the option is set [J24]", () => {
     const events = [
       { ...createErrorEvent("1", "no such tool"), author: "a" },
       { ...createTextEvent("All is well"), author: "a" },
@@ -476,7 +480,7 @@ describe("a run that fails", () => {
 });
 
 describe("two runs of one agent [J1]", () => {
-  it("share nothing", () => {
+  it("share no state", () => {
     const [first, second] = [createProcessor(), createProcessor()];
     const piece = { ...createTextEvent("x"), author: "a", partial: true };
     first.process(piece);

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../engine/index.ts";
 import type { JsonObject, Part } from "../protocol/index.ts";
 import { ArtifactStreamer } from "./artifact-streamer.ts";
-import { ArtifactMerger } from "./artifact-merger.ts";
+import { type ArtifactEvent, ArtifactMerger } from "./artifact-merger.ts";
 import { PendingCalls } from "./pending-calls.ts";
 import {
   toActionsMetadata,
@@ -10,51 +10,57 @@ import {
   toAdkMetadataKey,
   hasExtraMetadata,
   toSessionMetadata,
-  type SessionKey,
+  ERROR_MESSAGE_KEY,
+  PARTIAL_KEY,
+  TYPE_KEY,
 } from "./metadata.ts";
 import { toA2aParts, toJsonObject } from "./parts.ts";
 import { type AdkRunContext, WAITING_TASK_IDS_KEY } from "./adk-run-context.ts";
-import type { AdkEvent, GenaiPart } from "./types.ts";
+import type { AdkEvent, GenaiPart, SessionKey } from "./types.ts";
 
+/** Options for converting the events of a run. */
 export interface RunEventProcessorOptions {
   readonly session: SessionKey;
-  /** Knows by the end of the run which other tasks wait for their user. */
+  /** Context of the run. By the end of the run it lists the other tasks that wait for their user. */
   readonly runContext?: Pick<AdkRunContext, "waitingTaskIds">;
-  /** Ids for artifacts and errors. */
+  /** Returns a new id for an artifact or an error. */
   readonly newId: () => string;
-  /** Milliseconds of a clock that never goes back. */
+  /** Returns the time of a monotonic clock in milliseconds. */
   readonly now: () => number;
-  /** True: callers are told what went wrong. Default: an id, under which the agent's owner finds it. */
+  /**
+   * Includes error messages in the failed status. Default: `false`. Callers then receive an error id, and the
+   * server's observer receives the error.
+   */
   readonly exposeErrors?: boolean;
-  /** `ignore`: an error does not fail the task when the same agent answers after it. */
+  /** `ignore`: an error does not fail the task if the same agent answers afterward. Default: `fail`. */
   readonly recoveredErrorPolicy?: "fail" | "ignore";
-  /** `per-event` (default): an artifact for each answer of an agent. `per-run`: one for all that a run says. */
+  /**
+   * `per-event`: every answer of an agent is a separate artifact. `per-run`: a run produces one artifact.
+   * Default: `per-event`.
+   */
   readonly artifacts?: "per-event" | "per-run";
-  /** What becomes of a part of an artifact; undefined drops it. Default: `toA2aPart`. */
+  /** Converts a part for an artifact. Return `undefined` to drop the part. Default: `toA2aPart`. */
   readonly toA2aPart?: (part: GenaiPart, event: AdkEvent) => Part | undefined;
 }
 
-type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
-
-const PARTIAL_KEY = toAdkMetadataKey("partial");
 const NO_EVENTS: readonly AgentEvent[] = [];
 
-/** How a run ends: what the task says last, and the error that its owner is to know of. */
+/** Result of a run: the last events of the turn, and the error for the server's observer, if any. */
 export interface RunOutcome {
   readonly events: readonly AgentEvent[];
   readonly error?: Error;
 }
 
 /**
- * Events that continue one another come from one agent, in one branch, at one node of a workflow. What tools answer
- * comes in the agent's name but in the user's role, and continues nothing that the agent says.
+ * A sequence of events that continue one another: same author, same branch, and same workflow node. Tool
+ * responses have the agent's author but the user role, so they form a separate chain.
  */
 interface EventChain {
   readonly author: string;
   readonly branch: string;
   readonly nodePath: string;
   readonly isToolResponse: boolean;
-  /** All of that. */
+  /** Key that combines all the other members. */
   readonly key: string;
 }
 
@@ -64,7 +70,7 @@ interface ModelError {
   readonly message: string;
 }
 
-/** Turns the events of one ADK run into what its task says. One processor per run; it knows nothing of other runs. */
+/** Turns the events of one ADK run into engine events. Every run has its own processor. */
 export class RunEventProcessor {
   readonly #options: RunEventProcessorOptions;
   readonly #sessionMetadata: JsonObject;
@@ -82,12 +88,12 @@ export class RunEventProcessor {
     if (options.artifacts === "per-run") this.#artifactMerger = new ArtifactMerger(options.newId());
   }
 
-  /** True when text waits for the events that follow; `flush` lets it go. */
+  /** Returns true if text is buffered until more events arrive. `flush` emits it. */
   get hasBufferedParts(): boolean {
     return this.#artifactStreamer.hasBufferedParts;
   }
 
-  /** The beginning of a run. What the task's metadata say already is not said again. */
+  /** Returns the event that starts a run. Metadata that the task already has is omitted. */
   buildWorkingEvent(known: JsonObject = {}): AgentEvent {
     const status = { state: "TASK_STATE_WORKING" as const };
     const metadata = this.#buildStatusMetadata();
@@ -96,8 +102,8 @@ export class RunEventProcessor {
   }
 
   process(event: AdkEvent): readonly AgentEvent[] {
-    const said = this.#processEvent(event);
-    return said ? this.#mergeArtifacts([said]) : NO_EVENTS;
+    const artifactEvent = this.#processEvent(event);
+    return artifactEvent ? this.#mergeArtifacts([artifactEvent]) : NO_EVENTS;
   }
 
   #processEvent(event: AdkEvent): ArtifactEvent | undefined {
@@ -116,7 +122,7 @@ export class RunEventProcessor {
         : undefined;
     }
     if (parts.length > 0 && !failed) this.#clearRecoveredError(chain);
-    // An event without content, such as a change of state, ends no chain.
+    // An event without content, such as a state change, does not end its chain.
     return parts.length > 0 || event.content
       ? this.#artifactStreamer.addComplete(chain, parts, metadata())
       : undefined;
@@ -126,17 +132,20 @@ export class RunEventProcessor {
     return this.#mergeArtifacts(this.#artifactStreamer.flush());
   }
 
-  /** What was left open when a run was cut off; the engine says the rest. */
+  /** Closes the open artifacts of a run that was cut off. The engine emits the final status. */
   closeOpenArtifacts(): readonly AgentEvent[] {
-    const sealed = this.#mergeArtifacts(this.#artifactStreamer.closeOpenArtifacts());
-    const last = sealed.at(-1);
-    // Whatever was told after the piece that nothing followed: the one artifact is not whole.
+    const events = this.#mergeArtifacts(this.#artifactStreamer.closeOpenArtifacts());
+    const last = events.at(-1);
+    // In `per-run` mode, an incomplete chain makes the entire artifact partial.
     if (last && this.#artifactMerger)
       last.artifact.metadata = { ...last.artifact.metadata, [PARTIAL_KEY]: true };
-    return sealed;
+    return events;
   }
 
-  /** The end of a run: failed, or waiting for its user, or completed, in that order. */
+  /**
+   * Returns the result of a run that ended normally: failed, waiting for its user, or completed, in that
+   * order.
+   */
   finish(): RunOutcome {
     if (this.#modelError) {
       const { code, message } = this.#modelError;
@@ -144,12 +153,13 @@ export class RunEventProcessor {
       return this.#buildFailure(text, code === undefined ? {} : { [toAdkMetadataKey("error_code")]: code });
     }
     const status = this.#pendingCalls.buildStatus() ?? { state: "TASK_STATE_COMPLETED" as const };
-    const { waitingTaskIds: waiting } = this.#options.runContext ?? {};
-    if ("message" in status && waiting?.length) status.message.referenceTaskIds = waiting.slice();
+    const { waitingTaskIds } = this.#options.runContext ?? {};
+    if ("message" in status && waitingTaskIds?.length)
+      status.message.referenceTaskIds = waitingTaskIds.slice();
     return { events: [...this.closeOpenArtifacts(), { status, metadata: this.#buildFinalMetadata() }] };
   }
 
-  /** The end of a run that threw. `what` says at what, for example `agent run failed`. */
+  /** Returns the result of a run that threw. `what` names the failed step, for example `agent run failed`. */
   fail(what: string, thrown: unknown): RunOutcome {
     return this.#buildFailure(
       `${what}: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
@@ -160,8 +170,8 @@ export class RunEventProcessor {
 
   #buildFailure(text: string, metadata: JsonObject, cause?: unknown): RunOutcome {
     const errorId = this.#options.newId().slice(0, 8);
-    const told = this.#options.exposeErrors ? text : `Agent execution failed. (error_id: ${errorId})`;
-    const parts: Part[] = [{ text: told, metadata: { [toAdkMetadataKey("is_error_message")]: true } }];
+    const callerText = this.#options.exposeErrors ? text : `Agent execution failed. (error_id: ${errorId})`;
+    const parts: Part[] = [{ text: callerText, metadata: { [ERROR_MESSAGE_KEY]: true } }];
     const status = { state: "TASK_STATE_FAILED" as const, message: { parts } };
     return {
       events: [
@@ -172,25 +182,28 @@ export class RunEventProcessor {
     };
   }
 
-  /** Nearly every event continues the one before it; a name that is glued together anew is looked up more slowly. */
+  /**
+   * Returns the key of an event's chain. The last key is cached because most events continue the previous
+   * chain, and a newly built string is slower to look up.
+   */
   #getChainKey({ author = "", branch = "", nodeInfo, content }: AdkEvent): string {
-    const path = nodeInfo?.path ?? "";
-    const isTool = content?.role === "user";
+    const nodePath = nodeInfo?.path ?? "";
+    const isToolResponse = content?.role === "user";
     const last = this.#lastChain;
-    const same =
+    const isSameChain =
       last?.author === author &&
       last.branch === branch &&
-      last.nodePath === path &&
-      last.isToolResponse === isTool;
-    if (same) return last.key;
-    const chain = `${author}\n${branch}\n${path}\n${isTool ? "tool" : ""}`;
-    this.#lastChain = { author, branch, nodePath: path, isToolResponse: isTool, key: chain };
-    return chain;
+      last.nodePath === nodePath &&
+      last.isToolResponse === isToolResponse;
+    if (isSameChain) return last.key;
+    const key = `${author}\n${branch}\n${nodePath}\n${isToolResponse ? "tool" : ""}`;
+    this.#lastChain = { author, branch, nodePath, isToolResponse, key };
+    return key;
   }
 
   #mergeArtifacts(events: ArtifactEvent[]): ArtifactEvent[] {
-    const one = this.#artifactMerger;
-    return one ? events.flatMap((event) => one.merge(event)) : events;
+    const merger = this.#artifactMerger;
+    return merger ? events.flatMap((event) => merger.merge(event)) : events;
   }
 
   #buildStatusMetadata(): JsonObject {
@@ -198,12 +211,12 @@ export class RunEventProcessor {
   }
 
   #buildFinalMetadata(): JsonObject {
-    const { waitingTaskIds: waiting } = this.#options.runContext ?? {};
-    const others = waiting && { [WAITING_TASK_IDS_KEY]: waiting.slice() };
-    return { ...this.#buildStatusMetadata(), ...others, ...this.#actionsMetadata };
+    const { waitingTaskIds } = this.#options.runContext ?? {};
+    const waitingTasks = waitingTaskIds && { [WAITING_TASK_IDS_KEY]: waitingTaskIds.slice() };
+    return { ...this.#buildStatusMetadata(), ...waitingTasks, ...this.#actionsMetadata };
   }
 
-  /** The parts of an event that belong into an artifact. */
+  /** Returns the parts of an event that become artifact content. */
   #extractArtifactParts(event: AdkEvent): Part[] {
     let parts = event.content?.parts;
     if (this.#pendingCalls.hasCallIds) parts = parts?.filter((part) => !this.#pendingCalls.collectPart(part));
@@ -212,10 +225,10 @@ export class RunEventProcessor {
       return toA2aPart ? (parts ?? []).flatMap((part) => toA2aPart(part, event) ?? []) : toA2aParts(parts);
     }
     const output = typeof event.output === "object" ? toJsonObject(event.output) : (event.output as string);
-    return [{ data: output, metadata: { [toAdkMetadataKey("type")]: "output" } }];
+    return [{ data: output, metadata: { [TYPE_KEY]: "output" } }];
   }
 
-  /** The first error is the one that counts. */
+  /** Stores a model error. Only the first error counts. */
   #recordError({ errorCode, errorMessage }: AdkEvent, chain: string): void {
     this.#modelError ??= { chainKey: chain, code: errorCode, message: errorMessage ?? "" };
   }

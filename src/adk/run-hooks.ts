@@ -5,24 +5,28 @@ import type { AdkEvent, AdkRunRequest } from "./types.ts";
 type StatusEvent = Extract<AgentEvent, { status: unknown }>;
 
 /**
- * The owner's say in every run. A hook that throws fails the task: what went wrong is told as for a run that throws.
+ * Hooks that run around every ADK run. A hook that throws fails the task in the same way as a run that
+ * throws.
  */
 export interface RunHooks {
-  /** May give another request for ADK, or a status that the task takes instead of a run, for example REJECTED. */
+  /**
+   * Called before each run. May return another ADK request, or a status that ends the turn without a run, for
+   * example `TASK_STATE_REJECTED`.
+   */
   beforeRun?: (
     request: AdkRunRequest,
     run: Run,
   ) => AdkRunRequest | StatusEvent | undefined | Promise<AdkRunRequest | StatusEvent | undefined>;
   /**
-   * Asked for all that the task is about to say but its last status. Undefined: it is said as it is; null: it is not
-   * said; otherwise this is said in its place. `lastAdkEvent` is the ADK event that came last.
+   * Called for every event before it is emitted, except the final status. Return `undefined` to emit the
+   * event unchanged, `null` to drop it, or other events to replace it. `source` is the most recent ADK event.
    */
   onEvent?: (
     event: AgentEvent,
     source: AdkEvent | undefined,
     run: Run,
   ) => OnEventResult | Promise<OnEventResult>;
-  /** May give another last status: how the run ended, or that it waits for its user. */
+  /** Called with the final status of a turn, including input requests. May return another status. */
   afterRun?: (status: StatusEvent, run: Run) => StatusEvent | undefined | Promise<StatusEvent | undefined>;
 }
 
@@ -32,34 +36,34 @@ export function isStatusEvent(value: AdkRunRequest | StatusEvent): value is Stat
   return "status" in value;
 }
 
-/** What a run says, through the hooks of its owner. */
+/** Yields the events of a run after applying the hooks. */
 export async function* applyRunHooks(
   stream: RunStream,
   { onEvent, afterRun }: RunHooks,
   run: Run,
 ): AsyncGenerator<AgentEvent, void, undefined> {
-  const through = async (event: AgentEvent): Promise<readonly AgentEvent[]> => {
+  const applyHooks = async (event: AgentEvent): Promise<readonly AgentEvent[]> => {
     if ("status" in event && event.status.state !== "TASK_STATE_WORKING") {
       return [(await afterRun?.(event, run)) ?? event];
     }
-    const said = await onEvent?.(event, stream.lastAdkEvent, run);
-    if (said === null) return [];
-    if (said === undefined) return [event];
-    return "length" in said ? said : [said];
+    const result = await onEvent?.(event, stream.lastAdkEvent, run);
+    if (result === null) return [];
+    if (result === undefined) return [event];
+    return "length" in result ? result : [result];
   };
   let thrown: unknown;
   try {
     for (let step = await stream.next(); !step.done; step = await stream.next()) {
-      let said: readonly AgentEvent[];
+      let events: readonly AgentEvent[];
       try {
-        said = await through(step.value);
+        events = await applyHooks(step.value);
       } catch (error) {
-        const ending = stream.fail("processor failed", error);
-        yield* ending.events;
-        thrown = ending.error;
+        const outcome = stream.fail("processor failed", error);
+        yield* outcome.events;
+        thrown = outcome.error;
         break;
       }
-      yield* said;
+      yield* events;
     }
   } finally {
     void stream.return();

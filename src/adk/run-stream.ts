@@ -3,7 +3,7 @@ import type { RunOutcome, RunEventProcessor } from "./run-event-processor.ts";
 import type { IdleListener, IdleFlusher } from "./idle-flusher.ts";
 import type { AdkEvent } from "./types.ts";
 
-/** A run that has begun, or the end of one that could not. */
+/** A started run, or the result of a run that could not start. */
 export type RunStart = { readonly processor: RunEventProcessor } & (
   | { readonly firstEvent: AgentEvent; readonly events: AsyncGenerator<AdkEvent, void, undefined> }
   | { readonly outcome: RunOutcome }
@@ -12,10 +12,14 @@ export type RunStart = { readonly processor: RunEventProcessor } & (
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
- * What a task says during one ADK run. It is an iterator by hand, because it does two things that a generator cannot:
- * it lets go of held text when the run is silent, and leaves at once when it is aborted, though ADK returns from an
- * aborted run only when the tool that is running ends. A run that failed ends by throwing, after the task has said so:
- * the engine tells the error to the server's observer.
+ * Iterator over the engine events of one ADK run.
+ *
+ * A generator would not suffice, because the iterator needs to flush buffered text when the run is idle. The
+ * iterator also ends immediately when it is aborted, although ADK returns from an aborted run only when the
+ * current tool ends.
+ *
+ * A failed run first emits its failed status and then throws. The engine reports the error to the server's
+ * observer.
  */
 export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleListener {
   slot = -1;
@@ -32,21 +36,21 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
   #hasEnded = false;
   #pendingError: Error | undefined;
 
-  constructor(begin: () => Promise<RunStart>, signal: AbortSignal, silences: IdleFlusher) {
-    this.#startRun = begin;
+  constructor(startRun: () => Promise<RunStart>, signal: AbortSignal, idleFlusher: IdleFlusher) {
+    this.#startRun = startRun;
     this.#signal = signal;
-    this.#idleFlusher = silences;
+    this.#idleFlusher = idleFlusher;
   }
 
-  /** The ADK event that came last. */
+  /** Returns the most recent ADK event. */
   get lastAdkEvent(): AdkEvent | undefined {
     return this.#lastAdkEvent;
   }
 
-  /** Leaves the run, which has failed for somebody else's fault; what the task says of that. */
+  /** Closes the run after a hook failed, and returns the failed result. */
   fail(what: string, error: unknown): RunOutcome {
     this.#close();
-    // Nothing was said, and so nothing could fail, before there was a processor.
+    // No hook can fail before the processor exists.
     if (!this.#processor) throw error;
     return this.#processor.fail(what, error);
   }
@@ -55,10 +59,10 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
     const value = this.#queue.shift();
     if (value) return Promise.resolve({ value });
     if (this.#hasEnded) return this.#getFinalResult();
-    return new Promise((answer, refuse) => {
-      this.#resolveNext = answer;
+    return new Promise((resolve, reject) => {
+      this.#resolveNext = resolve;
       if (this.#events && this.#processor) void this.#pull(this.#events, this.#processor);
-      else this.#start().catch(refuse);
+      else this.#start().catch(reject);
     });
   }
 
@@ -71,20 +75,20 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
   async #start(): Promise<void> {
     this.#signal.addEventListener("abort", this.#onAbort, { once: true });
     if (this.#signal.aborted) return this.#onAbort();
-    const beginning = await this.#startRun();
+    const start = await this.#startRun();
     if (this.#hasEnded) return;
-    this.#processor = beginning.processor;
-    if ("outcome" in beginning) return this.#finish(beginning.outcome);
-    this.#events = beginning.events;
-    this.#emit(beginning.firstEvent);
+    this.#processor = start.processor;
+    if ("outcome" in start) return this.#finish(start.outcome);
+    this.#events = start.events;
+    this.#emit(start.firstEvent);
   }
 
-  /** Takes from the run until the task has something to say. */
+  /** Reads ADK events until the pending `next` call has a result. */
   async #pull(
     events: AsyncGenerator<AdkEvent, void, undefined>,
     processor: RunEventProcessor,
   ): Promise<void> {
-    // After a silence the event that was asked for is still to come.
+    // After an idle flush, the previous read is still pending.
     if (this.#isPulling) return;
     this.#isPulling = true;
     try {
@@ -103,20 +107,20 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
     }
   }
 
-  /** Why it was aborted, and so how the task ends, only the engine knows. */
+  /** Closes the open artifacts on abort. The engine knows the reason and emits the final status. */
   readonly #onAbort = (): void => {
     if (!this.#hasEnded) this.#finish({ events: this.#processor?.closeOpenArtifacts() ?? [] });
   };
 
-  /** The run says nothing for a while: what is held is let go of. */
+  /** Emits the buffered text when the run has been idle. */
   onIdle(): void {
     for (const event of this.#processor?.flush() ?? []) this.#emit(event);
   }
 
   #emit(value: AgentEvent): void {
-    const answer = this.#resolveNext;
+    const resolve = this.#resolveNext;
     this.#resolveNext = undefined;
-    if (answer) answer({ value });
+    if (resolve) resolve({ value });
     else this.#queue.push(value);
   }
 
@@ -127,7 +131,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
     this.#resolveNext?.(DONE);
   }
 
-  /** Nothing more is said; an error is thrown once. */
+  /** Ends the iteration, and throws the pending error once. */
   #getFinalResult(): Promise<IteratorReturnResult<undefined>> {
     const error = this.#pendingError;
     this.#pendingError = undefined;
@@ -139,7 +143,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
     this.#hasEnded = true;
     this.#idleFlusher.unwatch(this);
     this.#signal.removeEventListener("abort", this.#onAbort);
-    // Not waited for: it is answered when the generator gets to it, and nobody is left to tell of a failure.
+    // Does not wait for the generator, which may return much later. Its errors have no consumer any more.
     this.#events?.return().catch(() => {});
   }
 }

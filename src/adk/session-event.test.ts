@@ -81,8 +81,8 @@ const COMPLETED = "TASK_STATE_COMPLETED";
 const FAILED = "TASK_STATE_FAILED";
 const INPUT_REQUIRED = "TASK_STATE_INPUT_REQUIRED";
 
-describe("what a peer said, as an event of a session", () => {
-  it("a message with what it says beside its content [W01]", () => {
+describe("the output of a peer as a session event", () => {
+  it("a message with metadata [W01]", () => {
     const expected = {
       ...expectedOrigin,
       ...expectedMetadata,
@@ -124,7 +124,7 @@ describe("what a peer said, as an event of a session", () => {
     });
   });
 
-  it("a completed task: its artifacts and its message, and no call waits any more [W04]", () => {
+  it("a completed task has its artifacts and message, and no pending calls [W04]", () => {
     const from = createTask(
       COMPLETED,
       [[createCallPart("get_weather")], [createTextPart("foo")], [createTextPart("bar")]],
@@ -145,18 +145,18 @@ describe("what a peer said, as an event of a session", () => {
     });
   });
 
-  it("a task that completed without a word ends the turn [W05, W12]", () => {
+  it("a task that completed without output ends the turn [W05, W12]", () => {
     const end = { ...expectedOrigin, customMetadata: taskIdMetadata, turnComplete: true };
     expect(buildEvent(createTask(COMPLETED))).toEqual(end);
     expect(buildEvent(createStatusUpdate(COMPLETED))).toEqual(end);
   });
 
-  it("a task that has only begun says nothing [W06, W14]", () => {
+  it("a task that has just started produces no event [W06, W14]", () => {
     expect(buildEvent(createTask("TASK_STATE_SUBMITTED"))).toBeUndefined();
     expect(buildEvent(createStatusUpdate("TASK_STATE_WORKING"))).toBeUndefined();
   });
 
-  it("a task that waits: for its calls, each told once [W07, W16, J16]", () => {
+  it("a waiting task contains each pending call once [W07, W16, J16]", () => {
     expect(
       buildEvent(createTask(INPUT_REQUIRED, [[createCallPart("a")]], undefined, { adk_escalate: true })),
     ).toEqual({
@@ -181,7 +181,7 @@ describe("what a peer said, as an event of a session", () => {
     });
   });
 
-  it("a chunk is partial, and says what its metadata say [W08]", () => {
+  it("a chunk is partial and has its metadata [W08]", () => {
     expect(buildEvent(createChunk([createTextPart("foo"), createTextPart("bar")], {}, metadata))).toEqual({
       ...expectedOrigin,
       ...expectedMetadata,
@@ -190,11 +190,11 @@ describe("what a peer said, as an event of a session", () => {
     });
   });
 
-  it("a chunk without parts says nothing [W09]", () => {
+  it("a chunk without parts produces no event [W09]", () => {
     expect(buildEvent(createChunk([]))).toBeUndefined();
   });
 
-  it("a chunk with a call that waits [W10]", () => {
+  it("a chunk with a pending call [W10]", () => {
     expect(buildEvent(createChunk([createCallPart("a")]))).toMatchObject({
       partial: true,
       longRunningToolIds: ["a"],
@@ -213,7 +213,7 @@ describe("what a peer said, as an event of a session", () => {
     });
   });
 
-  it("progress is a thought that is not kept [W13, V24]", () => {
+  it("progress is a partial thought [W13, V24]", () => {
     expect(buildEvent(createStatusUpdate("TASK_STATE_WORKING", [createTextPart("working...")]))).toEqual({
       ...expectedOrigin,
       customMetadata: taskIdMetadata,
@@ -240,7 +240,7 @@ describe("what a peer said, as an event of a session", () => {
     [FAILED, "A2A_TASK_FAILED", "a2a task failed"],
     ["TASK_STATE_CANCELED", "A2A_TASK_CANCELED", "a2a task was canceled"],
     ["TASK_STATE_REJECTED", "A2A_TASK_REJECTED", "a2a task was rejected"],
-  ] as const)("%s is an error also without a word [J17]", (state, errorCode, errorMessage) => {
+  ] as const)("%s is an error even without a message [J17]", (state, errorCode, errorMessage) => {
     for (const from of [createStatusUpdate(state), createTask(state)]) {
       expect(buildEvent(from)).toMatchObject({ errorCode, errorMessage, turnComplete: true });
     }
@@ -267,7 +267,7 @@ describe("what a peer said, as an event of a session", () => {
     });
   });
 
-  it("a text that is marked as the error is no content [W20, W21]", () => {
+  it("a text that is marked as an error is not content [W20, W21]", () => {
     expect(
       buildEvent(createStatusUpdate(FAILED, [createErrorPart("no"), createTextPart("extra details")])),
     ).toMatchObject({
@@ -285,7 +285,7 @@ describe("what a peer said, as an event of a session", () => {
     });
   });
 
-  it("the reset of a partial artifact says nothing [W22, J15]", () => {
+  it("the reset of a partial artifact produces no event [W22, J15]", () => {
     const from = createChunk(
       [{ data: {}, metadata: { adk_partial: true } }],
       { lastChunk: true },
@@ -305,7 +305,7 @@ describe("what a peer said, as an event of a session", () => {
     expect(buildEvent(createChunk([createTextPart("x")], flags, more))?.partial ?? false).toBe(partial);
   });
 
-  it("a question without a call gets a call that stands for it [W24, J18]", () => {
+  it("a question without a call becomes a placeholder call [W24, J18]", () => {
     expect(
       buildEvent(
         createStatusUpdate(INPUT_REQUIRED, [createTextPart("Weather."), createTextPart("Which city?")]),
@@ -342,7 +342,7 @@ describe("what a peer said, as an event of a session", () => {
     });
   });
 
-  it("names neither its author nor its task, and marks its error's code [J19]", () => {
+  it("cannot choose its author or task, and has a prefixed error code [J19]", () => {
     const forged: JsonObject = {
       adk_author: "user",
       adk_branch: "x",
@@ -370,7 +370,7 @@ describe("what a peer said, as an event of a session", () => {
     );
   });
 
-  it("takes a converter of one's own, which may drop parts", () => {
+  it("accepts a custom converter, which may drop parts", () => {
     const toGenaiPart: SessionEventOptions["toGenaiPart"] = (part) =>
       "text" in part ? { text: part.text.toUpperCase() } : undefined;
     expect(buildEvent(createMessage([createTextPart("hi"), { data: 1 }]), { toGenaiPart })?.content).toEqual(
@@ -379,8 +379,8 @@ describe("what a peer said, as an event of a session", () => {
   });
 });
 
-describe("an event of a session as a message", () => {
-  it("has its parts, its role and what it says beside them, and comes back as it was", () => {
+describe("a session event as a message", () => {
+  it("has its parts, role, and metadata, and converts back unchanged", () => {
     const original: AdkEvent = {
       author: "remote",
       invocationId: "i",
@@ -415,7 +415,7 @@ describe("an event of a session as a message", () => {
     expect(sent && buildEvent({ message: sent })).toEqual({ ...rest, turnComplete: true });
   });
 
-  it("is of the user when the user said it, and nothing when nothing was said", () => {
+  it("has the user role for user events, and is dropped without content", () => {
     expect(eventToMessage({ author: "user", content: { parts: [{ text: "hi" }] } })?.role).toBe("ROLE_USER");
     expect(eventToMessage({ author: "a", content: { parts: [{ text: "" }] } })).toBeUndefined();
   });

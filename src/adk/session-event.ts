@@ -11,27 +11,42 @@ import {
   type TaskStatus,
   type TaskStatusUpdateEvent,
 } from "../protocol/index.ts";
-import { toA2aMetadataKey, fromEventMetadata, toAdkMetadataKey, type PeerAction } from "./metadata.ts";
-import { parseLongRunningCall, toGenaiPart } from "./parts.ts";
+import {
+  ERROR_MESSAGE_KEY,
+  fromEventMetadata,
+  PARTIAL_KEY,
+  type PeerAction,
+  toA2aMetadataKey,
+  toAdkMetadataKey,
+} from "./metadata.ts";
+import { collectLongRunningCallIds, parseLongRunningCall, toGenaiPart } from "./parts.ts";
 import type { AdkEvent, GenaiPart } from "./types.ts";
 
-/** In whose name, and with how much trust, an ADK event is made of what a peer said. */
+/**
+ * Options for converting a peer's output to an ADK event: its author, its place in the session, and the
+ * peer's permissions.
+ */
 export interface SessionEventOptions {
-  /** The local agent that stands for the peer. A peer never names the author of an event. */
+  /** Name of the local agent that represents the peer. A peer cannot choose the author of an event. */
   readonly author: string;
   readonly branch?: string | undefined;
   readonly invocationId?: string | undefined;
-  /** What the peer may have the local agents do. Default: escalate, which ends a loop. */
+  /** Actions that the peer may request from local agents. Default: `["escalate"]`, which ends a loop. */
   readonly allowedActions?: readonly PeerAction[];
-  /** For the calls that stand for a question of a peer that makes none itself. Default: random. */
+  /** Returns an id for a placeholder call. Default: a random id. */
   readonly newId?: () => string;
-  /** True: the text of a question stays beside the call that stands for it, for those who read only text. */
+  /**
+   * Keeps the text of a question in addition to its placeholder call, for consumers that read only text.
+   * Default: `false`.
+   */
   readonly keepQuestionText?: boolean;
-  /** Undefined drops the part. Default: `toGenaiPart`. */
+  /** Converts a part from the peer. Return `undefined` to drop the part. Default: `toGenaiPart`. */
   readonly toGenaiPart?: (part: Part) => GenaiPart | undefined;
 }
 
-/** The calls that stand for a question which came without one; ADK Python knows them by these names. */
+/**
+ * Function calls that represent a peer's question which contains no call. ADK for Python uses the same names.
+ */
 export const PLACEHOLDER_CALLS = {
   TASK_STATE_INPUT_REQUIRED: {
     name: "mock_function_call_for_required_user_input",
@@ -43,18 +58,17 @@ export const PLACEHOLDER_CALLS = {
   },
 } as const;
 
-const PARTIAL_KEY = toAdkMetadataKey("partial");
-
 /**
- * What a peer said as an event of an ADK session; undefined when it says nothing to a session. What is still going on
- * is `partial`; the end of a turn, whether the peer is done or waits for its user, has `turnComplete`.
+ * Converts a response of a peer to an ADK session event. Returns `undefined` if the response has no content
+ * for a session. Events of unfinished work are `partial`. The event that ends a turn has `turnComplete`,
+ * whether the peer is done or waits for input.
  */
-export function toSessionEvent(said: StreamResponse, options: SessionEventOptions): AdkEvent | undefined {
-  const maker = new SessionEventBuilder(options);
-  if ("message" in said) return maker.fromMessage(said.message);
-  if ("task" in said) return maker.fromTask(said.task);
-  if ("statusUpdate" in said) return maker.fromStatusUpdate(said.statusUpdate);
-  return maker.fromArtifactUpdate(said.artifactUpdate);
+export function toSessionEvent(response: StreamResponse, options: SessionEventOptions): AdkEvent | undefined {
+  const builder = new SessionEventBuilder(options);
+  if ("message" in response) return builder.fromMessage(response.message);
+  if ("task" in response) return builder.fromTask(response.task);
+  if ("statusUpdate" in response) return builder.fromStatusUpdate(response.statusUpdate);
+  return builder.fromArtifactUpdate(response.artifactUpdate);
 }
 
 interface TaskIds {
@@ -78,7 +92,7 @@ class SessionEventBuilder {
   fromTask(task: Task): AdkEvent | undefined {
     const { id: taskId, contextId, status, artifacts = [] } = task;
     const metadata: JsonObject = {};
-    // What an event of the peer said beside its content stands on its artifact, or on the task.
+    // The peer's ADK metadata is on the artifacts or on the task.
     for (const artifact of artifacts) Object.assign(metadata, artifact.metadata);
     Object.assign(metadata, task.metadata);
     const parts = artifacts.flatMap((artifact) => artifact.parts);
@@ -91,13 +105,13 @@ class SessionEventBuilder {
     return this.#buildTurnEnd({ taskId, contextId }, status, metadata, parts);
   }
 
-  fromStatusUpdate({ status, metadata, ...place }: TaskStatusUpdateEvent): AdkEvent | undefined {
+  fromStatusUpdate({ status, metadata, ...taskIds }: TaskStatusUpdateEvent): AdkEvent | undefined {
     if (isTerminal(status.state) || isInterrupted(status.state)) {
-      return this.#buildTurnEnd(place, status, metadata, []);
+      return this.#buildTurnEnd(taskIds, status, metadata, []);
     }
     if (!status.message?.parts.length) return undefined;
-    // What a peer says while it works is for whoever watches; it is no part of the answer.
-    const event = this.#buildEvent(place, metadata, status.message.parts);
+    // Progress messages are not part of the answer, so they become thoughts that are not stored.
+    const event = this.#buildEvent(taskIds, metadata, status.message.parts);
     event.partial = true;
     for (const part of event.content?.parts ?? []) if (part.text !== undefined) part.thought = true;
     return event;
@@ -108,74 +122,85 @@ class SessionEventBuilder {
     append,
     lastChunk,
     metadata,
-    ...place
+    ...taskIds
   }: TaskArtifactUpdateEvent): AdkEvent | undefined {
     if (artifact.parts.length === 0) return undefined;
-    const marked = metadata?.[PARTIAL_KEY];
-    // ADK Go's partial artifact is emptied at the end of its run; that is no content.
-    if (marked === true && lastChunk) return undefined;
-    const event = this.#buildEvent(place, { ...artifact.metadata, ...metadata }, artifact.parts);
-    const partial = typeof marked === "boolean" ? marked : append === true || lastChunk !== true;
+    const partialMark = metadata?.[PARTIAL_KEY];
+    // ADK for Go empties its partial artifact at the end of a run. That update has no content.
+    if (partialMark === true && lastChunk) return undefined;
+    const event = this.#buildEvent(taskIds, { ...artifact.metadata, ...metadata }, artifact.parts);
+    const partial = typeof partialMark === "boolean" ? partialMark : append === true || lastChunk !== true;
     if (partial) event.partial = true;
     const waiting = collectLongRunningCallIds(artifact.parts);
     if (waiting.length > 0) event.longRunningToolIds = waiting;
     return event;
   }
 
-  /** The end of a turn. By its state, whatever else the peer says of it, the task is over or waits. */
+  /**
+   * Builds the event that ends a turn. The task state decides whether the turn failed, waits, or is complete.
+   */
   #buildTurnEnd(
-    place: TaskIds,
+    taskIds: TaskIds,
     { state, message }: TaskStatus,
     metadata: JsonObject | undefined,
-    before: readonly Part[],
+    artifactParts: readonly Part[],
   ): AdkEvent {
-    const told = message?.parts ?? [];
-    const error = told.find(isErrorMessagePart) ?? (TASK_STATE_ERROR_CODES[state] && told.find(isTextPart));
-    const parts = removeRepeatedCalls([...before, ...told.filter((part) => !isErrorMessagePart(part))]);
-    const event = this.#buildEvent(place, metadata, parts);
+    const messageParts = message?.parts ?? [];
+    const error =
+      messageParts.find(isErrorMessagePart) ??
+      (TASK_STATE_ERROR_CODES[state] && messageParts.find(isTextPart));
+    const parts = removeRepeatedCalls([
+      ...artifactParts,
+      ...messageParts.filter((part) => !isErrorMessagePart(part)),
+    ]);
+    const event = this.#buildEvent(taskIds, metadata, parts);
     event.turnComplete = true;
     if (isInterrupted(state)) this.#addPendingCalls(event, state, parts);
     const code = TASK_STATE_ERROR_CODES[state];
     if (code) {
-      const theirs = metadata?.[toAdkMetadataKey("error_code")];
-      // A peer's code is marked as one: it is not the code of an error of ours.
-      event.errorCode = typeof theirs === "string" ? `${code}:${theirs}` : code;
+      const peerCode = metadata?.[toAdkMetadataKey("error_code")];
+      // The prefix distinguishes a peer's error code from a local error code.
+      event.errorCode = typeof peerCode === "string" ? `${code}:${peerCode}` : code;
       event.errorMessage = error && "text" in error ? error.text : DEFAULT_ERROR_MESSAGES[code];
     } else if (error && "text" in error) event.errorMessage = error.text;
     return event;
   }
 
-  /** The calls that wait for an answer; when the peer asks without one, a call that stands for the question. */
+  /** Adds the peer's pending calls to an event. If the peer asks without a call, adds a placeholder call. */
   #addPendingCalls(event: AdkEvent, state: TaskState, parts: readonly Part[]): void {
-    const waiting = collectLongRunningCallIds(parts);
-    if (waiting.length > 0) {
-      event.longRunningToolIds = waiting;
+    const pendingIds = collectLongRunningCallIds(parts);
+    if (pendingIds.length > 0) {
+      event.longRunningToolIds = pendingIds;
       return;
     }
-    const mock = PLACEHOLDER_CALLS[state as keyof typeof PLACEHOLDER_CALLS];
+    const placeholder = PLACEHOLDER_CALLS[state as keyof typeof PLACEHOLDER_CALLS];
     const id = (this.#options.newId ?? (() => `adk-${crypto.randomUUID()}`))();
-    const at = parts.findLastIndex((part) => "text" in part || "data" in part);
-    const asked = parts[at];
-    const question = asked && ("text" in asked ? asked.text : "data" in asked ? asked.data : "");
-    const call = { functionCall: { id, name: mock.name, args: { [mock.argument]: question ?? "" } } };
-    const { keepQuestionText: keepQuestion } = this.#options;
+    const questionIndex = parts.findLastIndex((part) => "text" in part || "data" in part);
+    const questionPart = parts[questionIndex];
+    const question =
+      questionPart &&
+      ("text" in questionPart ? questionPart.text : "data" in questionPart ? questionPart.data : "");
+    const call = {
+      functionCall: { id, name: placeholder.name, args: { [placeholder.argument]: question ?? "" } },
+    };
+    const { keepQuestionText } = this.#options;
     const others = this.#toGenaiParts(
-      parts.filter((part, index) => index !== at || (keepQuestion && "text" in part)),
+      parts.filter((part, index) => index !== questionIndex || (keepQuestionText && "text" in part)),
     );
     event.content = { role: "model", parts: [...others, call] };
     event.longRunningToolIds = [id];
   }
 
-  #buildEvent(place: TaskIds, metadata: JsonObject | undefined, parts: readonly Part[]): AdkEvent {
-    const { author, branch, invocationId, allowedActions: allow } = this.#options;
-    const { customMetadata, ...said } = fromEventMetadata(metadata, allow);
-    const event: AdkEvent = { ...said, author };
+  #buildEvent(taskIds: TaskIds, metadata: JsonObject | undefined, parts: readonly Part[]): AdkEvent {
+    const { author, branch, invocationId, allowedActions } = this.#options;
+    const { customMetadata, ...fields } = fromEventMetadata(metadata, allowedActions);
+    const event: AdkEvent = { ...fields, author };
     if (branch !== undefined) event.branch = branch;
     if (invocationId !== undefined) event.invocationId = invocationId;
-    const own: Record<string, unknown> = { ...customMetadata };
-    if (place.taskId) own[toA2aMetadataKey("task_id")] = place.taskId;
-    if (place.contextId) own[toA2aMetadataKey("context_id")] = place.contextId;
-    if (Object.keys(own).length > 0) event.customMetadata = own;
+    const merged: Record<string, unknown> = { ...customMetadata };
+    if (taskIds.taskId) merged[toA2aMetadataKey("task_id")] = taskIds.taskId;
+    if (taskIds.contextId) merged[toA2aMetadataKey("context_id")] = taskIds.contextId;
+    if (Object.keys(merged).length > 0) event.customMetadata = merged;
     const content = this.#toGenaiParts(parts);
     if (content.length > 0) event.content = { role: "model", parts: content };
     return event;
@@ -204,14 +229,10 @@ function isTextPart(part: Part): boolean {
 }
 
 function isErrorMessagePart(part: Part): boolean {
-  return "text" in part && part.metadata?.[toAdkMetadataKey("is_error_message")] === true;
+  return "text" in part && part.metadata?.[ERROR_MESSAGE_KEY] === true;
 }
 
-function collectLongRunningCallIds(parts: readonly Part[]): string[] {
-  return [...new Set(parts.flatMap((part) => parseLongRunningCall(part)?.id ?? []))];
-}
-
-/** A peer that tells its calls in an artifact may tell them in its status again. */
+/** Removes duplicate calls, because a peer may send a call in an artifact and again in its status. */
 function removeRepeatedCalls(parts: readonly Part[]): Part[] {
   const seen = new Set<string>();
   return parts.filter((part) => {

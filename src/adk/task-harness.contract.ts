@@ -1,4 +1,4 @@
-/** For tests: what the engine does with what an agent says, without an engine. */
+/** Test harness that applies the events of an agent to a task, without an engine. */
 import type { Agent, AgentEvent, Caller, Run } from "../engine/index.ts";
 import {
   fold,
@@ -13,13 +13,13 @@ import {
 export interface RecordedTurn {
   events: AgentEvent[];
   states: string[];
-  /** The parts of all chunks, one behind the other. */
+  /** Parts of all artifact chunks, in order. */
   chunkParts: Part[];
-  /** What the agent threw after it had said that it failed, as the engine would report it. */
+  /** Error that the agent threw after its failed status. The engine would report it. */
   thrownError?: unknown;
 }
 
-/** One task with its agent. */
+/** Runs turns of one task with its agent. */
 export class TaskHarness {
   readonly #agent: Agent;
   readonly #caller: Caller;
@@ -43,15 +43,15 @@ export class TaskHarness {
   ): Promise<RecordedTurn> {
     const parts = typeof content === "string" ? [{ text: content }] : content;
     const message: Message = { messageId: `m${++this.#messageCount}`, role: "ROLE_USER", parts };
-    // As the engine has it: the task as this turn finds it has the turn's message in it.
+    // As in the engine, the task already contains the message of the turn.
     this.#applyEvent({ message });
-    const found = this.task;
+    const task = this.task;
     const turn: RecordedTurn = { events: [], states: [], chunkParts: [] };
     const run: Run = {
-      taskId: found.id,
-      contextId: found.contextId,
+      taskId: task.id,
+      contextId: task.contextId,
       message,
-      task: found,
+      task,
       attempt: 1,
       caller: this.#caller,
       configuration: {},
@@ -68,7 +68,7 @@ export class TaskHarness {
         turn.events.push(event);
         if ("status" in event) turn.states.push(event.status.state);
         if ("artifact" in event) turn.chunkParts.push(...event.artifact.parts);
-        this.#applyEvent(toTaskEvent(found, event));
+        this.#applyEvent(toTaskEvent(task, event));
         more.onEvent?.(event);
       }
     } catch (error) {
@@ -87,7 +87,7 @@ export class TaskHarness {
 
 function toTaskEvent({ id: taskId, contextId }: Task, event: AgentEvent): TaskEvent {
   if ("artifact" in event) return { artifactUpdate: { taskId, contextId, ...event } };
-  if (!("status" in event)) throw new Error("a message is not an event of a task");
+  if (!("status" in event)) throw new Error("A message is not a task event.");
   const { state, message } = event.status;
   const status = message
     ? { state, message: { messageId: "a", role: "ROLE_AGENT" as const, taskId, contextId, ...message } }

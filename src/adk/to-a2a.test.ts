@@ -71,12 +71,14 @@ function getArtifactText(task: Task): string {
 }
 
 describe("an ADK agent served with toA2a", () => {
-  it.each([undefined, null, "clerk", {}])("cannot be %j, which is said at once", (nothing) => {
+  it.each([undefined, null, "clerk", {}])("cannot be %j, and throws immediately", (nothing) => {
     const agent = nothing as LlmAgent;
-    expect(() => toA2a(agent, { store: "memory" })).toThrow(/no ADK agent, workflow, app or runner \(/);
+    expect(() => toA2a(agent, { store: "memory" })).toThrow(
+      /is not an ADK agent, workflow, app, or runner \(/,
+    );
   });
 
-  it("shows a card with its skills and without its instruction", async () => {
+  it("has a card with its skills and without its instruction", async () => {
     const { remote, url } = await serveAgent();
     expect(remote.card).toMatchObject({
       name: "clerk",
@@ -91,7 +93,7 @@ describe("an ADK agent served with toA2a", () => {
     expect(JSON.stringify(remote.card)).not.toContain("secret");
   });
 
-  it("answers once, in one piece and as a stream", async () => {
+  it("answers once, with and without streaming", async () => {
     const { remote } = await serveAgent();
     const whole = requireTask(await remote.send("hello"));
     expect(whole.status.state).toBe("TASK_STATE_COMPLETED");
@@ -116,28 +118,28 @@ describe("an ADK agent served with toA2a", () => {
     expect(second.id).not.toBe(first.id);
   });
 
-  it("resumes an approval after the server was started anew", async () => {
+  it("resumes an approval after a restart of the server", async () => {
     const before = await serveAgent();
-    const asked = requireTask(await before.remote.send("approve"));
-    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const waitingTask = requireTask(await before.remote.send("approve"));
+    expect(waitingTask.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     await before.server.close();
     const { remote } = await serveAgent();
-    const call = asked.status.message?.parts[0] as DataPart;
+    const call = waitingTask.status.message?.parts[0] as DataPart;
     const { id } = call.data as { id: string };
     const response = { id, name: "request_approval", response: { status: "approved" } };
-    const done = requireTask(
+    const completedTask = requireTask(
       await collect(
         remote.stream([{ data: response, metadata: { adk_type: "function_response" } }], {
-          taskId: asked.id,
-          contextId: asked.contextId,
+          taskId: waitingTask.id,
+          contextId: waitingTask.contextId,
         }),
       ),
     );
-    expect(done.status.state).toBe("TASK_STATE_COMPLETED");
-    expect(getArtifactText(done)).toBe("I have asked.It was approved.");
+    expect(completedTask.status.state).toBe("TASK_STATE_COMPLETED");
+    expect(getArtifactText(completedTask)).toBe("I have asked.It was approved.");
   });
 
-  it("tells a caller that it failed, and the server's observer why", async () => {
+  it("reports a failure to the caller, and the error to the server's observer", async () => {
     const model = new ScriptedLlm([{ error: "the key sk-123 is wrong", code: "401" }]);
     const errors: string[] = [];
     const server = toA2a(new LlmAgent({ name: "a", model }), {
@@ -148,19 +150,19 @@ describe("an ADK agent served with toA2a", () => {
     servers.push(server);
     const { url } = await server.listen();
     const task = requireTask(await (await connect(url)).send("hi"));
-    const told = getText(task.status.message?.parts ?? []);
-    expect(told).toMatch(/^Agent execution failed\. \(error_id: \w{8}\)$/);
+    const errorText = getText(task.status.message?.parts ?? []);
+    expect(errorText).toMatch(/^Agent execution failed\. \(error_id: \w{8}\)$/);
     expect(task.metadata?.["adk_error_code"]).toBe("401");
-    expect(errors).toEqual([expect.stringContaining(told.slice(-19))]);
+    expect(errors).toEqual([expect.stringContaining(errorText.slice(-19))]);
     expect(errors[0]).toContain("sk-123");
   });
 
-  it("keeps everything in memory when told so", async () => {
+  it("keeps everything in memory with the memory store", async () => {
     const { remote } = await serveAgent({ store: "memory" });
     expect(getArtifactText(requireTask(await remote.send("x")))).toBe("You said x, and that is all.");
   });
 
-  it("uses the runner and the sessions that it is given", async () => {
+  it("uses a custom runner and custom sessions", async () => {
     const sessionService = new InMemorySessionService();
     const own = await serveAgent({ sessionService });
     const { contextId } = requireTask(await own.remote.send("x"));
@@ -172,7 +174,7 @@ describe("an ADK agent served with toA2a", () => {
     expect(requireTask(await given.remote.send("x")).metadata).toMatchObject({ adk_app_name: "office" });
   });
 
-  it("takes a card as an object, a path or a URL", async () => {
+  it("accepts a card as an object, a path, or a URL", async () => {
     const card = { description: "Mine.", iconUrl: "https://example.com/i.png" };
     const path = join(folder, "card.json");
     writeFileSync(path, JSON.stringify(card));
@@ -190,13 +192,13 @@ describe("an ADK agent served with toA2a", () => {
     expect(await response.json()).toMatchObject({ name: "clerk" });
   });
 
-  it("listens for gRPC when told so", async () => {
+  it("listens for gRPC if the option is set", async () => {
     const { url } = await serveAgent({ grpc: true });
     const remote = await connect(url, { binding: "GRPC" });
     expect(requireTask(await remote.send("hello")).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("speaks with the official client", async () => {
+  it("works with the official client", async () => {
     const { url } = await serveAgent();
     const client = await new ClientFactory().createFromUrl(url);
     const events: StreamResponse[] = [];
@@ -214,7 +216,7 @@ describe("an ADK agent served with toA2a", () => {
   });
 });
 
-describe("an ADK agent whose callers are known", () => {
+describe("an ADK agent with authentication", () => {
   const ada = "token-of-ada-0123456789";
   const bob = "token-of-bob-0123456789";
   const guarded: ToA2aOptions = {
@@ -223,7 +225,7 @@ describe("an ADK agent whose callers are known", () => {
   };
   const as = (url: string, token: string): Promise<A2AClient> => connect(url, { auth: { bearer: token } });
 
-  it("lets nobody in who is not, and says in its card how to be [M-01, A-10]", async () => {
+  it("rejects unauthenticated callers, and declares the schemes in its card [M-01, A-10]", async () => {
     const { url, remote } = await serveAgent(guarded);
     await expect(remote.send("Hi")).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
     expect(remote.card.securitySchemes).toEqual({ bearer: { httpAuthSecurityScheme: { scheme: "Bearer" } } });
@@ -232,7 +234,7 @@ describe("an ADK agent whose callers are known", () => {
     );
   });
 
-  it("keeps their tasks and conversations apart, in one context too [E13, M-04]", async () => {
+  it("separates tasks and conversations of callers, even in one context [E13, M-04]", async () => {
     const { url } = await serveAgent(guarded);
     const [hers, his] = [await as(url, ada), await as(url, bob)];
     const task = requireTask(await hers.send("approve", { contextId: "shared" }));
@@ -241,12 +243,12 @@ describe("an ADK agent whose callers are known", () => {
     await expect(his.tasks.get(task.id)).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
   });
 
-  it("has an extended card for them [A-30, A-32]", async () => {
+  it("has an extended card for authenticated callers [A-30, A-32]", async () => {
     const { url } = await serveAgent(guarded);
     expect((await (await as(url, bob)).getExtendedCard()).description).toBe("Approves things for bob.");
   });
 
-  it("listens beyond this machine, as one without does not", async () => {
+  it("listens on all interfaces, which is refused without authentication", async () => {
     const { server } = await serveAgent({ ...guarded, host: "0.0.0.0" });
     expect(server).toBeDefined();
     await expect(serveAgent({ host: "0.0.0.0" })).rejects.toThrow("allowUnauthenticated: true");

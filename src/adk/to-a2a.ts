@@ -8,49 +8,53 @@ import { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 import type { AdkRunnableSource } from "./lazy-runner.ts";
 import type { AdkRunner } from "./types.ts";
 
+/** Options of `toA2a`. */
 export interface ToA2aOptions
   extends ServerOptions, ListenOptions, Omit<AdkAgentOptions, "observer" | "sessionService"> {
-  /** Where conversations live. Default: beside the tasks. */
+  /** Session service for conversations. Default: sessions are stored with the tasks. */
   sessionService?: BaseSessionService;
-  /** What the card says instead of what the agent's skills say: members of a card, or where they stand as JSON. */
+  /** Members that override the generated agent card, or the path or URL of a JSON file with these members. */
   agentCard?: Partial<AgentCard> | string | URL;
-  /** Runs the agent instead of a runner of our own; the services then are its services. */
+  /** Runner that runs the agent, with the runner's own services. Default: a new runner. */
   runner?: Runner | AdkRunner | (() => Runner | AdkRunner | Promise<Runner | AdkRunner>);
 }
 
 /**
- * Serves an ADK agent over A2A: `await toA2a(rootAgent, { port: 8001 }).listen()`, or `.fetch` for hosts that speak
- * `Request` and `Response`. Port 8000 of this machine unless told otherwise. Tasks and sessions live in one SQLite file
- * (`.colloquy/colloquy.db`); with `store: "memory"` both live in memory, and a `sessionService` of your own is used
- * with either.
+ * Serves an ADK agent over A2A: `await toA2a(rootAgent, { port: 8001 }).listen()`. Use `.fetch` for hosts
+ * with `Request` and `Response`. Default address: port 8000 on the loopback interface.
+ *
+ * Tasks and sessions are stored in one SQLite file (`.colloquy/colloquy.db`). With `store: "memory"`, both
+ * are kept in memory. A custom `sessionService` works with either store.
  */
 export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Server {
   const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false, sessionService } = options;
   let sessions: SqliteSessionService | undefined;
-  const chooseSessions = (): BaseSessionService | undefined => {
+  const resolveSessionService = (): BaseSessionService | undefined => {
     const file = getSqlitePath(server);
     return sessionService ?? (file === undefined ? undefined : (sessions ??= new SqliteSessionService(file)));
   };
-  const served = adkAgent(runner ?? agent, { ...options, sessionService: chooseSessions });
-  const server = createServer({ [deriveAgentId(agent)]: withCardOverrides(served, agentCard) }, options);
+  const engineAgent = adkAgent(runner ?? agent, { ...options, sessionService: resolveSessionService });
+  const server = createServer({ [deriveAgentId(agent)]: withCardOverrides(engineAgent, agentCard) }, options);
   return {
     store: server.store,
     listener: server.listener,
     fetch: (request) => server.fetch(request),
-    listen: (listen) => server.listen({ port, host, grpc, ...listen }),
-    close: async (how) => {
-      await server.close(how);
+    listen: (listenOptions) => server.listen({ port, host, grpc, ...listenOptions }),
+    close: async (closeOptions) => {
+      await server.close(closeOptions);
       sessions?.close();
     },
   };
 }
 
-/** The file of the server's own store, when it is one. */
+/** Returns the path of the server's SQLite file, or `undefined` if the server uses another store. */
 function getSqlitePath({ store }: Server): string | undefined {
   return store.name.startsWith("sqlite:") ? store.name.slice("sqlite:".length) : undefined;
 }
 
-/** The id under which the agent is served: its name, where that can stand in a URL. */
+/**
+ * Returns the id under which the agent is served: its name if the name is valid in a URL, otherwise `agent`.
+ */
 function deriveAgentId(agent: AdkRunnableSource): string {
   const name = "name" in agent && typeof agent !== "function" ? agent.name : "";
   return /^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}$/.test(name) ? name : "agent";
@@ -61,22 +65,24 @@ function withCardOverrides(agent: Agent, card: ToA2aOptions["agentCard"]): Agent
   return {
     ...agent,
     describe: async (): Promise<AgentDescription> => {
-      const [own, given] = await Promise.all([agent.describe(), readAgentCard(card)]);
-      // Where it is served and who signed it, only the server knows.
-      const { supportedInterfaces: _, signatures: __, ...said } = given;
-      return { ...own, ...said };
+      const [description, overrides] = await Promise.all([agent.describe(), readAgentCard(card)]);
+      // Only the server knows the interfaces and signatures of its card.
+      const { supportedInterfaces: _, signatures: __, ...members } = overrides;
+      return { ...description, ...members };
     },
   };
 }
 
 async function readAgentCard(card: NonNullable<ToA2aOptions["agentCard"]>): Promise<Partial<AgentCard>> {
   if (typeof card === "object" && !(card instanceof URL)) return card;
-  const place = String(card);
+  const location = String(card);
   try {
-    const json = /^https?:/.test(place) ? await (await fetch(place)).text() : await readFile(card, "utf8");
+    const json = /^https?:/.test(location)
+      ? await (await fetch(location)).text()
+      : await readFile(card, "utf8");
     return JSON.parse(json) as Partial<AgentCard>;
   } catch (cause) {
-    throw new A2AError("INTERNAL", `The agent card at ${place} cannot be read; check the path or URL.`, {
+    throw new A2AError("INTERNAL", `Cannot read the agent card at ${location}. Check the path or URL.`, {
       cause,
     });
   }

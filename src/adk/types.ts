@@ -1,6 +1,6 @@
 /**
- * What the bridge needs of ADK, as structures: the converters and the processor run on these, so that they need
- * neither `@google/adk` nor a model, and any `runAsync` of this shape can be put on the network.
+ * Structural types for the parts of ADK that the bridge uses. The converters and the processor depend on
+ * these types instead of `@google/adk`, so any object with a compatible `runAsync` can be served.
  */
 
 export interface AdkFunctionCall {
@@ -15,13 +15,13 @@ export interface AdkFunctionResponse {
   response?: Record<string, unknown>;
 }
 
-/** A part of a genai `Content`: normally one member beside the flags. */
+/** A part of a genai `Content`. Normally one member is set, in addition to flags. */
 export interface GenaiPart {
   text?: string;
   thought?: boolean;
-  /** Base64. */
+  /** Encoded as base64. */
   thoughtSignature?: string;
-  /** `data` is base64. */
+  /** A file. `data` is encoded as base64. */
   inlineData?: { data?: string; mimeType?: string; displayName?: string };
   fileData?: { fileUri?: string; mimeType?: string; displayName?: string };
   videoMetadata?: object;
@@ -36,14 +36,17 @@ export interface GenaiContent {
   parts?: GenaiPart[];
 }
 
-/** What a runner yields. */
+/** An event yielded by an ADK runner. */
 export interface AdkEvent {
   id?: string;
   invocationId?: string;
   author?: string;
   branch?: string;
   content?: GenaiContent;
-  /** A piece of an answer that a later event repeats whole; such pieces are not stored in the session. */
+  /**
+   * True for a chunk of an answer that a later event repeats completely. Partial events are not stored in the
+   * session.
+   */
   partial?: boolean;
   turnComplete?: boolean;
   errorCode?: string;
@@ -54,36 +57,43 @@ export interface AdkEvent {
   groundingMetadata?: object;
   citationMetadata?: object;
   customMetadata?: Record<string, unknown>;
-  /** What a workflow node answered. */
+  /** Output of a workflow node. */
   output?: unknown;
   nodeInfo?: { path?: string };
 }
 
-export interface AdkSessionKey {
-  appName: string;
-  userId: string;
-  sessionId: string;
+/** A function call and the session event that contains it. */
+export interface SessionCall {
+  readonly event: AdkEvent;
+  readonly call: AdkFunctionCall;
+}
+
+/** Identifies an ADK session. */
+export interface SessionKey {
+  readonly appName: string;
+  readonly userId: string;
+  readonly sessionId: string;
 }
 
 export interface AdkSessionService {
-  getSession(key: AdkSessionKey & { config?: { numRecentEvents?: number } }): Promise<object | undefined>;
-  createSession(key: AdkSessionKey): Promise<object>;
+  getSession(key: SessionKey & { config?: { numRecentEvents?: number } }): Promise<object | undefined>;
+  createSession(key: SessionKey): Promise<object>;
 }
 
 export interface AdkRunRequest {
   userId: string;
   sessionId: string;
   newMessage: GenaiContent;
-  // The enum of ADK's RunConfig cannot be named without importing ADK.
+  // A looser type, because the enum of ADK's `RunConfig` cannot be named without importing ADK.
   runConfig: object;
   abortSignal: AbortSignal;
   customMetadata?: Record<string, unknown>;
 }
 
-/** ADK's `Runner`, as far as it is used. */
+/** The members of ADK's `Runner` that the bridge uses. */
 export interface AdkRunner {
   readonly appName: string;
-  /** The agent or the workflow. */
+  /** The root agent or workflow. */
   readonly agent: { name: string; description?: string | undefined };
   readonly sessionService: AdkSessionService;
   runAsync(request: AdkRunRequest): AsyncGenerator<AdkEvent, void, undefined>;

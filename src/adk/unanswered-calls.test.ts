@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 const parameters = z.object({});
-/** Works until a test has it find something, whether it is cancelled or not. */
+/** Runs until the test provides a result, even if it is canceled. */
 let onToolStarted = (_find: (found: string) => void): void => {};
 const digTool = new FunctionTool({
   name: "dig",
@@ -53,7 +53,10 @@ const silentTool = new LongRunningFunctionTool({
   execute: () => undefined,
 });
 
-/** Calls the tool that it is told to; otherwise it tells its history, in which every call has its answer. */
+/**
+ * Returns an agent that calls the requested tool. Otherwise it returns its history, in which every call has a
+ * response.
+ */
 async function serveAgent(rootOf = (worker: LlmAgent): LlmAgent => worker): Promise<A2AClient> {
   const model = new ScriptedLlm(({ text, results, request: { contents } }) => {
     if (results.length > 0 || !/^[a-z]+$/.test(text)) {
@@ -87,7 +90,7 @@ const buildApproval = ({ status }: Task): Part[] => {
   return [{ data: { id, response: { status: "approved" } } }];
 };
 
-/** A task that is cancelled while its tool is at work: its context. */
+/** Cancels a task while its tool is running, and returns its context. */
 async function cancelDuringToolCall(remote: A2AClient): Promise<string> {
   const digging = new Promise<unknown>((resolve) => {
     onToolStarted = resolve;
@@ -102,17 +105,17 @@ async function cancelDuringToolCall(remote: A2AClient): Promise<string> {
   return context;
 }
 
-describe("a call whose run was cut off", () => {
-  it("is answered honestly before the next message of its context, once", async () => {
+describe("an interrupted tool call", () => {
+  it("receives one error response before the next message of its context", async () => {
     const remote = await serveAgent();
     const contextId = await cancelDuringToolCall(remote);
     const expected = /^dig \| dig\? \| \{"error":"No result: .*interrupted.*"\} \| How\?$/;
     expect(getArtifactText(getTask(await remote.send("How?", { contextId })))).toMatch(expected);
-    const again = getArtifactText(getTask(await remote.send("Why?", { contextId })));
-    expect(again.split("No result: ")).toHaveLength(2 + 1);
+    const secondAnswer = getArtifactText(getTask(await remote.send("Why?", { contextId })));
+    expect(secondAnswer.split("No result: ")).toHaveLength(2 + 1);
   });
 
-  it("is answered also in the session of an agent that is a tool", async () => {
+  it("receives a response in the session of an agent tool", async () => {
     const remote = await serveAgent(
       (worker) =>
         new LlmAgent({
@@ -131,7 +134,7 @@ describe("a call whose run was cut off", () => {
     expect(getArtifactText(getTask(await remote.send("How?", { contextId })))).toMatch(expected);
   });
 
-  it("is answered also when its tool is none", async () => {
+  it("receives a response when the tool does not exist", async () => {
     const remote = await serveAgent();
     const failed = getTask(await remote.send("dance"));
     expect(failed.status.state).toBe("TASK_STATE_FAILED");
@@ -141,7 +144,7 @@ describe("a call whose run was cut off", () => {
     );
   });
 
-  it("has its own answer when it was at work all the time, in another task", async () => {
+  it("keeps its own response when the tool was still running in another task", async () => {
     const remote = await serveAgent();
     const digging = new Promise<(found: string) => void>((resolve) => {
       onToolStarted = resolve;
@@ -155,36 +158,39 @@ describe("a call whose run was cut off", () => {
     find("gold");
     while ((await remote.tasks.get(id)).status.state === "TASK_STATE_WORKING");
     expect(getArtifactText(await remote.tasks.get(id))).toContain('dig? | {"result":"gold"}');
-    const later = getArtifactText(getTask(await remote.send("So?", { contextId })));
-    expect(later).toMatch(/^dig \| dig\? \| \{"result":"gold"\} \| /);
+    const laterAnswer = getArtifactText(getTask(await remote.send("So?", { contextId })));
+    expect(laterAnswer).toMatch(/^dig \| dig\? \| \{"result":"gold"\} \| /);
   });
 
-  it("is left alone when it waits for a person, and its answer is taken", async () => {
+  it("stays open while it waits for a person, and accepts the response", async () => {
     const remote = await serveAgent();
-    const asked = getTask(await remote.send("wish"));
-    const { contextId } = asked;
-    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const waitingTask = getTask(await remote.send("wish"));
+    const { contextId } = waitingTask;
+    expect(waitingTask.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     expect(getArtifactText(getTask(await remote.send("How?", { contextId })))).toBe("wish | wish? | How?");
-    const done = getTask(await remote.send(buildApproval(asked), { taskId: asked.id }));
-    expect(getArtifactText(done)).toContain('wish? | {"status":"approved"}');
+    const completedTask = getTask(await remote.send(buildApproval(waitingTask), { taskId: waitingTask.id }));
+    expect(getArtifactText(completedTask)).toContain('wish? | {"status":"approved"}');
   });
 
-  it.each(["wish", "risk"])("is answered when nobody waits for the person any more: %s", async (name) => {
-    const remote = await serveAgent();
-    const asked = getTask(await remote.send(name));
-    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    const { contextId } = asked;
-    expect(getArtifactText(getTask(await remote.send("How?", { contextId })))).not.toContain("No result");
-    await remote.tasks.cancel(asked.id);
-    const history = getArtifactText(getTask(await remote.send("And now?", { contextId })));
-    expect(history.startsWith(`${name} | ${name}? | {"error":"No result`)).toBe(true);
-  });
+  it.each(["wish", "risk"])(
+    "receives a response when no task waits for the person any more: %s",
+    async (name) => {
+      const remote = await serveAgent();
+      const waitingTask = getTask(await remote.send(name));
+      expect(waitingTask.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+      const { contextId } = waitingTask;
+      expect(getArtifactText(getTask(await remote.send("How?", { contextId })))).not.toContain("No result");
+      await remote.tasks.cancel(waitingTask.id);
+      const history = getArtifactText(getTask(await remote.send("And now?", { contextId })));
+      expect(history.startsWith(`${name} | ${name}? | {"error":"No result`)).toBe(true);
+    },
+  );
 });
 
-describe("a task in whose context older tasks wait", () => {
+describe("a task whose context contains older waiting tasks", () => {
   const key = "adk_waiting_task_ids";
 
-  it("names them, and they go on waiting", async () => {
+  it("lists them, and they keep waiting", async () => {
     const remote = await serveAgent();
     const first = getTask(await remote.send("approve"));
     const { contextId } = first;
@@ -197,19 +203,19 @@ describe("a task in whose context older tasks wait", () => {
     expect((await remote.tasks.get(first.id)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
   });
 
-  it("names them no more once they are answered", async () => {
+  it("does not list them once they are answered", async () => {
     const remote = await serveAgent();
     const first = getTask(await remote.send("approve"));
     const { contextId } = first;
     const second = getTask(await remote.send("approve", { contextId }));
     await remote.send(buildApproval(first), { taskId: first.id });
-    const done = getTask(await remote.send(buildApproval(second), { taskId: second.id }));
-    expect(done.metadata?.[key]).toEqual([]);
+    const completedTask = getTask(await remote.send(buildApproval(second), { taskId: second.id }));
+    expect(completedTask.metadata?.[key]).toEqual([]);
     expect(getTask(await remote.send("How?", { contextId })).metadata).not.toHaveProperty(key);
   });
 });
 
-describe("the calls of a history", () => {
+describe("the unanswered calls of a history", () => {
   const call = (id: string, more: AdkEvent = {}): AdkEvent => ({
     author: "a",
     content: { role: "model", parts: [{ functionCall: { id, name: "n" } }] },
@@ -220,15 +226,15 @@ describe("the calls of a history", () => {
     content: { role: "user", parts: [{ functionResponse: { id, name: "n", response: {} } }] },
   });
   const ids = (events: AdkEvent[], answers: AdkEvent = {}): unknown => {
-    const { interrupted, awaitingUser: asked } = findUnansweredCalls(events, answers.content);
+    const { interrupted, awaitingUser } = findUnansweredCalls(events, answers.content);
     return [
       interrupted.map((open) => open.call.id),
-      asked.map(({ call, orphanedCall: leaves }) => [call.id, leaves?.call.id]),
+      awaitingUser.map(({ call, orphanedCall }) => [call.id, orphanedCall?.call.id]),
     ];
   };
   const longRunning = (id: string): AdkEvent => call(id, { longRunningToolIds: [id] });
 
-  it("are open until they are answered; of those that wait for a person, until the person answers", () => {
+  it("are open until a response arrives, or until the person responds", () => {
     expect(ids([call("1"), response("1")])).toEqual([[], []]);
     expect(ids([call("1"), { author: "user", content: { parts: [{ text: "x" }] } }])).toEqual([["1"], []]);
     expect(ids([longRunning("1")])).toEqual([[], [["1", "1"]]]);
@@ -237,7 +243,7 @@ describe("the calls of a history", () => {
     expect(ids([longRunning("1"), response("1")], response("1", "user"))).toEqual([[], []]);
   });
 
-  it("are held back while a person is asked whether they may be made", () => {
+  it("are blocked while a person is asked for confirmation", () => {
     const request = (name: string, args: Record<string, unknown>): AdkEvent => ({
       author: "a",
       content: { parts: [{ functionCall: { id: "2", name, args } }] },
@@ -248,17 +254,20 @@ describe("the calls of a history", () => {
       request("adk_request_credential", { function_call_id: "1" }),
     ]) {
       expect(ids([call("1"), asking])).toEqual([[], [["2", "1"]]]);
-      // It is made once the person has said so; who is interrupted then is interrupted.
+      // The tool runs after the person has confirmed it, and only then can it be interrupted.
       expect(ids([call("1"), asking], response("2", "user"))).toEqual([[], []]);
       expect(ids([call("1"), asking, response("2", "user")])).toEqual([["1"], []]);
     }
   });
 
-  it("are nobody's to answer in their place when they are ADK's own, or were made elsewhere", () => {
-    const own = { parts: [{ functionCall: { id: "1", name: "adk_request_input" } }] };
+  it("receive no error response if they are ADK's own or a remote agent's calls", () => {
+    const reservedCall = { parts: [{ functionCall: { id: "1", name: "adk_request_input" } }] };
     const elsewhere = { customMetadata: { "a2a:task_id": "t" } };
-    expect(ids([{ author: "a", content: own }])).toEqual([[], []]);
-    expect(ids([{ author: "a", content: own, longRunningToolIds: ["1"] }])).toEqual([[], [["1", undefined]]]);
+    expect(ids([{ author: "a", content: reservedCall }])).toEqual([[], []]);
+    expect(ids([{ author: "a", content: reservedCall, longRunningToolIds: ["1"] }])).toEqual([
+      [],
+      [["1", undefined]],
+    ]);
     expect(ids([call("1", elsewhere)])).toEqual([[], []]);
     expect(ids([call("1", { ...elsewhere, longRunningToolIds: ["1"] })])).toEqual([[], [["1", undefined]]]);
     expect(ids([{ author: "user", content: { parts: [{ functionCall: { id: "1" } }] } }])).toEqual([[], []]);

@@ -1,67 +1,71 @@
-import { CREDENTIAL_CALL_NAME } from "./credential-request.ts";
-import type { AdkEvent, AdkFunctionCall, GenaiContent } from "./types.ts";
+import { CONFIRMATION_CALL_NAME, CREDENTIAL_CALL_NAME, isReservedCallName } from "./reserved-calls.ts";
+import type { AdkEvent, AdkFunctionCall, GenaiContent, SessionCall } from "./types.ts";
 
-/** A call without its last answer, and the event in which it stands. */
-export interface UnansweredCall {
-  readonly event: AdkEvent;
-  readonly call: AdkFunctionCall;
+export interface CallAwaitingUser extends SessionCall {
+  /**
+   * The call that would stay without a response for the model if the user never answers: the request itself,
+   * or the tool call that it blocks.
+   */
+  readonly orphanedCall?: SessionCall;
 }
 
-export interface CallAwaitingUser extends UnansweredCall {
-  /** What a model would have no answer to if the person never answers: this call, or the one that it holds back. */
-  readonly orphanedCall?: UnansweredCall;
-}
-
-/** What is open in the history of a session. */
+/** The unanswered calls in the history of a session. */
 export interface UnansweredCalls {
-  /** Their tools were at work when the run ended: it was cancelled, or failed, or its process was killed. */
-  readonly interrupted: readonly UnansweredCall[];
-  /** A person has not answered them yet. */
+  /** Calls whose tools were running when the run was canceled, failed, or was killed with its process. */
+  readonly interrupted: readonly SessionCall[];
+  /** Calls that still wait for the user. */
   readonly awaitingUser: readonly CallAwaitingUser[];
 }
 
-/** `message`: what is about to be added to the history. */
+/**
+ * Finds the unanswered calls in a session. `message` is the message that is about to be added to the session.
+ */
 export function findUnansweredCalls(events: readonly AdkEvent[], message?: GenaiContent): UnansweredCalls {
-  const calls = new Map<string, UnansweredCall>();
+  const calls = new Map<string, SessionCall>();
   const answered = new Set<string>();
-  const byPerson = new Set<string>();
+  const answeredByUser = new Set<string>();
   for (const event of events) {
     for (const { functionCall: call, functionResponse: response } of event.content?.parts ?? []) {
       if (call?.id !== undefined && event.author !== "user") calls.set(call.id, { event, call });
       if (response?.id === undefined) continue;
       answered.add(response.id);
-      if (event.author === "user") byPerson.add(response.id);
+      if (event.author === "user") answeredByUser.add(response.id);
     }
   }
-  const isOpen = (open: UnansweredCall | undefined): open is UnansweredCall =>
-    open?.call.id !== undefined && !answered.has(open.call.id) && isVisibleToModel(open);
-  const waits = (id: string, { event }: UnansweredCall): boolean =>
-    event.longRunningToolIds?.includes(id) === true && !byPerson.has(id);
-  const held = new Set<string>();
-  const asked: CallAwaitingUser[] = [];
-  const answers = new Set(message?.parts?.map(({ functionResponse }) => functionResponse?.id));
-  for (const [id, open] of calls) {
-    if (!waits(id, open)) continue;
-    const other = findBlockedCallId(open.call);
-    if (other !== undefined) held.add(other);
-    const leaves = [open, calls.get(other ?? "")].find(isOpen);
-    if (!answers.has(id)) asked.push(leaves ? { ...open, orphanedCall: leaves } : open);
+  const isUnanswered = (candidate: SessionCall | undefined): candidate is SessionCall =>
+    candidate?.call.id !== undefined && !answered.has(candidate.call.id) && isVisibleToModel(candidate);
+  const isAwaitingUser = (id: string, { event }: SessionCall): boolean =>
+    event.longRunningToolIds?.includes(id) === true && !answeredByUser.has(id);
+  const blockedCallIds = new Set<string>();
+  const awaitingUser: CallAwaitingUser[] = [];
+  const answeredNow = new Set(message?.parts?.map(({ functionResponse }) => functionResponse?.id));
+  for (const [id, candidate] of calls) {
+    if (!isAwaitingUser(id, candidate)) continue;
+    const blockedCallId = findBlockedCallId(candidate.call);
+    if (blockedCallId !== undefined) blockedCallIds.add(blockedCallId);
+    const orphanedCall = [candidate, calls.get(blockedCallId ?? "")].find(isUnanswered);
+    if (!answeredNow.has(id)) awaitingUser.push(orphanedCall ? { ...candidate, orphanedCall } : candidate);
   }
-  const interrupted = [...calls].flatMap(([id, open]) =>
-    isOpen(open) && !open.event.longRunningToolIds?.includes(id) && !held.has(id) ? [open] : [],
+  const interrupted = [...calls].flatMap(([id, candidate]) =>
+    isUnanswered(candidate) && !candidate.event.longRunningToolIds?.includes(id) && !blockedCallIds.has(id)
+      ? [candidate]
+      : [],
   );
-  return { interrupted, awaitingUser: asked };
+  return { interrupted, awaitingUser };
 }
 
-/** The call that is made only once a person has confirmed it, or has signed in: the id of it, when this asks for that. */
+/** Returns the id of the tool call that waits for this confirmation or credential request, if any. */
 function findBlockedCallId({ name, args }: AdkFunctionCall): string | undefined {
-  if (name === "adk_request_confirmation") return (args?.["originalFunctionCall"] as AdkFunctionCall)?.id;
+  if (name === CONFIRMATION_CALL_NAME) return (args?.["originalFunctionCall"] as AdkFunctionCall)?.id;
   return name === CREDENTIAL_CALL_NAME ? (args?.["function_call_id"] as string) : undefined;
 }
 
-/** ADK leaves what it asks itself out of what models are told; what a peer asks is the business of its stand-in. */
-function isVisibleToModel({ call, event: { customMetadata = {} } }: UnansweredCall): boolean {
-  if (call.name?.startsWith("adk_request_")) return false;
+/**
+ * Returns true if models see the call in their history. ADK hides its own requests from models, and
+ * `RemoteAgent` handles the calls of its peer.
+ */
+function isVisibleToModel({ call, event: { customMetadata = {} } }: SessionCall): boolean {
+  if (isReservedCallName(call.name)) return false;
   return !Object.keys(customMetadata).some((key) => key.startsWith("a2a:"));
 }
 
@@ -71,12 +75,12 @@ interface InterruptedResponseContent {
 }
 
 /**
- * What is answered in the place of tools that were interrupted. A model takes no history in which a call has no answer.
- * Should the tool be at work after all, in another turn of the context, its own answer counts: it comes later.
+ * Builds the error responses for interrupted tool calls. Models reject a history in which a call has no
+ * response. If the tool still runs in another turn, its own response arrives later and replaces this one.
  */
 export function buildInterruptedResponses(calls: readonly AdkFunctionCall[]): InterruptedResponseContent {
   const error =
-    "No result: the call was interrupted, or is still at work. Whether it had its effect is not known.";
+    "No result: the call was interrupted or is still running. It is unknown whether it took effect.";
   const parts = calls.map(({ id = "", name = "" }) => ({
     functionResponse: { id, name, response: { error } },
   }));

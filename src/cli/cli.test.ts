@@ -165,7 +165,7 @@ describe("serve", () => {
       taken,
     );
     expect(second.code).toBe(1);
-    expect(second.err).toContain(`gRPC can not listen on 127.0.0.1:${taken}`);
+    expect(second.err).toContain(`The gRPC listener failed to start on 127.0.0.1:${taken}`);
     both.process.child.kill("SIGINT");
     expect((await both.process.result).code).toBe(0);
   });

@@ -131,7 +131,7 @@ describe("a failure", () => {
     expect(JSON.parse(out)).toEqual({
       error: {
         code: "TaskNotFoundError",
-        message: "Task t-9 was not found; check its id, and that you ask as who began it.",
+        message: "Task t-9 was not found; check its id and your credentials.",
         hint: null,
         a2aCode: -32001,
       },

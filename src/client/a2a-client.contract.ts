@@ -10,15 +10,15 @@ import type { ProtocolVersion } from "../wire/index.ts";
 import { type ClientBinding, collect, connect, type A2AClient } from "./index.ts";
 
 /**
- * A server with an agent that does as it is told: `count` streams "one two three" and completes, `ask` asks and
- * completes with what it is answered, `wait` works until it is cancelled.
+ * A server whose agent follows the script in the message. `count` streams "one two three" and completes.
+ * `ask` asks a question and completes with the answer. `wait` works until it is canceled.
  */
 export interface RunningServer {
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** A binding and a version in which a server can be spoken to. */
+/** A binding and a protocol version that a server supports. */
 export type BindingVersion = readonly [binding: ClientBinding, version: ProtocolVersion];
 
 export const BINDINGS_1_0: readonly BindingVersion[] = [
@@ -32,13 +32,13 @@ export const BINDINGS_0_3: readonly BindingVersion[] = [
   ["GRPC", "0.3"],
 ];
 
-/** What the client does with any server, whatever they speak. */
+/** Describes the behavior of the client with any server. */
 export function describeA2AClient(
   server: string,
-  ways: readonly BindingVersion[],
+  alternatives: readonly BindingVersion[],
   serve: () => Promise<RunningServer>,
 ): void {
-  describe.each(ways)(`${server} over %s %s`, (binding, version) => {
+  describe.each(alternatives)(`${server} over %s %s`, (binding, version) => {
     let served: RunningServer;
     let remote: A2AClient;
 
@@ -48,26 +48,26 @@ export function describeA2AClient(
     });
     afterAll(() => served.close());
 
-    it("is found by its host and reached in the way that was asked for [A-01, A-04, B-09]", () => {
+    it("finds the agent by its host and uses the requested binding [A-01, A-04, B-09]", () => {
       expect(remote.card.name).toBe("Obedient");
       expect(remote.agentInterface.protocolBinding).toBe(binding);
       expect(remote.agentInterface.protocolVersion).toMatch(version);
     });
 
-    it("answers a message with a task that is done [F-01, F-02]", async () => {
+    it("answers a message with a completed task [F-01, F-02]", async () => {
       const task = requireTask(await remote.send("count"));
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");
       expect(getArtifactText(task)).toBe("one two three");
     });
 
-    it("streams the same task as it comes about [G-01, G-02, G-07]", async () => {
+    it("streams the events of the same task [G-01, G-02, G-07]", async () => {
       const events = await collectEvents(remote.stream("count"));
       expect(Object.keys(events[0] ?? {})).toEqual(["task"]);
       expect(getTaskState(events.at(-1))).toBe("TASK_STATE_COMPLETED");
       expect(getArtifactText(requireTask(await collect(toAsyncIterable(events))))).toBe("one two three");
     });
 
-    it("goes on with a task that asked something [F-06, F-15]", async () => {
+    it("continues a task that asked a question [F-06, F-15]", async () => {
       const asked = requireTask(await collect(remote.stream("ask")));
       expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
       const done = requireTask(
@@ -77,13 +77,13 @@ export function describeA2AClient(
       expect(getArtifactText(done)).toBe("got blue");
     });
 
-    it("gives a task, with as much of its history as is asked for [F-30, F-31]", async () => {
+    it("returns a task with the requested length of history [F-30, F-31]", async () => {
       const { id } = requireTask(await remote.send("count"));
       expect(await remote.tasks.get(id)).toMatchObject({ id, status: { state: "TASK_STATE_COMPLETED" } });
       expect((await remote.tasks.get(id, { historyLength: 1 })).history).toHaveLength(1);
     });
 
-    it.runIf(version === "1.0")("lists its tasks [F-34]", async () => {
+    it.runIf(version === "1.0")("lists tasks [F-34]", async () => {
       const { id, contextId } = requireTask(await remote.send("count"));
       expect(await remote.tasks.get(id, { historyLength: 0 })).not.toHaveProperty("history");
       const page = await remote.tasks.list({ contextId, pageSize: 5, includeArtifacts: true });
@@ -92,11 +92,11 @@ export function describeA2AClient(
       await expect(remote.tasks.list({ pageSize: 1000 })).rejects.toBeInstanceOf(A2AError);
     });
 
-    it.runIf(version === "0.3")("cannot list its tasks, and says so", async () => {
+    it.runIf(version === "0.3")("rejects listing tasks with an unsupported operation", async () => {
       await expect(remote.tasks.list()).rejects.toMatchObject({ reason: "UNSUPPORTED_OPERATION" });
     });
 
-    it("cancels a task, and who is subscribed to it sees it [F-40, F-50]", async () => {
+    it("cancels a task and notifies its subscribers [F-40, F-50]", async () => {
       const stream = remote.stream("wait");
       const seen: (string | undefined)[] = [];
       let id = "";
@@ -113,14 +113,14 @@ export function describeA2AClient(
       expect(getTaskState(rest.at(-1))).toBe("TASK_STATE_CANCELED");
     });
 
-    it("gives the finished task to who subscribes too late [F-51]", async () => {
+    it("returns the completed task to a late subscriber [F-51]", async () => {
       const { id } = requireTask(await remote.send("count"));
       const events = await collectEvents(remote.tasks.subscribe(id));
       expect(getTaskState(events.at(-1))).toBe("TASK_STATE_COMPLETED");
       expect(getArtifactText(requireTask(await collect(toAsyncIterable(events))))).toBe("one two three");
     });
 
-    it("tells its errors by their reasons [D-03, C-05]", async () => {
+    it("maps errors to their reasons [D-03, C-05]", async () => {
       const { id } = requireTask(await remote.send("count"));
       await expect(remote.tasks.get("nobody")).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
       await expect(remote.tasks.cancel("nobody")).rejects.toMatchObject({ reason: "TASK_NOT_FOUND" });
@@ -128,12 +128,12 @@ export function describeA2AClient(
       await expect(collectEvents(remote.tasks.subscribe("nobody"))).rejects.toMatchObject({
         reason: "TASK_NOT_FOUND",
       });
-      // 0.3 does not say which error that is.
-      const more: unknown = await collectEvents(remote.stream("more", { taskId: id })).catch(
+      // A2A 0.3 does not define this error.
+      const extra: unknown = await collectEvents(remote.stream("more", { taskId: id })).catch(
         (error: unknown) => error,
       );
-      expect(more).toBeInstanceOf(A2AError);
-      if (version === "1.0") expect(more).toMatchObject({ reason: "UNSUPPORTED_OPERATION" });
+      expect(extra).toBeInstanceOf(A2AError);
+      if (version === "1.0") expect(extra).toMatchObject({ reason: "UNSUPPORTED_OPERATION" });
     });
   });
 }

@@ -17,7 +17,7 @@ import { collectEvents } from "./a2a-client.contract.ts";
 
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
 
-/** Waits that take no time, and how long they would have been. */
+/** Retry options that do not wait, and the delays that they would have used. */
 function createRecordedRetryOptions(about: RetryOptions = {}): { how: RetryOptions; waits: number[] } {
   const waits: number[] = [];
   const sleep = (ms: number): Promise<void> => {
@@ -27,7 +27,7 @@ function createRecordedRetryOptions(about: RetryOptions = {}): { how: RetryOptio
   return { how: { random: () => 0.5, sleep, ...about }, waits };
 }
 
-/** Answers in turn, and with the last one for ever. */
+/** Answers requests in order, and repeats the last answer. */
 function respondInTurn(...answers: readonly Responder[]): Responder {
   let turn = 0;
   return (response, request) => {
@@ -42,27 +42,27 @@ const respondBusy =
     response.writeHead(status, headers).end("busy");
 const resetConnection: Responder = (response) => response.socket?.resetAndDestroy();
 
-describe("a read that fails in passing", () => {
-  it("is repeated, after as long as the agent asks for", async () => {
-    const { how, waits } = createRecordedRetryOptions();
+describe("a read that fails temporarily", () => {
+  it("is retried after the delay that the agent requests", async () => {
+    const { how: options, waits } = createRecordedRetryOptions();
     const answers = respondInTurn(
       respondBusy(503),
       respondBusy(429, { "retry-after": "2" }),
       resetConnection,
       respondWithResult(task),
     );
-    const { remote, seen } = await connectToResponder(answers, { retry: how });
+    const { remote, seen } = await connectToResponder(answers, { retry: options });
     expect((await remote.tasks.get("t")).id).toBe("t");
     expect(waits).toEqual([100, 2_000, 400]);
     expect(seen()).toHaveLength(4);
   });
 
-  it("is given up after some tries, or when the agent wants to be left alone for long", async () => {
-    const { how, waits } = createRecordedRetryOptions();
-    const tired = await connectToResponder(respondBusy(503), { retry: how });
+  it("is not retried after the maximum number of attempts, or if the agent requests a long delay", async () => {
+    const { how: options, waits } = createRecordedRetryOptions();
+    const tired = await connectToResponder(respondBusy(503), { retry: options });
     await expect(tired.remote.tasks.list()).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     expect([tired.seen().length, waits.length]).toEqual([4, 3]);
-    const closed = await connectToResponder(respondBusy(429, { "retry-after": "3600" }), { retry: how });
+    const closed = await connectToResponder(respondBusy(429, { "retry-after": "3600" }), { retry: options });
     await expect(closed.remote.tasks.get("t")).rejects.toMatchObject({
       reason: "RESOURCE_EXHAUSTED",
       retryAfter: 3600,
@@ -70,32 +70,32 @@ describe("a read that fails in passing", () => {
     expect(closed.seen()).toHaveLength(1);
   });
 
-  it("may be one of the card, but where nobody is, that is said at once", async () => {
-    const { how, waits } = createRecordedRetryOptions();
+  it("may be a card request, but an unreachable host is reported at once", async () => {
+    const { how: options, waits } = createRecordedRetryOptions();
     let url = "";
     const server = await startRecordingServer(
       respondInTurn(respondBusy(503), (response) => sendJson(response, buildAgentCard(url))),
     );
     ({ url } = server);
-    expect((await connect(url, { retry: how })).card.name).toBe("Raw");
+    expect((await connect(url, { retry: options })).card.name).toBe("Raw");
     expect(waits).toHaveLength(1);
-    await expect(connect("http://127.0.0.1:1", { retry: how })).rejects.toMatchObject({
+    await expect(connect("http://127.0.0.1:1", { retry: options })).rejects.toMatchObject({
       reason: "UNAVAILABLE",
     });
     expect(waits).toHaveLength(1);
   });
 
-  it("is no message and no cancellation: those are sent once", async () => {
-    const { how, waits } = createRecordedRetryOptions();
-    const { remote, seen } = await connectToResponder(respondBusy(503), { retry: how });
+  it("is never a message or a cancellation, which are sent only once", async () => {
+    const { how: options, waits } = createRecordedRetryOptions();
+    const { remote, seen } = await connectToResponder(respondBusy(503), { retry: options });
     await expect(remote.send("x")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     await expect(remote.tasks.cancel("t")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     expect([seen().length, waits]).toEqual([2, []]);
   });
 });
 
-describe("a task of an agent that does not stream", () => {
-  it("is followed by looking at it [A-08]", async () => {
+describe("a task of an agent without streaming", () => {
+  it("is polled [A-08]", async () => {
     const { how, waits } = createRecordedRetryOptions();
     const as = (state: string): Responder => respondWithResult({ ...task, status: { state } });
     const answers = respondInTurn(
@@ -117,7 +117,7 @@ describe("a task of an agent that does not stream", () => {
     expect(new Set(seen().map(({ body }) => body.method))).toEqual(new Set(["GetTask"]));
   });
 
-  it("that is not there is none [F-51]", async () => {
+  it("is reported as not found if it does not exist [F-51]", async () => {
     const lost: Responder = (response) =>
       sendJson(response, { id: 1, error: { code: -32001, message: "no" } });
     const { remote } = await connectToResponder(lost, {}, { capabilities: {} });
@@ -132,7 +132,7 @@ describe("extensions", () => {
   const LOUD = "urn:x:loud";
 
   it.each(["JSONRPC", "HTTP+JSON"] as const)(
-    "are asked for with every request over %s, and what is active is told [J-01, J-02]",
+    "are requested with every request over %s, and active ones are reported [J-01, J-02]",
     async (binding) => {
       const answer: Responder = (response, request) => {
         response.setHeader("a2a-extensions", ` ${POLITE} ,`);
@@ -141,18 +141,18 @@ describe("extensions", () => {
         } else sendJson(response, binding === "JSONRPC" ? { result: task } : task);
       };
       const { remote, seen } = await connectToResponder(answer, { binding, extensions: [POLITE, LOUD] });
-      const told: (readonly string[])[] = [];
-      const onActivated = (uris: readonly string[]): void => void told.push(uris);
+      const reported: (readonly string[])[] = [];
+      const onActivated = (uris: readonly string[]): void => void reported.push(uris);
       await remote.tasks.get("t", { onExtensionsActivated: onActivated });
       await collectEvents(remote.stream("x", { onExtensionsActivated: onActivated }));
-      expect(told).toEqual([[POLITE], [POLITE]]);
+      expect(reported).toEqual([[POLITE], [POLITE]]);
       expect(seen().map(({ headers }) => headers["a2a-extensions"])).toEqual(
         Array(2).fill(`${POLITE}, ${LOUD}`),
       );
     },
   );
 
-  it("that the agent requires and the caller does not speak are a refusal at once [H-04]", async () => {
+  it("that the agent requires and the caller does not support cause an immediate error [H-04]", async () => {
     const capabilities = { extensions: [{ uri: POLITE, required: true }, { uri: LOUD }] };
     await expect(connectToResponder(respondWithResult(task), {}, { capabilities })).rejects.toMatchObject({
       reason: "EXTENSION_SUPPORT_REQUIRED",
@@ -167,11 +167,11 @@ describe("extensions", () => {
   });
 });
 
-describe("the configurations of push notifications", () => {
+describe("push notification configurations", () => {
   const config = { id: "p", taskId: "t/1", url: "https://me.example/hook", token: "x" };
   const about = { capabilities: { pushNotifications: true } };
 
-  it("are created, read, listed and deleted over JSON-RPC [I-01, I-03]", async () => {
+  it("are created, read, listed, and deleted over JSON-RPC [I-01, I-03]", async () => {
     const answers = respondInTurn(
       respondWithResult(config),
       respondWithResult(config),
@@ -181,11 +181,11 @@ describe("the configurations of push notifications", () => {
       respondWithResult(undefined),
     );
     const { remote, seen } = await connectToResponder(answers, {}, about);
-    const { pushConfigs: push } = remote.tasks;
-    expect(await push.create("t/1", { url: config.url, token: "x" })).toEqual(config);
-    expect(await push.get("t/1", "p")).toEqual(config);
-    expect(await push.list("t/1", { pageSize: 1 })).toEqual({ configs: [config], nextPageToken: "n" });
-    for (let time = 0; time < 3; time++) await push.delete("t/1", "p");
+    const { pushConfigs } = remote.tasks;
+    expect(await pushConfigs.create("t/1", { url: config.url, token: "x" })).toEqual(config);
+    expect(await pushConfigs.get("t/1", "p")).toEqual(config);
+    expect(await pushConfigs.list("t/1", { pageSize: 1 })).toEqual({ configs: [config], nextPageToken: "n" });
+    for (let time = 0; time < 3; time++) await pushConfigs.delete("t/1", "p");
     expect(seen().map(({ body }) => [body.method, body.params])).toEqual([
       ["CreateTaskPushNotificationConfig", { taskId: "t/1", url: config.url, token: "x" }],
       ["GetTaskPushNotificationConfig", { taskId: "t/1", id: "p" }],
@@ -194,7 +194,7 @@ describe("the configurations of push notifications", () => {
     ]);
   });
 
-  it("are created, read, listed and deleted over REST, whatever a deletion answers [I-01, I-03]", async () => {
+  it("are created, read, listed, and deleted over REST, even if a deletion returns no body [I-01, I-03]", async () => {
     const answers = respondInTurn(
       (response) => sendJson(response, config, 201),
       (response) => sendJson(response, config),
@@ -204,11 +204,11 @@ describe("the configurations of push notifications", () => {
       (response) => sendJson(response, {}),
     );
     const { remote, seen } = await connectToResponder(answers, { binding: "HTTP+JSON" }, about);
-    const { pushConfigs: push } = remote.tasks;
-    expect(await push.create("t/1", { url: config.url, token: "x" })).toEqual(config);
-    expect(await push.get("t/1", "p")).toEqual(config);
-    expect(await push.list("t/1", { pageSize: 1, pageToken: "n" })).toEqual({ configs: [] });
-    for (let time = 0; time < 3; time++) await push.delete("t/1", "p");
+    const { pushConfigs } = remote.tasks;
+    expect(await pushConfigs.create("t/1", { url: config.url, token: "x" })).toEqual(config);
+    expect(await pushConfigs.get("t/1", "p")).toEqual(config);
+    expect(await pushConfigs.list("t/1", { pageSize: 1, pageToken: "n" })).toEqual({ configs: [] });
+    for (let time = 0; time < 3; time++) await pushConfigs.delete("t/1", "p");
     expect(seen().map(({ method, url, text }) => [method, url, text])).toEqual([
       ["POST", "/rest/tasks/t%2F1/pushNotificationConfigs", JSON.stringify({ url: config.url, token: "x" })],
       ["GET", "/rest/tasks/t%2F1/pushNotificationConfigs/p", ""],
@@ -217,44 +217,47 @@ describe("the configurations of push notifications", () => {
     ]);
   });
 
-  it("are not asked of an agent that does not push [H-01]", async () => {
+  it("are not requested from an agent without push notifications [H-01]", async () => {
     const { remote, seen } = await connectToResponder(respondWithResult(config));
     await expect(remote.tasks.pushConfigs.create("t", config)).rejects.toMatchObject({
       reason: "PUSH_NOTIFICATION_NOT_SUPPORTED",
     });
     await expect(remote.tasks.pushConfigs.list("t")).rejects.toThrow(
-      `"Raw" does not offer pushNotifications`,
+      `"Raw" does not declare pushNotifications`,
     );
     expect(seen()).toEqual([]);
   });
 });
 
-describe("the card", () => {
-  /** A host whose card has a tag and says for how long it is fresh; `version` may change. */
+describe("the agent card", () => {
+  /** A host whose card has an ETag and a freshness lifetime. `version` may change. */
   async function host(control: string): Promise<{ url: string; seen: RecordedRequest[]; version: string }> {
-    const now = { version: "1", url: "", seen: [] as RecordedRequest[] };
+    const serverState = { version: "1", url: "", seen: [] as RecordedRequest[] };
     const server = await startRecordingServer((response, request) => {
       if (!request.url.includes("/.well-known/")) {
-        const card = buildAgentCard(now.url, {
+        const card = buildAgentCard(serverState.url, {
           name: "Extended",
-          version: now.version,
+          version: serverState.version,
           capabilities: { extendedAgentCard: true },
         });
         return sendJson(response, { result: card });
       }
-      const etag = `"${now.version}"`;
+      const etag = `"${serverState.version}"`;
       response.setHeader("etag", etag).setHeader("cache-control", control);
       if (request.headers["if-none-match"] === etag) response.writeHead(304).end();
       else
         sendJson(
           response,
-          buildAgentCard(now.url, { version: now.version, capabilities: { extendedAgentCard: true } }),
+          buildAgentCard(serverState.url, {
+            version: serverState.version,
+            capabilities: { extendedAgentCard: true },
+          }),
         );
     });
-    return Object.assign(now, server);
+    return Object.assign(serverState, server);
   }
 
-  it("is asked for again only when it is out of date, and sent only when it has changed [A-24]", async () => {
+  it("is requested only when it is stale, and transferred only when it has changed [A-24]", async () => {
     const lasting = await host("public, max-age=3600");
     const fresh = await connect(lasting.url);
     expect((await fresh.refreshCard()).version).toBe("1");
@@ -271,7 +274,7 @@ describe("the card", () => {
     }
   });
 
-  it("is the extended one once that was asked for, until there is a new version [A-33]", async () => {
+  it("is the extended card after it was requested, until the version changes [A-33]", async () => {
     const changing = await host("max-age=0");
     const remote = await connect(changing.url);
     expect(remote.card.name).toBe("Raw");
@@ -281,13 +284,13 @@ describe("the card", () => {
     expect((await remote.refreshCard()).name).toBe("Raw");
   });
 
-  it("is used only if its signature holds, whichever card it is [A-40, A-45]", async () => {
+  it("is used only with a valid signature, public or extended [A-40, A-45]", async () => {
     const key = { ...(await generateSigningKey("ES256")), kid: "k" };
     const { d: _secret, ...publicKey } = key;
     const verify = createCardVerifier({ keys: [publicKey] });
     const signed = async (name: string): Promise<object> =>
       signCard(
-        buildAgentCard(now.url, {
+        buildAgentCard(serverState.url, {
           name,
           capabilities: { extendedAgentCard: true, streaming: false },
         }) as AgentCard,
@@ -295,31 +298,34 @@ describe("the card", () => {
           privateKey: key,
         },
       );
-    const now = { url: "", card: {}, extended: {} };
+    const serverState = { url: "", card: {}, extended: {} };
     const { url } = await startRecordingServer((response, request) =>
-      sendJson(response, request.url.includes("/.well-known/") ? now.card : { result: now.extended }),
+      sendJson(
+        response,
+        request.url.includes("/.well-known/") ? serverState.card : { result: serverState.extended },
+      ),
     );
-    now.url = url;
-    now.card = await signed("Public");
+    serverState.url = url;
+    serverState.card = await signed("Public");
     const remote = await connect(url, { verifyCard: verify });
-    now.extended = { ...(await signed("Extended")), description: "Forged" };
+    serverState.extended = { ...(await signed("Extended")), description: "Forged" };
     await expect(remote.getExtendedCard()).rejects.toMatchObject({ reason: "INVALID_AGENT_RESPONSE" });
     expect(remote.card.name).toBe("Public");
-    now.extended = await signed("Extended");
+    serverState.extended = await signed("Extended");
     expect((await remote.getExtendedCard()).name).toBe("Extended");
-    now.card = { ...now.card, version: "2" };
-    await expect(remote.refreshCard()).rejects.toThrow("signed by nobody who is trusted");
-    await expect(connect(url, { verifyCard: verify })).rejects.toThrow("signed by nobody who is trusted");
+    serverState.card = { ...serverState.card, version: "2" };
+    await expect(remote.refreshCard()).rejects.toThrow("has no trusted signature");
+    await expect(connect(url, { verifyCard: verify })).rejects.toThrow("has no trusted signature");
   });
 
-  it("is used only as far as it is signed: what it has beside that, as a card of 0.3, does not count [A-40]", async () => {
+  it("is used only as far as its signature covers it, without unsigned 0.3 interfaces [A-40]", async () => {
     const key = { ...(await generateSigningKey("ES256")), kid: "k" };
     const { d: _secret, ...publicKey } = key;
     const verify = createCardVerifier({ keys: [publicKey] });
-    const { url } = await startRecordingServer((response) => sendJson(response, now.card));
+    const { url } = await startRecordingServer((response) => sendJson(response, serverState.card));
     const signed = await signCard(buildAgentCard(url, {}) as AgentCard, { privateKey: key });
     const older = { protocolVersion: "0.3.0", url: "https://evil.example/", preferredTransport: "JSONRPC" };
-    const now = { card: { ...signed, ...older } as object };
+    const serverState = { card: { ...signed, ...older } as object };
     expect((await connect(url, { version: "0.3" })).agentInterface.url).toBe("https://evil.example/");
     expect((await connect(url, { verifyCard: verify })).card.supportedInterfaces).toEqual(
       signed.supportedInterfaces,
@@ -327,17 +333,17 @@ describe("the card", () => {
     await expect(connect(url, { verifyCard: verify, version: "0.3" })).rejects.toMatchObject({
       reason: "VERSION_NOT_SUPPORTED",
     });
-    // A signature of 1.0 says nothing of where a card of 0.3 leads.
+    // A 1.0 signature does not cover the interfaces of a 0.3 card.
     const nowhere = await signCard(
       { ...signed, supportedInterfaces: [], signatures: [] },
       { privateKey: key },
     );
     const { supportedInterfaces: _none, ...bare } = nowhere;
-    now.card = { ...bare, ...older };
+    serverState.card = { ...bare, ...older };
     await expect(connect(url, { verifyCard: verify })).rejects.toThrow("its signature covers no interface");
   });
 
-  it("has no extended one where it says so [H-03]", async () => {
+  it("has no extended version if it declares none [H-03]", async () => {
     const { remote, seen } = await connectToResponder(respondWithResult({}));
     await expect(remote.getExtendedCard()).rejects.toMatchObject({ reason: "UNSUPPORTED_OPERATION" });
     expect(seen()).toEqual([]);

@@ -20,33 +20,56 @@ import { pollTask } from "./stream/poll-task.ts";
 import { type RetryOptions, retryRead } from "./stream/retry.ts";
 import type { Transport, UnaryOperation } from "./transport/transport.ts";
 
-/** An agent somewhere else. All that it does rejects with an A2AError, or with what its signal was aborted with. */
+/**
+ * A client for one remote A2A agent. Each method rejects with an `A2AError`, or with the abort reason of its
+ * signal.
+ */
 export interface A2AClient {
-  /** The card as it is known: the extended one once that was asked for. */
+  /** The agent card in use: the public card, or the extended card after `getExtendedCard` has returned it. */
   readonly card: AgentCard;
   readonly cardUrl: string;
-  /** The interface of the card that is used, with the version that is spoken. */
+  /** The card interface that this client calls, including its protocol version. */
   readonly agentInterface: AgentInterface;
-  /** Waits until the task has ended or waits for its user, unless `configuration.returnImmediately`. Never retried. */
+  /**
+   * Sends a message and resolves when the task has ended or waits for its user. With
+   * `configuration.returnImmediately`, it resolves at once. Messages are never retried.
+   */
   send(input: MessageInput, options?: SendOptions): Promise<SendMessageResponse>;
-  /** The same as it happens; resumes by itself after a cut. From an agent that does not stream: one event, the result. */
+  /**
+   * Sends a message and yields the events of its task. Reconnects after a lost connection. An agent without
+   * streaming yields one event: the result.
+   */
   stream(input: MessageInput, options?: SendOptions): AsyncIterable<StreamResponse>;
   readonly tasks: ClientTasks;
-  /** What the agent shows only to whom it knows. It is `card` from then on, until the agent has a new version. */
+  /**
+   * Fetches the extended card, which the agent shows only to authenticated callers. It replaces `card` until
+   * the agent's version changes.
+   */
   getExtendedCard(call?: CallOptions): Promise<AgentCard>;
-  /** Looks whether the public card has changed, unless it is still fresh. The interface in use stays what it is. */
+  /**
+   * Fetches the public card again unless the cached copy is still fresh. The interface in use does not
+   * change.
+   */
   refreshCard(call?: Pick<CallOptions, "signal">): Promise<AgentCard>;
 }
 
+/** Task operations of one remote agent. */
 export interface ClientTasks {
   get(id: string, options?: CallOptions & { readonly historyLength?: number }): Promise<Task>;
-  /** One page; `nextPageToken` is empty on the last. An agent of A2A 0.3 cannot list. */
+  /**
+   * Returns one page of tasks. `nextPageToken` is empty on the last page. Agents that only support A2A 0.3
+   * cannot list tasks.
+   */
   list(params?: Omit<ListTasksRequest, "tenant">, options?: CallOptions): Promise<ListTasksResponse>;
-  /** The task as it is then: an agent may finish instead. */
+  /**
+   * Requests cancellation and returns the task in its new state. The agent may complete the task instead of
+   * canceling it.
+   */
   cancel(id: string, options?: CallOptions & { readonly metadata?: JsonObject }): Promise<Task>;
   /**
-   * Follows a task from now on, or from behind an event id; resumes by itself after a cut. With an agent that does not
-   * stream: looks every second, and gives the whole task when it has changed.
+   * Yields the events of a task from now on, or after the event id in `after`. Reconnects after a lost
+   * connection. For an agent without streaming, the client polls every second and yields the complete task
+   * when it has changed.
    */
   subscribe(
     id: string,
@@ -55,24 +78,25 @@ export interface ClientTasks {
   readonly pushConfigs: ClientPushConfigs;
 }
 
-/** Where an agent posts the updates of a task. */
+/** Webhook configurations of a task: the URLs to which the agent posts task updates. */
 export interface ClientPushConfigs {
-  /** The configuration as the agent keeps it, with its id; a given id replaces the one that has it. */
+  /** Stores a configuration and returns it with its id. A configuration that has the same id is replaced. */
   create(
     taskId: string,
     config: Omit<TaskPushNotificationConfig, "tenant" | "taskId">,
     call?: CallOptions,
   ): Promise<TaskPushNotificationConfig>;
   get(taskId: string, id: string, call?: CallOptions): Promise<TaskPushNotificationConfig>;
-  /** One page; `nextPageToken` is missing or empty on the last. */
+  /** Returns one page of configurations. `nextPageToken` is missing or empty on the last page. */
   list(
     taskId: string,
     options?: CallOptions & { readonly pageSize?: number; readonly pageToken?: string },
   ): Promise<ListTaskPushNotificationConfigsResponse>;
-  /** Deleting what is not there is no error. */
+  /** Deletes a configuration. Deleting an unknown configuration is not an error. */
   delete(taskId: string, id: string, call?: CallOptions): Promise<void>;
 }
 
+/** Dependencies of `createA2AClient`. */
 export interface A2AClientDependencies {
   readonly cardCache: AgentCardCache;
   readonly agentInterface: AgentInterface;
@@ -81,18 +105,19 @@ export interface A2AClientDependencies {
   readonly retry: RetryOptions;
 }
 
+/** Creates the client of one agent from its card, its chosen interface, and a transport. */
 export function createA2AClient({
-  cardCache: cards,
-  agentInterface: via,
+  cardCache,
+  agentInterface,
   transport,
   reconnect,
   retry,
 }: A2AClientDependencies): A2AClient {
-  // Exactly as the card has it, or not at all (A2A §8.3.2).
-  const tenant = via.tenant === undefined ? {} : { tenant: via.tenant };
+  // The tenant is sent exactly as in the card, or omitted (A2A §8.3.2).
+  const tenant = agentInterface.tenant === undefined ? {} : { tenant: agentInterface.tenant };
 
   const send: A2AClient["send"] = (input, options = {}) =>
-    transport.call("SendMessage", toSendMessageRequest(input, options, via.tenant), options);
+    transport.call("SendMessage", toSendMessageRequest(input, options, agentInterface.tenant), options);
 
   async function* sendOnce(
     input: MessageInput,
@@ -101,7 +126,7 @@ export function createA2AClient({
     yield await send(input, options);
   }
 
-  /** For what only reads: it may be asked for again. */
+  /** Calls an operation that has no side effects, with retries. */
   function read<O extends UnaryOperation>(
     operation: O,
     params: Operations[O]["params"],
@@ -110,41 +135,41 @@ export function createA2AClient({
     return retryRead(retry, call.signal, () => transport.call(operation, params, call));
   }
 
-  /** What the card does not offer is not asked for (A2A §3.3.4). */
+  /** Rejects if the card does not declare a capability, without sending a request (A2A §3.3.4). */
   async function offered(
     capability: "pushNotifications" | "extendedAgentCard",
     reason: "PUSH_NOTIFICATION_NOT_SUPPORTED" | "UNSUPPORTED_OPERATION",
   ): Promise<void> {
-    const { capabilities, name } = cards.card;
+    const { capabilities, name } = cardCache.card;
     if (capabilities[capability] === true) return;
-    const message = `${JSON.stringify(name)} does not offer ${capability}; its card says so, refreshCard() if that has changed.`;
+    const message = `${JSON.stringify(name)} does not declare ${capability} in its card. Call refreshCard() if the agent has changed.`;
     throw new A2AError(reason, message);
   }
   const push = (): Promise<void> => offered("pushNotifications", "PUSH_NOTIFICATION_NOT_SUPPORTED");
 
   return {
     get card() {
-      return cards.card;
+      return cardCache.card;
     },
     get cardUrl() {
-      return cards.url;
+      return cardCache.url;
     },
-    agentInterface: via,
+    agentInterface,
     send,
     stream: (input, options = {}) =>
-      cards.card.capabilities.streaming === true
+      cardCache.card.capabilities.streaming === true
         ? openResumableStream(
             transport,
-            { send: toSendMessageRequest(input, options, via.tenant) },
+            { send: toSendMessageRequest(input, options, agentInterface.tenant) },
             options,
             reconnect,
           )
         : sendOnce(input, options),
     async getExtendedCard(call = {}) {
       await offered("extendedAgentCard", "UNSUPPORTED_OPERATION");
-      return cards.setExtendedCard(await read("GetExtendedAgentCard", tenant, call));
+      return cardCache.setExtendedCard(await read("GetExtendedAgentCard", tenant, call));
     },
-    refreshCard: ({ signal } = {}) => cards.refresh(signal),
+    refreshCard: ({ signal } = {}) => cardCache.refresh(signal),
     tasks: {
       get: (id, { historyLength, ...call } = {}) =>
         read("GetTask", { ...tenant, id, ...(historyLength === undefined ? {} : { historyLength }) }, call),
@@ -152,7 +177,7 @@ export function createA2AClient({
       cancel: (id, { metadata, ...call } = {}) =>
         transport.call("CancelTask", { ...tenant, id, ...(metadata ? { metadata } : {}) }, call),
       subscribe: (id, { after, ...call } = {}) =>
-        cards.card.capabilities.streaming === true
+        cardCache.card.capabilities.streaming === true
           ? openResumableStream(
               transport,
               { subscribe: { ...tenant, id }, lastEventId: after?.toString() },

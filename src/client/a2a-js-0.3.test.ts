@@ -1,6 +1,3 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import type { AgentCard, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent } from "a2a-js-sdk-0.3";
 import {
   type AgentExecutor,
@@ -11,12 +8,11 @@ import {
 } from "a2a-js-sdk-0.3/server";
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "a2a-js-sdk-0.3/server/express";
 import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "a2a-js-sdk-0.3/server/grpc";
-import * as grpc from "@grpc/grpc-js";
-import express from "express";
 import { afterAll, beforeAll, vi } from "vitest";
+import { SCRIPTED_CARD, startSdkServer } from "./sdk-server.fixture.ts";
 import { describeA2AClient, type RunningServer, BINDINGS_0_3 } from "./a2a-client.contract.ts";
 
-// The official server prints the errors that it answers.
+// The official server logs each error response.
 beforeAll(() => {
   vi.spyOn(console, "error").mockReturnValue();
   vi.spyOn(console, "warn").mockReturnValue();
@@ -78,53 +74,27 @@ function createArtifactUpdate(
   return { kind: "artifact-update", taskId, contextId, artifact, append };
 }
 
-async function serveWithOfficialSdk(): Promise<RunningServer> {
-  const app = express();
-  const http = createServer(app);
-  http.listen(0, "127.0.0.1");
-  await once(http, "listening");
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-  const beside = new grpc.Server();
-  const grpcPort = await new Promise<number>((resolve, reject) => {
-    beside.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
-      error ? reject(error) : resolve(port),
-    );
+function serveWithOfficialSdk(): Promise<RunningServer> {
+  return startSdkServer(({ url, grpcAddress, app, grpcServer }) => {
+    const card: AgentCard = {
+      ...SCRIPTED_CARD,
+      protocolVersion: "0.3.0",
+      url: `${url}/jsonrpc`,
+      preferredTransport: "JSONRPC",
+      additionalInterfaces: [
+        { url: `${url}/jsonrpc`, transport: "JSONRPC" },
+        { url: `${url}/rest`, transport: "HTTP+JSON" },
+        { url: grpcAddress, transport: "GRPC" },
+      ],
+    };
+    const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ScriptedExecutor());
+    const userBuilder = UserBuilder.noAuthentication;
+    app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
+    app.use("/jsonrpc", jsonRpcHandler({ requestHandler, userBuilder }));
+    app.use("/rest", restHandler({ requestHandler, userBuilder }));
+    const grpcUsers = GrpcUserBuilder.noAuthentication;
+    grpcServer.addService(A2AService, grpcService({ requestHandler, userBuilder: grpcUsers }));
   });
-  const card: AgentCard = {
-    protocolVersion: "0.3.0",
-    name: "Obedient",
-    description: "Does as it is told.",
-    version: "1",
-    url: `${url}/jsonrpc`,
-    preferredTransport: "JSONRPC",
-    additionalInterfaces: [
-      { url: `${url}/jsonrpc`, transport: "JSONRPC" },
-      { url: `${url}/rest`, transport: "HTTP+JSON" },
-      { url: `127.0.0.1:${grpcPort}`, transport: "GRPC" },
-    ],
-    capabilities: { streaming: true },
-    defaultInputModes: ["text/plain"],
-    defaultOutputModes: ["text/plain"],
-    skills: [{ id: "obey", name: "Obey", description: "Obeys", tags: ["test"] }],
-  };
-  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ScriptedExecutor());
-  const userBuilder = UserBuilder.noAuthentication;
-  app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
-  app.use("/jsonrpc", jsonRpcHandler({ requestHandler, userBuilder }));
-  app.use("/rest", restHandler({ requestHandler, userBuilder }));
-  beside.addService(
-    A2AService,
-    grpcService({ requestHandler, userBuilder: GrpcUserBuilder.noAuthentication }),
-  );
-  return {
-    url,
-    close: async () => {
-      beside.forceShutdown();
-      http.close();
-      http.closeAllConnections();
-      await once(http, "close");
-    },
-  };
 }
 
 describeA2AClient("the official SDK's server of 0.3", BINDINGS_0_3, serveWithOfficialSdk);

@@ -1,6 +1,3 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { AgentCard } from "@a2a-js/sdk";
 import {
   type AgentExecutor,
@@ -12,10 +9,9 @@ import {
 import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "@a2a-js/sdk/server/express";
 import { LegacyA2AService, legacyGrpcService } from "@a2a-js/sdk/compat/v0_3/server/grpc";
 import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "@a2a-js/sdk/server/grpc";
-import * as grpc from "@grpc/grpc-js";
-import express from "express";
 import type { Task, TaskState } from "../protocol/index.ts";
 import { publishToSdkBus } from "./sdk-events.fixture.ts";
+import { SCRIPTED_CARD, startSdkServer } from "./sdk-server.fixture.ts";
 import type { RunningServer } from "./a2a-client.contract.ts";
 
 class ScriptedExecutor implements AgentExecutor {
@@ -63,52 +59,25 @@ class ScriptedExecutor implements AgentExecutor {
   };
 }
 
-/** The official SDK's server on every binding, with an agent that does as it is told (`remote.contract.ts`). */
-export async function serveWithOfficialSdk(): Promise<RunningServer> {
-  const app = express();
-  const http = createServer(app);
-  http.listen(0, "127.0.0.1");
-  await once(http, "listening");
-  const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
-  const beside = new grpc.Server();
-  const grpcPort = await new Promise<number>((resolve, reject) => {
-    beside.bindAsync("127.0.0.1:0", grpc.ServerCredentials.createInsecure(), (error, port) =>
-      error ? reject(error) : resolve(port),
-    );
+/** Starts the official SDK's server on every binding, with the agent that `a2a-client.contract.ts` describes. */
+export function serveWithOfficialSdk(): Promise<RunningServer> {
+  return startSdkServer(({ url, grpcAddress, app, grpcServer }) => {
+    const card = AgentCard.fromJSON({
+      ...SCRIPTED_CARD,
+      supportedInterfaces: ["1.0", "0.3"].flatMap((protocolVersion) => [
+        { url: `${url}/jsonrpc`, protocolBinding: "JSONRPC", protocolVersion },
+        { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion },
+        { url: grpcAddress, protocolBinding: "GRPC", protocolVersion },
+      ]),
+    });
+    const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ScriptedExecutor());
+    const userBuilder = UserBuilder.noAuthentication;
+    app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
+    const legacyCompat = { enabled: true };
+    app.use("/jsonrpc", jsonRpcHandler({ requestHandler, userBuilder, legacyCompat }));
+    app.use("/rest", restHandler({ requestHandler, userBuilder, legacyCompat }));
+    const grpcUsers = GrpcUserBuilder.noAuthentication;
+    grpcServer.addService(A2AService, grpcService({ requestHandler, userBuilder: grpcUsers }));
+    grpcServer.addService(LegacyA2AService, legacyGrpcService({ requestHandler, userBuilder: grpcUsers }));
   });
-  const card = AgentCard.fromJSON({
-    name: "Obedient",
-    description: "Does as it is told.",
-    version: "1",
-    supportedInterfaces: [
-      { url: `${url}/jsonrpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
-      { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
-      { url: `127.0.0.1:${grpcPort}`, protocolBinding: "GRPC", protocolVersion: "1.0" },
-      { url: `${url}/jsonrpc`, protocolBinding: "JSONRPC", protocolVersion: "0.3" },
-      { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "0.3" },
-      { url: `127.0.0.1:${grpcPort}`, protocolBinding: "GRPC", protocolVersion: "0.3" },
-    ],
-    capabilities: { streaming: true },
-    defaultInputModes: ["text/plain"],
-    defaultOutputModes: ["text/plain"],
-    skills: [{ id: "obey", name: "Obey", description: "Obeys", tags: ["test"] }],
-  });
-  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ScriptedExecutor());
-  const userBuilder = UserBuilder.noAuthentication;
-  app.use("/.well-known/agent-card.json", agentCardHandler({ agentCardProvider: requestHandler }));
-  const legacyCompat = { enabled: true };
-  app.use("/jsonrpc", jsonRpcHandler({ requestHandler, userBuilder, legacyCompat }));
-  app.use("/rest", restHandler({ requestHandler, userBuilder, legacyCompat }));
-  const grpcUsers = GrpcUserBuilder.noAuthentication;
-  beside.addService(A2AService, grpcService({ requestHandler, userBuilder: grpcUsers }));
-  beside.addService(LegacyA2AService, legacyGrpcService({ requestHandler, userBuilder: grpcUsers }));
-  return {
-    url,
-    close: async () => {
-      beside.forceShutdown();
-      http.close();
-      http.closeAllConnections();
-      await once(http, "close");
-    },
-  };
 }

@@ -3,7 +3,7 @@ import { serveWithOfficialSdk as serve } from "./a2a-js-server.fixture.ts";
 import { connect } from "./index.ts";
 import { collectEvents, describeA2AClient, BINDINGS_0_3, BINDINGS_1_0 } from "./a2a-client.contract.ts";
 
-// The official server prints the errors that it answers before a stream begins.
+// The official server logs each error response before a stream starts.
 beforeAll(() => void vi.spyOn(console, "error").mockReturnValue());
 afterAll(() => void vi.restoreAllMocks());
 

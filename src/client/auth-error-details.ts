@@ -2,26 +2,29 @@ import { A2AError } from "../protocol/index.ts";
 import { type AgentCardSecurity, formatRequirements, listAuthRequirements } from "./auth/auth-plan.ts";
 import type { Transport } from "./transport/transport.ts";
 
-/** For a caller without credentials: a refusal then says which the card asks for, whatever the agent says itself. */
+/**
+ * Wraps a transport so that authentication errors name the credentials that the card requires. Used when the
+ * caller has configured no credentials.
+ */
 export function withAuthErrorDetails(transport: Transport, card: AgentCardSecurity): Transport {
   const requirements = listAuthRequirements(card).filter(({ size }) => size > 0);
   if (requirements.length === 0) return transport;
-  const told = (error: unknown): unknown => {
+  const addRequirements = (error: unknown): unknown => {
     if (!(error instanceof A2AError) || error.reason !== "UNAUTHENTICATED") return error;
-    const message = `${error.message.replace(/\.?$/, ".")} The card asks for ${formatRequirements(requirements)}.`;
+    const message = `${error.message.replace(/\.?$/, ".")} The card requires ${formatRequirements(requirements)}.`;
     return new A2AError(error.reason, message, { metadata: error.metadata, cause: error });
   };
   return {
     version: transport.version,
     call: (operation, params, call) =>
       transport.call(operation, params, call).catch((error: unknown) => {
-        throw told(error);
+        throw addRequirements(error);
       }),
     async *stream(operation, params, call) {
       try {
         yield* transport.stream(operation, params, call);
       } catch (error) {
-        throw told(error);
+        throw addRequirements(error);
       }
     },
   };

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { connect as dial, createServer as createProxy, type AddressInfo, type Socket } from "node:net";
 
-/** A connection to a server that breaks, every time, once that many bytes of answers have come through. */
+/** A proxy that breaks each connection after a given number of response bytes. */
 export async function createBreakingProxy(
   target: string,
 ): Promise<{ url: string; breakAfter(bytes: number[]): void; close(): void }> {
   const { hostname, port } = new URL(target);
-  let left: number[] = [];
+  let budgets: number[] = [];
   const open = new Set<Socket>();
   const proxy = createProxy((client) => {
     const server = dial(Number(port), hostname);
@@ -19,11 +19,11 @@ export async function createBreakingProxy(
     }
     client.pipe(server);
     server.on("data", (bytes) => {
-      const [budget = Infinity, ...later] = left;
+      const [budget = Infinity, ...later] = budgets;
       client.write(bytes.subarray(0, budget));
-      if (bytes.length < budget) left = left.length > 0 ? [budget - bytes.length, ...later] : [];
+      if (bytes.length < budget) budgets = budgets.length > 0 ? [budget - bytes.length, ...later] : [];
       else {
-        left = later;
+        budgets = later;
         client.end(() => client.resetAndDestroy());
       }
     });
@@ -31,7 +31,7 @@ export async function createBreakingProxy(
   await once(proxy, "listening");
   return {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
-    breakAfter: (bytes) => (left = bytes),
+    breakAfter: (bytes) => (budgets = bytes),
     close: () => {
       proxy.close();
       for (const socket of open) socket.destroy();

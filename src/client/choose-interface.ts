@@ -2,55 +2,75 @@ import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index
 import type { ProtocolVersion } from "../wire/index.ts";
 import { CLIENT_BINDINGS, type ClientBinding } from "./transport/create-transport.ts";
 
+/** Preferences for choosing one interface of a card. */
 export interface InterfacePreferences {
   readonly binding?: ClientBinding;
-  /** The first of these that the card offers, in the version that is asked for; where it offers none, its own order counts. */
+  /**
+   * Bindings in order of preference, best first. The first one that the card offers in the requested version
+   * is chosen. Default: the card's order.
+   */
   readonly preferredBindings?: readonly ClientBinding[];
-  /** Only this one. */
+  /** The only protocol version that is accepted. Default: any supported version. */
   readonly version?: ProtocolVersion;
-  /** Whether 0.3 may be spoken with an agent that also speaks 1.0, but not over the binding that is asked for. */
+  /**
+   * Whether A2A 0.3 is accepted from an agent that offers 1.0, but not over the requested binding. Default:
+   * false.
+   */
   readonly allowOlderVersion?: boolean;
-  /** Taken only where there is no other. */
+  /** A binding that is chosen only if the card offers no other. */
   readonly avoidBinding?: ClientBinding;
 }
 
-/** Those that are spoken, the newest first. */
+/** The supported protocol versions, newest first. */
 const SUPPORTED_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 
 /**
- * The interface of the card that is spoken to: the first, in the card's order, of the newest version that both sides
- * have (A2A §8.3.2). An agent of 0.3 is spoken to in 0.3; one that has 1.0 too never silently is.
+ * Chooses the interface to call: the first in the card's order of the newest version that both sides support
+ * (A2A §8.3.2). An agent that offers only 0.3 is called with 0.3. An agent that also offers 1.0 is never
+ * called with 0.3 unless the options allow it.
  */
 export function chooseInterface(
   card: AgentCard,
   {
-    binding: asked,
-    preferredBindings: prefer = [],
+    binding: requestedBinding,
+    preferredBindings = [],
     version,
-    allowOlderVersion: allowOlder,
-    avoidBinding: avoid,
+    allowOlderVersion,
+    avoidBinding,
   }: InterfacePreferences = {},
 ): AgentInterface {
-  const offered = card.supportedInterfaces;
-  const binding = asked ?? prefer.find((one) => offered.some((other) => matchesBinding(other, one, version)));
-  const isNew = offered.some((one) => getProtocolVersion(one) === "1.0");
-  const spoken = offered.filter(({ protocolBinding }) =>
+  const offeredInterfaces = card.supportedInterfaces;
+  const binding =
+    requestedBinding ??
+    preferredBindings.find((offeredInterface) =>
+      offeredInterfaces.some((candidate) => matchesBinding(candidate, offeredInterface, version)),
+    );
+  const supportsV1 = offeredInterfaces.some(
+    (offeredInterface) => getProtocolVersion(offeredInterface) === "1.0",
+  );
+  const supportedInterfaces = offeredInterfaces.filter(({ protocolBinding }) =>
     binding === undefined ? isSupportedBinding(protocolBinding) : protocolBinding === binding,
   );
   const bindings = binding === undefined ? CLIENT_BINDINGS.join(" or ") : binding;
-  for (const wanted of version === undefined ? SUPPORTED_VERSIONS : [version]) {
-    const candidates = spoken.filter((one) => getProtocolVersion(one) === wanted);
-    const chosen = candidates.find(({ protocolBinding }) => protocolBinding !== avoid) ?? candidates[0];
+  for (const wantedVersion of version === undefined ? SUPPORTED_VERSIONS : [version]) {
+    const candidates = supportedInterfaces.filter(
+      (offeredInterface) => getProtocolVersion(offeredInterface) === wantedVersion,
+    );
+    const chosen =
+      candidates.find(({ protocolBinding }) => protocolBinding !== avoidBinding) ?? candidates[0];
     if (!chosen) continue;
-    if (wanted === "1.0" || version !== undefined || allowOlder || !isNew) return chosen;
-    const message = `${quoteName(card)} speaks A2A 1.0, but over ${bindings} only ${wanted} (${formatOfferedInterfaces(card)}); allow that with { allowOlder: true }, or leave the binding to the card.`;
+    if (wantedVersion === "1.0" || version !== undefined || allowOlderVersion || !supportsV1) return chosen;
+    const message = `${quoteName(card)} supports A2A 1.0, but over ${bindings} only ${wantedVersion} (${formatOfferedInterfaces(card)}). Set { allowOlderVersion: true }, or omit the binding.`;
     throw new A2AError("VERSION_NOT_SUPPORTED", message);
   }
   const message = `${quoteName(card)} does not offer ${bindings} at A2A ${version ?? SUPPORTED_VERSIONS.join(" or ")}; its card offers ${formatOfferedInterfaces(card)}.`;
   throw new A2AError("VERSION_NOT_SUPPORTED", message);
 }
 
-/** The version that an interface speaks, patches aside (A2A §3.6); undefined for one that is not spoken here. */
+/**
+ * Returns the protocol version of an interface without its patch number (A2A §3.6). Returns `undefined` for
+ * an unsupported version.
+ */
 export function getProtocolVersion({ protocolVersion }: AgentInterface): ProtocolVersion | undefined {
   return SUPPORTED_VERSIONS.find(
     (version) => protocolVersion === version || protocolVersion.startsWith(`${version}.`),
@@ -58,16 +78,20 @@ export function getProtocolVersion({ protocolVersion }: AgentInterface): Protoco
 }
 
 function matchesBinding(
-  one: AgentInterface,
+  offeredInterface: AgentInterface,
   binding: ClientBinding,
   version: ProtocolVersion | undefined,
 ): boolean {
-  const spoken = getProtocolVersion(one);
-  return one.protocolBinding === binding && spoken !== undefined && (version ?? spoken) === spoken;
+  const supportedInterfaces = getProtocolVersion(offeredInterface);
+  return (
+    offeredInterface.protocolBinding === binding &&
+    supportedInterfaces !== undefined &&
+    (version ?? supportedInterfaces) === supportedInterfaces
+  );
 }
 
 function isSupportedBinding(binding: string): boolean {
-  return CLIENT_BINDINGS.some((one) => one === binding);
+  return CLIENT_BINDINGS.some((offeredInterface) => offeredInterface === binding);
 }
 
 function quoteName({ name }: AgentCard): string {
@@ -75,6 +99,8 @@ function quoteName({ name }: AgentCard): string {
 }
 
 function formatOfferedInterfaces({ supportedInterfaces }: AgentCard): string {
-  const offers = supportedInterfaces.map((one) => `${one.protocolBinding} ${one.protocolVersion}`);
-  return offers.length > 0 ? offers.join(", ") : "nothing";
+  const descriptions = supportedInterfaces.map(
+    (offeredInterface) => `${offeredInterface.protocolBinding} ${offeredInterface.protocolVersion}`,
+  );
+  return descriptions.length > 0 ? descriptions.join(", ") : "nothing";
 }

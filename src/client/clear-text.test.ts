@@ -9,76 +9,83 @@ interface ObservedRequest {
   readonly authorization: string | null;
 }
 
-/** A network in which every address answers: with a card that names one interface, or with a task. */
+/** A network in which every address answers, with a card that names one interface or with a task. */
 async function connectOverFakeNetwork(
   url: string,
   agent: string,
   options: ConnectOptions = {},
   protocolBinding = "JSONRPC",
 ): Promise<{ remote: A2AClient; heard: ObservedRequest[] }> {
-  const heard: ObservedRequest[] = [];
+  const received: ObservedRequest[] = [];
   const supportedInterfaces = [{ url: agent, protocolBinding, protocolVersion: "1.0" }];
   const remote = await connect(url, {
     ...options,
     fetch: async (input, init) => {
       const asked = input as string;
       if (asked.endsWith(".json")) return Response.json(buildAgentCard("", { supportedInterfaces }));
-      heard.push({ url: asked, authorization: new Headers(init?.headers).get("authorization") });
+      received.push({ url: asked, authorization: new Headers(init?.headers).get("authorization") });
       return Response.json({ jsonrpc: "2.0", id: 1, result: task });
     },
   });
-  return { remote, heard };
+  return { remote, heard: received };
 }
 
 const auth = { bearer: "s" };
 const headers = { authorization: "Bearer s" };
 const clearTextError = {
   reason: "INVALID_AGENT_RESPONSE",
-  message: expect.stringContaining("in clear text") as string,
+  message: expect.stringContaining("without TLS") as string,
 };
 
-describe("credentials for an agent in clear text", () => {
+describe("credentials for an agent without TLS", () => {
   it.each<[string, ConnectOptions]>([
     ["auth", { auth }],
     ["headers", { headers }],
-  ])("are not sent, whatever its card says (%s) [M-07]", async (_, options) => {
+  ])("are not sent on the card's authority (%s) [M-07]", async (_, options) => {
     await expect(
       connectOverFakeNetwork("https://agent.test", "http://agent.test/rpc", options),
     ).rejects.toMatchObject(clearTextError);
-    const { remote, heard } = await connectOverFakeNetwork("https://agent.test", "http://agent.test/rpc", {
-      ...options,
-      allowClearText: true,
-    });
+    const { remote, heard: received } = await connectOverFakeNetwork(
+      "https://agent.test",
+      "http://agent.test/rpc",
+      {
+        ...options,
+        allowClearText: true,
+      },
+    );
     expect((await remote.tasks.get("t")).id).toBe("t");
-    expect(heard).toEqual([{ url: "http://agent.test/rpc", authorization: "Bearer s" }]);
+    expect(received).toEqual([{ url: "http://agent.test/rpc", authorization: "Bearer s" }]);
   });
 
-  it("are not sent with single calls either; a call without any is the caller's business [M-07]", async () => {
-    const { remote, heard } = await connectOverFakeNetwork("https://agent.test", "http://agent.test/rpc");
+  it("are not sent with single calls, but calls without credentials are allowed [M-07]", async () => {
+    const { remote, heard: received } = await connectOverFakeNetwork(
+      "https://agent.test",
+      "http://agent.test/rpc",
+    );
     expect((await remote.tasks.get("t")).id).toBe("t");
     await expect(remote.send("hi", { headers })).rejects.toMatchObject(clearTextError);
     const stream = remote.stream("hi", { headers })[Symbol.asyncIterator]();
     await expect(stream.next()).rejects.toMatchObject(clearTextError);
-    expect(heard).toEqual([{ url: "http://agent.test/rpc", authorization: null }]);
+    expect(received).toEqual([{ url: "http://agent.test/rpc", authorization: null }]);
   });
 
-  it("are sent to this machine, and to a host that the caller reaches in clear text", async () => {
+  it("are sent to the local machine, and to a host that the caller contacts without TLS", async () => {
     for (const [url, agent] of [
       ["https://agent.test", "http://127.0.0.1:4000/"],
       ["https://agent.test", "http://[::1]:4000/"],
       ["https://agent.test", "http://localhost/"],
       ["http://agent.test:4000", "http://agent.test:4000/a2a"],
     ] as const) {
-      const { remote, heard } = await connectOverFakeNetwork(url, agent, { auth });
+      const { remote, heard: received } = await connectOverFakeNetwork(url, agent, { auth });
       await remote.tasks.get("t");
-      expect(heard).toEqual([{ url: agent, authorization: "Bearer s" }]);
+      expect(received).toEqual([{ url: agent, authorization: "Bearer s" }]);
     }
     await expect(
       connectOverFakeNetwork("http://agent.test", "http://other.test/", { auth }),
     ).rejects.toMatchObject(clearTextError);
   });
 
-  it("are told from others over gRPC by whether that is TLS [M-07]", async () => {
+  it("are protected over gRPC unless the connection uses TLS [M-07]", async () => {
     const over = (agent: string, options: ConnectOptions = {}): Promise<unknown> =>
       connectOverFakeNetwork("https://agent.test", agent, { auth, ...options }, "GRPC");
     for (const agent of ["grpc://agent.test:80", "http://agent.test"])

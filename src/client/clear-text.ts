@@ -1,23 +1,25 @@
 import { A2AError, type AgentInterface } from "../protocol/index.ts";
-import { isLoopback } from "./loopback.ts";
-import { type GrpcClientOptions, parseGrpcAddress } from "./transport/grpc-transport.ts";
+import { isLoopback } from "./http/loopback.ts";
+import { parseGrpcAddress } from "./transport/grpc-transport.ts";
+import { type GrpcClientOptions } from "./transport/http.ts";
 import type { CallOptions } from "./transport/http.ts";
 import type { Transport } from "./transport/transport.ts";
 
 /**
- * Why nothing secret may be sent to an interface: what goes there can be read on the way, and only its card says that it
- * should. Undefined for TLS, for this machine, and for the host whose card the caller asked for in clear text himself.
+ * Returns an error if credentials would be sent to this interface unencrypted on the card's authority alone.
+ * Returns `undefined` for TLS, for the local machine, and for the host of an `http:` URL that the caller
+ * configured.
  */
 export function findClearTextError(
-  via: AgentInterface,
+  agentInterface: AgentInterface,
   cardUrl: string,
   grpc: GrpcClientOptions | undefined,
 ): A2AError | undefined {
-  const { url, protocolBinding } = via;
+  const { url, protocolBinding } = agentInterface;
   const hostname = protocolBinding === "GRPC" ? getClearTextGrpcHost(url, grpc) : getClearTextHost(url);
   if (hostname === undefined || isLoopback(hostname) || hostname === getClearTextHost(cardUrl))
     return undefined;
-  const message = `The card names ${url}, in clear text, where credentials could be read on the way. Have the agent offer TLS, or give { allowClearText: true } if you trust the network.`;
+  const message = `The card names ${url} without TLS, so credentials would be sent unencrypted. Enable TLS on the agent, or set { allowClearText: true } if you trust the network.`;
   return new A2AError("INVALID_AGENT_RESPONSE", message, { metadata: { clearText: url } });
 }
 
@@ -26,25 +28,30 @@ function getClearTextHost(url: string): string | undefined {
   return protocol === "http:" ? hostname : undefined;
 }
 
-/** Who says himself that there is no TLS knows. */
-function getClearTextGrpcHost(url: string, { tls: wanted }: GrpcClientOptions = {}): string | undefined {
+/**
+ * Returns the host of an unencrypted gRPC address. An explicit `tls` option means that the caller has already
+ * decided.
+ */
+function getClearTextGrpcHost(url: string, { tls: tlsOption }: GrpcClientOptions = {}): string | undefined {
   const { address, tls } = parseGrpcAddress(url);
-  return tls || wanted !== undefined ? undefined : new URL(`http://${address}`).hostname;
+  return tls || tlsOption !== undefined ? undefined : new URL(`http://${address}`).hostname;
 }
 
-/** Calls with headers of their own, which may be secrets, are refused. */
-export function withHeadersForbidden(transport: Transport, refusal: A2AError): Transport {
-  const check = ({ headers = {} }: CallOptions): void => {
-    if (Object.keys(headers).length > 0) throw refusal;
+/**
+ * Wraps a transport so that calls with custom headers are rejected, because the headers may contain secrets.
+ */
+export function withHeadersForbidden(transport: Transport, error: A2AError): Transport {
+  const assertNoHeaders = ({ headers = {} }: CallOptions): void => {
+    if (Object.keys(headers).length > 0) throw error;
   };
   return {
     version: transport.version,
     async call(operation, params, call) {
-      check(call);
+      assertNoHeaders(call);
       return await transport.call(operation, params, call);
     },
     async *stream(operation, params, call) {
-      check(call);
+      assertNoHeaders(call);
       yield* transport.stream(operation, params, call);
     },
   };

@@ -10,35 +10,36 @@ import {
 } from "../protocol/index.ts";
 
 /**
- * Reads a stream to its end and gives what SendMessage would have given: the task with all that was streamed into it,
- * or the message of an agent that answered without a task.
+ * Reads a stream to its end and returns the same result as `SendMessage`. The result is the task with all
+ * streamed updates, or the message of an agent that answered without a task.
  */
 export async function collect(stream: AsyncIterable<StreamResponse>): Promise<SendMessageResponse> {
   let task: Task | undefined;
   let message: Message | undefined;
   for await (const event of stream) {
-    // A whole task supersedes all that came before it: a snapshot after a cut, or the last word of a server.
+    // A complete task replaces all earlier events. Servers send one after a reconnect or at the end of a
+    // stream.
     if ("task" in event) task = copyTask(event.task);
     else if (!task && "message" in event) message = event.message;
     else {
       task ??= createTaskFromUpdate(event);
-      const next = fold(task, event);
-      if (!isEventRefusal(next)) task = next;
+      const folded = fold(task, event);
+      if (!isEventRefusal(folded)) task = folded;
     }
   }
   if (task) return { task };
   if (message) return { message };
-  throw new A2AError(
-    "INVALID_AGENT_RESPONSE",
-    "The agent's stream ended without a task and without a message.",
-  );
+  throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's stream ended without a task or a message.");
 }
 
-/** What is known of a task from an update alone: of a task that went on, A2A 0.3 need not send the whole first. */
+/**
+ * Creates a task from an update. For an existing task, A2A 0.3 servers may omit the complete task at the
+ * start of a stream.
+ */
 function createTaskFromUpdate(event: StreamResponse): Task | undefined {
   if ("statusUpdate" in event) {
-    const { taskId: id, contextId, status } = event.statusUpdate;
-    return { id, contextId, status };
+    const { taskId, contextId, status } = event.statusUpdate;
+    return { id: taskId, contextId, status };
   }
   if (!("artifactUpdate" in event)) return undefined;
   const { taskId: id, contextId } = event.artifactUpdate;

@@ -27,18 +27,18 @@ describe.each([
   ["HTTP+JSON", "1.0"],
   ["JSONRPC", "0.3"],
   ["HTTP+JSON", "0.3"],
-] as const)("over a network that breaks, over %s %s", (binding, version) => {
-  it("a stream loses nothing, has nothing twice and runs once [E2, E3, E4, E10, F-11]", async () => {
+] as const)("over an unreliable network, over %s %s", (binding, version) => {
+  it("a stream loses and repeats no event, and its message runs once [E2, E3, E4, E10, F-11]", async () => {
     const served = await startServer();
     const network = await createBreakingProxy(served.url);
     let cuts = 0;
     const sleep = (ms: number): Promise<void> => {
-      // A second is what the client stays behind the last event of 0.3.
+      // The client waits one second after the last event of 0.3.
       if (ms !== 1_000) cuts += 1;
       return Promise.resolve();
     };
     const remote = await connect(network.url, { binding, version, reconnect: { maxRetries: 20, sleep } });
-    // 0.3 cannot list.
+    // A2A 0.3 cannot list tasks.
     const observer = await connect(served.url);
     const breaks = fc.array(fc.integer({ min: 1, max: 4_000 }), { maxLength: 12 });
     let sent = 0;
@@ -50,8 +50,8 @@ describe.each([
         expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
         const events = await collectEvents(remote.stream("numbers 100", { taskId: asked.id }));
         network.breakAfter([]);
-        // A message that was cut before its first event is sent again, and finds its turn over when that was quick: the
-        // stream then begins with the task that holds all of it.
+        // A message is sent again if its stream broke before the first event. If its turn has ended by then,
+        // the stream begins with the complete task.
         const streamed = events.flatMap((event) => {
           if ("artifactUpdate" in event) return event.artifactUpdate.artifact.parts;
           return "task" in event ? (event.task.artifacts ?? []).flatMap(({ parts }) => parts) : [];
@@ -75,7 +75,7 @@ async function* toAsyncIterable(events: readonly StreamResponse[]): AsyncGenerat
   yield* events;
 }
 
-it("what is wrong with a request comes back with its path [F-10, D-04]", async () => {
+it("an invalid request returns the path of each violation [F-10, D-04]", async () => {
   const served = await startServer();
   for (const binding of ["JSONRPC", "HTTP+JSON"] as const) {
     const remote = await connect(served.url, { binding });

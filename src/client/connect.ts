@@ -11,61 +11,78 @@ import { withCloseDelay } from "./stream/close-delay.ts";
 import { createA2AClient, type A2AClient } from "./a2a-client.ts";
 import { createTransport } from "./transport/create-transport.ts";
 
-/** Finds an agent by the URL of its host, its card or itself, and speaks with it as its card says. */
+/**
+ * Connects to an agent from the URL of its host, its card, or the agent, and returns a client for the
+ * interface that its card declares.
+ */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<A2AClient> {
   const { auth, extensions = [], reconnect = {}, retry = {}, version = "1.0" } = options;
   const http = createTransportOptions(options);
   const source = createCardFetchOptions(http, options);
-  const found = await discoverCard(source, url, options.signal);
-  const via = await chooseAvailableInterface(found.card, options);
-  assertRequiredExtensions(found.card, extensions);
-  const origin = getInterfaceOrigin(via);
-  const refusal = options.allowClearText ? undefined : findClearTextError(via, found.url, options.grpc);
-  if (refusal && (auth || Object.keys(http.headers).length > 0)) throw refusal;
+  const fetchedCard = await discoverCard(source, url, options.signal);
+  const agentInterface = await chooseAvailableInterface(fetchedCard.card, options);
+  assertRequiredExtensions(fetchedCard.card, extensions);
+  const origin = getInterfaceOrigin(agentInterface);
+  const clearTextError = options.allowClearText
+    ? undefined
+    : findClearTextError(agentInterface, fetchedCard.url, options.grpc);
+  if (clearTextError && (auth || Object.keys(http.headers).length > 0)) throw clearTextError;
   const authorizer = auth && {
-    authorizer: createAuthorizer(found.card, { auth, agentOrigin: origin, fetch: http.fetch, now: Date.now }),
+    authorizer: createAuthorizer(fetchedCard.card, {
+      auth,
+      agentOrigin: origin,
+      fetch: http.fetch,
+      now: Date.now,
+    }),
   };
-  const transport = await createTransport(via, {
+  const transport = await createTransport(agentInterface, {
     ...http,
     ...authorizer,
-    version: getProtocolVersion(via) ?? version,
+    version: getProtocolVersion(agentInterface) ?? version,
   });
-  const guarded = refusal ? withHeadersForbidden(transport, refusal) : transport;
-  const patient = transport.version === "0.3" ? withCloseDelay(guarded, reconnect) : guarded;
+  const guardedTransport = clearTextError ? withHeadersForbidden(transport, clearTextError) : transport;
+  const delayedTransport =
+    transport.version === "0.3" ? withCloseDelay(guardedTransport, reconnect) : guardedTransport;
   return createA2AClient({
-    cardCache: new AgentCardCache(source, found),
-    agentInterface: via,
-    transport: auth ? patient : withAuthErrorDetails(patient, found.card),
+    cardCache: new AgentCardCache(source, fetchedCard),
+    agentInterface,
+    transport: auth ? delayedTransport : withAuthErrorDetails(delayedTransport, fetchedCard.card),
     reconnect,
     retry,
   });
 }
 
-/** The interface that is spoken to; whether gRPC can be is looked at only where it would be. */
+/** Chooses an interface. The gRPC packages are loaded only if gRPC is the preferred binding. */
 async function chooseAvailableInterface(card: AgentCard, options: ConnectOptions): Promise<AgentInterface> {
-  const first = chooseInterface(card, options);
-  const isAsked = options.binding !== undefined || options.preferredBindings?.includes("GRPC") === true;
-  if (first.protocolBinding !== "GRPC" || isAsked) return first;
-  const isWanted = options.fetch === undefined || options.grpc !== undefined;
-  if (isWanted && (await isGrpcAvailable())) return first;
+  const preferred = chooseInterface(card, options);
+  const isRequested = options.binding !== undefined || options.preferredBindings?.includes("GRPC") === true;
+  if (preferred.protocolBinding !== "GRPC" || isRequested) return preferred;
+  const mayUseGrpc = options.fetch === undefined || options.grpc !== undefined;
+  if (mayUseGrpc && (await isGrpcAvailable())) return preferred;
   return chooseInterface(card, { ...options, avoidBinding: "GRPC" });
 }
 
-/** What the agent requires and the caller does not speak would be refused with every request (A2A §4.6). */
-function assertRequiredExtensions({ name, capabilities }: AgentCard, spoken: readonly string[]): void {
+/**
+ * Throws if the agent requires an extension that the caller does not support. Such an agent rejects every
+ * request (A2A §4.6).
+ */
+function assertRequiredExtensions({ name, capabilities }: AgentCard, supportedUris: readonly string[]): void {
   const missing = (capabilities.extensions ?? []).filter(
-    ({ uri, required }) => required && !spoken.includes(uri),
+    ({ uri, required }) => required && !supportedUris.includes(uri),
   );
   if (missing.length === 0) return;
   const uris = missing.map(({ uri }) => uri);
-  const message = `${JSON.stringify(name)} requires extensions of whoever talks to it; if you speak them, give { extensions: ${JSON.stringify(uris)} }.`;
+  const message = `${JSON.stringify(name)} requires extensions. If you support them, set { extensions: ${JSON.stringify(uris)} }.`;
   throw new A2AError("EXTENSION_SUPPORT_REQUIRED", message);
 }
 
-/** Of whom credentials are for. A gRPC interface has an address, with a scheme or without. */
+/**
+ * Returns the origin that the credentials belong to. A gRPC interface has an address with or without a
+ * scheme.
+ */
 function getInterfaceOrigin({ url, protocolBinding }: AgentInterface): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url).origin;
   if (protocolBinding === "GRPC") return `https://${url.replace(/^[a-z]+:\/\//i, "")}`;
-  const message = `The card's ${protocolBinding} interface has the URL ${JSON.stringify(url)}, which is none of HTTP; its card is wrong.`;
+  const message = `The card's ${protocolBinding} interface has the URL ${JSON.stringify(url)}, which is not an HTTP URL. The card is invalid.`;
   throw new A2AError("INVALID_AGENT_RESPONSE", message);
 }

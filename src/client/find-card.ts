@@ -4,59 +4,74 @@ import type { AuthorizeFunction, ClientAuthOptions } from "./auth/client-auth.ts
 import { createChallengeAuthorizer } from "./auth/challenge-authorizer.ts";
 import { discoverCard } from "./card/discover-card.ts";
 import type { CardFetchOptions } from "./card/fetch-card.ts";
-import type { GrpcClientOptions } from "./transport/grpc-transport.ts";
+import type { GrpcClientOptions } from "./transport/http.ts";
 import type { TransportOptions } from "./transport/http.ts";
 import type { RetryOptions } from "./stream/retry.ts";
 import type { ClientBinding } from "./transport/create-transport.ts";
 
+/** Options for `connect`. */
 export interface ConnectOptions {
   /**
-   * Default: the first one in the card's order. gRPC counts if its packages are there; behind the others for who has a
-   * `fetch` of their own, past which it would go, and does not give `grpc`.
+   * The protocol binding to use. Default: the first supported binding in the card's order. gRPC counts only
+   * if its packages are installed. With a custom `fetch` and without `grpc`, gRPC is used only if the card
+   * offers no other binding, because gRPC bypasses `fetch`.
    */
   readonly binding?: ClientBinding;
-  /** Bindings that are taken before others where the agent offers them, the best first. */
+  /** Bindings in order of preference, best first. They take precedence over the card's order. */
   readonly preferredBindings?: readonly ClientBinding[];
-  /** Takes the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. */
+  /** Options for gRPC connections. Requires the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. */
   readonly grpc?: GrpcClientOptions;
-  /** Pins the version. Default: 1.0 with every agent that has it, 0.3 with those that have nothing else. */
+  /**
+   * The only protocol version to use. Default: 1.0 for agents that support it, and 0.3 for agents that
+   * support nothing newer.
+   */
   readonly version?: ProtocolVersion;
-  /** True: 0.3 may also be spoken with an agent that has 1.0, where it has the binding only so. */
+  /**
+   * Whether A2A 0.3 may be used with an agent that supports 1.0, but not over the requested binding. Default:
+   * false.
+   */
   readonly allowOlderVersion?: boolean;
   /**
-   * True: credentials may go to an agent that its card names in clear text (`http:`). Default: only to this machine, or
-   * to the host that `url` itself names with `http:`.
+   * Whether credentials may be sent to an agent whose card names an unencrypted `http:` URL. Default: only to
+   * the local machine, and to the host of an `http:` URL passed to `connect`.
    */
   readonly allowClearText?: boolean;
   /**
-   * Credentials, which go to the agent in the way that its card asks for; or a function that gives the headers for a
-   * requirement of the card. For a card that is not shown without any, they go there, too, in the usual way.
+   * Credentials, or a function that returns the headers for a security requirement of the card. Credentials
+   * are sent as the card declares. If the card itself requires authentication, they are sent in standard
+   * headers.
    */
   readonly auth?: ClientAuthOptions | AuthorizeFunction;
   /**
-   * Rejects for cards that are not to be trusted, as `createCardVerifier` makes it. Given each as it was served, before
-   * it is used.
+   * Verifies agent cards, for example a verifier from `createCardVerifier`. Called with each card as the
+   * server sent it, before use. Throw to reject the card.
    */
   readonly verifyCard?: (card: unknown) => unknown;
-  /** The URIs of the extensions that the caller speaks; asked for with every request. */
+  /** URIs of the extensions that the caller supports. Requested with every request. */
   readonly extensions?: readonly string[];
-  /** Sent with every request as they are: for the card, too, and also where the card names another host than its own. */
+  /**
+   * Headers for every request, including requests for the card. They are also sent to other hosts that the
+   * card names.
+   */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Default: the global `fetch`. */
+  /** The function that sends HTTP requests. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** Aborts the search for the card. */
+  /** Cancels the search for the card. */
   readonly signal?: AbortSignal;
-  /** How streams that are cut go on. */
+  /** Retry policy for streams that lose their connection. */
   readonly reconnect?: RetryOptions;
-  /** How reads are repeated: cards, tasks, lists, configurations. What does something never is. */
+  /**
+   * Retry policy for read requests: cards, tasks, lists, and configurations. Requests with side effects are
+   * never retried.
+   */
   readonly retry?: RetryOptions;
-  /** Larger answers are refused. Default 64 MiB. */
+  /** Maximum size of a response in bytes. Larger responses are rejected. Default: 64 MiB. */
   readonly maxResponseBytes?: number;
-  /** Larger events of a stream are refused. Default 16 MiB. */
+  /** Maximum size of one stream event in bytes. Larger events are rejected. Default: 16 MiB. */
   readonly maxEventBytes?: number;
 }
 
-/** An agent's card, found as `connect` finds it, for those who want nothing else of the agent. */
+/** Finds an agent card in the same way as `connect`, without creating a client. */
 export async function findCard(
   url: string,
   options: Omit<ConnectOptions, "allowClearText" | "reconnect" | "grpc"> = {},
@@ -68,6 +83,7 @@ export async function findCard(
   );
 }
 
+/** Returns the transport options for the options of `connect`. */
 export function createTransportOptions(options: ConnectOptions): TransportOptions {
   const { extensions = [], version = "1.0" } = options;
   return {
@@ -81,17 +97,18 @@ export function createTransportOptions(options: ConnectOptions): TransportOption
   };
 }
 
+/** Returns the card fetch options for the options of `connect`. */
 export function createCardFetchOptions(
   http: TransportOptions,
-  { auth, verifyCard: verify, retry = {} }: ConnectOptions,
+  { auth, verifyCard, retry = {} }: ConnectOptions,
 ): CardFetchOptions {
   const now = Date.now;
   const authorizer = auth && createChallengeAuthorizer({ auth, fetch: http.fetch, now });
-  // Only a card of 1.0 can be signed, and it names the interfaces of 0.3 as well.
-  const version = verify ? "1.0" : http.version;
+  // Only 1.0 cards are signed, and a 1.0 card also names the 0.3 interfaces.
+  const version = verifyCard ? "1.0" : http.version;
   return {
     transportOptions: { ...http, version, ...(authorizer ? { authorizer } : {}) },
-    verifyCard: verify,
+    verifyCard,
     retry,
     now,
   };

@@ -12,7 +12,7 @@ import {
 } from "./recording-server.contract.ts";
 import { collectEvents } from "./a2a-client.contract.ts";
 
-// Whoever serves an agent may send anything. Whatever it is: an A2AError, in bounded time and memory.
+// A server may send any content. The client must report an A2AError in bounded time and memory.
 
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
 const DEEPLY_NESTED_JSON = `${"[".repeat(200_000)}${"]".repeat(200_000)}`;
@@ -23,7 +23,7 @@ const respondRaw =
   (response) =>
     response.writeHead(200, { "content-type": type, ...headers }).end(body);
 
-describe.each(BINDINGS)("a hostile answer over %s", (binding) => {
+describe.each(BINDINGS)("a hostile response over %s", (binding) => {
   it.each<[string, Responder]>([
     ["is of another type", respondRaw("text/html", "<html>")],
     ["is an image", respondRaw("image/png", Buffer.from([0x89, 0x50, 0xff, 0x00]))],
@@ -33,14 +33,14 @@ describe.each(BINDINGS)("a hostile answer over %s", (binding) => {
     ["is null", respondRaw("application/json", "null")],
     ["is nested without end", respondRaw("application/json", DEEPLY_NESTED_JSON)],
     [
-      "is nested where anything may be",
+      "is deeply nested in a free-form field",
       respondRaw("application/json", `{"result":{"metadata":{"x":${DEEPLY_NESTED_JSON}}}}`),
     ],
     ["is another thing than a task", respondRaw("application/json", `{"jsonrpc":"2.0","result":7,"id":7}`)],
     ["has an error that is none", respondRaw("application/json", `{"jsonrpc":"2.0","error":7}`)],
     ["has a task without a state", respondRaw("application/json", `{"result":{"id":"t"},"id":"t"}`)],
     [
-      "is cut before its length",
+      "is shorter than its declared length",
       (response) => {
         response.writeHead(200, { "content-length": "10" });
         response.write("{}", () => response.socket?.destroy());
@@ -52,7 +52,7 @@ describe.each(BINDINGS)("a hostile answer over %s", (binding) => {
     expect(failure).toBeInstanceOf(A2AError);
   });
 
-  it("is a stream without end where an answer belongs: it is not waited for", async () => {
+  it("is an endless stream instead of a response, which is not awaited", async () => {
     const { remote } = await connectToResponder(
       (response) => response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n"),
       { binding },
@@ -60,7 +60,7 @@ describe.each(BINDINGS)("a hostile answer over %s", (binding) => {
     await expect(remote.tasks.get("t")).rejects.toMatchObject({ reason: "INVALID_AGENT_RESPONSE" });
   });
 
-  it("is small on the wire and huge in memory: the bound is for what it becomes [E14]", async () => {
+  it("is small when compressed and too large when decompressed [E14]", async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, " "));
     const { remote } = await connectToResponder(
       respondRaw("application/json", bomb, { "content-encoding": "gzip" }),
@@ -72,12 +72,12 @@ describe.each(BINDINGS)("a hostile answer over %s", (binding) => {
     await expect(remote.tasks.get("t")).rejects.toThrow("larger than 1000000 bytes");
   });
 
-  it("is a line without end in a stream [E14]", async () => {
+  it("contains an endless line in a stream [E14]", async () => {
     const { remote } = await connectToResponder(
       (response) => {
         response.writeHead(200, { "content-type": "text/event-stream" });
-        const more = (): void => void (response.writable && response.write("x".repeat(60_000), more));
-        response.write("data: ", more);
+        const extra = (): void => void (response.writable && response.write("x".repeat(60_000), extra));
+        response.write("data: ", extra);
       },
       { binding, maxEventBytes: 1_000_000 },
     );
@@ -102,7 +102,7 @@ describe("a hostile card", () => {
     expect(seen).toHaveLength(1);
   });
 
-  it("names schemes that are names of something else", async () => {
+  it("names schemes after object prototype members", async () => {
     const about = JSON.parse(
       `{"securitySchemes":{"__proto__":{"httpAuthSecurityScheme":{"scheme":"bearer"}}},
         "securityRequirements":[{"schemes":{"__proto__":{"list":[]}}},{"schemes":{"constructor":{"list":[]}}}]}`,
@@ -116,7 +116,7 @@ describe("a hostile card", () => {
     expect(seen()[0]?.headers["x-a"]).toBe("1");
   });
 
-  it("wants an API key where it would end the header, or be another one", async () => {
+  it("requests an API key under a name that would inject a header or a cookie", async () => {
     for (const name of ["x\r\ny", "", "a b"]) {
       const about = { securitySchemes: { key: { apiKeySecurityScheme: { location: "header", name } } } };
       const failure: unknown = await connectToResponder(

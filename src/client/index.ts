@@ -1,7 +1,10 @@
 /**
- * THE DOOR OUT. `connect(url)` finds an agent's card and gives a `A2AClient`: send, stream, tasks. It speaks A2A 1.0 and
- * 0.3 with any server, over the binding that the card prefers, and shows credentials as the card asks for them. A stream
- * that is cut goes on by itself from where it was; "cut" is never taken for "ended".
+ * The A2A client. `connect(url)` finds an agent's card and returns an `A2AClient` with `send`, `stream`, and
+ * `tasks`.
+ *
+ * The client supports A2A 1.0 and 0.3 over the binding that the card prefers, and sends credentials as the
+ * card declares. A stream that loses its connection resumes at its last event. A lost connection is never
+ * reported as the end of a stream.
  */
 export type {
   AuthorizeFunction,
@@ -14,9 +17,10 @@ export { collect } from "./collect.ts";
 export { connect } from "./connect.ts";
 export type { ConnectOptions } from "./find-card.ts";
 export { findCard } from "./find-card.ts";
+export { isObject } from "./http/json.ts";
 export type { ExchangeOptions, ExchangeClient } from "./message-exchange.ts";
 export { cancelIgnoringErrors, exchangeMessage } from "./message-exchange.ts";
-export type { GrpcClientOptions } from "./transport/grpc-transport.ts";
+export type { GrpcClientOptions } from "./transport/http.ts";
 export type { CallOptions } from "./transport/http.ts";
 export type { MessageInput, SendOptions } from "./message-input.ts";
 export type { RetryOptions } from "./stream/retry.ts";

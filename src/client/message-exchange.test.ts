@@ -17,7 +17,7 @@ interface ClientScript {
   get?: () => TaskResult;
 }
 
-/** A peer that follows a script, and remembers what was cancelled. */
+/** A client that follows a script and records canceled tasks. */
 class ScriptedClient implements ExchangeClient {
   readonly cancelledTaskIds: string[] = [];
   readonly card: ExchangeClient["card"];
@@ -47,17 +47,17 @@ class ScriptedClient implements ExchangeClient {
 const createScriptedClient = (script: ClientScript): ScriptedClient => new ScriptedClient(script);
 
 async function collectExchange(
-  from: ExchangeClient,
+  client: ExchangeClient,
   options: Partial<ExchangeOptions> = {},
 ): Promise<StreamResponse[]> {
-  const said: StreamResponse[] = [];
+  const output: StreamResponse[] = [];
   const { signal } = new AbortController();
-  for await (const one of exchangeMessage(from, "hi", { signal, ...options })) said.push(one);
-  return said;
+  for await (const one of exchangeMessage(client, "hi", { signal, ...options })) output.push(one);
+  return output;
 }
 
-describe("an exchange with a peer", () => {
-  it("ends when the task is over or waits, though the stream stays open", async () => {
+describe("a message exchange", () => {
+  it("ends when the task ends or waits, even if the stream stays open", async () => {
     const open = createScriptedClient({
       async *stream() {
         yield WORKING;
@@ -69,7 +69,7 @@ describe("an exchange with a peer", () => {
     expect(open.cancelledTaskIds).toEqual([]);
   });
 
-  it("leaves out the task as it was, unless that is the answer", async () => {
+  it("omits the previous state of a continued task, unless it is the answer", async () => {
     const goesOn = createScriptedClient({
       async *stream() {
         yield INPUT_REQUIRED;
@@ -86,7 +86,7 @@ describe("an exchange with a peer", () => {
     expect(refuses.cancelledTaskIds).toEqual([]);
   });
 
-  it("looks at the task of a peer that does not stream until it is over", async () => {
+  it("polls the task of an agent without streaming until it ends", async () => {
     let looks = 0;
     const slow = createScriptedClient({
       send: () => WORKING,
@@ -96,7 +96,7 @@ describe("an exchange with a peer", () => {
     expect(slow.cancelledTaskIds).toEqual([]);
   });
 
-  it("that is left cancels its task", async () => {
+  it("that is left early cancels its task", async () => {
     const busy = createScriptedClient({
       async *stream() {
         yield WORKING;
@@ -108,20 +108,20 @@ describe("an exchange with a peer", () => {
     expect(busy.cancelledTaskIds).toEqual(["T"]);
   });
 
-  it("that is aborted before its task is known waits for it, and cancels it [J20]", async () => {
+  it("that is aborted before its task is known waits for the task and cancels it [J20]", async () => {
     const abort = new AbortController();
-    const late = createScriptedClient({
+    const delayed = createScriptedClient({
       async *stream(signal) {
         abort.abort(new Error("enough"));
         expect(signal.aborted).toBe(false);
         yield WORKING;
       },
     });
-    await expect(collectExchange(late, { signal: abort.signal })).rejects.toThrow("enough");
-    expect(late.cancelledTaskIds).toEqual(["T"]);
+    await expect(collectExchange(delayed, { signal: abort.signal })).rejects.toThrow("enough");
+    expect(delayed.cancelledTaskIds).toEqual(["T"]);
   });
 
-  it("that is aborted while a peer without streams is at work cancels its task [J20]", async () => {
+  it("that is aborted while it polls cancels its task [J20]", async () => {
     const abort = new AbortController();
     const slow = createScriptedClient({
       send: () => WORKING,
@@ -134,7 +134,7 @@ describe("an exchange with a peer", () => {
     expect(slow.cancelledTaskIds).toEqual(["T"]);
   });
 
-  it("that fails cancels what the peer has begun, and not what it was never told to go on with", async () => {
+  it("that fails cancels a started task, but not a continued task that never received the message", async () => {
     const broken = createScriptedClient({
       async *stream() {
         yield WORKING;
@@ -154,7 +154,7 @@ describe("an exchange with a peer", () => {
     expect(away.cancelledTaskIds).toEqual([]);
   });
 
-  it("does not begin once it is aborted", async () => {
+  it("does not start if the signal is already aborted", async () => {
     const untouched = createScriptedClient({
       // oxlint-disable-next-line require-yield
       async *stream() {

@@ -1,70 +1,79 @@
+import { getTaskId } from "./stream/get-task-id.ts";
+import { delay } from "./http/abort.ts";
 import type { MessageInput, SendOptions } from "./message-input.ts";
 import type { A2AClient } from "./a2a-client.ts";
 import { isInterrupted, isTerminal, type StreamResponse } from "../protocol/index.ts";
 
-/** How long a task that is left may take to begin, so that it can be cancelled, and then to be cancelled. */
+/**
+ * Time in milliseconds to wait for a new task to get its id before it can be canceled, and for the
+ * cancellation itself.
+ */
 const CANCEL_TIMEOUT_MS = 5_000;
 
-/** What is done with a peer, of all that can be done with a connection. */
+/** The part of `A2AClient` that a message exchange uses. */
 export interface ExchangeClient extends Pick<A2AClient, "send" | "stream"> {
   readonly card: { readonly capabilities: { readonly streaming?: boolean } };
   readonly tasks: Pick<A2AClient["tasks"], "get" | "cancel">;
 }
 
+/** Options for `exchangeMessage`. */
 export interface ExchangeOptions extends SendOptions {
-  /** Ends the exchange. */
+  /** Cancels the exchange and its task. */
   readonly signal: AbortSignal;
 }
 
 /**
- * What a peer says to a message until it is done, or waits for its user. The task of an exchange that is left before
- * that, by the signal or by `return()`, is cancelled. Throws the reason of the signal.
+ * Sends a message and yields the agent's events until the task has ended or waits for its user. Leaving the
+ * exchange early, by the signal or by `return()`, cancels the task. Throws the abort reason of the signal.
  */
 export async function* exchangeMessage(
-  peer: ExchangeClient,
+  client: ExchangeClient,
   input: MessageInput,
   { signal, ...options }: ExchangeOptions,
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const stop = new AbortController();
-  // Of a task that goes on, the id is known before; that the peer has been told, only when it says something.
+  // The id of a continued task is known from the start. Whether the message has arrived is known only after
+  // the first event.
   let { taskId } = options;
-  let isHeard = false;
-  let isOver = false;
-  let leaving: NodeJS.Timeout | undefined;
-  // What has just been sent has no task yet that could be cancelled.
-  const leave = (): void => {
+  let hasReceived = false;
+  let hasEnded = false;
+  let stopTimer: NodeJS.Timeout | undefined;
+  // A message that was just sent has no task id yet, so the exchange waits for one before it can cancel the
+  // task.
+  const onAbort = (): void => {
     if (taskId !== undefined) stop.abort(signal.reason);
-    else leaving = setTimeout(() => stop.abort(signal.reason), CANCEL_TIMEOUT_MS);
+    else stopTimer = setTimeout(() => stop.abort(signal.reason), CANCEL_TIMEOUT_MS);
   };
   signal.throwIfAborted();
-  signal.addEventListener("abort", leave, { once: true });
+  signal.addEventListener("abort", onAbort, { once: true });
   try {
-    let before: StreamResponse | undefined;
-    for await (const said of streamOrPoll(peer, input, { ...options, signal: stop.signal })) {
-      const isFirst = !isHeard;
-      isHeard = true;
-      taskId ??= getTaskId(said);
-      // A task that goes on is shown first as it was; only when nothing follows, that is the answer.
-      before = isFirst && options.taskId !== undefined && isUnfinishedTask(said) ? said : undefined;
-      if (before) {
+    let heldTask: StreamResponse | undefined;
+    for await (const event of streamOrPoll(client, input, { ...options, signal: stop.signal })) {
+      const isFirst = !hasReceived;
+      hasReceived = true;
+      taskId ??= getTaskId(event);
+      // A continued task is first shown in its previous state. That snapshot is the answer only if no other
+      // event follows.
+      heldTask = isFirst && options.taskId !== undefined && isUnfinishedTask(event) ? event : undefined;
+      if (heldTask) {
         signal.throwIfAborted();
         continue;
       }
-      isOver = isExchangeEnd(said);
-      if (!isOver) signal.throwIfAborted();
-      yield said;
-      // The stream of a task that waits for authorization stays open.
-      if (isOver) return;
+      hasEnded = isExchangeEnd(event);
+      if (!hasEnded) signal.throwIfAborted();
+      yield event;
+      // The stream of a task in state AUTH_REQUIRED stays open.
+      if (hasEnded) return;
     }
-    if (before) {
-      isOver = isExchangeEnd(before);
-      yield before;
+    if (heldTask) {
+      hasEnded = isExchangeEnd(heldTask);
+      yield heldTask;
     }
   } finally {
-    signal.removeEventListener("abort", leave);
-    clearTimeout(leaving);
-    const isLeft = !isOver && (isHeard || signal.aborted);
-    if (taskId !== undefined && isLeft) await cancelIgnoringErrors(peer, taskId, options.headers);
+    signal.removeEventListener("abort", onAbort);
+    clearTimeout(stopTimer);
+    const isAbandoned = !hasEnded && (hasReceived || signal.aborted);
+    if (taskId !== undefined && isAbandoned) await cancelIgnoringErrors(client, taskId, options.headers);
   }
 }
 
@@ -72,75 +81,54 @@ const MIN_POLL_INTERVAL_MS = 100;
 const MAX_POLL_INTERVAL_MS = 2_000;
 
 /**
- * The stream of an agent; of one that does not stream, the answer. A new task is then asked for at once and looked at
- * until it is over, because one that is not known cannot be cancelled.
+ * Streams the agent's events. For an agent without streaming, sends the message, requests an immediate
+ * response, and polls the task until it ends. Only a task with a known id can be canceled.
  */
 async function* streamOrPoll(
-  peer: ExchangeClient,
+  client: ExchangeClient,
   input: MessageInput,
   options: ExchangeOptions,
 ): AsyncGenerator<StreamResponse, void, undefined> {
-  if (peer.card.capabilities.streaming === true) {
-    yield* peer.stream(input, options);
+  if (client.card.capabilities.streaming === true) {
+    yield* client.stream(input, options);
     return;
   }
   const { taskId, signal, headers } = options;
   const configuration = { ...options.configuration, returnImmediately: true };
-  const answer = await peer.send(input, taskId === undefined ? { ...options, configuration } : options);
+  const answer = await client.send(input, taskId === undefined ? { ...options, configuration } : options);
   yield answer;
   if (isExchangeEnd(answer) || "message" in answer) return;
   const { id } = answer.task;
-  let known = JSON.stringify(answer.task);
+  let lastSeen = JSON.stringify(answer.task);
   for (let ms = MIN_POLL_INTERVAL_MS; ; ms = Math.min(ms * 2, MAX_POLL_INTERVAL_MS)) {
     await delay(ms, signal);
-    const said = { task: await peer.tasks.get(id, { signal, headers }) };
-    const seen = JSON.stringify(said.task);
-    // A look at which nothing is new is silence.
-    if (seen !== known) yield said;
-    if (isExchangeEnd(said)) return;
-    known = seen;
+    const event = { task: await client.tasks.get(id, { signal, headers }) };
+    const serialized = JSON.stringify(event.task);
+    // Polls that return an unchanged task yield no event.
+    if (serialized !== lastSeen) yield event;
+    if (isExchangeEnd(event)) return;
+    lastSeen = serialized;
   }
 }
 
-/** As far as it can be: nobody is left to tell that it did not work. */
+/** Cancels a task and ignores all errors, because the caller has already left. */
 export async function cancelIgnoringErrors(
-  peer: Pick<ExchangeClient, "tasks">,
+  client: Pick<ExchangeClient, "tasks">,
   taskId: string,
   headers: SendOptions["headers"],
 ): Promise<void> {
-  await peer.tasks
+  await client.tasks
     .cancel(taskId, { signal: AbortSignal.timeout(CANCEL_TIMEOUT_MS), headers })
     .catch(() => {});
 }
 
-function getTaskId(said: StreamResponse): string | undefined {
-  if ("task" in said) return said.task.id;
-  if ("statusUpdate" in said) return said.statusUpdate.taskId;
-  return "artifactUpdate" in said ? said.artifactUpdate.taskId : undefined;
+function isUnfinishedTask(event: StreamResponse): boolean {
+  return "task" in event && !isTerminal(event.task.status.state);
 }
 
-function isUnfinishedTask(said: StreamResponse): boolean {
-  return "task" in said && !isTerminal(said.task.status.state);
-}
-
-function isExchangeEnd(said: StreamResponse): boolean {
-  if ("message" in said) return true;
-  if ("artifactUpdate" in said) return false;
-  const { state } = "task" in said ? said.task.status : said.statusUpdate.status;
+function isExchangeEnd(event: StreamResponse): boolean {
+  if ("message" in event) return true;
+  if ("artifactUpdate" in event) return false;
+  const { state } = "task" in event ? event.task.status : event.statusUpdate.status;
   return isTerminal(state) || isInterrupted(state);
-}
-
-function delay(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const leave = (): void => {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal.removeEventListener("abort", leave);
-      resolve();
-    }, ms);
-    if (signal.aborted) leave();
-    else signal.addEventListener("abort", leave, { once: true });
-  });
 }

@@ -5,13 +5,13 @@ import { onTestFinished } from "vitest";
 import { encodeSseFrame } from "../wire/index.ts";
 import { connect, type ConnectOptions, type A2AClient } from "./index.ts";
 
-/** A request as a raw server got it. */
+/** A request that a recording server received. */
 export interface RecordedRequest {
   readonly method: string;
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly text: string;
-  /** The text as JSON, when it is some. */
+  /** The body as JSON, if it is valid JSON. */
   readonly body: {
     readonly method?: string;
     readonly id?: number;
@@ -21,7 +21,7 @@ export interface RecordedRequest {
 
 export type Responder = (response: ServerResponse, request: RecordedRequest) => void;
 
-/** A server of the bare platform that lives as long as the test; `answer` decides about every request. */
+/** A server that records requests and exists during the test. `answer` handles each request. */
 export async function startRecordingServer(
   answer: Responder,
 ): Promise<{ url: string; seen: RecordedRequest[] }> {
@@ -50,7 +50,7 @@ export function sendJson(response: ServerResponse, json: unknown, status = 200):
   response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
 }
 
-/** Writes events under their ids (0: without one) and ends the stream as told. */
+/** Writes events with their ids (0 for none) and ends the stream as specified. */
 export function sendEvents(
   response: ServerResponse,
   events: readonly (readonly [id: number, json: unknown])[],
@@ -81,7 +81,7 @@ export function buildAgentCard(url: string, about: object = {}): object {
   };
 }
 
-/** A connection to an agent that answers as told, and what it has seen; requests for its card aside. */
+/** Connects to an agent with scripted responses, and records its requests except card requests. */
 export async function connectToResponder(
   answer: Responder,
   options: ConnectOptions = {},

@@ -2,7 +2,10 @@ import { once } from "node:events";
 import { agent, inputRequired, status } from "../adapters/index.ts";
 import type { Agent } from "../engine/index.ts";
 
-/** Does as it is told: see `remote.contract.ts`; and `numbers n` streams the numbers to n. */
+/**
+ * An agent that follows the script in the message, as in `a2a-client.contract.ts`. In addition, `numbers n`
+ * streams the numbers up to n.
+ */
 export const scriptedAgent: Agent = agent(
   { name: "Obedient", description: "Does as it is told.", capabilities: { streaming: true } },
   async function* ({ text, task, signal }) {
@@ -14,7 +17,7 @@ export const scriptedAgent: Agent = agent(
     } else if (text.startsWith("numbers ")) {
       for (let number = 1; number <= Number(text.slice(8)); number++) {
         yield `${number} `;
-        // Lets the server write now and then, so that there is something to cut.
+        // Pauses, so that the server writes several times and a connection can break in between.
         if (number % 5 === 0) await new Promise(setImmediate);
       }
     } else if (isAnswer) yield `got ${text}`;

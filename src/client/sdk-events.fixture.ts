@@ -2,7 +2,7 @@ import { StreamResponse as SdkStreamResponse } from "@a2a-js/sdk";
 import { AgentEvent, type ExecutionEventBus } from "@a2a-js/sdk/server";
 import type { StreamResponse } from "../protocol/index.ts";
 
-/** Says our events through the official SDK. */
+/** Publishes Colloquy events through the official SDK. */
 export function publishToSdkBus(bus: ExecutionEventBus, event: StreamResponse): void {
   const { payload } = SdkStreamResponse.fromJSON(event);
   if (payload?.$case === "task") bus.publish(AgentEvent.task(payload.value));

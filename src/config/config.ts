@@ -1,39 +1,49 @@
 import type { Agent } from "../engine/index.ts";
 
-/** How a project's agents are served: the options of `colloquy serve`. Paths are relative to the file that says it. */
+/** Configuration of `colloquy serve` for a project. Paths are relative to the configuration file. */
 export interface Config {
-  /** Files and directories of agents, or agents by the names under which they are served. */
+  /** Files and directories that contain agents, or agents by id. */
   agents?: readonly string[] | Readonly<Record<string, Agent>>;
-  /** The next free one when it is taken; 0 for any. Default 4120. */
+  /**
+   * Port to listen on. If it is in use, the server selects the next free port. 0 selects any free port.
+   * Default: 4120.
+   */
   port?: number;
-  /** True: fail when the port is taken. */
+  /** Whether to fail when the port is in use. Default: false. */
   strictPort?: boolean;
-  /** Also serve gRPC, on this port. */
+  /** Port of the gRPC listener. Default: no gRPC listener. */
   grpcPort?: number;
-  /** True: also serve the agents as models of OpenAI's chat API, at `/v1`. */
+  /** Whether to serve the agents as models of the OpenAI chat API at `/v1`. Default: false. */
   openai?: boolean;
-  /** The address to listen on. Default 127.0.0.1. */
+  /** Host name or address to listen on. Default: `127.0.0.1`. */
   host?: string;
-  /** Where tasks live: `memory`, or `sqlite:FILE`. */
+  /** Task store: `memory`, or `sqlite:` followed by a file path. */
   store?: string;
-  /** Where clients reach the server, when it is behind a proxy. */
+  /** Public base URL of the server behind a proxy. Default: the origin of each request. */
   publicUrl?: string;
-  /** True: everybody may come in, also from other machines. */
+  /** Whether to accept unauthenticated requests from other machines. Default: false. */
   allowUnauthenticated?: boolean;
-  /** True: push notifications may go to this machine and its networks. */
+  /** Whether to send push notifications to this machine and to private networks. Default: false. */
   allowPrivateWebhooks?: boolean;
-  /** Variables with a bearer token each, whose callers are named like them. */
+  /**
+   * Names of environment variables that each contain a bearer token. The variable name is the principal of
+   * the caller.
+   */
   authTokenEnv?: readonly string[];
-  /** A file of bearer tokens: a line for each, with the caller's name and the token. */
+  /** File with bearer tokens. Each line contains a principal and a token. */
   bearerFile?: string;
-  /** A file of API keys, as `colloquy auth new-key` writes them. */
+  /** File with API keys, as `colloquy auth new-key` writes it. */
   apiKeysFile?: string;
-  /** Whose access tokens are accepted, with the `audience` that they are for. */
+  /** OpenID issuer whose access tokens the server accepts. Requires `audience`. */
   oidcIssuer?: string;
+  /** Accepted audiences of the access tokens. */
   audience?: readonly string[];
 }
 
-/** The configuration as it is, for the types: `export default defineConfig({ … })`. */
+/**
+ * Returns the configuration unchanged. Provides types in a configuration file: `export default defineConfig({
+ * … })`.
+ */
 export function defineConfig(config: Config): Config {
   return config;
 }

@@ -1,5 +1,5 @@
 /**
- * WHAT A PROJECT SAYS OF ITSELF: the content of its `colloquy.config.ts`, which `colloquy serve` reads. What the command
- * line says is stronger.
+ * PROJECT CONFIGURATION. The content of `colloquy.config.ts`, which `colloquy serve` reads. Command-line
+ * options override it.
  */
 export { type Config, defineConfig } from "./config.ts";

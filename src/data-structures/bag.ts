@@ -1,10 +1,13 @@
-/** Where a thing lies in its bag. */
+/** An item that stores its position in a `Bag`. */
 export interface BagItem {
-  /** Kept by the bag; -1 when the thing is in none. */
+  /** Position of the item, maintained by the bag. It is -1 when the item is in no bag. */
   slot: number;
 }
 
-/** An unordered collection of things that come and go quickly; like `SlotMap`, it leaves no old tables behind. */
+/**
+ * An unordered collection for items that are added and removed frequently. Like `SlotMap`, it avoids the old
+ * hash tables that `Map` leaves behind.
+ */
 export class Bag<T extends BagItem> {
   readonly #items: T[] = [];
 
@@ -12,22 +15,22 @@ export class Bag<T extends BagItem> {
     return this.#items.length;
   }
 
-  add(thing: T): void {
-    if (thing.slot >= 0) return;
-    thing.slot = this.#items.push(thing) - 1;
+  add(item: T): void {
+    if (item.slot >= 0) return;
+    item.slot = this.#items.push(item) - 1;
   }
 
-  delete(thing: T): void {
-    if (this.#items[thing.slot] !== thing) return;
+  delete(item: T): void {
+    if (this.#items[item.slot] !== item) return;
     const last = this.#items.pop();
-    if (last && last !== thing) {
-      this.#items[thing.slot] = last;
-      last.slot = thing.slot;
+    if (last && last !== item) {
+      this.#items[item.slot] = last;
+      last.slot = item.slot;
     }
-    thing.slot = -1;
+    item.slot = -1;
   }
 
-  /** A copy, so that things may go while one looks at them. */
+  /** Returns a copy of the items, so that items can be removed during iteration. */
   toArray(): T[] {
     return this.#items.slice();
   }

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { Bag, SlotMap, type BagItem } from "./index.ts";
 
-it("a SlotMap is a Map, whatever is done to it", () => {
+it("a SlotMap behaves like a Map for any sequence of operations", () => {
   const key = fc.constantFrom("a", "b", "c", "d");
   const step = fc.oneof(fc.record({ set: key, to: fc.nat() }), fc.record({ delete: key }));
   fc.assert(
@@ -27,17 +27,17 @@ it("a SlotMap is a Map, whatever is done to it", () => {
   );
 });
 
-it("a Bag is a Set without an order, whatever is done to it", () => {
+it("a Bag behaves like an unordered Set for any sequence of operations", () => {
   const step = fc.record({ add: fc.boolean(), which: fc.nat(4) });
   fc.assert(
     fc.property(fc.array(step), (steps) => {
-      const things = Array.from({ length: 5 }, (_, id): BagItem & { id: number } => ({ id, slot: -1 }));
+      const items = Array.from({ length: 5 }, (_, id): BagItem & { id: number } => ({ id, slot: -1 }));
       const bag = new Bag<BagItem & { id: number }>();
       const set = new Set<number>();
       for (const { add, which } of steps) {
-        const thing = things[which] as BagItem & { id: number };
-        if (add) bag.add(thing);
-        else bag.delete(thing);
+        const item = items[which] as BagItem & { id: number };
+        if (add) bag.add(item);
+        else bag.delete(item);
         if (add) set.add(which);
         else set.delete(which);
         expect(bag.size).toBe(set.size);

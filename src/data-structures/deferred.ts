@@ -1,4 +1,6 @@
-/** A promise with its handles outside. A rejection that nobody awaits is not an error of the process. */
+/**
+ * A promise that can be resolved or rejected from outside. An unhandled rejection does not crash the process.
+ */
 export class Deferred<T = void> {
   readonly promise: Promise<T>;
   readonly resolve: (value: T) => void;

@@ -1,4 +1,4 @@
-/** Tools without a subject: they know no agent, no task and no protocol. Every room may use them; they use nothing. */
+/** General-purpose data structures. They import no other folder, and every folder may use them. */
 export { Bag, type BagItem } from "./bag.ts";
 export { Deferred } from "./deferred.ts";
 export { SlotMap } from "./slot-map.ts";

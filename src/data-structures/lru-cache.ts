@@ -1,7 +1,7 @@
 /**
- * A map of at most `max` entries that forgets those which were used longest ago. It has two generations: when the
- * younger one is half of all, it becomes the older one, and what nobody has used since is gone. So a use costs a
- * look-up and, once per generation, a move.
+ * A map of at most `max` entries that evicts the least recently used entries. It has two generations. When
+ * the young generation reaches half of the size, it becomes the old generation, and unused entries of the
+ * previous old generation are dropped. An access costs one lookup and at most one move per generation.
  */
 export class LruCache<V> {
   readonly #generationSize: number;
@@ -34,7 +34,7 @@ export class LruCache<V> {
     this.#oldGeneration.delete(key);
   }
 
-  /** Oldest first. */
+  /** Returns the values, oldest first. */
   listValues(): V[] {
     return [...this.#oldGeneration.values(), ...this.#youngGeneration.values()];
   }

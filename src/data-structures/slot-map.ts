@@ -1,7 +1,8 @@
 /**
- * A map for values that come and go quickly. V8's `Map` leaves its outgrown tables behind, each pointing at the next and
- * at every value that lived when it was left: once one of them is old, whole dead object graphs survive every minor
- * collection (measured: 8 × the garbage collection of this). Here those tables hold numbers only.
+ * A map for values that are added and removed frequently. V8's `Map` keeps references between its outgrown
+ * tables and the values that existed when each table was replaced. Once one of these tables is old, entire
+ * dead object graphs survive every minor garbage collection (measured: 8 times the garbage collection work of
+ * this class). Here, the tables hold only numbers.
  */
 export class SlotMap<V> {
   readonly #slots = new Map<string, number>();
@@ -27,7 +28,7 @@ export class SlotMap<V> {
     else this.#values[slot] = value;
   }
 
-  /** `set` for a key that is not there yet, which spares looking for it. */
+  /** Sets the value of a key that is not in the map yet, without looking it up first. */
   insertNew(key: string, value: V): void {
     const slot = this.#freeSlots.pop() ?? this.#values.length;
     this.#slots.set(key, slot);
@@ -39,7 +40,7 @@ export class SlotMap<V> {
     if (slot !== undefined) this.#releaseSlot(key, slot);
   }
 
-  /** Deletes the key if that is its value. */
+  /** Deletes the key if it has this value. */
   deleteIfValue(key: string, value: V): void {
     const slot = this.#slots.get(key);
     if (slot !== undefined && this.#values[slot] === value) this.#releaseSlot(key, slot);
@@ -51,7 +52,7 @@ export class SlotMap<V> {
     this.#freeSlots.push(slot);
   }
 
-  /** In the order in which the keys came. */
+  /** Yields the values in the order in which their keys were added. */
   *values(): Generator<V, void, undefined> {
     for (const slot of this.#slots.values()) {
       const value = this.#values[slot];

@@ -29,15 +29,18 @@ describe("the scripted assistant", () => {
     ["What is 2^10 and 5 kg in pounds?", [createCalculateCall("2^10"), createConvertCall(5, "kg", "pounds")]],
     ["Reimburse 40 euros for lunch", [{ call: "reimburse", args: { amount: 40, purpose: "lunch" } }]],
     ["refund 150.50 for a taxi", [{ call: "request_approval", args: { amount: 150.5, purpose: "a taxi" } }]],
-  ])("hears %j and calls its tools", (text, calls) => {
+  ])("parses %j and calls its tools", (text, calls) => {
     expect(runScript(text)).toEqual(calls);
   });
 
-  it.each(["Hello!", "", "I am 30", "What can you do?"])("says what it can do to %j", (text) => {
-    expect(runScript(text)).toContain("I can calculate");
-  });
+  it.each(["Hello!", "", "I am 30", "What can you do?"])(
+    "explains its abilities in response to %j",
+    (text) => {
+      expect(runScript(text)).toContain("I can calculate");
+    },
+  );
 
-  it("puts results into words, also those that are errors", () => {
+  it("turns results and errors into sentences", () => {
     const results = [
       { name: "calculate", response: { expression: "2+2", value: 4 } },
       { name: "convert_units", response: { from: "1 km", to: "1000 m" } },
@@ -46,12 +49,12 @@ describe("the scripted assistant", () => {
     expect(runScript("…", results)).toBe("2+2 = 4. 1 km = 1000 m. Division by zero.");
   });
 
-  it("pays what was approved, and only that", () => {
+  it("pays only approved expenses", () => {
     const call = { name: "request_approval", args: { amount: 150, purpose: "a taxi" } };
     const contents = [{ role: "model", parts: [{ functionCall: call }] }];
     const answered = (response: object) =>
       runScript("…", [{ name: "request_approval", response: { ...response } }], contents);
-    expect(answered({ status: "pending" })).toContain("needs an approval");
+    expect(answered({ status: "pending" })).toContain("needs approval");
     expect(answered({ approved: true })).toEqual([{ call: "reimburse", args: call.args }]);
     expect(answered({ approved: "maybe" })).toContain("nothing is paid");
   });

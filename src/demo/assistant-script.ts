@@ -1,21 +1,23 @@
 import type { Script, ScriptInput, ScriptedReply, ScriptedStep } from "../adk/index.ts";
+import { APPROVAL_THRESHOLD } from "./assistant.ts";
 import { isUnit } from "./units.ts";
 
 const HELP_TEXT =
-  "I can calculate (try: what is 12.5% of 80?), convert units (try: 10 km in miles), and reimburse expenses " +
-  "(try: reimburse 150 euros for a taxi), which somebody has to approve above 100.";
+  "I can calculate (try: what is 12.5% of 80?), convert units (try: 10 km in miles), " +
+  `and reimburse expenses (try: reimburse 150 euros for a taxi). Expenses above ${APPROVAL_THRESHOLD} euros need approval.`;
 
 /**
- * A stand-in for a language model, for a demo without a key: rules read what the user wants, decide which tools to
- * call, and put their results into words. It knows no arithmetic and no units; only the tools do.
+ * Scripted replacement for a language model, for a demo without an API key. Rules parse the user's request,
+ * choose the tools to call, and turn their results into sentences. All arithmetic and unit conversion is done
+ * by the tools.
  */
-export const assistantScript: Script = (ask: ScriptInput): ScriptedReply => {
-  if (ask.results.length > 0) return buildToolResultReply(ask);
-  const calls = splitClauses(ask.text).flatMap((clause): ScriptedStep[] => parseToolCalls(clause) ?? []);
+export const assistantScript: Script = (input: ScriptInput): ScriptedReply => {
+  if (input.results.length > 0) return buildToolResultReply(input);
+  const calls = splitClauses(input.text).flatMap((clause): ScriptedStep[] => parseToolCalls(clause) ?? []);
   return calls.length > 0 ? calls : HELP_TEXT;
 };
 
-/** Each thing that is asked for: “what is 2 + 2, and 5 km in miles?” has two. */
+/** Splits a message into clauses. “what is 2 + 2, and 5 km in miles?” has two clauses. */
 function splitClauses(text: string): string[] {
   return text.split(/[?;\n]|,\s|\b(?:and|then|plus also)\b/i).filter((clause) => clause.trim() !== "");
 }
@@ -28,7 +30,9 @@ function parseExpense(clause: string): ScriptedStep[] | undefined {
   if (!/reimburs|refund|expense|pay back/i.test(clause)) return undefined;
   const amount = Number(/\d+(?:\.\d+)?/.exec(clause)?.[0] ?? 0);
   const purpose = /\bfor\s+(.+)$/i.exec(clause)?.[1]?.trim() ?? "an expense";
-  return [{ call: amount > 100 ? "request_approval" : "reimburse", args: { amount, purpose } }];
+  return [
+    { call: amount > APPROVAL_THRESHOLD ? "request_approval" : "reimburse", args: { amount, purpose } },
+  ];
 }
 
 function parseConversion(clause: string): ScriptedStep[] | undefined {
@@ -39,16 +43,16 @@ function parseConversion(clause: string): ScriptedStep[] | undefined {
 }
 
 function parseCalculation(clause: string): ScriptedStep[] | undefined {
-  const asked = clause
+  const normalized = clause
     .replace(/(\d+(?:\.\d+)?)\s*(?:%|percent)\s+of\s+/gi, "$1/100*")
     .replaceAll(/\b(?:times|multiplied by)\b/gi, "*")
     .replaceAll(/\bdivided by\b/gi, "/")
     .replaceAll(/\bplus\b/gi, "+")
     .replaceAll(/\bminus\b/gi, "-")
     .replaceAll(/(?<=\d)\s*x\s*(?=\d)/gi, "*");
-  // The longest run of what an expression is made of; a lone number is not a question.
+  // Finds the longest run of expression characters. A single number is not an expression.
   const runs =
-    asked.match(/(?:[-+*/^%().\d\s×÷]|sqrt|abs|sin|cos|tan|log|ln|exp|round|floor|ceil|pi\b)+/gi) ?? [];
+    normalized.match(/(?:[-+*/^%().\d\s×÷]|sqrt|abs|sin|cos|tan|log|ln|exp|round|floor|ceil|pi\b)+/gi) ?? [];
   const expression = runs
     .map((run) => run.trim())
     .toSorted((a, b) => b.length - a.length)
@@ -68,7 +72,7 @@ function buildToolResultReply({ results, request }: ScriptInput): ScriptedReply 
     else if (name === "convert_units")
       sentences.push(`${String(response["from"])} = ${String(response["to"])}.`);
     else if (name === "reimburse") sentences.push(`Paid: ${String(response["receipt"])}.`);
-    else if (response["status"] === "pending") sentences.push("That needs an approval. I have asked for it.");
+    else if (response["status"] === "pending") sentences.push("That needs approval. I have requested it.");
     else if (response["approved"] === true)
       steps.push({ call: "reimburse", args: findApprovedArgs(request) });
     else sentences.push("That was not approved, so nothing is paid.");
@@ -76,7 +80,9 @@ function buildToolResultReply({ results, request }: ScriptInput): ScriptedReply 
   return steps.length > 0 ? steps : sentences.join(" ");
 }
 
-/** What was asked to be approved: the approval itself says only yes or no. */
+/**
+ * Returns the arguments of the last approval request, because the approval itself contains only a decision.
+ */
 function findApprovedArgs({ contents }: ScriptInput["request"]): Record<string, unknown> {
   const calls = contents.flatMap(({ parts }) =>
     (parts ?? []).flatMap(({ functionCall }) => functionCall ?? []),

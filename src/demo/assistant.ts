@@ -3,20 +3,21 @@ import type { Schema } from "@google/genai";
 import { evaluateExpression } from "./calculator.ts";
 import { convertUnits } from "./units.ts";
 
-/** Above this an expense needs somebody's approval. */
-const APPROVAL_THRESHOLD = 100;
+/** Amount in euros above which an expense requires approval. */
+export const APPROVAL_THRESHOLD = 100;
 
-/** An ordinary ADK agent with ordinary ADK tools: nothing in it knows of A2A. */
+/** Returns an ordinary ADK agent with ADK tools and without A2A code. */
 export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent> {
   const { FunctionTool, LlmAgent, LongRunningFunctionTool } = await import("@google/adk");
   const expense = buildObjectSchema({ amount: "NUMBER", purpose: "STRING" });
   return new LlmAgent({
     name: "assistant",
-    description: "Calculates, converts units, and reimburses expenses, large ones after an approval",
+    description: "Calculates, converts units, and reimburses expenses. Large expenses need approval.",
     model,
     instruction:
-      "You are a helpful office assistant. Use the tools for every calculation and conversion. Expenses above " +
-      `${APPROVAL_THRESHOLD} euros need request_approval first; call reimburse only once it answers approved: true.`,
+      "You are a helpful office assistant. Use the tools for every calculation and conversion. " +
+      `For expenses above ${APPROVAL_THRESHOLD} euros, call request_approval first. ` +
+      "Call reimburse only after it returns approved: true.",
     tools: [
       new FunctionTool({
         name: "calculate",
@@ -42,7 +43,7 @@ export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent
       }),
       new LongRunningFunctionTool({
         name: "request_approval",
-        description: `Asks somebody to approve an expense above ${APPROVAL_THRESHOLD} euros; the answer comes later.`,
+        description: `Requests approval for an expense above ${APPROVAL_THRESHOLD} euros. The response comes later.`,
         parameters: expense,
         execute: () => ({ status: "pending" }),
       }),
@@ -59,7 +60,10 @@ export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent
   });
 }
 
-/** All of them required. The names of the types are strings on the wire; their enum lives in a package of ADK's own. */
+/**
+ * Builds a schema in which all properties are required. The type names are cast from strings, because their
+ * enum is in a package that only ADK depends on.
+ */
 function buildObjectSchema(properties: Record<string, "NUMBER" | "STRING">): Schema {
   const types = Object.entries(properties).map(([name, type]) => [name, { type }] as const);
   const schema = {
@@ -70,7 +74,9 @@ function buildObjectSchema(properties: Record<string, "NUMBER" | "STRING">): Sch
   return schema as unknown as Schema;
 }
 
-/** A model can put right what it is told about; what a tool throws would end the turn. */
+/**
+ * Runs a tool and returns its error as a result, which the model can handle. An exception would end the turn.
+ */
 function catchError<T>(work: () => T): T | { error: string } {
   try {
     return work();

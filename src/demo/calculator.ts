@@ -15,15 +15,15 @@ const MATH_FUNCTIONS: Record<string, (x: number) => number> = {
 const MATH_CONSTANTS: Record<string, number> = { e: Math.E, pi: Math.PI };
 
 /**
- * The value of an arithmetic expression: `+ - * / % ^`, parentheses, a few functions, `pi` and `e`, with the usual
- * precedence. Throws an error that says what is wrong and where.
+ * Returns the value of an arithmetic expression. Supports `+ - * / % ^`, parentheses, several functions,
+ * `pi`, and `e`, with the usual precedence. Throws an error that describes the problem and its position.
  */
 export function evaluateExpression(expression: string): number {
   const parser = new ExpressionParser(expression);
   const value = parser.parseSum();
   parser.expectEnd();
   if (!Number.isFinite(value)) throw new RangeError(`${expression} has no finite value.`);
-  // What binary fractions leave behind (0.1 + 0.2) is not what anybody asked for.
+  // Rounds away errors of binary fractions, such as in 0.1 + 0.2.
   return Number(value.toPrecision(14));
 }
 
@@ -73,7 +73,7 @@ class ExpressionParser {
 
   #parsePower(): number {
     const base = this.#parseAtom();
-    // From the right: 2^3^2 is 2^9; the exponent may have a sign of its own.
+    // Powers are right-associative: 2^3^2 is 2^9. The exponent may have a sign.
     return this.#acceptToken("^") ? base ** this.#parseSigned() : base;
   }
 
@@ -104,7 +104,7 @@ class ExpressionParser {
 
   #throwSyntaxError(): never {
     const token = this.#tokens[this.#position];
-    const where = token === undefined ? "it ends too early" : `“${token}” was not expected there`;
-    throw new SyntaxError(`${this.#expression} is not an expression: ${where}.`);
+    const problem = token === undefined ? "it ends too early" : `unexpected “${token}”`;
+    throw new SyntaxError(`${this.#expression} is not a valid expression: ${problem}.`);
   }
 }

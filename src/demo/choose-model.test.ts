@@ -6,10 +6,10 @@ afterEach(() => {
 });
 
 describe("the model of the demo", () => {
-  it("is scripted without a key, and tells which keys there are", () => {
-    const { llm, description: about } = chooseModel(undefined, {});
+  it("is scripted without a key, and names the key variables", () => {
+    const { llm, description } = chooseModel(undefined, {});
     expect(llm.model).toBe("scripted");
-    expect(about).toMatch(/no key is set.*GEMINI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY/);
+    expect(description).toMatch(/no key is set.*GEMINI_API_KEY, OPENAI_API_KEY, or ANTHROPIC_API_KEY/);
   });
 
   it.each([
@@ -18,13 +18,13 @@ describe("the model of the demo", () => {
     ["ANTHROPIC_API_KEY", "anthropic:claude-haiku-4-5"],
   ])("is the provider's when %s is set", (key, model) => {
     vi.stubEnv(key, "k");
-    const { llm, description: about } = chooseModel(undefined, { [key]: "k" });
+    const { llm, description } = chooseModel(undefined, { [key]: "k" });
     expect(llm.model).toBe(model);
-    expect(about).toContain(`${key} is set`);
+    expect(description).toContain(`${key} is set`);
   });
 
-  it("is the one that is asked for, or an error that says why not", () => {
+  it("is the requested model, or an error", () => {
     expect(chooseModel("ollama:qwen3", {}).llm.model).toBe("ollama:qwen3");
-    expect(() => chooseModel("nonsense", {})).toThrow("does not name a model");
+    expect(() => chooseModel("nonsense", {})).toThrow("is not a model name");
   });
 });

@@ -3,7 +3,7 @@ import { ScriptedLlm } from "../adk/index.ts";
 import { createModel } from "../adk/models/index.ts";
 import { assistantScript } from "./assistant-script.ts";
 
-/** The model for each key that a machine may have, the first that is set wins. */
+/** Models by the environment variable of their API key. The first variable that is set is used. */
 const MODELS_BY_KEY_VARIABLE: Record<string, string> = {
   GEMINI_API_KEY: "gemini:gemini-2.5-flash",
   GOOGLE_API_KEY: "gemini:gemini-2.5-flash",
@@ -13,33 +13,36 @@ const MODELS_BY_KEY_VARIABLE: Record<string, string> = {
 
 export interface ChosenModel {
   llm: BaseLlm;
-  /** What to tell people of it. */
+  /** Text that tells users which model was chosen. */
   description: string;
-  /** It is a language model, and no script. */
+  /** True for a language model, false for a script. */
   isReal: boolean;
 }
 
-/** The model that was asked for, else one that there is a key for, else the scripted one. */
+/**
+ * Returns the named model. Without a name, returns a model for an available API key, or else the scripted
+ * model.
+ */
 export function chooseModel(name: string | undefined, env: Record<string, string | undefined>): ChosenModel {
   if (name !== undefined)
     return { llm: createModel(name), description: name, isReal: !name.startsWith("scripted:") };
   const key = Object.keys(MODELS_BY_KEY_VARIABLE).find((variable) => env[variable]);
-  const found = key && MODELS_BY_KEY_VARIABLE[key];
-  if (!found) {
-    const keys = "GEMINI_API_KEY, OPENAI_API_KEY or ANTHROPIC_API_KEY";
+  const modelName = key && MODELS_BY_KEY_VARIABLE[key];
+  if (!modelName) {
+    const keys = "GEMINI_API_KEY, OPENAI_API_KEY, or ANTHROPIC_API_KEY";
     return chooseScriptedModel(
-      `no key is set. For a real model set ${keys}, or pass --model (ollama:qwen3 needs none)`,
+      `no key is set. For a language model, set ${keys}, or pass --model (ollama:qwen3 needs no key)`,
     );
   }
   try {
-    return { llm: createModel(found), description: `${found} (${key} is set)`, isReal: true };
+    return { llm: createModel(modelName), description: `${modelName} (${key} is set)`, isReal: true };
   } catch (error) {
-    return chooseScriptedModel(`${found} cannot be used: ${(error as Error).message}`);
+    return chooseScriptedModel(`${modelName} cannot be used: ${(error as Error).message}`);
   }
 }
 
-function chooseScriptedModel(why: string): ChosenModel {
-  // A pace at which one can watch it stream.
+function chooseScriptedModel(reason: string): ChosenModel {
+  // A delay that makes streaming visible.
   const llm = new ScriptedLlm(assistantScript, { delayMs: 30 });
-  return { llm, description: `scripted, because ${why}`, isReal: false };
+  return { llm, description: `scripted, because ${reason}`, isReal: false };
 }

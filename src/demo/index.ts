@@ -1,24 +1,27 @@
 /**
- * A DEMO of the main job, written as any user of this package would: an ADK agent with real tools, on a real model when
- * there is a key for one and on a scripted one when there is none, a plain generator, and a planner and a solver that speak in cards.
+ * Demo application that uses this package as its users do. The demo contains an ADK agent with tools, a plain
+ * async generator, and a planner and a solver that exchange message cards. Its agents use a language model if
+ * an API key is set, and otherwise a scripted model.
  */
 import type { LlmAgent } from "@google/adk";
 import type { Agent } from "../engine/index.ts";
 
 export interface Demo {
-  /** By the names under which they are served. */
+  /** Agents by the ids under which they are served. */
   agents: { assistant: Agent; writer: Agent; tutor: Agent };
-  /** Which model they run on, for people. */
+  /** Text that tells users which model the agents use. */
   modelDescription: string;
-  /** What the tutor can be asked, and the flow of its cards, where it has solved that already. */
+  /**
+   * A sample problem for the tutor, and the flow diagram of its cards if the problem has already been solved.
+   */
   sampleProblem: string;
   flowDiagram: string | undefined;
   close: () => Promise<void>;
 }
 
 /**
- * `toAgent` puts the assistant on the port of the engine. Rejects when `@google/adk` is not installed, which is an
- * optional peer of this package.
+ * Creates the demo. `toAgent` converts the assistant to an engine agent. Rejects if the optional peer
+ * dependency `@google/adk` is not installed.
  */
 export async function createDemo(
   toAgent: (assistant: LlmAgent) => Promise<Agent>,
@@ -31,8 +34,8 @@ export async function createDemo(
     import("./tutor.ts"),
     import("./writer.ts"),
   ]);
-  const { llm, description: about, isReal } = chooseModel(model, env);
+  const { llm, description: modelDescription, isReal } = chooseModel(model, env);
   const assistant = await toAgent(await createAssistant(llm));
   const { agent: tutor, ...rest } = await createTutor(isReal ? llm : undefined);
-  return { agents: { assistant, writer, tutor }, modelDescription: about, ...rest };
+  return { agents: { assistant, writer, tutor }, modelDescription, ...rest };
 }

@@ -24,12 +24,12 @@ describe("the calculator", () => {
     ["", "ends too early"],
     ["2 +", "ends too early"],
     ["(2", "ends too early"],
-    ["2 3", "“3” was not expected"],
+    ["2 3", "unexpected “3”"],
     ["1 / 0", "Division by zero"],
     ["ln(0)", "no finite value"],
-    ["process.exit(1)", "“process” was not expected"],
-    ["constructor", "“constructor” was not expected"],
-  ])("refuses %j", (expression, message) => {
+    ["process.exit(1)", "unexpected “process”"],
+    ["constructor", "unexpected “constructor”"],
+  ])("rejects %j", (expression, message) => {
     expect(() => evaluateExpression(expression)).toThrow(message);
   });
 });
@@ -48,8 +48,8 @@ describe("conversion", () => {
     expect(convertUnits(value, from, to)).toBe(result);
   });
 
-  it("refuses units that it does not know, or that do not fit", () => {
+  it("rejects unknown and incompatible units", () => {
     expect(() => convertUnits(1, "km", "kg")).toThrow("km cannot be converted to kg");
-    expect(() => convertUnits(1, "parsec", "km")).toThrow("“parsec” is no unit");
+    expect(() => convertUnits(1, "parsec", "km")).toThrow("“parsec” is not a known unit");
   });
 });

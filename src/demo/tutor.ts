@@ -13,20 +13,23 @@ import {
 
 export interface Tutor {
   agent: Agent;
-  /** A problem that it can be asked. */
+  /** A sample problem for the tutor. */
   sampleProblem: string;
-  /** The problem solved, as the flow of its cards. None with a real model, which nobody asked to be asked. */
+  /**
+   * Flow diagram of the cards for the sample problem. `undefined` with a language model, because solving the
+   * problem would cost tokens.
+   */
   flowDiagram: string | undefined;
   close: () => Promise<void>;
 }
 
 /**
- * A planner and a solver, each an agent on a server of its own, and a controller in front of them that people can talk to.
- * Without a model they know the human solutions to 20 problems of GSM8K.
+ * Creates a tutor: a planner and a solver on separate servers, and a controller that accepts user messages.
+ * Without a model, both use the human solutions of 20 GSM8K problems.
  */
 export async function createTutor(llm: BaseLlm | undefined): Promise<Tutor> {
   const [janet] = getGsm8kSlice();
-  const problem = janet?.question ?? "";
+  const sampleProblem = janet?.question ?? "";
   const model = llm ? toRoleModel(llm) : createOracleModel(getGsm8kSlice());
   const roles = { planner: { role: createPlanner(), model }, solver: { role: createSolver(), model } };
   const served = await serveRoles({ roles });
@@ -36,9 +39,9 @@ export async function createTutor(llm: BaseLlm | undefined): Promise<Tutor> {
     controller,
     dataset: "gsm8k",
     name: "tutor",
-    description: "Has a planner and a solver work out a word problem, card by card",
+    description: "Solves a word problem with a planner and a solver that exchange message cards",
   });
-  if (llm) return { agent, sampleProblem: problem, flowDiagram: undefined, close };
-  const { cards } = await controller.solve({ task: problem, dataset: "gsm8k", relay: "full" });
-  return { agent, sampleProblem: problem, flowDiagram: generateFlowDiagram(cards), close };
+  if (llm) return { agent, sampleProblem, flowDiagram: undefined, close };
+  const { cards } = await controller.solve({ task: sampleProblem, dataset: "gsm8k", relay: "full" });
+  return { agent, sampleProblem, flowDiagram: generateFlowDiagram(cards), close };
 }

@@ -1,4 +1,4 @@
-/** What can be converted into each other, by how many base units one of them is. */
+/** Convertible units by kind, with their value in the base unit. */
 const UNIT_FACTORS: Record<string, Record<string, number>> = {
   length: {
     m: 1,
@@ -18,7 +18,7 @@ const UNIT_FACTORS: Record<string, Record<string, number>> = {
   data: { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 },
 };
 
-/** As people write them; a plural loses its s before it is looked up. */
+/** Common names of units. A plural "s" is removed before the lookup. */
 const UNIT_ALIASES: Record<string, string> = {
   meter: "m",
   metre: "m",
@@ -75,19 +75,20 @@ const FROM_KELVIN: Record<string, (kelvin: number) => number> = {
   k: (kelvin) => kelvin,
 };
 
-/** Converts between units of the same kind; throws an error that names what it does not know. */
+/** Converts a value between units of the same kind. Throws an error that names an unknown unit. */
 export function convertUnits(value: number, from: string, to: string): number {
   const [source, target] = [normalizeUnit(from), normalizeUnit(to)];
   const toKelvin = TO_KELVIN[source];
   const fromKelvin = FROM_KELVIN[target];
   if (toKelvin && fromKelvin) return roundToSignificantDigits(fromKelvin(toKelvin(value)));
   for (const units of Object.values(UNIT_FACTORS)) {
-    const [one, other] = [units[source], units[target]];
-    if (one !== undefined && other !== undefined) return roundToSignificantDigits((value * one) / other);
+    const [sourceFactor, targetFactor] = [units[source], units[target]];
+    if (sourceFactor !== undefined && targetFactor !== undefined)
+      return roundToSignificantDigits((value * sourceFactor) / targetFactor);
   }
   const unknown = [from, to].find((name) => !isUnit(name));
   throw new RangeError(
-    unknown === undefined ? `${from} cannot be converted to ${to}.` : `“${unknown}” is no unit that I know.`,
+    unknown === undefined ? `${from} cannot be converted to ${to}.` : `“${unknown}” is not a known unit.`,
   );
 }
 

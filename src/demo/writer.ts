@@ -3,22 +3,26 @@ import { agent, artifact, data, inputRequired, status } from "../adapters/index.
 import type { Agent } from "../engine/index.ts";
 
 const WORDS =
-  "the agents of the house talk to each other all day long and whoever listens can follow every word".split(
+  "the agents talk to each other all day long and everyone who listens can follow the conversation".split(
     " ",
   );
 const MAX_WORDS = 1000;
 const WORD_DELAY_MS = 100;
 
-/** A plain async generator: slow on purpose, to try streaming, subscribing, cutting the connection and cancelling. */
+/**
+ * Demo agent written as a plain async generator. The agent is slow, so that streaming, subscribing,
+ * reconnecting, and canceling can be tried.
+ */
 export const writerAgent: Agent = agent(
   {
     name: "writer",
-    description: "Writes as many words as you ask for, ten per second; asks when you name no number",
+    description:
+      "Writes the requested number of words, ten per second, and asks for the number if there is none",
     skills: [
       {
         id: "write",
         name: "Write",
-        description: "Writes words, slowly: to try streaming, subscribe and cancel",
+        description: "Writes words slowly, to try streaming, subscribing, and canceling",
         tags: ["streaming", "demo"],
         examples: ["Write 30 words"],
       },
@@ -26,11 +30,11 @@ export const writerAgent: Agent = agent(
   },
   async function* ({ text, signal }) {
     const number = /\d+/.exec(text)?.[0];
-    if (number === undefined) yield inputRequired("How many words shall I write?");
+    if (number === undefined) yield inputRequired("How many words should I write?");
     const count = Math.min(Number(number), MAX_WORDS);
     yield status(`Writing ${count} words…`);
-    for (let at = 0; at < count; at++) {
-      yield `${at > 0 ? " " : ""}${WORDS[at % WORDS.length]}`;
+    for (let index = 0; index < count; index++) {
+      yield `${index > 0 ? " " : ""}${WORDS[index % WORDS.length]}`;
       await pause(WORD_DELAY_MS, undefined, { signal });
     }
     yield artifact({ name: "statistics" }, data({ words: count, seconds: (count * WORD_DELAY_MS) / 1000 }));

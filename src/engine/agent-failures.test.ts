@@ -20,55 +20,52 @@ import {
   getResponseTask,
 } from "./engine.fixture.ts";
 
-/** A memory store that has everything serialised when it is committed, as a store on a disk does. */
-const createSerializingStore = (): TaskStore => Object.assign(new MemoryStore(), { snapshots: true });
+/** A memory store that serializes every event when it is committed, like a store on disk. */
+const createSerializingStore = (): TaskStore => Object.assign(new MemoryStore(), { usesSnapshots: true });
 
 const cyclicObject: { self?: unknown } = {};
 cyclicObject.self = cyclicObject;
 const createPartEvent = (content: unknown): AgentEvent =>
   ({ artifact: { artifactId: "a", parts: [content] } }) as AgentEvent;
 const invalidEvents: [string, unknown][] = [
-  ["a number too big for JSON", createPartEvent({ data: 1n })],
+  ["a number that JSON cannot represent", createPartEvent({ data: 1n })],
   ["a cycle", createPartEvent({ data: cyclicObject })],
   ["a function", createPartEvent({ data: () => 1 })],
-  ["a part of nothing", createPartEvent(null)],
+  ["a part that is null", createPartEvent(null)],
   ["a part without content", createPartEvent({})],
-  ["text that is none", createPartEvent({ text: 5 })],
-  ["metadata that is no JSON", { ...workingEvent, metadata: { n: 1n } }],
-  ["a chunk's metadata that is no JSON", { ...createChunkEvent("x"), metadata: { n: 1n } }],
+  ["text that is not a string", createPartEvent({ text: 5 })],
+  ["metadata that is not JSON", { ...workingEvent, metadata: { n: 1n } }],
+  ["a chunk's metadata that is not JSON", { ...createChunkEvent("x"), metadata: { n: 1n } }],
   [
-    "an artifact's metadata that is no JSON",
+    "an artifact's metadata that is not JSON",
     { artifact: { artifactId: "a", parts: [{ text: "x" }], metadata: cyclicObject } },
   ],
   [
-    "a message that is no JSON",
+    "a message that is not JSON",
     { status: { state: "TASK_STATE_WORKING", message: { parts: [{ data: 1n }] } } },
   ],
-  ["a state that is none", { status: { state: "message" } }],
-  ["a state of the language", { status: { state: "constructor" } }],
-  ["a word", "hello"],
+  ["an unknown state", { status: { state: "message" } }],
+  ["a member name of Object.prototype as state", { status: { state: "constructor" } }],
+  ["a string", "hello"],
 ];
 
 describe("an agent that yields", () => {
-  it.each(invalidEvents)(
-    "%s fails its own task, with a reason, and no other [E14, F-18]",
-    async (_, event) => {
-      const { engine, agent: puppet } = createEngineFixture({ store: createSerializingStore() });
-      const answers = [
-        engine.sendMessage(createRequest("a"), alice),
-        engine.sendMessage(createRequest("b"), alice),
-      ];
-      (await puppet.waitForRun(0)).emit(event as AgentEvent).end();
-      (await puppet.waitForRun(1)).emit(createChunkEvent("fine", false)).end();
-      const [bad, good] = (await Promise.all(answers)).map(getResponseTask);
-      expect(bad?.status.state).toBe("TASK_STATE_FAILED");
-      expect(getText(bad?.status.message?.parts ?? [])).toContain("not an event");
-      expect(good?.status.state).toBe("TASK_STATE_COMPLETED");
-    },
-  );
+  it.each(invalidEvents)("%s fails only its own task, with a reason [E14, F-18]", async (_, event) => {
+    const { engine, agent } = createEngineFixture({ store: createSerializingStore() });
+    const answers = [
+      engine.sendMessage(createRequest("a"), alice),
+      engine.sendMessage(createRequest("b"), alice),
+    ];
+    (await agent.waitForRun(0)).emit(event as AgentEvent).end();
+    (await agent.waitForRun(1)).emit(createChunkEvent("fine", false)).end();
+    const [bad, good] = (await Promise.all(answers)).map(getResponseTask);
+    expect(bad?.status.state).toBe("TASK_STATE_FAILED");
+    expect(getText(bad?.status.message?.parts ?? [])).toContain("invalid event");
+    expect(good?.status.state).toBe("TASK_STATE_COMPLETED");
+  });
 
-  it("what no store can take fails its own commit, and no other's", async () => {
-    const { engine, agent: puppet, errors } = createEngineFixture({ store: createSerializingStore() });
+  it("unserializable data fails only the commit of its own task", async () => {
+    const { engine, agent, errors } = createEngineFixture({ store: createSerializingStore() });
     const answers = [
       engine.sendMessage(createRequest("a"), alice),
       engine.sendMessage(createRequest("b"), alice),
@@ -81,35 +78,38 @@ describe("an agent that yields", () => {
         return "x";
       },
     };
-    (await puppet.waitForRun(0)).emit(createPartEvent({ data: once })).end();
-    (await puppet.waitForRun(1)).end();
+    (await agent.waitForRun(0)).emit(createPartEvent({ data: once })).end();
+    (await agent.waitForRun(1)).end();
     expect(await getErrorReason(answers[0] as Promise<unknown>)).toBe("UNAVAILABLE");
     expect(getResponseTask((await answers[1]) as object).status.state).toBe("TASK_STATE_COMPLETED");
     expect(errors).toHaveLength(1);
   });
 
-  it.each(invalidEvents)("%s as its first word holds no place among the runs [E14]", async (_, event) => {
-    const puppet = new ScriptedAgent({ respondsWith: "either" });
-    const { engine } = createEngineFixture({ agent: puppet, limits: { runs: 1 } });
-    const answer = engine.sendMessage(createRequest("a"), alice);
-    (await puppet.waitForRun(0)).emit(event as AgentEvent).end();
-    expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_FAILED");
-    const next = engine.sendMessage(createRequest("b"), alice);
-    (await puppet.waitForRun(1)).end();
-    expect(getResponseTask(await next).status.state).toBe("TASK_STATE_COMPLETED");
-  });
+  it.each(invalidEvents)(
+    "%s as its first event does not keep a slot of the run limit [E14]",
+    async (_, event) => {
+      const agent = new ScriptedAgent({ respondsWith: "either" });
+      const { engine } = createEngineFixture({ agent, limits: { runs: 1 } });
+      const answer = engine.sendMessage(createRequest("a"), alice);
+      (await agent.waitForRun(0)).emit(event as AgentEvent).end();
+      expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_FAILED");
+      const next = engine.sendMessage(createRequest("b"), alice);
+      (await agent.waitForRun(1)).end();
+      expect(getResponseTask(await next).status.state).toBe("TASK_STATE_COMPLETED");
+    },
+  );
 });
 
 describe("an agent that answers without a task", () => {
   it.each([
     ["throws while it is left", () => Promise.reject(new Error("cleanup"))],
     ["never finishes leaving", () => new Promise<never>(() => {})],
-  ])("and %s has answered all the same", async (_, leave) => {
-    const puppet = new ScriptedAgent({ respondsWith: "either" });
+  ])("and then %s has still sent its reply", async (_, leave) => {
+    const agent = new ScriptedAgent({ respondsWith: "either" });
     const next = (): Promise<IteratorResult<AgentEvent>> =>
       Promise.resolve({ done: false, value: { message: { parts: [{ text: "hi" }] } } });
-    puppet.execute = () => ({ [Symbol.asyncIterator]: () => ({ next, return: leave }) });
-    const { engine } = createEngineFixture({ agent: puppet });
+    agent.execute = () => ({ [Symbol.asyncIterator]: () => ({ next, return: leave }) });
+    const { engine } = createEngineFixture({ agent });
     expect(await engine.sendMessage(createRequest("a"), alice)).toMatchObject({
       message: { parts: [{ text: "hi" }] },
     });
@@ -118,21 +118,21 @@ describe("an agent that answers without a task", () => {
   it.each([
     ["a part without content", { parts: [{}] }],
     ["no parts", {}],
-  ])("with %s has not answered", async (_, message) => {
-    const puppet = new ScriptedAgent({ respondsWith: "either" });
-    const { engine } = createEngineFixture({ agent: puppet, limits: { runs: 1 } });
+  ])("with %s has not sent a reply", async (_, message) => {
+    const agent = new ScriptedAgent({ respondsWith: "either" });
+    const { engine } = createEngineFixture({ agent, limits: { runs: 1 } });
     for (const at of [0, 1]) {
       const answer = getErrorReason(engine.sendMessage(createRequest("a"), alice));
-      (await puppet.waitForRun(at)).emit({ message } as AgentEvent).end();
+      (await agent.waitForRun(at)).emit({ message } as AgentEvent).end();
       expect(await answer).toBe("INVALID_AGENT_RESPONSE");
     }
   });
 
-  it("is stopped when the server closes before it has said anything [E15]", async () => {
-    const puppet = new ScriptedAgent({ respondsWith: "either" });
-    const { engine, clock } = createEngineFixture({ agent: puppet });
+  it("is stopped when the server closes before its first event [E15]", async () => {
+    const agent = new ScriptedAgent({ respondsWith: "either" });
+    const { engine, clock } = createEngineFixture({ agent });
     const answer = getErrorReason(engine.sendMessage(createRequest("a"), alice));
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     const closed = engine.close(1000);
     expect(run.run.signal.aborted).toBe(true);
     clock.advance(1000);
@@ -142,7 +142,7 @@ describe("an agent that answers without a task", () => {
   });
 });
 
-describe("requests at the same time", () => {
+describe("concurrent requests", () => {
   async function asking(): Promise<ReturnType<typeof createEngineFixture> & { id: string }> {
     const set = createEngineFixture();
     const answer = set.engine.sendMessage(createRequest("hi"), alice);
@@ -152,14 +152,14 @@ describe("requests at the same time", () => {
     return { ...set, id };
   }
 
-  it("share the one runner of a task, whichever of them fails [E11]", async () => {
+  it("share one runner of a task, even if one of them fails [E11]", async () => {
     for (let ticks = 0; ticks < 12; ticks++) {
-      const { engine, agent: puppet, id } = await asking();
+      const { engine, agent, id } = await asking();
       const refused = getErrorReason(engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 99 }));
       for (let at = 0; at < ticks; at++) await Promise.resolve();
       const answer = engine.sendMessage(createRequest("blue", { taskId: id }), alice);
       expect(await refused).toBe("INVALID_PARAMS");
-      const run = await puppet.waitForRun(1);
+      const run = await agent.waitForRun(1);
       await flushEventLoop();
       const canceled = engine.cancelTask({ id }, alice);
       await flushEventLoop();
@@ -170,16 +170,16 @@ describe("requests at the same time", () => {
     }
   });
 
-  it("to follow a task see what comes, whichever of them fails [E3]", async () => {
+  it("to follow a task receive later events, even if one of them fails [E3]", async () => {
     for (let ticks = 0; ticks < 12; ticks++) {
-      const { engine, agent: puppet, id } = await asking();
+      const { engine, agent, id } = await asking();
       const refused = getErrorReason(engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 99 }));
       for (let at = 0; at < ticks; at++) await Promise.resolve();
       const stream = await engine.subscribeToTask({ id }, alice);
       await refused;
       const seen = collectEvents(stream);
       const answer = engine.sendMessage(createRequest("blue", { taskId: id }), alice);
-      (await puppet.waitForRun(1)).end();
+      (await agent.waitForRun(1)).end();
       await answer;
       await flushEventLoop();
       stream.close();
@@ -187,21 +187,21 @@ describe("requests at the same time", () => {
     }
   });
 
-  it("to continue a task are one turn and one refusal [E11]", async () => {
-    const { engine, agent: puppet, id } = await asking();
+  it("to continue a task result in one turn and one rejection [E11]", async () => {
+    const { engine, agent, id } = await asking();
     const answers = ["red", "blue"].map((text) =>
       engine.sendMessage(createRequest(text, { taskId: id }), alice),
     );
-    (await puppet.waitForRun(1)).end();
+    (await agent.waitForRun(1)).end();
     const reasons = await Promise.all(answers.map(getErrorReason));
     expect(reasons.toSorted()).toEqual(["UNSUPPORTED_OPERATION", "nothing"]);
-    expect(puppet.runs).toHaveLength(2);
+    expect(agent.runs).toHaveLength(2);
   });
 });
 
-describe("a place among the open streams", () => {
-  it("is given back when the resume point is refused [E14]", async () => {
-    const { engine, agent: puppet } = createEngineFixture({ limits: { streams: 1 } });
+describe("a slot of the stream limit", () => {
+  it("is released when the resume point is rejected [E14]", async () => {
+    const { engine, agent } = createEngineFixture({ limits: { streams: 1 } });
     const task = getResponseTask(
       await engine.sendMessage(createRequest("hi", { configuration: { returnImmediately: true } }), alice),
     );
@@ -209,17 +209,17 @@ describe("a place among the open streams", () => {
       "INVALID_PARAMS",
     );
     const stream = await engine.subscribeToTask({ id: task.id }, alice);
-    (await puppet.waitForRun(0)).end();
+    (await agent.waitForRun(0)).end();
     expect((await collectEvents(stream)).length).toBeGreaterThan(1);
   });
 });
 
 describe("the end of a stream", () => {
-  it("of a repeated message is where its turn stopped, wherever the caller resumes [E4, E10, G-04]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("of a repeated message is where its turn stopped, from every resume point [E4, E10, G-04]", async () => {
+    const { engine, agent } = createEngineFixture();
     const first = createRequest("hi");
     const answer = engine.sendMessage(first, alice);
-    (await puppet.waitForRun(0)).emit(workingEvent, inputRequiredEvent).end();
+    (await agent.waitForRun(0)).emit(workingEvent, inputRequiredEvent).end();
     const { id } = getResponseTask(await answer);
     const again = async (after?: number): Promise<string[]> =>
       (await collectEvents(await engine.sendStreamingMessage(first, alice, { resumeAfterSeq: after }))).map(
@@ -229,7 +229,7 @@ describe("the end of a stream", () => {
     expect(await again(2)).toEqual(["INPUT_REQUIRED"]);
     expect(await again(3)).toEqual([]);
     const second = engine.sendMessage(createRequest("blue", { taskId: id }), alice);
-    const run = await puppet.waitForRun(1);
+    const run = await agent.waitForRun(1);
     await flushEventLoop();
     expect(await again(2)).toEqual(["INPUT_REQUIRED"]);
     expect(await again(3)).toEqual([]);
@@ -240,10 +240,10 @@ describe("the end of a stream", () => {
     expect(await again(5)).toEqual([]);
   });
 
-  it("is not an answer to a message while the agent goes on by itself [F-02]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("does not answer a message while the agent continues without input [F-02]", async () => {
+    const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit({ status: { state: "TASK_STATE_AUTH_REQUIRED" } }, workingEvent);
     await flushEventLoop();
     run.emit(createChunkEvent("done", false)).end();
@@ -251,32 +251,32 @@ describe("the end of a stream", () => {
   });
 });
 
-describe("a store that chokes on one task", () => {
-  it("holds up no other while that is tried again [E14]", async () => {
+describe("a store that fails for one task", () => {
+  it("does not delay other tasks while that task is retried [E14]", async () => {
     const store = new MemoryStore();
     const commit = store.commit.bind(store);
     let victim = "";
     store.commit = (batch) =>
       batch.some(({ taskId }) => taskId === victim) ? Promise.reject(new Error("no")) : commit(batch);
-    const { engine, agent: puppet } = createEngineFixture({ store });
+    const { engine, agent } = createEngineFixture({ store });
     const immediately = { configuration: { returnImmediately: true } };
     victim = getResponseTask(await engine.sendMessage(createRequest("a", immediately), alice)).id;
     const other = engine.sendMessage(createRequest("b"), bob);
-    (await puppet.waitForRun(0)).emit(workingEvent);
-    (await puppet.waitForRun(1)).emit(workingEvent);
+    (await agent.waitForRun(0)).emit(workingEvent);
+    (await agent.waitForRun(1)).emit(workingEvent);
     await flushEventLoop();
-    puppet.runs[1]?.emit(completedEvent).end();
+    agent.runs[1]?.emit(completedEvent).end();
     // No time passes: the other task does not wait for the next try.
     expect(getResponseTask(await other).status.state).toBe("TASK_STATE_COMPLETED");
   });
 });
 
 describe("close", () => {
-  it("lets no message begin that waits behind the running turn [E15]", async () => {
-    const puppet = new ScriptedAgent({ whileWorking: "queue" });
-    const { engine } = createEngineFixture({ agent: puppet });
+  it("rejects messages that wait for the current turn [E15]", async () => {
+    const agent = new ScriptedAgent({ whileWorking: "queue" });
+    const { engine } = createEngineFixture({ agent });
     const first = engine.sendMessage(createRequest("a"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     const [task] = (await engine.listTasks({}, alice)).tasks;
@@ -289,16 +289,16 @@ describe("close", () => {
     await closed;
     await first;
     expect(await second).toBe("UNAVAILABLE");
-    expect(puppet.runs).toHaveLength(1);
+    expect(agent.runs).toHaveLength(1);
   });
 });
 
 describe("an observer", () => {
-  it("that fails later harms nobody either", async () => {
+  it("that fails asynchronously does not affect tasks", async () => {
     const later = (): unknown => Promise.reject(new Error("the log is full"));
-    const { engine, agent: puppet } = createEngineFixture({ observer: { onEvent: later } });
+    const { engine, agent } = createEngineFixture({ observer: { onEvent: later } });
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(0)).end();
+    (await agent.waitForRun(0)).end();
     expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_COMPLETED");
     await flushEventLoop();
   });

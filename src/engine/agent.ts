@@ -9,115 +9,135 @@ import type {
 } from "../protocol/index.ts";
 import type { Caller } from "./caller.ts";
 
-/** A message as an agent writes it; the runner adds the ids and the role. */
+/** Content of a message from an agent. The runner adds the ids and the role. */
 export type AgentMessage = Pick<Message, "parts"> &
   Partial<Omit<Message, "parts" | "role" | "taskId" | "contextId">>;
 
-/** What an agent can say. The runner adds task id, context id and time. */
+/** An event that an agent yields. The runner adds the task id, the context id, and the time. */
 export type AgentEvent =
   | {
-      /** Any state but SUBMITTED, in which every task begins, and the one that says nothing. */
+      /** Any state except SUBMITTED, in which every task begins, and UNSPECIFIED. */
       status: {
         state: Exclude<TaskState, "TASK_STATE_SUBMITTED" | "TASK_STATE_UNSPECIFIED">;
         message?: AgentMessage;
       };
-      /** Merged into the task's metadata. */
+      /** Metadata that is merged into the task's metadata. */
       metadata?: JsonObject;
     }
   | {
       artifact: Artifact;
-      /** True: adds the parts to the artifact of that id. Absent: replaces it. */
+      /** True: adds the parts to the artifact with the same id. Absent: replaces that artifact. */
       append?: boolean;
       lastChunk?: boolean;
       metadata?: JsonObject;
     }
-  /** An answer without a task: only as the first and only event, and only from an agent that `opensWith: "either"`. */
+  /**
+   * A reply without a task. It is allowed only as the first and only event of an agent with `respondsWith:
+   * "either"`.
+   */
   | { message: AgentMessage };
 
-/** What an agent is given for one turn. */
+/** Input of an agent for one turn. */
 export interface Run {
   readonly taskId: string;
   readonly contextId: string;
-  /** The message that began this turn; also the last of `task.history`. */
+  /** The message that started this turn. It is also the last entry of `task.history`. */
   readonly message: Message;
   /**
-   * The task as this turn found it: earlier messages, artifacts and metadata. In a turn that is resumed, as it is now.
-   * A copy; changing it changes nothing.
+   * A copy of the task at the start of this turn, with its earlier messages, artifacts, and metadata. In a
+   * resumed turn, it is the current task.
    */
   readonly task: Task;
-  /** 1, and one more each time that the turn is begun again after a restart of the server (`Agent.afterRestart`). */
+  /**
+   * Number of this attempt. It starts at 1 and grows by 1 each time the turn is restarted after the server
+   * stopped (`Agent.afterRestart`).
+   */
   readonly attempt: number;
   readonly caller: Caller;
   readonly configuration: SendMessageConfiguration;
-  /** The metadata of the request (not of the message). */
+  /** Metadata of the request, as opposed to `message.metadata`. */
   readonly metadata: JsonObject;
-  /** The protocol version in which the caller asks, `Major.Minor`; for agents that are to test their server. */
+  /** A2A version of the request in the form `Major.Minor`. Only agents that test their server need it. */
   readonly protocolVersion: string;
-  /** URIs of the extensions that are active: what the card declares and the caller asks for (A2A §4.6). */
+  /** URIs of the active extensions: those that the agent card declares and the client requests (A2A §4.6). */
   readonly extensions: readonly string[];
-  /** Where in a distributed trace the caller is: the request's `traceparent` header (W3C Trace Context), as it came. */
+  /**
+   * The request's `traceparent` header (W3C Trace Context), unchanged. It identifies the caller's span in a
+   * distributed trace.
+   */
   readonly traceparent?: string | undefined;
-  /** Aborts when the task is cancelled or the server closes. */
+  /** Aborts when the task is canceled or the server closes. */
   readonly signal: AbortSignal;
-  /** Once the task is cancelled: the metadata of that request. Undefined until then, and when the server closes. */
+  /**
+   * Metadata of the CancelTask request. It is `undefined` until the task is canceled, and also when the
+   * server closes.
+   */
   readonly cancelMetadata?: JsonObject | undefined;
   /**
-   * The tasks that the message refers to (`referenceTaskIds`), in its order, as they are now: copies, at most 50. Those
-   * that do not exist are left out, and so are those of other callers and other agents.
+   * Resolves with copies of the tasks listed in the message's `referenceTaskIds`, in that order, at most 50.
+   * It omits tasks that do not exist or that belong to other callers or other agents.
    */
   loadReferencedTasks(): Promise<Task[]>;
   /**
-   * The caller's other tasks of this context that wait for their user: copies, the newest first, at most 50. Looked up
-   * when asked for, which costs two looks into the store.
+   * Resolves with copies of the caller's other tasks in this context that wait for their user, newest first,
+   * at most 50. Each call queries the store twice.
    */
   listInterruptedTasks(): Promise<Task[]>;
 }
 
-/** What a card says of an agent, without what only its server knows (where it is served, and how one authenticates). */
+/** The agent card content that the agent provides. The server adds the interfaces and the signatures. */
 export type AgentDescription = Pick<AgentCard, "name" | "description"> &
   Partial<Omit<AgentCard, "name" | "description" | "supportedInterfaces" | "signatures">>;
 
 /**
- * The agent port: anything that can be put on the network.
+ * An agent that a server can host.
  *
- * The end of the iterable ends the turn: after a plain return the task is COMPLETED unless the agent said otherwise,
- * after a throw FAILED, after an abort CANCELED. The runner owns the iterable and always calls its `return()`.
+ * The end of the iterable ends the turn. After a normal return the task is COMPLETED unless the agent set
+ * another final state. After a throw it is FAILED, and after an abort it is CANCELED. The runner always calls
+ * the iterator's `return()`.
  */
 export interface Agent {
-  /** Called for the card and cached by the server. */
+  /** Returns the content of the agent card. The server caches the result. */
   describe(): AgentDescription | Promise<AgentDescription>;
   /**
-   * What the extended card says instead of the public one, to a caller who is authenticated; it may differ from caller to
-   * caller. Undefined: nothing more for this one. A server with authentication declares the extended card then.
+   * Returns the members that the extended agent card adds or replaces for an authenticated caller. They can
+   * differ between callers. Returns `undefined` when the caller gets the public card unchanged. A server with
+   * authentication declares the extended card when this method exists.
    */
   describeExtended?(
     caller: Caller,
   ): Partial<AgentDescription> | undefined | Promise<Partial<AgentDescription> | undefined>;
   execute(run: Run): AsyncIterable<AgentEvent>;
   /**
-   * Told of a task that was cancelled while it waited for its user, when there was no run that its signal could tell:
-   * `task` is as it was until then, `metadata` that of the request. Not waited for.
+   * Handles the cancellation of a task that waited for its user and therefore had no run. `task` is the task
+   * before the cancellation, and `metadata` is the metadata of the request. The server does not wait for the
+   * result.
    */
   onTaskCanceled?(task: Task, caller: Caller, metadata: JsonObject): void | Promise<void>;
   /**
-   * Shown a message for a task that is at work, before `whileWorking` decides. True: the agent has taken it, the message
-   * joins the task's history, and the sender is answered with the task as it is; whoever follows the task notices nothing.
-   * An A2AError that it throws refuses the message. `task` is as committed; changing it changes nothing.
+   * Offers the agent a message for a running task, before `whileWorking` applies. When it returns true, the
+   * agent has accepted the message: the message is added to the task's history, and the sender receives the
+   * current task. Existing streams of the task receive no event for it. An `A2AError` that it throws rejects
+   * the message. `task` is a copy of the committed task.
    */
   deliver?(message: Message, task: Task, caller: Caller): boolean;
   /**
-   * `task` (default): a task exists as soon as the message is accepted. `either`: the first event decides between a
-   * task and a message without a task, and nothing is answered before it.
+   * `task` (default): a task exists as soon as the message is accepted. `either`: the agent's first event
+   * decides between a task and a message without a task, and the server does not respond before it.
    */
   readonly respondsWith?: "task" | "either";
-  /** What happens to a message for a task that is at work: `refuse` (default) or `queue` behind the running turn. */
+  /**
+   * How the server handles a message for a running task: `refuse` (default) rejects it, `queue` processes it
+   * after the current turn.
+   */
   readonly whileWorking?: "refuse" | "queue";
   /**
-   * What becomes of a turn that was at work when its server stopped or was killed, once a server has the store again.
-   * `fail` (default): its task fails with a reason. `restart`: `execute` is called again with all that it was given the
-   * first time; what it says of an artifact replaces what was said before. `resume`: the same, but `run.task` is the task as
-   * it is now, and the agent goes on from there, with what it has kept itself. Both need a store that keeps turns (SQLite),
-   * and end with a failure after `EngineLimits.attempts`; `run.caller` has no scopes and claims then.
+   * How the server handles a turn that was running when the server stopped or was killed, once a server opens
+   * the same store again. `fail` (default): the task ends FAILED with a reason. `restart`: `execute` is
+   * called again with the same input, and new artifact content replaces the content of the earlier attempt.
+   * `resume`: the same, but `run.task` is the current task, and the agent continues from its own saved state.
+   * `restart` and `resume` require a store that persists turns (SQLite). The task fails after
+   * `EngineLimits.turnAttempts` attempts. In later attempts, `run.caller` has no scopes and no claims.
    */
   readonly afterRestart?: "fail" | "restart" | "resume";
 }

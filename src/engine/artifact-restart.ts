@@ -1,19 +1,20 @@
 import { fold, isEventRefusal, copyTask, type Task, type TaskEvent } from "../protocol/index.ts";
 
 /**
- * The artifacts of a turn that is restarted. An earlier attempt may have left a piece of each; so the first that this one
- * says of an artifact puts it back to how the turn found it, with that added.
+ * Rewrites the artifact events of a restarted turn. An earlier attempt may have left partial artifacts. The
+ * first event for an artifact therefore restores the artifact's content at the start of the turn and adds the
+ * new parts to it.
  */
 export class ArtifactRestart {
   readonly #initialTask: Task;
   readonly #seenArtifactIds = new Set<string>();
 
-  /** `found`: the task as the turn found it. */
-  constructor(found: Task) {
-    this.#initialTask = found;
+  /** `initialTask` is the task at the start of the turn. */
+  constructor(initialTask: Task) {
+    this.#initialTask = initialTask;
   }
 
-  /** The event as this attempt says it. */
+  /** Returns the event to store for this attempt. */
   rewriteEvent(event: TaskEvent): TaskEvent {
     if (!("artifactUpdate" in event)) return event;
     const { append, ...update } = event.artifactUpdate;

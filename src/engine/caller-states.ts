@@ -2,15 +2,18 @@ import { SlotMap } from "../data-structures/index.ts";
 import { getCallerKey, type Caller } from "./caller.ts";
 import { ConcurrencyLimit } from "./limits.ts";
 
-/** What an engine holds for one caller while that has something here. */
+/** State that an engine keeps for one active caller. */
 export interface CallerState<InFlight> {
-  /** The caller's agents at work. */
+  /** Limit of concurrent runs for this caller. */
   readonly runLimit: ConcurrencyLimit;
-  /** The caller's messages that are not durable yet, by their ids. */
+  /** The caller's messages that are not committed yet, by message id. */
   readonly inFlightMessages: SlotMap<InFlight>;
 }
 
-/** A desk for every caller who has something here; the others are cleared away before there are too many. */
+/**
+ * Holds the state of each active caller. It evicts idle callers before their number exceeds twice the limit
+ * of runs.
+ */
 export class CallerStates<InFlight> {
   readonly #runsPerCaller: number;
   readonly #maxCallers: number;
@@ -26,17 +29,17 @@ export class CallerStates<InFlight> {
     const known = this.#byCaller.get(key);
     if (known) return known;
     if (this.#byCaller.size > this.#maxCallers) this.#evictIdle();
-    const desk = {
-      runLimit: new ConcurrencyLimit("agents at work for you", this.#runsPerCaller),
+    const state = {
+      runLimit: new ConcurrencyLimit("running agents for this caller", this.#runsPerCaller),
       inFlightMessages: new SlotMap<InFlight>(),
     };
-    this.#byCaller.set(key, desk);
-    return desk;
+    this.#byCaller.set(key, state);
+    return state;
   }
 
   #evictIdle(): void {
-    for (const [key, { runLimit: runs, inFlightMessages: inFlight }] of this.#byCaller) {
-      if (runs.inUse === 0 && inFlight.size === 0) this.#byCaller.delete(key);
+    for (const [key, { runLimit, inFlightMessages }] of this.#byCaller) {
+      if (runLimit.inUse === 0 && inFlightMessages.size === 0) this.#byCaller.delete(key);
     }
   }
 }

@@ -1,24 +1,33 @@
-/** Who asks. (tenant, principal) owns tasks and contexts; somebody else's task is the same as no task. */
+/**
+ * The authenticated principal that sends requests. A caller, identified by (tenant, principal), owns tasks
+ * and contexts. Requests for another caller's task return `TASK_NOT_FOUND`.
+ */
 export interface Caller {
-  /** Opaque; "" when the agent has no tenants. */
+  /** Opaque tenant name. It is empty when the agent has no tenants. */
   readonly tenant: string;
-  /** A stable name of the authenticated user; "" when nobody is authenticated. */
+  /** Stable name of the authenticated principal. It is empty without authentication. */
   readonly principal: string;
-  /** True when the credentials are for no tenant and the request named this one. Whoever chooses is one caller in all of them. */
+  /**
+   * True when the request chose this tenant and the credentials are not bound to a tenant. Per-caller limits
+   * then apply to the principal across all tenants.
+   */
   readonly choseTenant?: boolean;
-  /** What the credentials permit, where they say so; for agents to look at. Owns nothing, and is not kept. */
+  /**
+   * Scopes that the credentials grant, for the agent to check. They do not affect ownership and are not
+   * persisted.
+   */
   readonly scopes?: readonly string[];
-  /** What a token says of the caller, where it was a JWT. Not kept either. */
+  /** Claims of the caller's JWT, if the credentials are a JWT. They are not persisted. */
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 
-/** Whose tasks: the owner and the agent. What every store operation is confined to. */
+/** The owner and the agent of a set of tasks. Every store operation is limited to one scope. */
 export interface TaskScope extends Pick<Caller, "tenant" | "principal"> {
-  /** Id of the agent within its server. */
+  /** Id of the agent in its server. */
   readonly agent: string;
 }
 
-/** A string that is the same for the same caller and for nobody else. */
+/** Returns a string that identifies the caller. Different callers always have different keys. */
 export function getCallerKey({ tenant, principal }: Pick<Caller, "tenant" | "principal">): string {
   return `${tenant.length}:${tenant}${principal}`;
 }

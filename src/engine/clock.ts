@@ -1,10 +1,10 @@
-/** Time as the engine sees it: an input, so that tests own it. */
+/** Source of time for the engine. Tests replace it with a fake clock. */
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Returns the time in milliseconds since 1970. */
   now(): number;
-  /** Milliseconds since some moment, with fractions; never goes backwards. */
+  /** Returns the time in milliseconds since an arbitrary point, with fractions. It never decreases. */
   monotonic(): number;
-  /** Calls back once after `ms`; the answer takes the call back. */
+  /** Calls `callback` once after `ms` milliseconds. Returns a function that cancels the call. */
   schedule(ms: number, callback: () => void): () => void;
 }
 
@@ -13,7 +13,7 @@ export const systemClock: Clock = {
   monotonic: () => performance.now(),
   schedule(ms, callback) {
     const timer = setTimeout(callback, ms);
-    // A pending deadline is no reason to keep a process alive.
+    // A pending timer must not keep the process alive.
     timer.unref?.();
     return () => clearTimeout(timer);
   },
@@ -21,7 +21,10 @@ export const systemClock: Clock = {
 
 let lastFormatted = { ms: Number.NaN, text: "" };
 
-/** ISO 8601 UTC with milliseconds. Many events share a millisecond, and formatting one costs more than the rest of it. */
+/**
+ * Formats a time as ISO 8601 UTC with milliseconds. It caches the last result, because many events share a
+ * millisecond and formatting is comparatively expensive.
+ */
 export function formatTimestamp(ms: number): string {
   if (ms !== lastFormatted.ms) lastFormatted = { ms, text: new Date(ms).toISOString() };
   return lastFormatted.text;

@@ -1,24 +1,28 @@
 import type { Clock } from "./clock.ts";
 import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 
-/** Somebody with events to commit: a runner. */
+/** A writer that has events to commit, such as the live task of a runner. */
 export interface LogWriter {
-  /** What is to be appended now; undefined when nothing is. Not asked again before `onCommitted` or `onCommitFailed`. */
+  /**
+   * Returns the next events to append, or `undefined` when the writer has none. The committer calls it again
+   * only after `onCommitted` or `onCommitFailed`.
+   */
   takeAppend(): LogAppend | undefined;
   onCommitted(): void;
-  /** Nothing was appended. The writer decides whether to come again. */
-  onCommitFailed(why: AppendRefusal | Error): void;
+  /** Reports that nothing was appended. The writer decides whether to enqueue itself again. */
+  onCommitFailed(reason: AppendRefusal | Error): void;
 }
 
 const RETRY_DELAYS_MS = [50, 200, 800, 3200];
-/** A rest that is not worth a timer; a commit to memory takes a hundredth of it. */
+/** Minimum delay that justifies a timer. A commit to memory takes a hundredth of it. */
 const MIN_DELAY_MS = 0.1;
 
 /**
- * Group commit: all that became ready in one turn of the event loop, from all tasks, is one transaction of the store.
- * While one is under way the next gathers, so that a slow disk makes larger batches, not longer queues. Events that
- * nobody waits for (chunks) rest after a commit for as long as that took, so that a stream spends at most half of its
- * time on the disk; all others go at once.
+ * Commits the events of all tasks in groups. Events that become ready in one turn of the event loop, from all
+ * tasks, form one transaction of the store. While a commit is in progress, the next batch accumulates, so a
+ * slow disk makes batches larger instead of queues longer. Non-urgent events (chunks) are delayed after a
+ * commit for as long as that commit took, so a stream spends at most half of its time writing to disk. Urgent
+ * events are committed immediately.
  */
 export class Committer {
   readonly #store: TaskStore;
@@ -27,9 +31,9 @@ export class Committer {
   #isScheduled = false;
   #isUrgent = false;
   #workingAgents = 0;
-  /** When a commit may begin that is not urgent, by the clock's monotonic time. */
+  /** Monotonic time before which no non-urgent commit starts. */
   #delayUntil = 0;
-  /** Ends the rest that is under way. */
+  /** Ends the current delay. */
   #endDelay: (() => void) | undefined;
 
   constructor(store: TaskStore, clock: Clock) {
@@ -37,7 +41,7 @@ export class Committer {
     this.#clock = clock;
   }
 
-  /** Has the writer's events committed soon; `urgent`: without a rest. */
+  /** Schedules a commit of the writer's events. An urgent commit skips the delay. */
   enqueue(writer: LogWriter, urgent: boolean): void {
     this.#readyWriters.add(writer);
     this.#isUrgent ||= urgent;
@@ -47,7 +51,7 @@ export class Committer {
     } else if (urgent) this.#endDelay?.();
   }
 
-  /** An agent begins to work. */
+  /** Counts a run that starts. */
   incrementWorkingAgents(): void {
     this.#workingAgents++;
   }
@@ -72,10 +76,10 @@ export class Committer {
     else this.#isScheduled = false;
   }
 
-  /** After all that this turn of the event loop brings, so that a burst becomes one commit. */
+  /** Flushes after the current turn of the event loop, so a burst of events becomes one commit. */
   #scheduleFlush(): void {
-    const rest = this.#isUrgent ? 0 : this.#delayUntil - this.#clock.monotonic();
-    if (rest > MIN_DELAY_MS) this.#delayFlush(rest);
+    const delayMs = this.#isUrgent ? 0 : this.#delayUntil - this.#clock.monotonic();
+    if (delayMs > MIN_DELAY_MS) this.#delayFlush(delayMs);
     else setImmediate(() => void this.#flush());
   }
 
@@ -91,37 +95,38 @@ export class Committer {
 
   async #commitBatch(writers: LogWriter[], batch: LogAppend[]): Promise<void> {
     let refusals: readonly (AppendRefusal | undefined)[];
-    const began = this.#clock.monotonic();
+    const startedAt = this.#clock.monotonic();
     try {
       refusals = await this.#store.commit(batch, { agentsAtWork: this.#workingAgents > 0 });
     } catch {
-      // One task's events may be what the store chokes on: none may suffer for another, nor wait for its next try.
+      // One task's events can make the batch fail. Retrying each append alone isolates that task from the
+      // others.
       for (const [at, append] of batch.entries())
         void this.#commitSingleWithRetry(writers[at] as LogWriter, append);
       return;
     }
-    const ended = this.#clock.monotonic();
-    this.#delayUntil = ended + (ended - began);
+    const endedAt = this.#clock.monotonic();
+    this.#delayUntil = endedAt + (endedAt - startedAt);
     for (let at = 0; at < writers.length; at++) notifyWriter(writers[at] as LogWriter, refusals[at]);
   }
 
   async #commitSingleWithRetry(writer: LogWriter, append: LogAppend): Promise<void> {
-    let last: unknown;
-    for (const pause of [0, ...RETRY_DELAYS_MS]) {
-      if (pause > 0) await new Promise<void>((resolve) => this.#clock.schedule(pause, resolve));
+    let lastError: unknown;
+    for (const delay of [0, ...RETRY_DELAYS_MS]) {
+      if (delay > 0) await new Promise<void>((resolve) => this.#clock.schedule(delay, resolve));
       try {
         const [refusal] = await this.#store.commit([append]);
         notifyWriter(writer, refusal);
         return;
       } catch (error) {
-        last = error;
+        lastError = error;
       }
     }
-    writer.onCommitFailed(toError(last));
+    writer.onCommitFailed(toError(lastError));
   }
 }
 
-/** What a writer has; one that can not say it has nothing, and no other writer suffers for it. */
+/** Returns the writer's append. If the writer throws, only its own commit fails. */
 function tryTakeAppend(writer: LogWriter): LogAppend | undefined {
   try {
     return writer.takeAppend();

@@ -121,10 +121,10 @@ export class ScriptedAgent implements Agent {
   }
 
   execute(run: Run): AsyncIterable<AgentEvent> {
-    const puppetRun = new ScriptedRun(run);
-    this.runs.push(puppetRun);
+    const scriptedRun = new ScriptedRun(run);
+    this.runs.push(scriptedRun);
     for (const { count, resolve } of this.#runWaiters) if (this.runs.length >= count) resolve();
-    return puppetRun.iterate();
+    return scriptedRun.iterate();
   }
 
   /** The n-th run (from 0), once it has begun. */
@@ -151,7 +151,7 @@ export type EngineFixtureOptions = Partial<Omit<EngineOptions, "agent">> & {
 
 /** An engine with a puppet for an agent, on a store that is open. */
 export function createEngineFixture({
-  agent: puppet = new ScriptedAgent(),
+  agent = new ScriptedAgent(),
   store = new MemoryStore(),
   ...options
 }: EngineFixtureOptions = {}): EngineFixture {
@@ -162,13 +162,13 @@ export function createEngineFixture({
   const engine = new Engine({
     agentId: "puppet",
     ...options,
-    agent: puppet,
+    agent,
     store,
     clock,
     observer,
     committer,
   });
-  return { engine, store, clock, agent: puppet, errors };
+  return { engine, store, clock, agent, errors };
 }
 
 export const alice = { tenant: "", principal: "alice" };

@@ -20,11 +20,11 @@ import {
   getResponseTask,
 } from "./engine.fixture.ts";
 
-describe("a message begins a task", () => {
-  it("and is answered with the finished task [F-01, F-02, F-04, F-08]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+describe("a message starts a task", () => {
+  it("and the response contains the finished task [F-01, F-02, F-04, F-08]", async () => {
+    const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(0))
+    (await agent.waitForRun(0))
       .emit(workingEvent, createChunkEvent("Hel", false), createChunkEvent("lo"))
       .end();
     const task = getResponseTask(await answer);
@@ -38,40 +38,40 @@ describe("a message begins a task", () => {
     expect(await engine.getTask({ id: task.id }, alice)).toEqual(task);
   });
 
-  it("and is answered at once when asked to [F-03]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("and the response is immediate on request [F-03]", async () => {
+    const { engine, agent } = createEngineFixture();
     const answer = await engine.sendMessage(
       createRequest("hi", { configuration: { returnImmediately: true } }),
       alice,
     );
     expect(getResponseTask(answer).status.state).toBe("TASK_STATE_SUBMITTED");
-    (await puppet.waitForRun(0)).emit(workingEvent).end();
+    (await agent.waitForRun(0)).emit(workingEvent).end();
     await flushEventLoop();
     expect((await engine.getTask({ id: getResponseTask(answer).id }, alice)).status.state).toBe(
       "TASK_STATE_COMPLETED",
     );
   });
 
-  it("in the context that the caller names [F-08]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("in the context that the request names [F-08]", async () => {
+    const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi", { contextId: "ctx" }), alice);
-    (await puppet.waitForRun(0)).end();
+    (await agent.waitForRun(0)).end();
     expect(getResponseTask(await answer).contextId).toBe("ctx");
   });
 
-  it("with as much history in the answer as was asked for [F-14, F-31]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("with the requested amount of history in the response [F-14, F-31]", async () => {
+    const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi", { configuration: { historyLength: 0 } }), alice);
-    (await puppet.waitForRun(0)).end();
+    (await agent.waitForRun(0)).end();
     const task = getResponseTask(await answer);
     expect(task).not.toHaveProperty("history");
     expect((await engine.getTask({ id: task.id, historyLength: 1 }, alice)).history).toHaveLength(1);
   });
 
-  it("which fails when the agent throws, without telling what is private [F-18]", async () => {
-    const { engine, agent: puppet, errors } = createEngineFixture();
+  it("which fails when the agent throws, without revealing private details [F-18]", async () => {
+    const { engine, agent, errors } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(0)).fail(new Error("password=hunter2"));
+    (await agent.waitForRun(0)).fail(new Error("password=hunter2"));
     const { status } = getResponseTask(await answer);
     expect(status.state).toBe("TASK_STATE_FAILED");
     expect(getText(status.message?.parts ?? [])).toMatch(/error id [0-9a-f]{8}/);
@@ -79,36 +79,36 @@ describe("a message begins a task", () => {
     expect(String(errors[0])).toContain("hunter2");
   });
 
-  it("which fails with a reason when the agent yields what is no event [F-18]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("which fails with a reason when the agent yields an invalid event [F-18]", async () => {
+    const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(0)).emit({ artifact: { artifactId: "a", parts: [] } });
+    (await agent.waitForRun(0)).emit({ artifact: { artifactId: "a", parts: [] } });
     expect(getText(getResponseTask(await answer).status.message?.parts ?? [])).toContain(
       "artifact a has no parts",
     );
   });
 
-  it("unless the agent answers with a plain message [F-01, G-01]", async () => {
-    const { engine, agent: puppet } = createEngineFixture({
+  it("unless the agent replies without a task [F-01, G-01]", async () => {
+    const { engine, agent } = createEngineFixture({
       agent: new ScriptedAgent({ respondsWith: "either" }),
     });
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(0)).emit({ message: { parts: [{ text: "ho" }] } });
+    (await agent.waitForRun(0)).emit({ message: { parts: [{ text: "ho" }] } });
     expect(await answer).toMatchObject({ message: { role: "ROLE_AGENT", parts: [{ text: "ho" }] } });
     const stream = engine.sendStreamingMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(1)).emit({ message: { parts: [{ text: "ho" }] } });
+    (await agent.waitForRun(1)).emit({ message: { parts: [{ text: "ho" }] } });
     expect((await collectEvents(await stream)).map(({ event }) => formatEvent(event))).toEqual(["message"]);
     expect((await engine.listTasks({}, alice)).totalSize).toBe(0);
-    expect(puppet.runs.every(({ isReturned: left }) => left)).toBe(true);
+    expect(agent.runs.every(({ isReturned: left }) => left)).toBe(true);
   });
 
-  it("and as a task's last message to a caller who must have a task, which is there at once", async () => {
-    const { engine, agent: puppet } = createEngineFixture({
+  it("and a reply without a task completes the task when the request needs one", async () => {
+    const { engine, agent } = createEngineFixture({
       agent: new ScriptedAgent({ respondsWith: "either" }),
     });
     const now = { ...createRequest("hi"), configuration: { returnImmediately: true } };
     const { id } = getResponseTask(await engine.sendMessage(now, alice, { needsTask: true }));
-    (await puppet.waitForRun(0)).emit({ message: { parts: [{ text: "ho" }] } }).end();
+    (await agent.waitForRun(0)).emit({ message: { parts: [{ text: "ho" }] } }).end();
     const stream = await engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 0 });
     expect((await collectEvents(stream)).map(({ event }) => formatEvent(event))).toEqual([
       "task SUBMITTED",
@@ -129,11 +129,11 @@ describe("a message to a task", () => {
     return { ...set, task: getResponseTask(await answer) };
   }
 
-  it("that waits for input is its next turn, with the whole conversation [F-02, F-06, F-15]", async () => {
-    const { engine, agent: puppet, task } = await waiting();
+  it("that waits for input is its next turn, with the entire conversation [F-02, F-06, F-15]", async () => {
+    const { engine, agent, task } = await waiting();
     expect(task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     const answer = engine.sendMessage(createRequest("Bonn", { taskId: task.id }), alice);
-    const second = await puppet.waitForRun(1);
+    const second = await agent.waitForRun(1);
     expect(second.run.task.history?.map(({ parts }) => getText(parts))).toEqual(["book", "which?", "Bonn"]);
     second.emit(workingEvent, createChunkEvent("booked", false)).end();
     const done = getResponseTask(await answer);
@@ -141,21 +141,21 @@ describe("a message to a task", () => {
     expect(done.history?.map(({ parts }) => getText(parts))).toEqual(["book", "which?", "Bonn"]);
   });
 
-  it("is at work at once: nobody who asks is told that input is still required", async () => {
-    const { engine, agent: puppet, task } = await waiting();
+  it("sets it to WORKING immediately, so no request sees INPUT_REQUIRED any more", async () => {
+    const { engine, agent, task } = await waiting();
     const configuration = { returnImmediately: true };
     const answer = getResponseTask(
       await engine.sendMessage(createRequest("Bonn", { taskId: task.id, configuration }), alice),
     );
     expect(answer.status.state).toBe("TASK_STATE_WORKING");
     expect((await engine.getTask({ id: task.id }, alice)).status.state).toBe("TASK_STATE_WORKING");
-    (await puppet.waitForRun(1)).end();
+    (await agent.waitForRun(1)).end();
   });
 
-  it("streams from the task as this turn found it [G-01, F-52]", async () => {
-    const { engine, agent: puppet, task } = await waiting();
+  it("streams from the task at the start of this turn [G-01, F-52]", async () => {
+    const { engine, agent, task } = await waiting();
     const opening = engine.sendStreamingMessage(createRequest("Bonn", { taskId: task.id }), alice);
-    (await puppet.waitForRun(1)).emit(workingEvent, createChunkEvent("booked", false)).end();
+    (await agent.waitForRun(1)).emit(workingEvent, createChunkEvent("booked", false)).end();
     const seen = await collectEvents(await opening);
     expect(seen.map(({ event }) => formatEvent(event))).toEqual([
       "task INPUT_REQUIRED",
@@ -166,10 +166,10 @@ describe("a message to a task", () => {
     expect(seen.map(({ seq }) => seq)).toEqual([4, 5, 6, 7]);
   });
 
-  it("that has ended is refused, in both operations [F-05]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("that has ended is rejected by both operations [F-05]", async () => {
+    const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(0)).end();
+    (await agent.waitForRun(0)).end();
     const { id } = getResponseTask(await answer);
     expect(await getErrorReason(engine.sendMessage(createRequest("more", { taskId: id }), alice))).toBe(
       "UNSUPPORTED_OPERATION",
@@ -179,14 +179,14 @@ describe("a message to a task", () => {
     ).toBe("UNSUPPORTED_OPERATION");
   });
 
-  it("that does not exist is refused [F-04]", async () => {
+  it("that does not exist is rejected [F-04]", async () => {
     const { engine } = createEngineFixture();
     expect(await getErrorReason(engine.sendMessage(createRequest("hi", { taskId: "nope" }), alice))).toBe(
       "TASK_NOT_FOUND",
     );
   });
 
-  it("with another context is refused, and the field is named [F-07]", async () => {
+  it("with another context is rejected with the name of the field [F-07]", async () => {
     const { engine, task } = await waiting();
     const wrong = engine.sendMessage(createRequest("x", { taskId: task.id, contextId: "other" }), alice);
     await expect(wrong).rejects.toMatchObject({
@@ -195,10 +195,10 @@ describe("a message to a task", () => {
     });
   });
 
-  it("that is at work is refused unless the agent queues; two agents never work at once [E11, F-15]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("that is running is rejected unless the agent queues; a task never has two runs at once [E11, F-15]", async () => {
+    const { engine, agent } = createEngineFixture();
     const first = engine.sendMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     const id = run.run.taskId;
@@ -207,33 +207,33 @@ describe("a message to a task", () => {
     );
     run.end();
     await first;
-    expect(puppet.runs).toHaveLength(1);
+    expect(agent.runs).toHaveLength(1);
   });
 
-  it("that is at work waits for its turn when the agent queues [E11]", async () => {
-    const { engine, agent: puppet } = createEngineFixture({
+  it("that is running waits for its turn when the agent queues [E11]", async () => {
+    const { engine, agent } = createEngineFixture({
       agent: new ScriptedAgent({ whileWorking: "queue" }),
     });
     const first = engine.sendMessage(createRequest("one"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     const second = engine.sendMessage(createRequest("two", { taskId: run.run.taskId }), alice);
     await flushEventLoop();
-    expect(puppet.runs).toHaveLength(1);
+    expect(agent.runs).toHaveLength(1);
     run.emit(inputRequiredEvent).end();
     expect(getResponseTask(await first).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    (await puppet.waitForRun(1)).emit(workingEvent).end();
+    (await agent.waitForRun(1)).emit(workingEvent).end();
     expect(getResponseTask(await second).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("waiting behind a turn that ends the task is refused, and the queue is bounded [E11, E14]", async () => {
-    const { engine, agent: puppet } = createEngineFixture({
+  it("queued after a turn that ends the task is rejected, and the queue is bounded [E11, E14]", async () => {
+    const { engine, agent } = createEngineFixture({
       agent: new ScriptedAgent({ whileWorking: "queue" }),
       limits: { queuedTurns: 2 },
     });
     const first = engine.sendMessage(createRequest("one"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     const taskId = run.run.taskId;
@@ -252,21 +252,21 @@ describe("a message to a task", () => {
 
 describe("the same message sent twice [E10]", () => {
   it("is one task, while it runs and afterwards", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+    const { engine, agent } = createEngineFixture();
     const again = createRequest("hi");
     const answers = [engine.sendMessage(again, alice), engine.sendMessage(again, alice)];
-    (await puppet.waitForRun(0)).emit(createChunkEvent("x", false)).end();
+    (await agent.waitForRun(0)).emit(createChunkEvent("x", false)).end();
     const [first, second] = (await Promise.all(answers)).map(getResponseTask);
     expect(second?.id).toBe(first?.id);
     expect(getResponseTask(await engine.sendMessage(structuredClone(again), alice)).id).toBe(first?.id);
-    expect(puppet.runs).toHaveLength(1);
+    expect(agent.runs).toHaveLength(1);
   });
 
   it("streams the same events again, and from where the caller stopped", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+    const { engine, agent } = createEngineFixture();
     const again = createRequest("hi");
     const first = engine.sendStreamingMessage(again, alice);
-    (await puppet.waitForRun(0)).emit(workingEvent, createChunkEvent("x", false)).end();
+    (await agent.waitForRun(0)).emit(workingEvent, createChunkEvent("x", false)).end();
     const seen = await collectEvents(await first);
     expect(await collectEvents(await engine.sendStreamingMessage(again, alice))).toEqual(seen);
     expect(
@@ -277,31 +277,31 @@ describe("the same message sent twice [E10]", () => {
     ).toEqual([]);
   });
 
-  it("with other content is an error that names the field", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("with different content is an error that names the field", async () => {
+    const { engine, agent } = createEngineFixture();
     const first = engine.sendMessage(createRequest("hi", { messageId: "same" }), alice);
     const during = engine.sendMessage(createRequest("ho", { messageId: "same" }), alice);
     await expect(during).rejects.toMatchObject({ violations: [{ field: "message.messageId" }] });
-    (await puppet.waitForRun(0)).end();
+    (await agent.waitForRun(0)).end();
     await first;
     const after = engine.sendMessage(createRequest("ho", { messageId: "same" }), alice);
     await expect(after).rejects.toMatchObject({ violations: [{ field: "message.messageId" }] });
   });
 
-  it("is two tasks for an engine that was told not to look", async () => {
-    const { engine, agent: puppet } = createEngineFixture({ deduplicateMessages: false });
+  it("is two tasks without deduplication", async () => {
+    const { engine, agent } = createEngineFixture({ deduplicateMessages: false });
     const again = createRequest("hi");
     const answers = [engine.sendMessage(again, alice), engine.sendMessage(again, alice)];
-    for (const at of [0, 1]) (await puppet.waitForRun(at)).end();
+    for (const at of [0, 1]) (await agent.waitForRun(at)).end();
     const [one, other] = (await Promise.all(answers)).map(getResponseTask);
     expect(one?.id).not.toBe(other?.id);
   });
 
-  it("by another caller is another task", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("from another caller is another task", async () => {
+    const { engine, agent } = createEngineFixture();
     const again = createRequest("hi");
     const answers = [engine.sendMessage(again, alice), engine.sendMessage(again, bob)];
-    for (const at of [0, 1]) (await puppet.waitForRun(at)).end();
+    for (const at of [0, 1]) (await agent.waitForRun(at)).end();
     const [one, other] = (await Promise.all(answers)).map(getResponseTask);
     expect(one?.id).not.toBe(other?.id);
   });
@@ -309,9 +309,9 @@ describe("the same message sent twice [E10]", () => {
 
 describe("cancel", () => {
   it("reaches the agent as an abort, and CANCELED stays [E8, F-40, F-42, F-43]", async () => {
-    const { engine, agent: puppet, clock } = createEngineFixture();
+    const { engine, agent, clock } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     run.run.signal.addEventListener("abort", () => run.end());
@@ -323,9 +323,9 @@ describe("cancel", () => {
   });
 
   it("fences off an agent that ignores the signal, after the grace period [E8, E7]", async () => {
-    const { engine, agent: puppet, clock } = createEngineFixture({ cancelGraceMs: 1000 });
+    const { engine, agent, clock } = createEngineFixture({ cancelGraceMs: 1000 });
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent, createChunkEvent("before", false));
     await flushEventLoop();
     const canceling = engine.cancelTask({ id: run.run.taskId }, alice);
@@ -346,9 +346,9 @@ describe("cancel", () => {
   });
 
   it("lets the agent end otherwise in time [F-43]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+    const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     run.run.signal.addEventListener("abort", () => run.emit(completedEvent).end());
@@ -358,10 +358,10 @@ describe("cancel", () => {
     await answer;
   });
 
-  it("works on a task that waits for input, and tells its readers [F-43]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("cancels a task that waits for input and notifies its readers [F-43]", async () => {
+    const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(0)).emit(inputRequiredEvent).end();
+    (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
     const { id } = getResponseTask(await answer);
     const reader = collectEvents(await engine.subscribeToTask({ id }, alice));
     expect((await engine.cancelTask({ id }, alice)).status.state).toBe("TASK_STATE_CANCELED");
@@ -371,7 +371,7 @@ describe("cancel", () => {
     ]);
   });
 
-  it("tells the agent of a task that waits, as it was, and whose it is; what the agent throws harms nobody", async () => {
+  it("passes the waiting task and its caller to the agent and ignores the agent's errors", async () => {
     const told: unknown[] = [];
     class CancelRecordingAgent extends ScriptedAgent {
       async onTaskCanceled({ status }: Task, caller: object): Promise<void> {
@@ -379,9 +379,9 @@ describe("cancel", () => {
         throw new Error("cannot be helped");
       }
     }
-    const { engine, agent: puppet, errors } = createEngineFixture({ agent: new CancelRecordingAgent() });
+    const { engine, agent, errors } = createEngineFixture({ agent: new CancelRecordingAgent() });
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(0)).emit(inputRequiredEvent).end();
+    (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
     const { id } = getResponseTask(await answer);
     expect((await engine.cancelTask({ id }, alice)).status.state).toBe("TASK_STATE_CANCELED");
     await engine.cancelTask({ id }, alice);
@@ -389,10 +389,10 @@ describe("cancel", () => {
     expect(errors).toEqual([new Error("cannot be helped")]);
   });
 
-  it("is refused for what is done, and for what is not there [F-41]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("is rejected for a finished or missing task [F-41]", async () => {
+    const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(0)).end();
+    (await agent.waitForRun(0)).end();
     expect(await getErrorReason(engine.cancelTask({ id: getResponseTask(await answer).id }, alice))).toBe(
       "TASK_NOT_CANCELABLE",
     );
@@ -401,10 +401,10 @@ describe("cancel", () => {
 });
 
 describe("readers", () => {
-  it("begin with the task, and follow it across turns to its end [E3, F-50, F-52, G-02, G-03]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("start with the task and follow it across turns to its end [E3, F-50, F-52, G-02, G-03]", async () => {
+    const { engine, agent } = createEngineFixture();
     const first = engine.sendMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     const id = run.run.taskId;
@@ -418,7 +418,7 @@ describe("readers", () => {
     await early.next();
     early.close();
     const second = engine.sendMessage(createRequest("go", { taskId: id }), alice);
-    (await puppet.waitForRun(1)).emit(workingEvent, createChunkEvent("b")).end();
+    (await agent.waitForRun(1)).emit(workingEvent, createChunkEvent("b")).end();
     await second;
     const [one, two] = await Promise.all(readers.map(collectEvents));
     expect(one).toEqual(two);
@@ -433,9 +433,9 @@ describe("readers", () => {
   });
 
   it("of a message's stream stop where the turn asks for input [G-04]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+    const { engine, agent } = createEngineFixture();
     const stream = engine.sendStreamingMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(0)).emit(workingEvent, inputRequiredEvent).end();
+    (await agent.waitForRun(0)).emit(workingEvent, inputRequiredEvent).end();
     expect((await collectEvents(await stream)).map(({ event }) => formatEvent(event))).toEqual([
       "task SUBMITTED",
       "WORKING",
@@ -443,10 +443,10 @@ describe("readers", () => {
     ]);
   });
 
-  it("of a message's stream stay while authorization is awaited [G-04, M-05]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("of a message's stream stay connected while the task waits for authorization [G-04, M-05]", async () => {
+    const { engine, agent } = createEngineFixture();
     const stream = engine.sendStreamingMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit({ status: { state: "TASK_STATE_AUTH_REQUIRED" } });
     await flushEventLoop();
     run.emit(workingEvent).end();
@@ -457,12 +457,12 @@ describe("readers", () => {
     ]);
   });
 
-  it("who leave change nothing [E2, F-19]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("that disconnect do not affect the task [E2, F-19]", async () => {
+    const { engine, agent } = createEngineFixture();
     const stream = await engine.sendStreamingMessage(createRequest("hi"), alice);
     await stream.next();
     stream.close();
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent, createChunkEvent("whole", false)).end();
     await flushEventLoop();
     const task = await engine.getTask({ id: run.run.taskId }, alice);
@@ -471,10 +471,10 @@ describe("readers", () => {
     expect(await stream.next()).toBeUndefined();
   });
 
-  it("who never read hold up nobody [E2, E5]", async () => {
-    const { engine, agent: puppet } = createEngineFixture({ mergeChunks: false });
+  it("that never read do not delay the task [E2, E5]", async () => {
+    const { engine, agent } = createEngineFixture({ mergeChunks: false });
     const stalled = await engine.sendStreamingMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     const reader = collectEvents(await engine.subscribeToTask({ id: run.run.taskId }, alice));
     run.emit(workingEvent);
     for (let at = 0; at < 5000; at++) run.emit(createChunkEvent(`${at} `, at > 0));
@@ -486,10 +486,10 @@ describe("readers", () => {
     expect(late.map(({ seq }) => seq)).toEqual(Array.from({ length: 5003 }, (_, at) => at + 1));
   });
 
-  it("resume exactly behind what they have, also when the task has ended [E4]", async () => {
-    const { engine, agent: puppet } = createEngineFixture({ mergeChunks: false });
+  it("resume exactly after their last event, even when the task has ended [E4]", async () => {
+    const { engine, agent } = createEngineFixture({ mergeChunks: false });
     const stream = engine.sendStreamingMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent, createChunkEvent("a", false), createChunkEvent("b")).end();
     const seen = await collectEvents(await stream);
     for (let after = 0; after <= seen.length; after++) {
@@ -502,16 +502,16 @@ describe("readers", () => {
     await expect(beyond).rejects.toMatchObject({ violations: [{ field: "Last-Event-ID" }] });
   });
 
-  it("of a task that has ended, or that is not there, are refused [F-51]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("of a finished or missing task are rejected [F-51]", async () => {
+    const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(0)).end();
+    (await agent.waitForRun(0)).end();
     const { id } = getResponseTask(await answer);
     expect(await getErrorReason(engine.subscribeToTask({ id }, alice))).toBe("UNSUPPORTED_OPERATION");
     expect(await getErrorReason(engine.subscribeToTask({ id: "nope" }, alice))).toBe("TASK_NOT_FOUND");
   });
 
-  it("see nothing that is not durable [E1]", async () => {
+  it("see only durable events [E1]", async () => {
     const store = new MemoryStore();
     const gate = Promise.withResolvers<void>();
     let gated = false;
@@ -520,9 +520,9 @@ describe("readers", () => {
       if (gated) await gate.promise;
       return commit(batch);
     };
-    const { engine, agent: puppet } = createEngineFixture({ store });
+    const { engine, agent } = createEngineFixture({ store });
     const stream = await engine.sendStreamingMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     expect(await stream.next()).toHaveLength(1);
     gated = true;
     run.emit(workingEvent, createChunkEvent("x", false));
@@ -541,10 +541,10 @@ describe("readers", () => {
 });
 
 describe("ownership", () => {
-  it("makes somebody else's task the same as no task, in every operation [E13, M-02, M-03, M-04, F-30]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("treats another caller's task as missing in every operation [E13, M-02, M-03, M-04, F-30]", async () => {
+    const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(0)).emit(inputRequiredEvent).end();
+    (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
     const { id } = getResponseTask(await answer);
     const strangers = [bob, { tenant: "other", principal: "alice" }];
     const told = async (promise: Promise<unknown>): Promise<string> =>
@@ -572,17 +572,17 @@ describe("ownership", () => {
   });
 
   it("keeps contexts of the same name apart [E13, M-04]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+    const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi", { contextId: "shared" }), alice);
-    (await puppet.waitForRun(0)).end();
+    (await agent.waitForRun(0)).end();
     await answer;
     expect((await engine.listTasks({ contextId: "shared" }, bob)).totalSize).toBe(0);
   });
 });
 
-describe("bounds [E14]", () => {
-  it("refuse one run too many, in all and per caller, and let it in afterwards", async () => {
-    const { engine, agent: puppet } = createEngineFixture({ limits: { runs: 3, runsPerCaller: 2 } });
+describe("limits [E14]", () => {
+  it("reject an excess run, in total and per caller, and accept it later", async () => {
+    const { engine, agent } = createEngineFixture({ limits: { runs: 3, runsPerCaller: 2 } });
     const running = [1, 2].map(() => engine.sendMessage(createRequest("hi"), alice));
     await flushEventLoop();
     expect(await getErrorReason(engine.sendMessage(createRequest("hi"), alice))).toBe("RESOURCE_EXHAUSTED");
@@ -590,17 +590,17 @@ describe("bounds [E14]", () => {
     await flushEventLoop();
     const refused = engine.sendMessage(createRequest("hi"), { tenant: "", principal: "carol" });
     await expect(refused).rejects.toMatchObject({ reason: "RESOURCE_EXHAUSTED", retryAfter: 1 });
-    for (const run of puppet.runs) run.end();
+    for (const run of agent.runs) run.end();
     await Promise.all(running);
     const again = engine.sendMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(3)).end();
+    (await agent.waitForRun(3)).end();
     expect(getResponseTask(await again).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("refuse one stream too many, and give the place back", async () => {
-    const { engine, agent: puppet } = createEngineFixture({ limits: { streams: 1 } });
+  it("reject an excess stream and release its slot", async () => {
+    const { engine, agent } = createEngineFixture({ limits: { streams: 1 } });
     const stream = await engine.sendStreamingMessage(createRequest("hi"), alice);
-    const { taskId } = (await puppet.waitForRun(0)).run;
+    const { taskId } = (await agent.waitForRun(0)).run;
     expect(await getErrorReason(engine.subscribeToTask({ id: taskId }, alice))).toBe("RESOURCE_EXHAUSTED");
     stream.close();
     (await engine.subscribeToTask({ id: taskId }, alice)).close();
@@ -608,7 +608,7 @@ describe("bounds [E14]", () => {
     (await engine.subscribeToTask({ id: taskId }, alice)).close();
   });
 
-  it("hold the agent back while the store is behind [E6]", async () => {
+  it("pause the agent while the store is behind [E6]", async () => {
     const store = new MemoryStore();
     const commit = store.commit.bind(store);
     const gate = Promise.withResolvers<void>();
@@ -616,9 +616,9 @@ describe("bounds [E14]", () => {
       await gate.promise;
       return commit(batch);
     };
-    const { engine, agent: puppet } = createEngineFixture({ store, mergeChunks: false });
+    const { engine, agent } = createEngineFixture({ store, mergeChunks: false });
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     for (let at = 0; at < 2000; at++) run.emit(createChunkEvent("x", at > 0));
     run.end();
     await flushEventLoop();
@@ -642,12 +642,12 @@ describe("commits", () => {
     return { store, commits };
   }
 
-  it("of chunks rest as long as the last one took, so that a stream does not drown the disk [E6]", async () => {
+  it("of chunks are delayed as long as the last commit took, to limit the load on the disk [E6]", async () => {
     const clock = new FakeClock();
     const { store, commits } = slowStore(clock, 10);
-    const { engine, agent: puppet } = createEngineFixture({ store, clock });
+    const { engine, agent } = createEngineFixture({ store, clock });
     const stream = await engine.sendStreamingMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     await flushEventLoop();
     for (const text of ["a", "b", "c"]) {
       run.emit(createChunkEvent(text));
@@ -666,12 +666,12 @@ describe("commits", () => {
     ]);
   });
 
-  it("of anything that is waited for do not rest [E6]", async () => {
+  it("of urgent events are not delayed [E6]", async () => {
     const clock = new FakeClock();
     const { store, commits } = slowStore(clock, 10);
-    const { engine, agent: puppet } = createEngineFixture({ store, clock });
+    const { engine, agent } = createEngineFixture({ store, clock });
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     await flushEventLoop();
     run.emit(createChunkEvent("a"));
     await flushEventLoop();
@@ -682,7 +682,7 @@ describe("commits", () => {
 });
 
 describe("a store", () => {
-  it("is told whether agents are at work, whom it should not keep waiting", async () => {
+  it("learns whether agents are running, so that it does not block them", async () => {
     const store = new MemoryStore();
     const commit = store.commit.bind(store);
     const told: unknown[] = [];
@@ -690,11 +690,11 @@ describe("a store", () => {
       told.push([batch.length, about]);
       return commit(batch);
     };
-    const { engine, agent: puppet } = createEngineFixture({ store });
+    const { engine, agent } = createEngineFixture({ store });
     const answers = ["a", "b"].map((text) => engine.sendMessage(createRequest(text), alice));
-    await puppet.waitForRun(1);
+    await agent.waitForRun(1);
     await flushEventLoop();
-    for (const run of puppet.runs) {
+    for (const run of agent.runs) {
       run.end();
       await flushEventLoop();
     }
@@ -708,10 +708,10 @@ describe("a store", () => {
 });
 
 describe("time [E16]", () => {
-  it("never goes backwards in a task, and is UTC with milliseconds [G-09]", async () => {
-    const { engine, agent: puppet, clock } = createEngineFixture();
+  it("never decreases within a task, and is UTC with milliseconds [G-09]", async () => {
+    const { engine, agent, clock } = createEngineFixture();
     const stream = engine.sendStreamingMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     clock.advance(5000);
     run.emit(workingEvent);
     await flushEventLoop();
@@ -728,8 +728,8 @@ describe("time [E16]", () => {
   });
 });
 
-describe("an engine that comes after another", () => {
-  it("fails the tasks that nobody works on any more, with a reason, and keeps those that wait [E9]", async () => {
+describe("an engine that opens the store of an earlier one", () => {
+  it("fails orphaned tasks with a reason and keeps tasks that wait for input [E9]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store });
     void before.engine.sendMessage(createRequest("hi"), alice).catch(() => {});
@@ -744,7 +744,7 @@ describe("an engine that comes after another", () => {
     const orphan = await engine.getTask({ id: run.run.taskId }, alice);
     expect(orphan.status.state).toBe("TASK_STATE_FAILED");
     expect(getText(orphan.status.message?.parts ?? [])).toContain(
-      "The server stopped while the agent was at work",
+      "The server stopped while the agent was running",
     );
     expect(getText(orphan.artifacts?.[0]?.parts ?? [])).toBe("half");
     expect((await engine.getTask({ id }, alice)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
@@ -757,15 +757,15 @@ describe("an engine that comes after another", () => {
 });
 
 describe("a store that fails", () => {
-  it("is tried again, and nothing is lost when it comes back [E1]", async () => {
+  it("is retried, and no event is lost when it recovers [E1]", async () => {
     const store = new MemoryStore();
     const clock = new FakeClock();
     const commit = store.commit.bind(store);
     let failures = 3;
     store.commit = (batch) => (failures-- > 0 ? Promise.reject(new Error("disk full")) : commit(batch));
-    const { engine, agent: puppet } = createEngineFixture({ store, clock });
+    const { engine, agent } = createEngineFixture({ store, clock });
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(0)).emit(createChunkEvent("x", false)).end();
+    (await agent.waitForRun(0)).emit(createChunkEvent("x", false)).end();
     for (let at = 0; at < 10; at++) {
       await flushEventLoop(5);
       clock.advance(5000);
@@ -773,16 +773,16 @@ describe("a store that fails", () => {
     expect(getText(getResponseTask(await answer).artifacts?.[0]?.parts ?? [])).toBe("x");
   });
 
-  it("for good ends the run and tells everybody who waits", async () => {
+  it("permanently ends the run and rejects all waiting requests", async () => {
     const store = new MemoryStore();
     const clock = new FakeClock();
     const commit = store.commit.bind(store);
     let broken = false;
     store.commit = (batch) => (broken ? Promise.reject(new Error("disk full")) : commit(batch));
-    const { engine, agent: puppet, errors } = createEngineFixture({ store, clock });
+    const { engine, agent, errors } = createEngineFixture({ store, clock });
     const stream = await engine.sendStreamingMessage(createRequest("hi"), alice);
     const reader = collectEvents(stream);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     await flushEventLoop();
     broken = true;
     run.emit(workingEvent);
@@ -797,16 +797,16 @@ describe("a store that fails", () => {
     // One task's trouble is not another's.
     broken = false;
     const next = engine.sendMessage(createRequest("hi"), alice);
-    (await puppet.waitForRun(1)).end();
+    (await agent.waitForRun(1)).end();
     expect(getResponseTask(await next).status.state).toBe("TASK_STATE_COMPLETED");
   });
 });
 
 describe("close", () => {
-  it("ends what runs with a reason, and takes nothing more", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("ends running tasks with a reason and rejects new messages", async () => {
+    const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createRequest("hi"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     run.run.signal.addEventListener("abort", () => run.end());

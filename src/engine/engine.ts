@@ -42,39 +42,44 @@ import {
   type SubscriptionSpan,
 } from "./subscription.ts";
 
-/** What an engine needs to send push notifications; its store must have `push`. */
+/** Options for push notifications. The engine's store must have a `pushStore`. */
 export interface EnginePushOptions {
-  /** Several engines that share a store share one. Opened and closed by whoever made it. */
+  /** The outbox, which engines with the same store share. The code that creates it opens and closes it. */
   readonly outbox: Outbox;
   readonly validateWebhook: WebhookValidator;
-  /** Answer configurations without their token and credentials. Default false: their owner reads them. */
+  /**
+   * True: responses omit the token and the credentials of push notification configs. Default: false, so the
+   * owner can read them.
+   */
   readonly redactSecrets?: boolean;
 }
 
 export interface EngineOptions {
   readonly agent: Agent;
-  /** Name of the agent within its server; tasks in the store belong to it. */
+  /** Id of the agent in its server. Tasks in the store belong to this id. */
   readonly agentId: string;
-  /** Must be open. Several engines may share one, and then share `committer`. */
+  /** An open store. Engines that share a store must also share its `committer`. */
   readonly store: TaskStore;
   readonly committer: Committer;
-  /** Without it there are no push notifications. */
+  /** Options for push notifications. Default: push notifications are not supported. */
   readonly push?: EnginePushOptions | undefined;
   readonly observer?: Observer;
   readonly clock?: Clock;
   readonly generateId?: IdGenerator;
   readonly limits?: Partial<EngineLimits>;
-  /** Merge chunks of text that wait for the same commit. Default true. */
+  /** Merges text chunks that wait for the same commit. Default: true. */
   readonly mergeChunks?: boolean;
-  /** Recognise a message that comes again by its id (E10). Default true. */
+  /** Deduplicates messages by their `messageId` (E10). Default: true. */
   readonly deduplicateMessages?: boolean;
-  /** How long a cancelled agent may take to stop before it is cut off, in milliseconds. Default 5,000. */
+  /**
+   * Time in milliseconds that a canceled agent has to stop before its output is ignored. Default: 5,000 ms.
+   */
   readonly cancelGraceMs?: number;
 }
 
-/** The operations of one agent (A2A §3.1), for callers that are known and requests that are well-formed. */
+/** Implements the operations of one agent (A2A §3.1) for known callers and well-formed requests. */
 export class Engine {
-  /** The operations on push notification configurations; undefined where there are none. */
+  /** Operations on push notification configs, or `undefined` when push notifications are not supported. */
   readonly pushConfigs: PushConfigOperations | undefined;
   readonly #agentId: string;
   readonly #store: TaskStore;
@@ -85,65 +90,53 @@ export class Engine {
   #isClosing = false;
 
   constructor(options: EngineOptions) {
-    const { agent, store, committer, generateId: newId = generateUuidV7, clock = systemClock } = options;
+    const { agent, agentId, store, generateId = generateUuidV7, deduplicateMessages = true } = options;
     const limits = resolveEngineLimits(options.limits);
-    this.#agentId = options.agentId;
+    this.#agentId = agentId;
     this.#store = store;
     this.#streamLimit = new ConcurrencyLimit("open streams", limits.streams);
-    this.#runners = new RunnerRegistry({
+    const runners = new RunnerRegistry({
       agent,
       store,
-      committer,
-      clock,
-      generateId: newId,
+      committer: options.committer,
+      clock: options.clock ?? systemClock,
+      generateId,
       observer: withSafeListeners(options.observer ?? {}),
       mergeChunks: options.mergeChunks ?? true,
-      deduplicateMessages: options.deduplicateMessages ?? true,
+      deduplicateMessages,
       cancelGraceMs: options.cancelGraceMs ?? 5000,
       outbox: options.push?.outbox,
       persistTurns: (agent.afterRestart ?? "fail") !== "fail",
     });
-    this.pushConfigs = options.push && this.#createPushConfigOperations(options.push, newId);
-    const deduplicate = options.deduplicateMessages ?? true;
-    const inbox = new Inbox({
-      agent,
-      store,
-      runners: this.#runners,
-      generateId: newId,
-      limits,
-      deduplicateMessages: deduplicate,
-    });
+    this.#runners = runners;
+    const inbox = new Inbox({ agent, store, runners, generateId, limits, deduplicateMessages });
     this.#inbox = inbox;
-    const { agentId } = options;
-    this.#recoveryContext = {
-      agent,
-      agentId,
-      store,
-      runners: this.#runners,
-      inbox,
-      turnAttempts: limits.turnAttempts,
-    };
+    this.#recoveryContext = { agent, agentId, store, runners, inbox, turnAttempts: limits.turnAttempts };
+    this.pushConfigs = options.push && this.#createPushConfigOperations(options.push, generateId);
   }
 
   /**
-   * Settles what an earlier process left behind: its unfinished tasks go on as the agent says (`afterRestart`), or fail with
-   * a reason (E9). To be called before anything else.
+   * Recovers the unfinished tasks of an earlier process: restarts or resumes their turns as
+   * `Agent.afterRestart` specifies, or fails them with a reason (E9). Call it before any other method.
    */
   async open(): Promise<void> {
     await recoverTasks(this.#recoveryContext);
   }
 
   /**
-   * Stops the agents; those that do not end within `graceMs` are cut off. Unfinished tasks fail with a reason, or stay as
-   * they are for the next `open`, where the agent goes on `afterRestart`.
+   * Stops all runs and ignores the output of agents that do not stop within `graceMs`. Unfinished tasks fail
+   * with a reason, unless `Agent.afterRestart` lets the next `open` continue them.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    const reason = "The server was stopped while the agent was at work; send the message again.";
+    const reason = "The server was stopped while the agent was running; send the message again.";
     await Promise.allSettled(this.#runners.list().map((runner) => runner.stopAgent(reason, graceMs)));
   }
 
-  /** SendMessage: the task once it stops (or at once, with `returnImmediately`), or the agent's plain reply. */
+  /**
+   * Sends a message (SendMessage). Resolves with the task once it stops, immediately with
+   * `returnImmediately`, or with the agent's reply without a task.
+   */
   async sendMessage(
     request: SendMessageRequest,
     caller: Caller,
@@ -158,80 +151,89 @@ export class Engine {
   }
 
   /**
-   * SendStreamingMessage: the task, then its events until the turn stops; or the plain reply. `service.after`: when the
-   * caller sends a message again after a cut.
+   * Sends a message (SendStreamingMessage). Resolves with a subscription to the task and its events until the
+   * turn stops, or to a single reply without a task. A client that repeats a message after a lost connection
+   * sets `service.resumeAfterSeq`.
    */
   async sendStreamingMessage(
     request: SendMessageRequest,
     caller: Caller,
     service: ServiceParameters = {},
   ): Promise<Subscription> {
-    const leave = this.#streamLimit.acquireWithRelease();
+    const releaseStream = this.#streamLimit.acquireWithRelease();
     try {
       const accepted = await this.#acceptMessage(request, caller, service);
       if ("reply" in accepted) {
-        leave();
+        releaseStream();
         return createSingleEventSubscription(LogEvent.create(0, { message: accepted.reply }));
       }
-      return await this.#createMessageStream(accepted, service.resumeAfterSeq, leave);
+      return await this.#createMessageStream(accepted, service.resumeAfterSeq, releaseStream);
     } catch (error) {
-      leave();
+      releaseStream();
       throw error;
     }
   }
 
-  /** GetTask. */
+  /** Resolves with a task (GetTask). */
   async getTask({ id, historyLength }: GetTaskRequest, caller: Caller): Promise<Task> {
     const scope = this.#toScope(caller);
-    const live = this.#runners.findLive(scope, id)?.liveTask;
-    const task = live ? live.getSnapshot() : (await this.#store.load(scope, id))?.task;
+    const liveTask = this.#runners.findLive(scope, id)?.liveTask;
+    const task = liveTask ? liveTask.getSnapshot() : (await this.#store.load(scope, id))?.task;
     if (!task) throw A2AError.taskNotFound(id);
     return limitHistory(task, historyLength);
   }
 
-  /** ListTasks. */
+  /** Resolves with one page of the caller's tasks (ListTasks). */
   listTasks(request: ListTasksRequest, caller: Caller): Promise<ListTasksResponse> {
     return listTasks(this.#store, this.#toScope(caller), request);
   }
 
-  /** CancelTask: the task as it is once the agent has stopped. A task that is canceled already is answered as it is. */
+  /**
+   * Cancels a task (CancelTask) and resolves with the task once the agent has stopped. An already canceled
+   * task is returned unchanged.
+   */
   async cancelTask({ id, metadata = {} }: CancelTaskRequest, caller: Caller): Promise<Task> {
     const runner = await this.#requireRunner(id, caller);
-    const { liveTask: live } = runner;
+    const { liveTask } = runner;
     try {
-      if (live.state && !isTerminal(live.state)) runner.cancel("The task was canceled.", caller, metadata);
-      else if (live.state !== "TASK_STATE_CANCELED") {
-        const is = live.state ? formatTaskState(live.state) : "gone";
-        const text = `Task ${id} is ${is} and can not be canceled any more.`;
+      if (liveTask.state && !isTerminal(liveTask.state))
+        runner.cancel("The task was canceled.", caller, metadata);
+      else if (liveTask.state !== "TASK_STATE_CANCELED") {
+        const state = liveTask.state ? formatTaskState(liveTask.state) : "gone";
+        const text = `Task ${id} is ${state} and can no longer be canceled; read it with GetTask.`;
         throw new A2AError("TASK_NOT_CANCELABLE", text, { metadata: { taskId: id } });
       }
-      while (!live.hasEndedAt(live.seq)) await live.waitForCommit();
-      return live.getSnapshot();
+      while (!liveTask.hasEndedAt(liveTask.seq)) await liveTask.waitForCommit();
+      return liveTask.getSnapshot();
     } finally {
       runner.release();
     }
   }
 
   /**
-   * SubscribeToTask: the task as it is, then every later event until the task ends. With `afterSeq` exactly the events
-   * behind that one instead, also of a task that has ended meanwhile.
+   * Subscribes to a task (SubscribeToTask). The subscription starts with the current task, followed by every
+   * later event until the task ends. With `resumeAfterSeq`, it contains only the events after that number,
+   * even when the task has already ended.
    */
   async subscribeToTask(
     { id }: SubscribeToTaskRequest,
     caller: Caller,
-    { resumeAfterSeq: after }: ServiceParameters = {},
+    { resumeAfterSeq }: ServiceParameters = {},
   ): Promise<Subscription> {
     const runner = await this.#requireRunner(id, caller);
-    const { liveTask: live } = runner;
+    const { liveTask } = runner;
     try {
-      if (after === undefined && live.hasEndedAt(live.seq)) {
+      if (resumeAfterSeq === undefined && liveTask.hasEndedAt(liveTask.seq)) {
         const text = `Task ${id} has ended and sends no more events; read it with GetTask.`;
         throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId: id } });
       }
       const span =
-        after === undefined
-          ? { afterSeq: live.seq, openingEvent: LogEvent.create(live.seq, { task: live.getSnapshot() }) }
-          : { afterSeq: requireResumeSeq(live.seq, after) };
+        resumeAfterSeq === undefined
+          ? {
+              afterSeq: liveTask.seq,
+              openingEvent: LogEvent.create(liveTask.seq, { task: liveTask.getSnapshot() }),
+            }
+          : { afterSeq: requireResumeSeq(liveTask.seq, resumeAfterSeq) };
       return new LogSubscription(runner, this.#store, span, this.#streamLimit.acquireWithRelease());
     } finally {
       runner.release();
@@ -251,11 +253,11 @@ export class Engine {
   #acceptMessage(
     request: SendMessageRequest,
     caller: Caller,
-    service: ServiceParameters,
+    serviceParameters: ServiceParameters,
   ): Promise<AcceptResult> {
     if (this.#isClosing) throw createServerClosingError();
     const scope = this.#toScope(caller);
-    const inbound = { request, caller, serviceParameters: service };
+    const inbound = { request, caller, serviceParameters };
     if (!request.configuration?.taskPushNotificationConfig) return this.#inbox.accept(scope, inbound);
     if (!this.pushConfigs) throw createPushNotSupportedError();
     return this.pushConfigs
@@ -264,29 +266,29 @@ export class Engine {
   }
 
   #createPushConfigOperations(
-    { outbox, validateWebhook: check, redactSecrets: redact = false }: EnginePushOptions,
-    newId: IdGenerator,
+    { outbox, validateWebhook, redactSecrets = false }: EnginePushOptions,
+    generateId: IdGenerator,
   ): PushConfigOperations | undefined {
-    const { pushStore: push } = this.#store;
+    const { pushStore } = this.#store;
     const onChange = (scope: TaskScope, taskId: string, id: string, key?: number): void => {
       const runner = this.#runners.findLive(scope, taskId);
       if (runner) runner.liveTask.mayHaveWebhooks = true;
       outbox.notifyWebhookChange(scope, taskId, id, key);
     };
     return (
-      push &&
+      pushStore &&
       new PushConfigOperations({
         agentId: this.#agentId,
-        store: push,
-        validateWebhook: check,
-        generateId: newId,
-        redactSecrets: redact,
+        store: pushStore,
+        validateWebhook,
+        generateId,
+        redactSecrets,
         onChange,
       })
     );
   }
 
-  /** The task as it is, once the message is durable. */
+  /** Resolves with the current task once the message is durable. */
   async #awaitCurrentTask(accepted: Exclude<AcceptResult, { reply: unknown }>): Promise<Task> {
     const { runner } = accepted;
     if ("turn" in accepted) await accepted.turn.acceptedSeq.promise;
@@ -295,23 +297,23 @@ export class Engine {
     return task;
   }
 
-  /** The stream that answers a message. */
+  /** Resolves with the stream that responds to a message. */
   async #createMessageStream(
     accepted: Exclude<AcceptResult, { reply: unknown }>,
-    after: number | undefined,
-    leave: () => void,
+    resumeAfterSeq: number | undefined,
+    releaseStream: () => void,
   ): Promise<Subscription> {
     const { runner } = accepted;
-    // A reader from here on, so that the first commit finds one and is kept at hand for it.
+    // Retain the runner before the first commit, so that the tail keeps the committed events.
     if ("turn" in accepted) runner.retain();
     try {
       const seq = "turn" in accepted ? await accepted.turn.acceptedSeq.promise : accepted.seq;
-      const span = computeSubscriptionSpan(accepted, seq, after);
-      const over =
+      const span = computeSubscriptionSpan(accepted, seq, resumeAfterSeq);
+      const hasStopped =
         isCaughtUpWhileInterrupted(runner, span) ||
         (span.afterSeq > seq && (await hasRequestedInput(runner, this.#store, span)));
-      if (!over) return new LogSubscription(runner, this.#store, span, leave);
-      leave();
+      if (!hasStopped) return new LogSubscription(runner, this.#store, span, releaseStream);
+      releaseStream();
       return createSingleEventSubscription(span.openingEvent);
     } finally {
       runner.release();
@@ -319,32 +321,40 @@ export class Engine {
   }
 }
 
-/** Where a message's stream begins: behind what the caller has, else with the task as the message's turn found it. */
+/**
+ * Returns the span of a message's stream. The stream starts after the client's last event, or with the task
+ * at the start of the message's turn.
+ */
 function computeSubscriptionSpan(
   accepted: Exclude<AcceptResult, { reply: unknown }>,
   seq: number,
-  after: number | undefined,
+  resumeAfterSeq: number | undefined,
 ): SubscriptionSpan {
-  const { liveTask: live } = accepted.runner;
-  if (after !== undefined) return { afterSeq: requireResumeSeq(live.seq, after), turnSeq: seq };
-  // The first turn is the whole log: the task's birth is its opening.
+  const { liveTask } = accepted.runner;
+  if (resumeAfterSeq !== undefined)
+    return { afterSeq: requireResumeSeq(liveTask.seq, resumeAfterSeq), turnSeq: seq };
+  // The first turn covers the entire log, which starts with the task's creation.
   if (seq === 1) return { afterSeq: 0, turnSeq: seq };
-  const found = "turn" in accepted ? accepted.turn.startPoint : undefined;
-  const { seq: at, task } = found ?? { seq: live.seq, task: live.getSnapshot() };
-  return { afterSeq: at, openingEvent: LogEvent.create(at, { task }), turnSeq: seq };
+  const startPoint = "turn" in accepted ? accepted.turn.startPoint : undefined;
+  const { seq: afterSeq, task } = startPoint ?? { seq: liveTask.seq, task: liveTask.getSnapshot() };
+  return { afterSeq, openingEvent: LogEvent.create(afterSeq, { task }), turnSeq: seq };
 }
 
-/** True when nobody is at work, the task waits for its user, and the reader knows all of it. */
+/**
+ * Returns true when the task waits for its user, no turn is running, and the reader has received every event.
+ */
 function isCaughtUpWhileInterrupted(
-  { liveTask: live, currentTurn: turn }: Runner,
-  { afterSeq: after }: SubscriptionSpan,
+  { liveTask, currentTurn }: Runner,
+  { afterSeq }: SubscriptionSpan,
 ): boolean {
-  return !turn && after >= live.seq && live.state !== undefined && isInterrupted(live.state);
+  return (
+    !currentTurn && afterSeq >= liveTask.seq && liveTask.state !== undefined && isInterrupted(liveTask.state)
+  );
 }
 
-/** A resume point, which must be in the log. */
-function requireResumeSeq(last: number, after: number): number {
-  if (after <= last) return after;
-  const description = `${after} is behind the task's last event, ${last}; subscribe without it`;
+/** Returns `resumeAfterSeq`, or throws `INVALID_PARAMS` when it is not in the log. */
+function requireResumeSeq(lastSeq: number, resumeAfterSeq: number): number {
+  if (resumeAfterSeq <= lastSeq) return resumeAfterSeq;
+  const description = `${resumeAfterSeq} is greater than the number of the task's last event, ${lastSeq}; subscribe without it`;
   throw A2AError.invalidParams([{ field: "Last-Event-ID", description }]);
 }

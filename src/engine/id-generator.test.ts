@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { generateUuidV7 } from "./index.ts";
 
 describe("a new id", () => {
-  it("is a UUID of version 7 that tells its time", () => {
+  it("is a version 7 UUID that contains its time", () => {
     const before = Date.now();
     const id = generateUuidV7();
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
@@ -11,7 +11,7 @@ describe("a new id", () => {
     expect(time).toBeLessThanOrEqual(Date.now());
   });
 
-  it("is unlike every other, in every random place", () => {
+  it("differs from every other id in every random position", () => {
     const ids = Array.from({ length: 20_000 }, () => generateUuidV7());
     expect(new Set(ids).size).toBe(ids.length);
     for (let at = 15; at < 36; at++) {

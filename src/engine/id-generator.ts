@@ -1,10 +1,13 @@
-/** New identifiers: an input, so that tests own them. Must be unique and not guessable. */
+/** Returns a new identifier, which must be unique and not guessable. Tests pass their own generator. */
 export type IdGenerator = () => string;
 
 const HEX_DIGITS = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
 const UUID_LENGTH = 36;
 const HYPHEN_POSITIONS = new Set([8, 13, 18, 23]);
-/** Places of the 74 random bits: all behind the version, hyphens aside; the variant's two bits are set afterwards. */
+/**
+ * Positions of the 74 random bits: all digits after the version digit. The two variant bits are set
+ * afterwards.
+ */
 const RANDOM_POSITIONS = Array.from({ length: UUID_LENGTH }, (_, at) => at).filter(
   (at) => at > 14 && !HYPHEN_POSITIONS.has(at),
 );
@@ -18,9 +21,10 @@ let randomPoolOffset = randomPool.length;
 let lastTimestamp = Number.NaN;
 
 /**
- * A UUID of version 7: the time in milliseconds, then 74 random bits. Ids that grow with time keep new rows side by side in
- * a store's indexes (measured: 40 % less written per task than with random ones). Written by hand because ids are keys
- * of maps and members of JSON, and a string that is glued together is copied at each such use.
+ * Returns a version 7 UUID: the time in milliseconds, followed by 74 random bits. Ids that grow with time
+ * keep new rows adjacent in a store's indexes (measured: 40% less data written per task than with random
+ * ids). The function writes bytes into a buffer because a concatenated string is copied each time it is used
+ * as a map key or in JSON.
  */
 export function generateUuidV7(): string {
   writeTimestamp(Date.now());
@@ -31,7 +35,7 @@ export function generateUuidV7(): string {
   }
   for (const at of RANDOM_POSITIONS)
     uuidBytes[at] = HEX_DIGITS[(randomPool[randomPoolOffset++] ?? 0) & 15] ?? 0;
-  // The variant: binary 10, so one of 8, 9, a and b.
+  // The two variant bits are binary 10, so the digit is 8, 9, a, or b.
   uuidBytes[19] = HEX_DIGITS[8 + ((randomPool[randomPoolOffset++] ?? 0) & 3)] ?? 0;
   return String.fromCharCode.apply(undefined, uuidBytes as unknown as number[]);
 }

@@ -22,15 +22,15 @@ import type { TaskStore } from "./task-store.ts";
 import { Turn, type AgentOutput } from "./turn.ts";
 
 /**
- * What became of a message: a turn of a task; no turn, because it came again when its own was long over, or the agent at
- * work took it (the runner is held, and to be let go); or a plain reply.
+ * Result of accepting a message: a turn of a task, a duplicate or delivered message without a turn, or a
+ * reply without a task. A result with `seq` retains the runner, and the receiver must release it.
  */
 export type AcceptResult =
   | { readonly runner: Runner; readonly turn: Turn }
   | { readonly runner: Runner; readonly seq: number }
   | { readonly reply: Message };
 
-/** What the inbox works with. */
+/** Dependencies of an inbox. */
 export interface InboxContext {
   readonly agent: Agent;
   readonly store: TaskStore;
@@ -40,7 +40,7 @@ export interface InboxContext {
   readonly deduplicateMessages: boolean;
 }
 
-/** A message on its way in. */
+/** A received message with its request data. */
 interface InboundMessage {
   readonly scope: TaskScope;
   readonly request: SendMessageRequest;
@@ -49,13 +49,16 @@ interface InboundMessage {
   readonly callerState: CallerState<InFlightMessage>;
 }
 
-/** A message that is not durable yet. */
+/** A message that is not committed yet. */
 interface InFlightMessage {
   readonly message: Message;
   readonly result: Promise<AcceptResult>;
 }
 
-/** Takes messages in: finds or begins their task, and lets each message of a caller count only once (E10). */
+/**
+ * Accepts messages. It finds or creates the task of each message and deduplicates the messages of each caller
+ * by id (E10).
+ */
 export class Inbox {
   readonly #context: InboxContext;
   readonly #runLimit: ConcurrencyLimit;
@@ -63,79 +66,74 @@ export class Inbox {
 
   constructor(context: InboxContext) {
     this.#context = context;
-    this.#runLimit = new ConcurrencyLimit("agents at work", context.limits.runs);
+    this.#runLimit = new ConcurrencyLimit("running agents", context.limits.runs);
     this.#callerStates = new CallerStates(context.limits);
   }
 
-  /** `scope`: that of the caller. */
+  /** Accepts a message. `scope` must be the caller's scope. */
   async accept(
     scope: TaskScope,
-    {
-      request,
-      caller,
-      serviceParameters: service,
-    }: Pick<InboundMessage, "request" | "caller" | "serviceParameters">,
+    { request, caller, serviceParameters }: Pick<InboundMessage, "request" | "caller" | "serviceParameters">,
   ): Promise<AcceptResult> {
-    const letter = {
+    const inbound = {
       scope,
       request,
       caller,
-      serviceParameters: service,
+      serviceParameters,
       callerState: this.#callerStates.getOrCreate(scope),
     };
-    if (!this.#context.deduplicateMessages) return await this.#route(letter);
-    const { inFlightMessages: inFlight } = letter.callerState;
-    const { message } = letter.request;
-    const earlier = inFlight.get(message.messageId);
+    if (!this.#context.deduplicateMessages) return await this.#route(inbound);
+    const { inFlightMessages } = inbound.callerState;
+    const { message } = request;
+    const earlier = inFlightMessages.get(message.messageId);
     if (earlier) {
       if (!isSameMessage(message, earlier.message)) throw createDuplicateMessageIdError(message);
       const accepted = await earlier.result;
       if ("seq" in accepted) accepted.runner.retain();
       return accepted;
     }
-    const accepting = this.#routeOrRepeat(letter);
-    const entry = { message, result: accepting };
-    inFlight.insertNew(message.messageId, entry);
-    const forget = (): void => inFlight.deleteIfValue(message.messageId, entry);
+    const entry = { message, result: this.#routeOrRepeat(inbound) };
+    inFlightMessages.insertNew(message.messageId, entry);
+    const removeEntry = (): void => inFlightMessages.deleteIfValue(message.messageId, entry);
     try {
-      const accepted = await accepting;
-      if ("turn" in accepted) void accepted.turn.acceptedSeq.promise.then(forget, forget);
-      else forget();
+      const accepted = await entry.result;
+      if ("turn" in accepted) void accepted.turn.acceptedSeq.promise.then(removeEntry, removeEntry);
+      else removeEntry();
       return accepted;
     } catch (error) {
-      forget();
+      removeEntry();
       throw error;
     }
   }
 
-  /** A turn that an earlier process began; throws when there is no place for it. `message`: with its task's ids. */
-  resumeTurn(scope: TaskScope, kept: PersistedTurn, message: Message): Turn {
-    const caller = restoreCaller(scope, kept);
-    const request = { ...kept.request, message };
-    // Its task is there, whatever the agent says first this time.
-    const service = { ...kept.service, needsTask: true };
-    const letter = {
+  /**
+   * Creates the next attempt of a turn that an earlier process started. Throws `RESOURCE_EXHAUSTED` when a
+   * limit is reached. `message` must contain the ids of its task.
+   */
+  resumeTurn(scope: TaskScope, persisted: PersistedTurn, message: Message): Turn {
+    const inbound = {
       scope,
-      request,
-      caller,
-      serviceParameters: service,
+      request: { ...persisted.request, message },
+      caller: restoreCaller(scope, persisted),
+      // The task exists, so a reply without a task must complete it.
+      serviceParameters: { ...persisted.service, needsTask: true },
       callerState: this.#callerStates.getOrCreate(scope),
     };
-    return this.#createTurn(letter, message, kept.attempt + 1);
+    return this.#createTurn(inbound, message, persisted.attempt + 1);
   }
 
-  async #routeOrRepeat(letter: InboundMessage): Promise<AcceptResult> {
-    const { scope, request } = letter;
+  async #routeOrRepeat(inbound: InboundMessage): Promise<AcceptResult> {
+    const { scope, request } = inbound;
     const known = await this.#context.store.findMessage(scope, request.message.messageId);
-    return known ? await this.#acceptDuplicate(scope, request.message, known) : await this.#route(letter);
+    return known ? await this.#acceptDuplicate(scope, request.message, known) : await this.#route(inbound);
   }
 
-  #route(letter: InboundMessage): AcceptResult | Promise<AcceptResult> {
-    const { taskId } = letter.request.message;
-    return taskId ? this.#continueTask(letter, taskId) : this.#createTask(letter);
+  #route(inbound: InboundMessage): AcceptResult | Promise<AcceptResult> {
+    const { taskId } = inbound.request.message;
+    return taskId ? this.#continueTask(inbound, taskId) : this.#createTask(inbound);
   }
 
-  /** A message that was accepted before. */
+  /** Handles a message whose id was accepted before. */
   async #acceptDuplicate(
     scope: TaskScope,
     message: Message,
@@ -143,34 +141,34 @@ export class Inbox {
   ): Promise<AcceptResult> {
     const { store, runners } = this.#context;
     const [logged] = await store.readEvents(scope, known.taskId, known.seq - 1, { events: 1, maxBytes: 1 });
-    const first = logged && findTurnMessage(logged.event);
-    if (!first || !isSameMessage(message, first)) throw createDuplicateMessageIdError(message);
+    const original = logged && findTurnMessage(logged.event);
+    if (!original || !isSameMessage(message, original)) throw createDuplicateMessageIdError(message);
     const runner = await runners.findAndRetain(scope, known.taskId);
     if (!runner) throw A2AError.taskNotFound(known.taskId);
-    const { currentTurn: turn } = runner;
-    if (turn?.startPoint?.seq !== known.seq) return { runner, seq: known.seq };
+    const { currentTurn } = runner;
+    if (currentTurn?.startPoint?.seq !== known.seq) return { runner, seq: known.seq };
     runner.release();
-    return { runner, turn };
+    return { runner, turn: currentTurn };
   }
 
-  async #continueTask(letter: InboundMessage, taskId: string): Promise<AcceptResult> {
-    const { scope, request } = letter;
+  async #continueTask(inbound: InboundMessage, taskId: string): Promise<AcceptResult> {
+    const { scope, request } = inbound;
     const runner = await this.#context.runners.findAndRetain(scope, taskId);
     if (!runner) throw A2AError.taskNotFound(taskId);
     try {
       const { contextId } = runner.liveTask;
       this.#assertTaskAccepts(runner, request.message);
       if (isWorking(runner)) {
-        const delivered = new Deferred<number>();
+        const acceptedSeq = new Deferred<number>();
         const message = { ...request.message, taskId, contextId };
-        if (runner.offerMessage(message, letter.caller, delivered)) {
-          const seq = await delivered.promise;
+        if (runner.offerMessage(message, inbound.caller, acceptedSeq)) {
+          const seq = await acceptedSeq.promise;
           return { runner: runner.retain(), seq };
         }
         this.#assertAcceptsWhileWorking(runner);
       }
       this.#assertQueueNotFull(runner);
-      const turn = this.#createTurn(letter, { ...request.message, taskId, contextId });
+      const turn = this.#createTurn(inbound, { ...request.message, taskId, contextId });
       runner.startOrQueueTurn(turn);
       return { runner, turn };
     } finally {
@@ -178,107 +176,110 @@ export class Inbox {
     }
   }
 
-  /** Throws when a message may not go to that task. */
-  #assertTaskAccepts({ liveTask: live }: Runner, message: Message): void {
-    const { taskId, state } = live;
-    if (message.contextId && message.contextId !== live.contextId) {
-      const description = `task ${taskId} is in another context; leave contextId out, or give the task's own`;
+  /** Throws when the task cannot accept the message. */
+  #assertTaskAccepts({ liveTask }: Runner, message: Message): void {
+    const { taskId, contextId, state } = liveTask;
+    if (message.contextId && message.contextId !== contextId) {
+      const description = `task ${taskId} belongs to another context; omit contextId, or use the task's contextId`;
       throw A2AError.invalidParams([{ field: "message.contextId", description }]);
     }
     if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
   }
 
-  /** Throws when the agent takes no message while it is at work. */
+  /** Throws when the agent accepts no messages during a run. */
   #assertAcceptsWhileWorking({ liveTask: { taskId } }: Runner): void {
     if (this.#context.agent.whileWorking === "queue") return;
-    const text = `Task ${taskId} is at work and takes no message meanwhile; wait until it stops, or cancel it.`;
+    const text = `Task ${taskId} is running and accepts no messages until it stops; wait for it, or cancel it.`;
     throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
   }
 
-  /** Throws when too many messages wait behind the turn already. */
-  #assertQueueNotFull({ liveTask: { taskId }, queuedCount: queued }: Runner): void {
+  /** Throws when too many messages wait for the current turn. */
+  #assertQueueNotFull({ liveTask: { taskId }, queuedCount }: Runner): void {
     const { queuedTurns } = this.#context.limits;
-    if (queued >= queuedTurns) throw createLimitError(`messages waiting for task ${taskId}`, queuedTurns);
+    if (queuedCount >= queuedTurns)
+      throw createLimitError(`waiting messages for task ${taskId}`, queuedTurns);
   }
 
-  #createTask(letter: InboundMessage): AcceptResult | Promise<AcceptResult> {
-    const { agent, runners, generateId: newId } = this.#context;
-    const { message } = letter.request;
-    const taskId = newId();
-    const contextId = message.contextId ?? newId();
-    const turn = this.#createTurn(letter, { ...message, taskId, contextId });
-    const runner = runners.create(letter.scope, taskId, contextId);
-    if (agent.respondsWith === "either" && !letter.serviceParameters.needsTask)
+  #createTask(inbound: InboundMessage): AcceptResult | Promise<AcceptResult> {
+    const { agent, runners, generateId } = this.#context;
+    const { message } = inbound.request;
+    const taskId = generateId();
+    const contextId = message.contextId ?? generateId();
+    const turn = this.#createTurn(inbound, { ...message, taskId, contextId });
+    const runner = runners.create(inbound.scope, taskId, contextId);
+    if (agent.respondsWith === "either" && !inbound.serviceParameters.needsTask)
       return this.#startBeforeTask(runner, turn);
     runner.startOrQueueTurn(turn);
     return { runner, turn };
   }
 
-  /** Lets the agent's first event decide whether there is a task at all. */
+  /** Starts the agent before its task exists. The first event decides whether a task is created. */
   async #startBeforeTask(runner: Runner, turn: Turn): Promise<AcceptResult> {
-    const { agent, generateId: newId } = this.#context;
+    const { agent, generateId } = this.#context;
     runner.reserveForTurn(turn);
-    const speech = await readFirstEvent(() => turn.startAgent(agent, runner.buildTurnTask(turn.message)));
+    const output = await readFirstEvent(() => turn.startAgent(agent, runner.buildTurnTask(turn.message)));
     if (turn.hasEnded) {
-      void runner.closeIterator(speech.iterator);
+      void runner.closeIterator(output.iterator);
       return { runner, turn };
     }
-    const first = speech.firstResult?.value;
-    if (typeof first !== "object" || first === null || !("message" in first)) {
-      runner.startOrQueueTurn(turn, speech);
+    const firstEvent = output.firstResult?.value;
+    if (typeof firstEvent !== "object" || firstEvent === null || !("message" in firstEvent)) {
+      runner.startOrQueueTurn(turn, output);
       return { runner, turn };
     }
     runner.discard();
     turn.end();
-    void runner.closeIterator(speech.iterator);
-    return { reply: toTasklessReply(runner.liveTask.contextId, first.message, newId) };
+    void runner.closeIterator(output.iterator);
+    return { reply: toTasklessReply(runner.liveTask.contextId, firstEvent.message, generateId) };
   }
 
-  /** A turn that holds its place among the agents at work until it ends. */
+  /** Creates a turn that counts against the limits of concurrent runs until it ends. */
   #createTurn(
-    { scope, request, caller, serviceParameters: service, callerState: desk }: InboundMessage,
+    { scope, request, caller, serviceParameters, callerState }: InboundMessage,
     message: Message,
     attempt = 1,
   ): Turn {
-    const all = this.#runLimit;
-    // Who may choose the tenant would have as many places as there are names.
-    const own = caller.choseTenant
-      ? this.#callerStates.getOrCreate({ ...caller, tenant: "" }).runLimit
-      : desk.runLimit;
-    all.acquire();
+    // A principal that can choose its tenant would otherwise get a separate limit for each tenant.
+    const { runLimit } = caller.choseTenant
+      ? this.#callerStates.getOrCreate({ ...caller, tenant: "" })
+      : callerState;
+    const releaseRun = this.#runLimit.acquireWithRelease();
     try {
-      own.acquire();
+      runLimit.acquire();
     } catch (error) {
-      all.release();
+      releaseRun();
       throw error;
     }
     const { store, runners } = this.#context;
-    const others = new RelatedTasks(store, runners, scope, message);
-    const turn = new Turn(request, message, caller, service, others, attempt);
+    const relatedTasks = new RelatedTasks(store, runners, scope, message);
+    const turn = new Turn(request, message, caller, serviceParameters, relatedTasks, attempt);
     turn.onEnd(() => {
-      all.release();
-      own.release();
+      releaseRun();
+      runLimit.release();
     });
     return turn;
   }
 }
 
-/** An agent is at work on the task, and does not wait for its user. */
-function isWorking({ liveTask: { state }, currentTurn: turn }: Runner): boolean {
-  return turn !== undefined && !turn.hasEnded && state !== undefined && !isInterrupted(state);
+/** Returns true when a run is active and the task does not wait for its user. */
+function isWorking({ liveTask: { state }, currentTurn }: Runner): boolean {
+  return currentTurn !== undefined && !currentTurn.hasEnded && state !== undefined && !isInterrupted(state);
 }
 
-/** Begins an agent and waits for the first that it says; what it throws is heard again by whoever goes on listening. */
-async function readFirstEvent(begin: () => AgentOutput): Promise<AgentOutput> {
+/**
+ * Starts an agent and waits for its first event. If the agent throws, the returned iterator throws the same
+ * error.
+ */
+async function readFirstEvent(startAgent: () => AgentOutput): Promise<AgentOutput> {
   try {
-    const { iterator } = begin();
+    const { iterator } = startAgent();
     return { iterator, firstResult: await iterator.next() };
   } catch (error) {
     return { iterator: { next: (): Promise<IteratorResult<AgentEvent>> => Promise.reject(error) } };
   }
 }
 
-/** The message with which a logged event began a turn. */
+/** Returns the message with which a logged event started a turn. */
 export function findTurnMessage(event: { task?: unknown } | object): Message | undefined {
   if ("message" in event) return event.message as Message;
   if ("task" in event) return (event.task as { history?: Message[] }).history?.at(-1);
@@ -286,6 +287,6 @@ export function findTurnMessage(event: { task?: unknown } | object): Message | u
 }
 
 function createDuplicateMessageIdError({ messageId }: Message): A2AError {
-  const description = `${messageId} was used before for another message; give every new message an id of its own`;
+  const description = `${messageId} was already used for a different message; use a new id for each message`;
   return A2AError.invalidParams([{ field: "message.messageId", description }]);
 }

@@ -14,12 +14,12 @@ import type { AgentEvent } from "./agent.ts";
 
 const authRequiredEvent: AgentEvent = { status: { state: "TASK_STATE_AUTH_REQUIRED" } };
 
-it("a run learns which other tasks of its caller wait in its context, the newest first [F-16, E13]", async () => {
-  const { engine, agent: puppet, clock } = createEngineFixture();
+it("a run lists the waiting tasks of its caller in its context, newest first [F-16, E13]", async () => {
+  const { engine, agent, clock } = createEngineFixture();
   const ask = async (event: AgentEvent, contextId: string, caller = alice): Promise<string> => {
     clock.advance(1000);
     const answer = engine.sendMessage(createRequest("first", { contextId }), caller);
-    (await puppet.waitForRun(puppet.runs.length)).emit(event).end();
+    (await agent.waitForRun(agent.runs.length)).emit(event).end();
     return getResponseTask(await answer).id;
   };
   const first = await ask(inputRequiredEvent, "here");
@@ -29,7 +29,7 @@ it("a run learns which other tasks of its caller wait in its context, the newest
   await ask(inputRequiredEvent, "here", bob);
 
   void engine.sendMessage(createRequest("go on", { contextId: "here" }), alice).catch(() => {});
-  const { run } = await puppet.waitForRun(5);
+  const { run } = await agent.waitForRun(5);
   const tasks = await run.listInterruptedTasks();
   expect(tasks.map(({ id }) => id)).toEqual([second, first]);
   expect(tasks[1]?.status.message?.parts).toEqual([{ text: "which?" }]);
@@ -39,22 +39,22 @@ it("a run learns which other tasks of its caller wait in its context, the newest
   expect((await engine.getTask({ id: first }, alice)).history).toHaveLength(1);
 });
 
-it("a task that has just been answered waits no more, and none waits for itself [F-16]", async () => {
-  const { engine, agent: puppet } = createEngineFixture();
+it("a task that was just answered is not listed, nor is the run's own task [F-16]", async () => {
+  const { engine, agent } = createEngineFixture();
   const answer = engine.sendMessage(createRequest("first", { contextId: "here" }), alice);
-  (await puppet.waitForRun(0)).emit(inputRequiredEvent).end();
+  (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
   const { id } = getResponseTask(await answer);
   const configuration = { returnImmediately: true };
   const answering = engine.sendMessage(createRequest("answer", { taskId: id, configuration }), alice);
-  const answered = (await puppet.waitForRun(1)).emit(workingEvent);
+  const answered = (await agent.waitForRun(1)).emit(workingEvent);
   await answering;
   void engine.sendMessage(createRequest("go on", { contextId: "here" }), alice).catch(() => {});
-  expect(await (await puppet.waitForRun(2)).run.listInterruptedTasks()).toEqual([]);
+  expect(await (await agent.waitForRun(2)).run.listInterruptedTasks()).toEqual([]);
   expect(await answered.run.listInterruptedTasks()).toEqual([]);
 });
 
-it("nothing is looked up for a run that does not ask, and little for one that does [E14]", async () => {
-  const { engine, agent: puppet, store } = createEngineFixture();
+it("waiting tasks are loaded only on request, in a bounded number [E14]", async () => {
+  const { engine, agent, store } = createEngineFixture();
   const asked: TaskListQuery[] = [];
   const list = store.list.bind(store);
   store.list = (scope, query) => {
@@ -62,7 +62,7 @@ it("nothing is looked up for a run that does not ask, and little for one that do
     return list(scope, query);
   };
   void engine.sendMessage(createRequest("one", { contextId: "here" }), alice).catch(() => {});
-  const { run } = await puppet.waitForRun(0);
+  const { run } = await agent.waitForRun(0);
   expect(asked).toEqual([]);
   await run.listInterruptedTasks();
   expect(asked.map(({ contextId, limit }) => [contextId, limit])).toEqual([

@@ -1,38 +1,47 @@
 import { A2AError } from "../protocol/index.ts";
 
-/** The bounds of one engine (E14). Past one a caller is refused with RESOURCE_EXHAUSTED and a time to retry. */
+/**
+ * Limits of one engine (E14). A request that exceeds a limit is rejected with `RESOURCE_EXHAUSTED` and a
+ * retry time.
+ */
 export interface EngineLimits {
-  /** Agents at work at once. Default 1,000. */
+  /** Maximum number of concurrent runs. Default: 1,000. */
   readonly runs: number;
-  /** Agents at work at once for one (tenant, principal), or for one principal who may choose the tenant. Default: as many as `runs`. */
+  /**
+   * Maximum number of concurrent runs of one (tenant, principal), or of one principal that can choose its
+   * tenant. Default: the value of `runs`.
+   */
   readonly runsPerCaller: number;
-  /** Open streams. Default 10,000. */
+  /** Maximum number of open streams. Default: 10,000. */
   readonly streams: number;
-  /** Messages that wait behind a running turn, per task. Default 16. */
+  /** Maximum number of messages that wait for the current turn of one task. Default: 16. */
   readonly queuedTurns: number;
-  /** How often a turn is begun, before its task fails for good; for agents that say what is to be done `afterRestart`. Default 5. */
+  /**
+   * Maximum number of attempts of one turn before its task fails, for agents with `afterRestart` set to
+   * `restart` or `resume`. Default: 5.
+   */
   readonly turnAttempts: number;
 }
 
-export function resolveEngineLimits(given: Partial<EngineLimits> = {}): EngineLimits {
-  const runs = given.runs ?? 1000;
+export function resolveEngineLimits(options: Partial<EngineLimits> = {}): EngineLimits {
+  const runs = options.runs ?? 1000;
   return {
     runs,
-    runsPerCaller: given.runsPerCaller ?? runs,
-    streams: given.streams ?? 10_000,
-    queuedTurns: given.queuedTurns ?? 16,
-    turnAttempts: given.turnAttempts ?? 5,
+    runsPerCaller: options.runsPerCaller ?? runs,
+    streams: options.streams ?? 10_000,
+    queuedTurns: options.queuedTurns ?? 16,
+    turnAttempts: options.turnAttempts ?? 5,
   };
 }
 
-/** A counter with a bound, past which it refuses. */
+/** A counter with an upper limit, like a semaphore that rejects instead of waiting. */
 export class ConcurrencyLimit {
   readonly #description: string;
   readonly #limit: number;
   #inUse = 0;
 
-  constructor(what: string, limit: number) {
-    this.#description = what;
+  constructor(description: string, limit: number) {
+    this.#description = description;
     this.#limit = limit;
   }
 
@@ -40,7 +49,9 @@ export class ConcurrencyLimit {
     return this.#inUse;
   }
 
-  /** Takes a place, to be given back with `release`. */
+  /**
+   * Acquires one unit, to be returned with `release`. Throws `RESOURCE_EXHAUSTED` when the limit is reached.
+   */
   acquire(): void {
     if (this.#inUse >= this.#limit) throw createLimitError(this.#description, this.#limit);
     this.#inUse++;
@@ -50,7 +61,10 @@ export class ConcurrencyLimit {
     this.#inUse--;
   }
 
-  /** Takes a place; the answer gives it back, however often it is called. */
+  /**
+   * Acquires one unit and returns a function that releases it. Repeated calls of that function have no
+   * effect.
+   */
   acquireWithRelease(): () => void {
     this.acquire();
     let held = true;
@@ -61,9 +75,13 @@ export class ConcurrencyLimit {
   }
 }
 
-/** The refusal of one thing too many. */
-export function createLimitError(what: string, limit: number): A2AError {
-  return new A2AError("RESOURCE_EXHAUSTED", `There are ${limit} ${what} already; try again in a second.`, {
-    retryAfter: 1,
-  });
+/** Creates the `RESOURCE_EXHAUSTED` error for a limit that is reached. */
+export function createLimitError(description: string, limit: number): A2AError {
+  return new A2AError(
+    "RESOURCE_EXHAUSTED",
+    `The limit of ${limit} ${description} is reached; try again in a second.`,
+    {
+      retryAfter: 1,
+    },
+  );
 }

@@ -28,7 +28,7 @@ async function createFiveTasks(): Promise<ReturnType<typeof createEngineFixture>
 }
 
 describe("ListTasks", () => {
-  it("lists the newest status first, whole and counted, without artifacts [F-32, F-34, F-35]", async () => {
+  it("lists complete tasks, newest status first, with their total and without artifacts [F-32, F-34, F-35]", async () => {
     const { engine, ids } = await createFiveTasks();
     const page = await engine.listTasks({}, alice);
     expect(page.tasks.map(({ id }) => id)).toEqual(ids.toReversed());
@@ -38,8 +38,8 @@ describe("ListTasks", () => {
     expect(whole.tasks.every(({ artifacts }) => artifacts?.length === 1)).toBe(true);
   });
 
-  it("pages without losing or repeating a task, also when tasks change meanwhile [F-32, F-33]", async () => {
-    const { engine, agent: puppet, ids } = await createFiveTasks();
+  it("pages without losing or repeating a task, even while tasks change [F-32, F-33]", async () => {
+    const { engine, agent, ids } = await createFiveTasks();
     const seen: string[] = [];
     let pageToken = "";
     do {
@@ -49,7 +49,7 @@ describe("ListTasks", () => {
       if (seen.length === 2) {
         // The task that the cursor's page began with moves to the front.
         const answer = engine.sendMessage(createRequest("go on", { taskId: ids[4] as string }), alice);
-        (await puppet.waitForRun(5)).end();
+        (await agent.waitForRun(5)).end();
         await answer;
       }
     } while (pageToken);
@@ -57,10 +57,10 @@ describe("ListTasks", () => {
   });
 
   it("pages through a context of any name [F-32, F-36]", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+    const { engine, agent } = createEngineFixture();
     for (let at = 0; at < 2; at++) {
       const answer = engine.sendMessage(createRequest("hi", { contextId: "会話 \ud83d" }), alice);
-      (await puppet.waitForRun(at)).end();
+      (await agent.waitForRun(at)).end();
       await answer;
     }
     const filter = { contextId: "会話 \ud83d", pageSize: 1 };
@@ -80,14 +80,14 @@ describe("ListTasks", () => {
     expect(page.totalSize).toBe(expected.length);
   });
 
-  it("cuts the history as asked [F-31]", async () => {
+  it("limits the history as requested [F-31]", async () => {
     const { engine } = await createFiveTasks();
     const none = await engine.listTasks({ historyLength: 0 }, alice);
     expect(none.tasks.every((task) => !("history" in task))).toBe(true);
     expect((await engine.listTasks({ historyLength: 1 }, alice)).tasks[0]?.history).toHaveLength(1);
   });
 
-  it("refuses a token that is not its own, or that belongs to other filters [F-37]", async () => {
+  it("rejects a foreign token and a token for different filters [F-37]", async () => {
     const { engine } = await createFiveTasks();
     const { nextPageToken: pageToken } = await engine.listTasks({ pageSize: 1 }, alice);
     for (const request of [

@@ -12,7 +12,7 @@ import type { TaskListCursor, TaskListQuery, TaskStore } from "./task-store.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 
-/** ListTasks (A2A §3.1.4): the caller's tasks, newest status first. */
+/** Returns one page of the caller's tasks, newest status first (ListTasks, A2A §3.1.4). */
 export async function listTasks(
   store: TaskStore,
   scope: TaskScope,
@@ -45,37 +45,39 @@ function selectTaskFields(task: Task, request: ListTasksRequest): Task {
   return request.includeArtifacts ? { ...rest, artifacts: artifacts ?? [] } : rest;
 }
 
-/** A token is the place behind the page's last task, and the filter that it belongs to. */
+/** Encodes a page token from the position of the page's last task and the filter of the list. */
 function encodePageToken(tasks: Task[], filter: TaskListFilter): string {
   const last = tasks.at(-1);
-  const place = [last?.status.timestamp ?? "", last?.id ?? "", formatFilterKey(filter)];
-  const base64 = toBase64(new TextEncoder().encode(JSON.stringify(place)));
+  const position = [last?.status.timestamp ?? "", last?.id ?? "", formatFilterKey(filter)];
+  const base64 = toBase64(new TextEncoder().encode(JSON.stringify(position)));
   return base64.replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 function decodePageToken(token: string, filter: TaskListFilter): TaskListCursor {
-  const [timestamp, taskId, of] = parsePageToken(token);
+  const [timestamp, taskId, filterKey] = parsePageToken(token);
   if (typeof timestamp !== "string" || typeof taskId !== "string")
-    throw createPageTokenError("is not a token of this server");
-  if (of !== formatFilterKey(filter)) throw createPageTokenError("belongs to a list with other filters");
+    throw createPageTokenError("was not issued by this server");
+  if (filterKey !== formatFilterKey(filter))
+    throw createPageTokenError("belongs to a list with different filters");
   return { timestamp, taskId };
 }
 
 function parsePageToken(token: string): unknown[] {
   try {
-    const place: unknown = JSON.parse(new TextDecoder().decode(fromBase64(token)));
-    return Array.isArray(place) ? place : [];
+    const position: unknown = JSON.parse(new TextDecoder().decode(fromBase64(token)));
+    return Array.isArray(position) ? position : [];
   } catch {
     return [];
   }
 }
 
-function formatFilterKey({ contextId, status, statusSince: since }: TaskListFilter): string {
-  return [contextId, status, since].map((value) => value ?? "").join("|");
+function formatFilterKey({ contextId, status, statusSince }: TaskListFilter): string {
+  return [contextId, status, statusSince].map((value) => value ?? "").join("|");
 }
 
-function createPageTokenError(why: string): A2AError {
+/** Creates the `INVALID_PARAMS` error for a page token that cannot be used. */
+export function createPageTokenError(reason: string): A2AError {
   return A2AError.invalidParams([
-    { field: "pageToken", description: `${why}; leave it out to begin with the first page` },
+    { field: "pageToken", description: `${reason}; omit it to start with the first page` },
   ]);
 }

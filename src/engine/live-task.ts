@@ -25,64 +25,68 @@ import { SnapshotSchedule } from "./snapshot-schedule.ts";
 import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 import { Tail } from "./tail.ts";
 
-/** What a live task needs of its surroundings. */
+/** Dependencies of a live task. */
 export interface LiveTaskContext {
   readonly store: TaskStore;
   readonly committer: Committer;
   readonly clock: Clock;
   readonly observer: Observer;
-  /** Merge waiting chunks of text. */
+  /** Merges text chunks that wait for the same commit. */
   readonly mergeChunks: boolean;
-  /** Have the store remember the ids of messages. */
+  /** Makes the store record the ids of messages. */
   readonly deduplicateMessages: boolean;
-  /** Have the store keep what turns at work were asked. */
+  /** Makes the store persist the request of each running turn. */
   readonly persistTurns: boolean;
-  /** Left word with when a task that may have webhooks has new events. */
+  /** Notified about new events of a task that may have webhooks. */
   readonly outbox?:
     | { notifyCommit(task: WatchedTask, registered?: readonly WebhookRegistration[]): void }
     | undefined;
 }
 
-/** The runner, as its task speaks to it. */
+/** Callbacks from a live task to its runner. */
 export interface LiveTaskListener {
-  /** Somebody follows the task. */
+  /** True while the task has readers. */
   readonly hasReaders: boolean;
-  /** A status that ends or interrupts a turn was committed, and none behind it that goes on. */
+  /** Called when a commit ends or interrupts a turn and no later event continues it. */
   onTurnStop(): void;
-  /** Events could not be committed; nothing more will be. */
+  /** Called when a commit fails. No later event will be committed. */
   onCommitFailed(error: A2AError): void;
-  /** Nothing waits for a commit any more. */
+  /** Called when no event waits for a commit. */
   onAllCommitted(): void;
 }
 
-/** A message that was accepted with an event, to be told the event's seq once that is durable. */
+/**
+ * A message that was accepted with an uncommitted event. `durableSeq` resolves with the event's seq once the
+ * event is durable.
+ */
 interface UncommittedMessage {
   readonly messageId: string;
   readonly seq: number;
   readonly durableSeq: Deferred<number>;
-  /** Registered with the message. */
+  /** The webhook that the message registers. */
   readonly webhook: WebhookRegistration | undefined;
 }
 
 /**
- * A task that is being written or read: its log's growing end. An event is judged when it comes in, waits for the next
- * commit, and is folded and seen by readers only once it is durable (E1).
+ * An active task, that is, the growing end of its log. An event is validated when it is accepted and then
+ * waits for the next commit. It is folded into the task and becomes visible to readers only once it is
+ * durable (E1).
  */
 export class LiveTask implements LogWriter, WatchedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly contextId: string;
   readonly tail: Tail = new Tail();
-  /** It may have webhooks. */
+  /** False when the task is known to have no webhooks. */
   mayHaveWebhooks: boolean;
   readonly #context: LiveTaskContext;
   readonly #listener: LiveTaskListener;
   readonly #pendingEvents: PendingEvents;
   readonly #snapshotSchedule: SnapshotSchedule;
-  /** The task as committed. */
+  /** The committed task. */
   #task: Task | undefined;
   #seq: number;
-  /** Newest status once all that is pending is committed. */
+  /** State after all pending events are committed. */
   #state: TaskState | undefined;
   #statusTimestamp: string;
   #uncommittedMessages: UncommittedMessage[] = [];
@@ -92,9 +96,9 @@ export class LiveTask implements LogWriter, WatchedTask {
   #capacity: Deferred | undefined;
   #nextCommit: Deferred | undefined;
   #failure: A2AError | undefined;
-  /** To be kept with what is pending. */
+  /** The turn to persist with the pending events. */
   #turnToPersist: PersistedTurn | undefined;
-  /** Something among what is pending is waited for. */
+  /** True when a pending event must be committed without delay. */
   #isUrgent = false;
 
   constructor(
@@ -117,17 +121,17 @@ export class LiveTask implements LogWriter, WatchedTask {
     this.#statusTimestamp = stored?.task.status.timestamp ?? "";
   }
 
-  /** The seq of the newest committed event. */
+  /** Seq of the newest committed event. */
   get seq(): number {
     return this.#seq;
   }
 
-  /** The state once all that is pending is committed; undefined before birth. */
+  /** State after all pending events are committed. It is `undefined` before the task is created. */
   get state(): TaskState | undefined {
     return this.#state;
   }
 
-  /** True when events wait for a commit. */
+  /** True while events wait for a commit. */
   get hasPendingEvents(): boolean {
     return this.#currentCommit !== undefined || this.#pendingEvents.length > 0;
   }
@@ -136,31 +140,37 @@ export class LiveTask implements LogWriter, WatchedTask {
     return this.#failure !== undefined;
   }
 
-  /** The committed task: a copy that later events do not touch. */
+  /** Returns a copy of the committed task, which later events do not change. */
   getSnapshot(): Task {
     if (!this.#task) throw A2AError.taskNotFound(this.taskId);
-    // What is finished does not change any more and needs no copy.
+    // A finished task never changes, so it needs no copy.
     return isTerminal(this.#task.status.state) ? this.#task : copyTask(this.#task);
   }
 
-  /** True when no event will follow the one at `seq`. */
+  /** Returns true when no event will follow the one at `seq`. */
   hasEndedAt(seq: number): boolean {
     return seq >= this.#seq && this.#task !== undefined && isTerminal(this.#task.status.state);
   }
 
-  /** Resolves at the next commit; rejects when there will be none. */
+  /** Resolves at the next commit. Rejects when no further commit will happen. */
   waitForCommit(): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
     return (this.#nextCommit ??= new Deferred()).promise;
   }
 
-  /** Now, but never before the newest status of the task (E16). ISO 8601 UTC with milliseconds. */
+  /**
+   * Returns the current time in ISO 8601 UTC with milliseconds, or the time of the newest status if that is
+   * later (E16).
+   */
   getTimestamp(): string {
     const now = formatTimestamp(this.#context.clock.now());
     return now < this.#statusTimestamp ? this.#statusTimestamp : now;
   }
 
-  /** Takes an event in, or says why it is not legal here. Commits soon; see `waitForCapacity` for how fast to go on. */
+  /**
+   * Accepts an event and schedules its commit, or returns the reason why the task cannot accept it. Await
+   * `waitForCapacity` before the next event.
+   */
   acceptEvent(event: TaskEvent): EventRefusal | undefined {
     const refusal = findRefusal(this.#state, event);
     if (refusal) return refusal;
@@ -170,7 +180,7 @@ export class LiveTask implements LogWriter, WatchedTask {
       this.#statusTimestamp = status.timestamp ?? this.#statusTimestamp;
     }
     this.#pendingEvents.push(event);
-    // A chunk can wait for the next; whatever else happens is waited for.
+    // Only chunks can be delayed. Clients wait for every other event.
     const urgent = !("artifactUpdate" in event);
     this.#isUrgent ||= urgent;
     if (!this.#currentCommit) this.#context.committer.enqueue(this, urgent);
@@ -178,40 +188,40 @@ export class LiveTask implements LogWriter, WatchedTask {
   }
 
   /**
-   * Takes in an event that carries a caller's message, and the webhook that came with it; `durableSeq` is told its seq once
-   * both are durable.
+   * Accepts an event that contains a caller's message, with the webhook of the same request. `durableSeq`
+   * resolves with the event's seq once both are durable.
    */
   acceptMessage(
     event: TaskEvent,
     messageId: string,
-    accepted: Deferred<number>,
+    durableSeq: Deferred<number>,
     webhook?: WebhookRegistration,
   ): EventRefusal | undefined {
     const seq = this.lastPendingSeq + 1;
     const refusal = this.acceptEvent(event);
     if (refusal) return refusal;
-    this.#uncommittedMessages.push({ messageId, seq, durableSeq: accepted, webhook });
+    this.#uncommittedMessages.push({ messageId, seq, durableSeq, webhook });
     return undefined;
   }
 
-  /** Has the store keep the turn with the newest event that was taken in. */
+  /** Persists the turn in the same commit as the newest accepted event. */
   persistTurn(turn: PersistedTurn): void {
     this.#turnToPersist = turn;
   }
 
-  /** The seq of the newest event once all that is pending is committed. */
+  /** Seq of the newest event after all pending events are committed. */
   get lastPendingSeq(): number {
     return this.#seq + (this.#currentCommit?.append.events.length ?? 0) + this.#pendingEvents.length;
   }
 
-  /** Undefined when a writer may go on, else resolves when it may. */
+  /** Returns `undefined` while the writer can continue, or a promise that resolves when it can. */
   waitForCapacity(): Promise<void> | undefined {
     return this.#pendingEvents.isFull && !this.#failure
       ? (this.#capacity ??= new Deferred()).promise
       : undefined;
   }
 
-  // --- called by the committer
+  // The committer calls the following methods.
 
   takeAppend(): LogAppend | undefined {
     if (this.#currentCommit || this.#failure || this.#pendingEvents.length === 0 || !this.#state)
@@ -238,16 +248,19 @@ export class LiveTask implements LogWriter, WatchedTask {
       ...(webhooks.length > 0 ? { webhooks } : {}),
       ...(this.#context.persistTurns ? this.#selectTurnToPersist(turn) : {}),
     };
-    // Before anything is serialised, which can fail: who waits for the messages must be told.
+    // Set this before serializing, which can fail, so that a failure rejects the waiting messages.
     this.#currentCommit = { append, messages };
     this.#releaseCapacity();
     if (!this.#snapshotSchedule.isDue(events, append.status.state)) return append;
-    const whole = { ...append, snapshot: this.#foldEvents(this.#task && copyTask(this.#task), events) };
-    this.#currentCommit = { append: whole, messages };
-    return whole;
+    const appendWithSnapshot = {
+      ...append,
+      snapshot: this.#foldEvents(this.#task && copyTask(this.#task), events),
+    };
+    this.#currentCommit = { append: appendWithSnapshot, messages };
+    return appendWithSnapshot;
   }
 
-  /** What the store is to keep of the turn: of a task that has ended nothing more. */
+  /** Selects the turn for the append. The persisted turn of an ended task is deleted. */
   #selectTurnToPersist(turn: PersistedTurn | undefined): Pick<LogAppend, "turn"> {
     if (this.#state && isTerminal(this.#state)) return { turn: null };
     return turn ? { turn } : {};
@@ -259,28 +272,22 @@ export class LiveTask implements LogWriter, WatchedTask {
     this.#currentCommit = undefined;
     this.#task = append.snapshot ? copyTask(append.snapshot) : this.#foldEvents(this.#task, append.events);
     this.#seq += append.events.length;
-    // Not before: until now the outbox may have learned from the store that there is none.
+    // Set this only after the commit, because an outbox lookup before the commit can find no webhook.
     if (append.webhooks) this.mayHaveWebhooks = true;
     this.#publishCommit(append);
-    for (const { durableSeq: accepted, seq } of messages) accepted.resolve(seq);
+    for (const { durableSeq, seq } of messages) durableSeq.resolve(seq);
     if (isStopState(append.status.state) && append.events.some(isStopEvent)) this.#listener.onTurnStop();
     if (this.#pendingEvents.length > 0) this.#context.committer.enqueue(this, this.#isUrgent);
     else this.#listener.onAllCommitted();
   }
 
-  onCommitFailed(why: AppendRefusal | Error): void {
-    const what = typeof why === "string" ? REFUSAL_REASONS[why] : "the store does not answer";
-    const failure = new A2AError(
-      "UNAVAILABLE",
-      `Task ${this.taskId} could not be stored: ${what}. Try again later.`,
-      {
-        cause: why,
-        metadata: { taskId: this.taskId },
-      },
-    );
+  onCommitFailed(cause: AppendRefusal | Error): void {
+    const reason = typeof cause === "string" ? REFUSAL_REASONS[cause] : "the store is not available";
+    const text = `Task ${this.taskId} could not be stored: ${reason}. Try again later.`;
+    const failure = new A2AError("UNAVAILABLE", text, { cause, metadata: { taskId: this.taskId } });
     this.#failure = failure;
-    for (const { durableSeq: accepted } of this.#currentCommit?.messages ?? []) accepted.reject(failure);
-    for (const { durableSeq: accepted } of this.#uncommittedMessages) accepted.reject(failure);
+    for (const { durableSeq } of this.#currentCommit?.messages ?? []) durableSeq.reject(failure);
+    for (const { durableSeq } of this.#uncommittedMessages) durableSeq.reject(failure);
     this.#currentCommit = undefined;
     this.#pendingEvents.takeAll();
     this.#releaseCapacity();
@@ -298,12 +305,12 @@ export class LiveTask implements LogWriter, WatchedTask {
     let task = from;
     for (const { event } of events) {
       const folded = fold(task, event);
-      // Every event was judged when it came in.
+      // Every event was validated when it was accepted.
       if (isEventRefusal(folded))
-        throw new Error(`The log of task ${this.taskId} is broken: ${folded.refusalReason}`);
+        throw new Error(`The log of task ${this.taskId} is invalid: ${folded.refusalReason}`);
       task = folded;
     }
-    if (!task) throw new Error(`The log of task ${this.taskId} is empty`);
+    if (!task) throw new Error(`The log of task ${this.taskId} is empty.`);
     return task;
   }
 
@@ -315,14 +322,14 @@ export class LiveTask implements LogWriter, WatchedTask {
       for (const event of events) observer.onEvent({ scope: this.scope, taskId: this.taskId, event });
     }
     if (this.mayHaveWebhooks) this.#context.outbox?.notifyCommit(this, webhooks);
-    const changed = this.#nextCommit;
+    const commit = this.#nextCommit;
     this.#nextCommit = undefined;
-    changed?.resolve();
+    commit?.resolve();
   }
 }
 
 const REFUSAL_REASONS: Record<AppendRefusal, string> = {
-  conflict: "somebody else has written to it",
+  conflict: "another writer has changed it",
   "duplicate-message": "its message was sent twice at the same time",
 };
 
@@ -331,7 +338,7 @@ function getEventStatus(event: TaskEvent): Task["status"] | undefined {
   return "task" in event ? event.task.status : undefined;
 }
 
-/** A status with which a turn ends: terminal, or waiting for the user. */
+/** Returns true for a status that ends a turn: terminal or waiting for the user. */
 function isStopEvent({ event }: LogEvent): boolean {
   const state = "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
   return state !== undefined && isStopState(state);

@@ -2,24 +2,24 @@ import type { LogEvent } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 
 /**
- * All that a stranger may listen to. Called synchronously after the fact; what a listener throws is dropped, so that
- * it can never harm a task.
+ * Listeners for engine activity. The engine calls them synchronously after each activity and ignores their
+ * errors, so a listener cannot affect a task.
  */
 export interface Observer {
-  /** An event was committed. */
+  /** Called after an event was committed. */
   onEvent?(seen: { scope: TaskScope; taskId: string; event: LogEvent }): void;
-  /** An agent began or ended a turn; `error` is what it threw. */
+  /** Called when an agent starts or ends a turn. `error` is the error that the agent threw. */
   onRun?(seen: { scope: TaskScope; taskId: string; phase: "begin" | "end"; error?: unknown }): void;
   /**
-   * A push notification arrived, failed and is tried again, or was given up for good with its webhook. `reason` has no
-   * secrets.
+   * Called when a push notification is delivered, when it fails and will be retried, or when delivery to its
+   * webhook stops permanently. `reason` contains no secrets.
    */
   onPush?(seen: PushDeliveryReport): void;
-  /** Something failed that no caller is told about, or is told less about. */
+  /** Called for a failure that no caller learns about, or whose details are hidden from the caller. */
   onError?(seen: { where: string; error: unknown; taskId?: string; errorId?: string }): void;
 }
 
-/** What became of an event's delivery to a webhook. */
+/** Result of delivering an event to a webhook. */
 export interface PushDeliveryReport {
   readonly scope: TaskScope;
   readonly taskId: string;
@@ -30,10 +30,11 @@ export interface PushDeliveryReport {
   readonly retryInMs?: number;
 }
 
-/** An observer whose listeners cannot throw. */
+/** Returns an observer whose listeners cannot throw. */
 export function withSafeListeners(observer: Observer): Observer {
   const safe: Observer = {};
-  // Absent listeners stay absent: the hot path asks for them before it builds what they would be told.
+  // Missing listeners stay missing, because frequently executed code checks for them before building the
+  // report.
   if (observer.onEvent) safe.onEvent = withErrorsSuppressed(observer.onEvent.bind(observer));
   if (observer.onRun) safe.onRun = withErrorsSuppressed(observer.onRun.bind(observer));
   if (observer.onPush) safe.onPush = withErrorsSuppressed(observer.onPush.bind(observer));
@@ -44,9 +45,10 @@ export function withSafeListeners(observer: Observer): Observer {
 function withErrorsSuppressed<A>(listener: (seen: A) => void): (seen: A) => void {
   return (seen) => {
     try {
-      // A listener that fails, at once or later, has nobody left to tell.
-      const answer: unknown = listener(seen);
-      if (answer instanceof Promise) answer.catch(() => {});
+      // The engine ignores synchronous and asynchronous errors of a listener, because no caller can handle
+      // them.
+      const result: unknown = listener(seen);
+      if (result instanceof Promise) result.catch(() => {});
     } catch {}
   };
 }

@@ -30,19 +30,19 @@ class SelectiveAgent extends ScriptedAgent {
   }
 }
 
-describe("a message for an agent at work", () => {
-  it("is taken by an agent that wants it, joins the history, and leaves streams and the turn alone", async () => {
-    const puppet = new SelectiveAgent();
-    const { engine } = createEngineFixture({ agent: puppet });
+describe("a message for a running agent", () => {
+  it("is added to the history when the agent accepts it, without an effect on streams or the turn", async () => {
+    const agent = new SelectiveAgent();
+    const { engine } = createEngineFixture({ agent });
     const all = engine.sendStreamingMessage(createRequest("begin"), alice).then(collectEvents);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent, createChunkEvent("before ", false));
     await flushEventLoop();
     const { taskId } = run.run;
 
     const answer = getResponseTask(await engine.sendMessage(createRequest("!budget 3", { taskId }), alice));
     expect(answer.status.state).toBe("TASK_STATE_WORKING");
-    expect(puppet.taken.map(({ text, caller }) => [text, caller])).toEqual([["!budget 3", alice]]);
+    expect(agent.taken.map(({ text, caller }) => [text, caller])).toEqual([["!budget 3", alice]]);
 
     run.emit(createChunkEvent("after")).end();
     expect((await all).map(({ event }) => formatEvent(event))).toEqual([
@@ -54,14 +54,14 @@ describe("a message for an agent at work", () => {
     ]);
     const task = await engine.getTask({ id: taskId }, alice);
     expect(task.history?.map(({ parts }) => getText(parts))).toEqual(["begin", "!budget 3"]);
-    expect(puppet.runs).toHaveLength(1);
+    expect(agent.runs).toHaveLength(1);
   });
 
-  it("is followed by whoever streams it, until the turn that runs has stopped", async () => {
-    const puppet = new SelectiveAgent();
-    const { engine } = createEngineFixture({ agent: puppet });
+  it("opens a stream that ends when the running turn stops", async () => {
+    const agent = new SelectiveAgent();
+    const { engine } = createEngineFixture({ agent });
     void engine.sendMessage(createRequest("begin"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     const all = engine
@@ -72,25 +72,25 @@ describe("a message for an agent at work", () => {
     expect((await all).map(({ event }) => formatEvent(event))).toEqual(["task WORKING", "INPUT_REQUIRED"]);
   });
 
-  it("counts once, however often it is sent [E10]", async () => {
-    const puppet = new SelectiveAgent();
-    const { engine } = createEngineFixture({ agent: puppet });
+  it("is processed once, even if it is sent repeatedly [E10]", async () => {
+    const agent = new SelectiveAgent();
+    const { engine } = createEngineFixture({ agent });
     void engine.sendMessage(createRequest("begin"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     const same = createRequest("!once", { taskId: run.run.taskId });
     await Promise.all([engine.sendMessage(same, alice), engine.sendMessage(same, alice)]);
     await engine.sendMessage(same, alice);
-    expect(puppet.taken).toHaveLength(1);
+    expect(agent.taken).toHaveLength(1);
     run.end();
   });
 
-  it("is refused when the agent does not take it, as ever, and with the agent's own reason when it has one", async () => {
-    const puppet = new SelectiveAgent();
-    const { engine } = createEngineFixture({ agent: puppet });
+  it("is rejected when the agent does not accept it, with the agent's reason if it has one", async () => {
+    const agent = new SelectiveAgent();
+    const { engine } = createEngineFixture({ agent });
     void engine.sendMessage(createRequest("begin"), alice);
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     const { taskId } = run.run;
@@ -103,66 +103,66 @@ describe("a message for an agent at work", () => {
     expect(await getErrorReason(engine.sendMessage(createRequest("!mine", { taskId }), bob))).toBe(
       "TASK_NOT_FOUND",
     );
-    expect(puppet.taken).toEqual([]);
+    expect(agent.taken).toEqual([]);
     run.end();
   });
 
-  it("is not shown to an agent that waits for its user, or has ended", async () => {
-    const puppet = new SelectiveAgent();
-    const { engine } = createEngineFixture({ agent: puppet });
+  it("is not offered to an agent that waits for its user or has ended", async () => {
+    const agent = new SelectiveAgent();
+    const { engine } = createEngineFixture({ agent });
     const asking = engine.sendMessage(createRequest("begin"), alice);
-    (await puppet.waitForRun(0)).emit(inputRequiredEvent).end();
+    (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
     const { id: taskId } = getResponseTask(await asking);
     const answering = engine.sendMessage(createRequest("!answer", { taskId }), alice);
-    (await puppet.waitForRun(1)).end();
+    (await agent.waitForRun(1)).end();
     await answering;
     expect(await getErrorReason(engine.sendMessage(createRequest("!late", { taskId }), alice))).toBe(
       "UNSUPPORTED_OPERATION",
     );
-    expect(puppet.taken).toEqual([]);
+    expect(agent.taken).toEqual([]);
   });
 });
 
-describe("what the request to cancel says", () => {
+describe("the metadata of a CancelTask request", () => {
   const metadata = { why: "timeout" };
 
-  it("is known to the run before it ends", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("is available to the run before it ends", async () => {
+    const { engine, agent } = createEngineFixture();
     void engine.sendMessage(createRequest("begin"), alice);
-    const agent = await puppet.waitForRun(0);
-    const { run } = agent;
+    const scriptedRun = await agent.waitForRun(0);
+    const { run } = scriptedRun;
     await flushEventLoop();
     expect(run.cancelMetadata).toBeUndefined();
-    let told: JsonObject | undefined;
+    let received: JsonObject | undefined;
     run.signal.addEventListener("abort", () => {
-      told = run.cancelMetadata;
-      agent.end();
+      received = run.cancelMetadata;
+      scriptedRun.end();
     });
     await engine.cancelTask({ id: run.taskId, metadata }, alice);
-    expect(told).toEqual(metadata);
+    expect(received).toEqual(metadata);
   });
 
-  it("is nothing when the server closes", async () => {
-    const { engine, agent: puppet } = createEngineFixture();
+  it("is undefined when the server closes", async () => {
+    const { engine, agent } = createEngineFixture();
     void engine.sendMessage(createRequest("begin"), alice).catch(() => {});
-    const found = await puppet.waitForRun(0);
+    const found = await agent.waitForRun(0);
     found.run.signal.addEventListener("abort", () => found.end());
     await engine.close(1000);
     expect(found.run.cancelMetadata).toBeUndefined();
   });
 
-  it("is told to an agent whose task waited", async () => {
+  it("is passed to an agent whose task was waiting", async () => {
     const told: JsonObject[] = [];
     class CancelRecordingAgent extends ScriptedAgent {
       onTaskCanceled(_task: Task, _caller: object, said: JsonObject): void {
         told.push(said);
       }
     }
-    const puppet = new CancelRecordingAgent();
-    const { engine } = createEngineFixture({ agent: puppet });
+    const agent = new CancelRecordingAgent();
+    const { engine } = createEngineFixture({ agent });
     for (const [at, cancel] of [{ metadata }, {}].entries()) {
       const asking = engine.sendMessage(createRequest("begin"), alice);
-      (await puppet.waitForRun(at)).emit(inputRequiredEvent).end();
+      (await agent.waitForRun(at)).emit(inputRequiredEvent).end();
       await engine.cancelTask({ id: getResponseTask(await asking).id, ...cancel }, alice);
     }
     expect(told).toEqual([metadata, {}]);

@@ -6,19 +6,22 @@ import {
   type TaskEvent,
 } from "../protocol/index.ts";
 
-/** Beyond this an agent waits for the store; large enough that a burst becomes few commits. */
+/**
+ * Number of events above which the agent waits for the store. It is large enough to turn a burst into few
+ * commits.
+ */
 const MAX_EVENTS = 256;
 const MAX_SIZE = 256 * 1024;
 
 /**
- * Events that wait for the next commit. Neighbouring chunks of plain text of one artifact are merged while they wait
- * (E6): they would reach every reader at the same moment anyway.
+ * Events that wait for the next commit. Adjacent plain text chunks of one artifact are merged while they wait
+ * (E6), because they would reach every reader at the same time anyway.
  */
 export class PendingEvents {
   readonly #mergeChunks: boolean;
   #events: TaskEvent[] = [];
   #size = 0;
-  /** The last of the events, when chunks were merged into it. */
+  /** The last event, if chunks were merged into it. */
   #mergedChunk: MergedChunk | undefined;
 
   constructor(merge: boolean) {
@@ -29,7 +32,7 @@ export class PendingEvents {
     return this.#events.length;
   }
 
-  /** Time for the agent to wait. */
+  /** True when the agent should wait for the store. */
   get isFull(): boolean {
     return this.#events.length >= MAX_EVENTS || this.#size >= MAX_SIZE;
   }
@@ -59,7 +62,7 @@ export class PendingEvents {
     return events;
   }
 
-  /** The last event as one that can grow. */
+  /** Returns the last event in a form that can grow. */
   #getMergedChunk(last: TaskArtifactUpdateEvent): MergedChunk {
     if (!this.#mergedChunk) {
       this.#mergedChunk = new MergedChunk(last);
@@ -69,7 +72,7 @@ export class PendingEvents {
   }
 }
 
-/** Roughly the characters that an event holds in memory, without serialising it. */
+/** Estimates the number of characters that an event occupies in memory, without serializing it. */
 export function estimateEventSize(event: TaskEvent): number {
   if (!("artifactUpdate" in event)) return 512;
   let size = 256;

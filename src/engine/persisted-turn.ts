@@ -4,14 +4,14 @@ import type { ServiceParameters } from "./service-parameters.ts";
 import type { Turn } from "./turn.ts";
 
 /**
- * What is kept of a turn at work beside its task's log, so that a later process can have the agent work on it again: all
- * that the agent was told, but for the caller's scopes and claims, and the webhook with its secrets. JSON; stores look at
- * nothing in it.
+ * The persisted data of a running turn, stored in addition to its task's log, so that a later process can
+ * start the turn again. It contains the agent's input except the caller's scopes and claims and the webhook
+ * with its secrets. Stores treat it as opaque JSON.
  */
 export interface PersistedTurn {
-  /** The seq of the turn's message. */
+  /** Seq of the turn's message. */
   readonly seq: number;
-  /** How often an agent has begun with it. */
+  /** Number of attempts so far. */
   readonly attempt: number;
   readonly request: Omit<SendMessageRequest, "message">;
   readonly service: Pick<ServiceParameters, "version" | "extensions" | "traceparent" | "needsTask">;
@@ -19,17 +19,17 @@ export interface PersistedTurn {
 }
 
 export function toPersistedTurn(
-  { request, serviceParameters: service, caller, attempt }: Turn,
+  { request, serviceParameters, caller, attempt }: Turn,
   seq: number,
 ): PersistedTurn {
   const { tenant, configuration = {}, metadata } = request;
-  const { taskPushNotificationConfig: _secrets, ...configured } = configuration;
-  const { version, extensions, traceparent, needsTask } = service;
+  const { taskPushNotificationConfig: _secrets, ...publicConfiguration } = configuration;
+  const { version, extensions, traceparent, needsTask } = serviceParameters;
   return {
     seq,
     attempt,
     request: {
-      configuration: configured,
+      configuration: publicConfiguration,
       ...(tenant === undefined ? {} : { tenant }),
       ...(metadata === undefined ? {} : { metadata }),
     },
@@ -43,7 +43,7 @@ export function toPersistedTurn(
   };
 }
 
-/** The caller of a kept turn: who owns the task, without what the credentials of that time permitted. */
+/** Returns the caller of a persisted turn, without the scopes and claims of the original credentials. */
 export function restoreCaller({ tenant, principal }: Caller, { choseTenant }: PersistedTurn): Caller {
   return { tenant, principal, ...(choseTenant ? { choseTenant } : {}) };
 }

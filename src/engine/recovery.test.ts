@@ -52,12 +52,12 @@ const getArtifactText = (task: Task, id = "a"): string | undefined => {
   return artifact && getText(artifact.parts);
 };
 
-describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRestart) => {
-  const puppet = (): ScriptedAgent => new ScriptedAgent({ afterRestart });
+describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", (afterRestart) => {
+  const createAgent = (): ScriptedAgent => new ScriptedAgent({ afterRestart });
 
-  it("works again on the turn that died with its process, for the same task and caller [E9]", async () => {
+  it("repeats the turn of a killed process, for the same task and caller [E9]", async () => {
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: puppet() });
+    const before = createEngineFixture({ store, agent: createAgent() });
     const asked = createRequest("hi", {
       configuration: {
         acceptedOutputModes: ["text/plain"],
@@ -71,7 +71,7 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRe
     await flushEventLoop();
     expect(first.attempt).toBe(1);
 
-    const { engine, agent: after } = createEngineFixture({ store, agent: puppet() });
+    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await engine.open();
     const { run } = await after.waitForRun(0);
     expect(run).toMatchObject({
@@ -87,14 +87,14 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRe
     expect((await engine.getTask({ id: run.taskId }, alice)).status.state).toBe("TASK_STATE_WORKING");
   });
 
-  it("is what a client waits for that sends its message again [E9, E10]", async () => {
+  it("answers a client that sends its message again [E9, E10]", async () => {
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: puppet() });
+    const before = createEngineFixture({ store, agent: createAgent() });
     const asked = createRequest("hi");
     void before.engine.sendMessage(asked, alice).catch(() => {});
     await before.agent.waitForRun(0);
     await flushEventLoop();
-    const { engine, agent: after } = createEngineFixture({ store, agent: puppet() });
+    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await engine.open();
     const answer = engine.sendMessage(asked, alice);
     (await after.waitForRun(0)).emit(createChunkEvent("done", false)).end();
@@ -104,20 +104,20 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRe
     expect(after.runs).toHaveLength(1);
   });
 
-  it("is asked again in a later turn of a task, and not for one that waits for its user [E9]", async () => {
+  it("repeats a later turn of a task, but no turn that waits for its user [E9]", async () => {
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: puppet() });
+    const before = createEngineFixture({ store, agent: createAgent() });
     const first = before.engine.sendMessage(createRequest("one"), alice);
     (await before.agent.waitForRun(0)).emit(createChunkEvent("which? ", false), inputRequiredEvent).end();
     const { id } = getResponseTask(await first);
-    const waiting = createEngineFixture({ store, agent: puppet() });
+    const waiting = createEngineFixture({ store, agent: createAgent() });
     await waiting.engine.open();
     expect(waiting.agent.runs).toHaveLength(0);
 
     void waiting.engine.sendMessage(createRequest("two", { taskId: id }), alice).catch(() => {});
     await waiting.agent.waitForRun(0);
     await flushEventLoop();
-    const { engine, agent: after } = createEngineFixture({ store, agent: puppet() });
+    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await engine.open();
     const { run } = await after.waitForRun(0);
     expect(getText(run.message.parts)).toBe("two");
@@ -125,9 +125,9 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRe
     expect(run.task.artifacts).toHaveLength(1);
   });
 
-  it("is begun only so often, however the process ends [E9, E14]", async () => {
+  it("starts a limited number of times, however the process ends [E9, E14]", async () => {
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: puppet() });
+    const before = createEngineFixture({ store, agent: createAgent() });
     void before.engine.sendMessage(createRequest("hi"), alice).catch(() => {});
     const { run } = await before.agent.waitForRun(0);
     await flushEventLoop();
@@ -135,7 +135,7 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRe
     for (let at = 0; at < 4; at++) {
       const { engine, agent: after } = createEngineFixture({
         store,
-        agent: puppet(),
+        agent: createAgent(),
         limits: { turnAttempts: 3 },
       });
       await engine.open();
@@ -144,19 +144,19 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRe
     expect(attempts).toEqual([2, 3]);
     const { status } = await createEngineFixture({ store }).engine.getTask({ id: run.taskId }, alice);
     expect(status.state).toBe("TASK_STATE_FAILED");
-    expect(getText(status.message?.parts ?? [])).toContain("stopped 3 times");
+    expect(getText(status.message?.parts ?? [])).toContain("stopped in each of 3 attempts");
     expect(await store.listUnfinished()).toEqual([]);
   });
 
-  it("works once on a turn, also when a server that could not open its store whole tries again [E9]", async () => {
+  it("runs once per turn, even if recovery fails and is repeated [E9]", async () => {
     const store = new FailingReadStore();
-    const before = createEngineFixture({ store, agent: puppet() });
+    const before = createEngineFixture({ store, agent: createAgent() });
     for (const text of ["one", "two"])
       void before.engine.sendMessage(createRequest(text), alice).catch(() => {});
     const { run: second } = await before.agent.waitForRun(1);
     await flushEventLoop();
     store.failingTaskId = second.taskId;
-    const { engine, agent: after } = createEngineFixture({ store, agent: puppet() });
+    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await expect(engine.open()).rejects.toThrow("The disk is away.");
     await engine.open();
     await flushEventLoop();
@@ -166,14 +166,18 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRe
     ]);
   });
 
-  it("is not begun beyond the agents that a server may have at work: those tasks fail [E9, E14]", async () => {
+  it("does not exceed the run limit: further tasks fail [E9, E14]", async () => {
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: puppet() });
+    const before = createEngineFixture({ store, agent: createAgent() });
     for (const text of ["one", "two"])
       void before.engine.sendMessage(createRequest(text), alice).catch(() => {});
     await before.agent.waitForRun(1);
     await flushEventLoop();
-    const { engine, agent: after } = createEngineFixture({ store, agent: puppet(), limits: { runs: 1 } });
+    const { engine, agent: after } = createEngineFixture({
+      store,
+      agent: createAgent(),
+      limits: { runs: 1 },
+    });
     await engine.open();
     await flushEventLoop();
     expect(after.runs).toHaveLength(1);
@@ -183,13 +187,13 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRe
     expect((await Promise.all(states)).toSorted()).toEqual(["TASK_STATE_FAILED", "TASK_STATE_WORKING"]);
   });
 
-  it("can be cancelled then, and the dead process writes no more [E8, E9]", async () => {
+  it("can be canceled after the restart, and the earlier process can no longer write [E8, E9]", async () => {
     const store = new MemoryStore();
-    const before = createEngineFixture({ store, agent: puppet() });
+    const before = createEngineFixture({ store, agent: createAgent() });
     void before.engine.sendMessage(createRequest("hi"), alice).catch(() => {});
     const dead = await before.agent.waitForRun(0);
     await flushEventLoop();
-    const { engine, agent: after } = createEngineFixture({ store, agent: puppet() });
+    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await engine.open();
     const again = await after.waitForRun(0);
     again.run.signal.addEventListener("abort", () => again.end());
@@ -204,9 +208,9 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRe
     expect(await store.listUnfinished()).toEqual([]);
   });
 
-  it("leaves its task to the next server when this one closes, where the store lasts [E9, E15]", async () => {
-    const store = Object.assign(new MemoryStore(), { durable: true });
-    const before = createEngineFixture({ store, agent: puppet() });
+  it("leaves its task to the next server when the store is durable [E9, E15]", async () => {
+    const store = Object.assign(new MemoryStore(), { isDurable: true });
+    const before = createEngineFixture({ store, agent: createAgent() });
     const asked = createRequest("hi");
     const answer = before.engine.sendMessage(asked, alice);
     const run = await before.agent.waitForRun(0);
@@ -214,7 +218,7 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRe
     await flushEventLoop();
     await before.engine.close(1000);
     expect(await getErrorReason(answer)).toBe("UNAVAILABLE");
-    const { engine, agent: after } = createEngineFixture({ store, agent: puppet() });
+    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await engine.open();
     const repeated = engine.sendMessage(asked, alice);
     (await after.waitForRun(0)).end();
@@ -224,8 +228,8 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRe
     });
   });
 
-  it("fails when its server closes, where nothing lasts", async () => {
-    const { engine, agent: agent } = createEngineFixture({ agent: puppet() });
+  it("fails when its server closes and the store is not durable", async () => {
+    const { engine, agent } = createEngineFixture({ agent: createAgent() });
     const answer = engine.sendMessage(createRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     run.run.signal.addEventListener("abort", () => run.end());
@@ -234,8 +238,8 @@ describe.each(["restart", "resume"] as const)("an agent that is to %s", (afterRe
   });
 });
 
-describe("what an agent that is begun again is shown", () => {
-  it("is the task as its turn found it, to restart; and what was said since, to resume [E9]", async () => {
+describe("the input of a repeated run", () => {
+  it("is the task at the start of the turn for restart, and the current task for resume [E9]", async () => {
     for (const [afterRestart, seen] of [
       ["restart", undefined],
       ["resume", "half"],
@@ -245,18 +249,18 @@ describe("what an agent that is begun again is shown", () => {
       void before.engine.sendMessage(createRequest("hi"), alice).catch(() => {});
       (await before.agent.waitForRun(0)).emit(workingEvent, createChunkEvent("half", false));
       await flushEventLoop();
-      const { engine, agent: puppet } = createEngineFixture({
+      const { engine, agent } = createEngineFixture({
         store,
         agent: new ScriptedAgent({ afterRestart }),
       });
       await engine.open();
-      const { run } = await puppet.waitForRun(0);
+      const { run } = await agent.waitForRun(0);
       expect(getArtifactText(run.task)).toBe(seen);
       expect(getArtifactText(await engine.getTask({ id: run.taskId }, alice))).toBe("half");
     }
   });
 
-  it("has the messages that the agent took while it was at work [E9]", async () => {
+  it("contains the messages that the agent accepted during the turn [E9]", async () => {
     const taking = (): ScriptedAgent =>
       Object.assign(new ScriptedAgent({ afterRestart: "restart" }), { deliver: () => true });
     const store = new MemoryStore();
@@ -265,14 +269,14 @@ describe("what an agent that is begun again is shown", () => {
     const { run } = await before.agent.waitForRun(0);
     await flushEventLoop();
     await before.engine.sendMessage(createRequest("two", { taskId: run.taskId }), alice);
-    const { engine, agent: puppet } = createEngineFixture({ store, agent: taking() });
+    const { engine, agent } = createEngineFixture({ store, agent: taking() });
     await engine.open();
-    const again = (await puppet.waitForRun(0)).run;
+    const again = (await agent.waitForRun(0)).run;
     expect(getText(again.message.parts)).toBe("one");
     expect(again.task.history?.map(({ parts }) => getText(parts))).toEqual(["one", "two"]);
   });
 
-  it("is no secret of a webhook, and nothing of what the credentials permitted", async () => {
+  it("contains no webhook secrets, scopes, or claims", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: new ScriptedAgent({ afterRestart: "restart" }) });
     const caller = { ...alice, scopes: ["all"], claims: { sub: "alice" }, choseTenant: true };
@@ -284,8 +288,8 @@ describe("what an agent that is begun again is shown", () => {
   });
 });
 
-describe("an artifact of a turn that is restarted", () => {
-  it("is what the last attempt says of it, added to what the turn found [E9]", async () => {
+describe("an artifact of a restarted turn", () => {
+  it("is the content at the start of the turn plus the output of the last attempt [E9]", async () => {
     const store = new MemoryStore();
     const agents = (): ScriptedAgent => new ScriptedAgent({ afterRestart: "restart" });
     const before = createEngineFixture({ store, agent: agents() });
@@ -298,9 +302,9 @@ describe("an artifact of a turn that is restarted", () => {
       createChunkEvent("new, half", false, "b"),
     );
     await flushEventLoop();
-    const { engine, agent: puppet } = createEngineFixture({ store, agent: agents() });
+    const { engine, agent } = createEngineFixture({ store, agent: agents() });
     await engine.open();
-    const run = await puppet.waitForRun(0);
+    const run = await agent.waitForRun(0);
     // An agent may add to what it has not begun, too.
     run
       .emit(
@@ -342,9 +346,9 @@ function createReportAgent(afterRestart: "restart" | "resume", pieces: readonly 
   };
 }
 
-describe("processes that die at any commit, again and again", () => {
+describe("processes that are killed at any commit, repeatedly", () => {
   it.each(["restart", "resume"] as const)(
-    "end with the whole report, once, in a log without gaps: %s [E9, E1]",
+    "end with one complete report in a log without gaps: %s [E9, E1]",
     async (afterRestart) => {
       await fc.assert(
         fc.asyncProperty(

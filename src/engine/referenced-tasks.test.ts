@@ -9,11 +9,11 @@ import {
   workingEvent,
 } from "./engine.fixture.ts";
 
-it("a run reads the tasks that its message refers to, and nobody else's [F-16, E13]", async () => {
-  const { engine, agent: puppet } = createEngineFixture();
+it("a run reads the referenced tasks of its caller only [F-16, E13]", async () => {
+  const { engine, agent } = createEngineFixture();
   const ask = async (text: string, caller: typeof alice): Promise<string> => {
     const answer = engine.sendMessage(createRequest(text), caller);
-    (await puppet.waitForRun(puppet.runs.length)).emit(completedEvent).end();
+    (await agent.waitForRun(agent.runs.length)).emit(completedEvent).end();
     return getResponseTask(await answer).id;
   };
   const first = await ask("first", alice);
@@ -22,12 +22,12 @@ it("a run reads the tasks that its message refers to, and nobody else's [F-16, E
     createRequest("under way", { configuration: { returnImmediately: true } }),
     alice,
   );
-  (await puppet.waitForRun(2)).emit(workingEvent);
+  (await agent.waitForRun(2)).emit(workingEvent);
   const live = getResponseTask(await underWay).id;
 
   const referenceTaskIds = [live, "no-such-task", theirs, first, live];
   void engine.sendMessage(createRequest("go on", { referenceTaskIds }), alice).catch(() => {});
-  const { run } = await puppet.waitForRun(3);
+  const { run } = await agent.waitForRun(3);
   const tasks = await run.loadReferencedTasks();
   expect(tasks.map(({ id }) => id)).toEqual([live, first]);
   expect(tasks[1]?.status.state).toBe("TASK_STATE_COMPLETED");
@@ -37,20 +37,20 @@ it("a run reads the tasks that its message refers to, and nobody else's [F-16, E
   expect((await engine.getTask({ id: first }, alice)).history).toHaveLength(1);
 });
 
-it("a run reads a bounded number of them [F-16, E14]", async () => {
-  const { engine, agent: puppet } = createEngineFixture();
+it("a run reads a bounded number of referenced tasks [F-16, E14]", async () => {
+  const { engine, agent } = createEngineFixture();
   const answer = engine.sendMessage(createRequest("one"), alice);
-  (await puppet.waitForRun(0)).emit(completedEvent).end();
+  (await agent.waitForRun(0)).emit(completedEvent).end();
   const { id } = getResponseTask(await answer);
   const unknown = Array.from({ length: 50 }, (_, at) => `unknown-${at}`);
   void engine
     .sendMessage(createRequest("many", { referenceTaskIds: [...unknown, id] }), alice)
     .catch(() => {});
-  expect(await (await puppet.waitForRun(1)).run.loadReferencedTasks()).toEqual([]);
+  expect(await (await agent.waitForRun(1)).run.loadReferencedTasks()).toEqual([]);
 });
 
-it("a run whose message refers to nothing reads nothing [F-16]", async () => {
-  const { engine, agent: puppet } = createEngineFixture();
+it("a run without referenced tasks reads none [F-16]", async () => {
+  const { engine, agent } = createEngineFixture();
   void engine.sendMessage(createRequest("alone"), alice).catch(() => {});
-  expect(await (await puppet.waitForRun(0)).run.loadReferencedTasks()).toEqual([]);
+  expect(await (await agent.waitForRun(0)).run.loadReferencedTasks()).toEqual([]);
 });

@@ -3,19 +3,22 @@ import type { TaskScope } from "./caller.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import type { TaskStore } from "./task-store.ts";
 
-/** Each is a look into the store, and a client may name as many as fit into a request. */
+/**
+ * Maximum number of tasks that are loaded. Each costs a store lookup, and a request can name any number of
+ * tasks.
+ */
 const MAX_TASKS = 50;
 
 const INTERRUPTED_STATES: readonly TaskState[] = ["TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED"];
 
-/** What a run may see of its caller's other tasks: nothing is looked up before it asks. */
+/** Provides a run with other tasks of its caller. Tasks are loaded only on request. */
 export class RelatedTasks {
   readonly #store: TaskStore;
   readonly #runners: RunnerRegistry;
   readonly #scope: TaskScope;
   readonly #message: Message;
 
-  /** `scope`: that of the caller. `message`: with the ids of its task and its context. */
+  /** `scope` must be the caller's scope. `message` must contain the ids of its task and context. */
   constructor(store: TaskStore, runners: RunnerRegistry, scope: TaskScope, message: Message) {
     this.#store = store;
     this.#runners = runners;
@@ -23,7 +26,7 @@ export class RelatedTasks {
     this.#message = message;
   }
 
-  /** Those that the message refers to. */
+  /** Resolves with the tasks that the message references. */
   async loadReferencedTasks(): Promise<Task[]> {
     const { referenceTaskIds = [] } = this.#message;
     const tasks: Task[] = [];
@@ -34,7 +37,7 @@ export class RelatedTasks {
     return tasks;
   }
 
-  /** Those of the same context that wait for their user. */
+  /** Resolves with the tasks of the same context that wait for their user. */
   async listInterruptedTasks(): Promise<Task[]> {
     const { taskId, contextId = "" } = this.#message;
     const pages = await Promise.all(

@@ -23,19 +23,19 @@ import { LiveTask, type LiveTaskListener, type LiveTaskContext } from "./live-ta
 import { getWebhookRegistration } from "./push/push-config-operations.ts";
 import type { AgentOutput, Turn } from "./turn.ts";
 
-/** What all runners of an engine share. */
+/** Dependencies that all runners of an engine share. */
 export interface RunnerContext extends LiveTaskContext {
   readonly agent: Agent;
   readonly generateId: IdGenerator;
-  /** How long an agent may take to stop, in milliseconds. */
+  /** Time in milliseconds that an agent has to stop. */
   readonly cancelGraceMs: number;
-  /** The runner has neither work nor readers left. */
+  /** Called when the runner has neither work nor readers. */
   readonly onIdle: (runner: Runner) => void;
 }
 
 /**
- * Brings a task forward: one turn at a time (E11) it has the agent work and writes what it says, and what it leaves
- * unsaid, into the live task. Nothing here waits for a reader (E2).
+ * Executes the turns of a task, one at a time (E11). It writes the agent's events, and the final state if the
+ * agent sets none, into the live task. It never waits for a reader (E2).
  */
 export class Runner implements LiveTaskListener {
   readonly liveTask: LiveTask;
@@ -53,7 +53,7 @@ export class Runner implements LiveTaskListener {
     this.liveTask = new LiveTask(context, this, ids, stored);
   }
 
-  /** The turn that is at work, or whose last events are being committed. */
+  /** The turn that is running or whose last events are being committed. */
   get currentTurn(): Turn | undefined {
     return this.#currentTurn;
   }
@@ -62,12 +62,12 @@ export class Runner implements LiveTaskListener {
     return this.#readerCount > 0;
   }
 
-  /** How many turns wait behind it. */
+  /** Number of turns that wait for the current turn. */
   get queuedCount(): number {
     return this.#queue.length;
   }
 
-  /** Keeps this runner alive for a reader, or for somebody who has found it, until that one lets go. */
+  /** Keeps this runner registered until the matching `release`. */
   retain(): this {
     this.#readerCount++;
     return this;
@@ -78,58 +78,65 @@ export class Runner implements LiveTaskListener {
     this.startNextOrIdle();
   }
 
-  /** Has the turn's agent heard before there is a task; `startOrQueueTurn` or `discard` follows. */
+  /**
+   * Reserves the runner for a turn whose agent starts before the task exists. `startOrQueueTurn` or `discard`
+   * must follow.
+   */
   reserveForTurn(turn: Turn): void {
     this.#currentTurn = turn;
   }
 
-  /** There is no task after all. */
+  /** Discards the runner because no task was created. */
   discard(): void {
     this.#currentTurn = undefined;
     this.#context.onIdle(this);
   }
 
-  /** Begins a turn, or queues it behind the running one. `speech`: its agent, when that speaks already. */
-  startOrQueueTurn(turn: Turn, speech?: AgentOutput): void {
+  /**
+   * Starts a turn, or queues it after the current one. `output` is the agent's output if the agent has
+   * already started.
+   */
+  startOrQueueTurn(turn: Turn, output?: AgentOutput): void {
     if (this.#currentTurn && this.#currentTurn !== turn) {
       this.#queue.push(turn);
       return;
     }
-    const { liveTask: live } = this;
-    const found = this.buildTurnTask(turn.message);
-    turn.startPoint = { task: found, seq: live.seq + 1 };
-    const event: TaskEvent = live.state === undefined ? { task: found } : { message: turn.message };
-    const { message, acceptedSeq: accepted, request, serviceParameters: service } = turn;
-    const webhook = getWebhookRegistration(request, live.taskId, service);
-    const refusal = live.acceptMessage(event, message.messageId, accepted, webhook);
+    const { liveTask } = this;
+    const task = this.buildTurnTask(turn.message);
+    turn.startPoint = { task, seq: liveTask.seq + 1 };
+    const event: TaskEvent = liveTask.state === undefined ? { task } : { message: turn.message };
+    const { message, acceptedSeq, request, serviceParameters } = turn;
+    const webhook = getWebhookRegistration(request, liveTask.taskId, serviceParameters);
+    const refusal = liveTask.acceptMessage(event, message.messageId, acceptedSeq, webhook);
     if (refusal) {
-      turn.fail(createTaskEndedError(live.taskId, live.state));
+      turn.fail(createTaskEndedError(liveTask.taskId, liveTask.state));
       this.startNextOrIdle();
       return;
     }
     this.#currentTurn = turn;
     this.#trackWorkingAgent(turn);
-    if (this.#context.persistTurns) live.persistTurn(toPersistedTurn(turn, turn.startPoint.seq));
-    // Who asks from now on must not be told that the task waits for what it has just been given.
-    if (live.state && isInterrupted(live.state)) this.#writeState("TASK_STATE_WORKING");
-    void this.#runTurn(turn, found, speech);
+    if (this.#context.persistTurns) liveTask.persistTurn(toPersistedTurn(turn, turn.startPoint.seq));
+    // Requests must no longer see the task waiting for the input that it has just received.
+    if (liveTask.state && isInterrupted(liveTask.state)) this.#writeState("TASK_STATE_WORKING");
+    void this.#runTurn(turn, task, output);
   }
 
   /**
-   * Has the agent work again on a turn that an earlier process began with the message at `seq`. `startPoint`: the task as the
-   * turn found it. Begins once the attempt is durable: a turn that kills its process does so only so often.
+   * Restarts a turn that an earlier process started with the message at `seq`. `initialTask` is the task at
+   * the start of the turn. The run begins only once the new attempt is durable, so a turn that kills its
+   * process is attempted a limited number of times.
    */
-  async restartTurn(turn: Turn, seq: number, found: Task, how: "restart" | "resume"): Promise<void> {
-    const { liveTask: live } = this;
-    const task = how === "restart" ? found : copyTask(live.getSnapshot());
-    turn.startPoint = { task: copyTask(found), seq };
-    if (how === "restart") turn.artifactRestart = new ArtifactRestart(turn.startPoint.task);
+  async restartTurn(turn: Turn, seq: number, initialTask: Task, mode: "restart" | "resume"): Promise<void> {
+    const { liveTask } = this;
+    const task = mode === "restart" ? initialTask : copyTask(liveTask.getSnapshot());
+    turn.startPoint = { task: copyTask(initialTask), seq };
+    if (mode === "restart") turn.artifactRestart = new ArtifactRestart(turn.startPoint.task);
     turn.acceptedSeq.resolve(seq);
     this.#currentTurn = turn;
     this.#trackWorkingAgent(turn);
     this.#writeState("TASK_STATE_WORKING");
-    live.persistTurn(toPersistedTurn(turn, seq));
-    await live.waitForCommit();
+    liveTask.persistTurn(toPersistedTurn(turn, seq));
+    await liveTask.waitForCommit();
     if (!turn.hasEnded) void this.#runTurn(turn, task);
   }
 
@@ -139,13 +146,16 @@ export class Runner implements LiveTaskListener {
     turn.onEnd(() => committer.decrementWorkingAgents());
   }
 
-  /** Asks the agent to stop; one that does not within the grace period is fenced off (E8). */
+  /**
+   * Signals the agent to stop. An agent that does not stop within the grace period is fenced off: its later
+   * output is ignored (E8).
+   */
   cancel(reason: string, caller: Caller, metadata: JsonObject): void {
     const turn = this.#currentTurn;
     if (!turn || turn.hasEnded) {
-      const found = this.liveTask.getSnapshot();
+      const task = this.liveTask.getSnapshot();
       this.#writeState("TASK_STATE_CANCELED");
-      void this.#notifyTaskCanceled(found, caller, metadata);
+      void this.#notifyTaskCanceled(task, caller, metadata);
     } else if (!turn.cancelMetadata) {
       turn.cancelMetadata = metadata;
       turn.abort(reason);
@@ -153,26 +163,30 @@ export class Runner implements LiveTaskListener {
     }
   }
 
-  /** Lets the agent take a message for the turn that is at work; `acceptedSeq` is told its seq. False: it does not. */
-  offerMessage(message: Message, caller: Caller, accepted: Deferred<number>): boolean {
-    const { liveTask: live } = this;
-    if (!this.#context.agent.deliver?.(message, copyTask(live.getSnapshot()), caller)) return false;
-    const refusal = live.acceptMessage({ message }, message.messageId, accepted);
-    if (refusal) throw createTaskEndedError(live.taskId, live.state);
+  /**
+   * Offers the agent a message for the running turn and returns whether the agent accepted it. `acceptedSeq`
+   * then resolves with the message's seq.
+   */
+  offerMessage(message: Message, caller: Caller, acceptedSeq: Deferred<number>): boolean {
+    const { liveTask } = this;
+    if (!this.#context.agent.deliver?.(message, copyTask(liveTask.getSnapshot()), caller)) return false;
+    const refusal = liveTask.acceptMessage({ message }, message.messageId, acceptedSeq);
+    if (refusal) throw createTaskEndedError(liveTask.taskId, liveTask.state);
     return true;
   }
 
-  async #notifyTaskCanceled(found: Task, caller: Caller, metadata: JsonObject): Promise<void> {
+  async #notifyTaskCanceled(task: Task, caller: Caller, metadata: JsonObject): Promise<void> {
     try {
-      await this.#context.agent.onTaskCanceled?.(found, caller, metadata);
+      await this.#context.agent.onTaskCanceled?.(task, caller, metadata);
     } catch (error) {
       this.#reportError(error);
     }
   }
 
   /**
-   * Stops the agent because the server closes: the task fails with that reason unless the agent ends it otherwise, or can
-   * go on with it after a restart. Resolves once all of that is committed; rejects when the task waits for the restart.
+   * Stops the agent because the server closes. The task fails with `reason`, unless the agent ends it first
+   * or can continue it after a restart. Resolves once the result is committed. Rejects when the task waits
+   * for a restart.
    */
   async stopAgent(reason: string, graceMs: number): Promise<void> {
     for (const queued of this.#queue.splice(0)) queued.fail(createServerClosingError());
@@ -187,71 +201,70 @@ export class Runner implements LiveTaskListener {
     if (this.#currentTurn === turn) await turn.stoppedTask.promise;
   }
 
-  /** Records that nobody works on this task any more, though its state says so. */
+  /** Fails a task whose state claims a run that no longer exists. */
   failOrphan(reason: string): void {
     this.#writeState("TASK_STATE_FAILED", reason);
   }
 
-  /** The task as a turn with that message finds it. */
+  /** Returns the task at the start of a turn with that message. */
   buildTurnTask(message: Message): Task {
-    const { liveTask: live } = this;
-    if (live.state === undefined) {
-      const status = { state: "TASK_STATE_SUBMITTED", timestamp: live.getTimestamp() } as const;
-      return { id: live.taskId, contextId: live.contextId, status, history: [message] };
+    const { liveTask } = this;
+    if (liveTask.state === undefined) {
+      const status = { state: "TASK_STATE_SUBMITTED", timestamp: liveTask.getTimestamp() } as const;
+      return { id: liveTask.taskId, contextId: liveTask.contextId, status, history: [message] };
     }
-    const found = fold(copyTask(live.getSnapshot()), { message });
-    return isEventRefusal(found) ? live.getSnapshot() : found;
+    const task = fold(copyTask(liveTask.getSnapshot()), { message });
+    return isEventRefusal(task) ? liveTask.getSnapshot() : task;
   }
 
-  async #runTurn(turn: Turn, found: Task, speech?: AgentOutput): Promise<void> {
+  async #runTurn(turn: Turn, task: Task, output?: AgentOutput): Promise<void> {
     const { observer, agent } = this.#context;
-    const who = { scope: this.liveTask.scope, taskId: this.liveTask.taskId };
-    observer.onRun?.({ ...who, phase: "begin" });
+    const ids = { scope: this.liveTask.scope, taskId: this.liveTask.taskId };
+    observer.onRun?.({ ...ids, phase: "begin" });
     try {
-      await this.#consumeEvents(turn, speech ?? turn.startAgent(agent, found));
+      await this.#consumeEvents(turn, output ?? turn.startAgent(agent, task));
       this.#writeFinalState(turn);
-      observer.onRun?.({ ...who, phase: "end" });
+      observer.onRun?.({ ...ids, phase: "end" });
     } catch (error) {
       this.#writeFailure(turn, error);
-      observer.onRun?.({ ...who, phase: "end", error });
+      observer.onRun?.({ ...ids, phase: "end", error });
     }
     this.#endTurn(turn);
   }
 
-  /** Writes down what the agent says until it ends or is cut off, no faster than the store takes it. */
-  async #consumeEvents(turn: Turn, { iterator, firstResult: first }: AgentOutput): Promise<void> {
-    const { liveTask: live } = this;
-    const timestamp = (): string => live.getTimestamp();
+  /** Stores the agent's events until it ends or is fenced off, no faster than the store can commit them. */
+  async #consumeEvents(turn: Turn, { iterator, firstResult }: AgentOutput): Promise<void> {
+    const { liveTask } = this;
+    const timestamp = (): string => liveTask.getTimestamp();
     let ended = false;
     try {
-      let step = first ?? (await iterator.next());
+      let step = firstResult ?? (await iterator.next());
       while (!step.done) {
         if (turn.isFenced) return;
-        const said = toTaskEvent(live, step.value, timestamp, this.#context.generateId);
-        const event = turn.artifactRestart ? turn.artifactRestart.rewriteEvent(said) : said;
+        const taskEvent = toTaskEvent(liveTask, step.value, timestamp, this.#context.generateId);
+        const event = turn.artifactRestart ? turn.artifactRestart.rewriteEvent(taskEvent) : taskEvent;
         if (this.#isRepeatedWorking(turn, event)) {
           step = await iterator.next();
           continue;
         }
-        const refusal = live.acceptEvent(event);
-        if (refusal)
-          throw new A2AError(
-            "INVALID_AGENT_RESPONSE",
-            `The agent went on wrongly: ${refusal.refusalReason}.`,
-          );
+        const refusal = liveTask.acceptEvent(event);
+        if (refusal) {
+          const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;
+          throw new A2AError("INVALID_AGENT_RESPONSE", text);
+        }
         if ("statusUpdate" in event) turn.lastState = event.statusUpdate.status.state;
-        const room = live.waitForCapacity();
-        if (room) await room;
+        const capacity = liveTask.waitForCapacity();
+        if (capacity) await capacity;
         step = await iterator.next();
       }
       ended = true;
     } finally {
-      // An agent that is left before its end is told so, but not waited for.
+      // Close an iterator that is abandoned before its end, but do not wait for it.
       if (!ended) void this.closeIterator(iterator);
     }
   }
 
-  /** An agent that begins by saying that it works, in a turn that has said so already. */
+  /** Returns true for a WORKING status at the start of a turn that is already in that state. */
   #isRepeatedWorking(turn: Turn, event: TaskEvent): boolean {
     const isFirst = turn.startPoint?.seq === 1 && turn.attempt === 1;
     if (turn.lastState !== undefined || isFirst || !("statusUpdate" in event)) return false;
@@ -264,7 +277,7 @@ export class Runner implements LiveTaskListener {
     );
   }
 
-  /** Tells an agent that nobody listens to it any more. */
+  /** Closes the agent's iterator. Errors are reported to the observer. */
   async closeIterator(iterator: AgentOutput["iterator"]): Promise<void> {
     try {
       await iterator.return?.();
@@ -273,7 +286,7 @@ export class Runner implements LiveTaskListener {
     }
   }
 
-  /** The agent returned: what it has not said itself is said now. */
+  /** Writes the final state that the agent did not set. */
   #writeFinalState(turn: Turn): void {
     const { state } = this.liveTask;
     if (turn.isFenced || !state || isTerminal(state)) return;
@@ -283,10 +296,10 @@ export class Runner implements LiveTaskListener {
     } else if (!turn.lastState || !isInterrupted(turn.lastState)) this.#writeState("TASK_STATE_COMPLETED");
   }
 
-  /** True when the server stopped the agent within a turn that a later one begins again. */
-  #isLeftForRestart({ stopReason, cancelMetadata: cancelled }: Turn): boolean {
-    const { persistTurns: keepTurns, store } = this.#context;
-    return stopReason !== undefined && !cancelled && keepTurns && store.isDurable === true;
+  /** Returns true when the server stopped the agent in a turn that a later server starts again. */
+  #isLeftForRestart({ stopReason, cancelMetadata }: Turn): boolean {
+    const { persistTurns, store } = this.#context;
+    return stopReason !== undefined && !cancelMetadata && persistTurns && store.isDurable === true;
   }
 
   #writeFailure(turn: Turn, thrown: unknown): void {
@@ -296,7 +309,10 @@ export class Runner implements LiveTaskListener {
     else this.#writeState("TASK_STATE_FAILED", this.#buildFailureText(thrown));
   }
 
-  /** What a caller may know: an A2AError is made for callers, anything else stays in the server's log. */
+  /**
+   * Returns the failure message for the caller. The message of an `A2AError` is meant for callers. Any other
+   * error appears only in the server's log.
+   */
   #buildFailureText(thrown: unknown): string {
     const errorId = this.#context.generateId().slice(0, 8);
     this.#reportError(thrown, errorId);
@@ -306,33 +322,36 @@ export class Runner implements LiveTaskListener {
   }
 
   #scheduleFence(turn: Turn, graceMs: number): void {
-    const forget = this.#context.clock.schedule(graceMs, () => {
+    const cancelTimer = this.#context.clock.schedule(graceMs, () => {
       this.#writeFinalState(turn);
       turn.isFenced = true;
       if (this.liveTask.state === undefined) this.#abandonTurn(turn);
       else this.#endTurn(turn);
     });
-    turn.onEnd(forget);
+    turn.onEnd(cancelTimer);
   }
 
-  /** Gives up an agent that never said whether there is a task. */
+  /** Abandons an agent that never decided whether to create a task. */
   #abandonTurn(turn: Turn): void {
     this.discard();
     turn.fail(createServerClosingError());
   }
 
-  /** The turn is over once its last events are committed. */
+  /** Ends the turn. It stays current until its last events are committed. */
   #endTurn(turn: Turn): void {
     if (turn.hasEnded) return;
     turn.end();
     this.startNextOrIdle();
   }
 
-  /** Once nothing is left to commit, a turn that ended makes room for the next; a runner that nobody needs goes. */
+  /**
+   * Completes an ended turn once all events are committed and starts the next queued turn. A runner without
+   * work and readers becomes idle.
+   */
   startNextOrIdle(): void {
     if (this.liveTask.hasPendingEvents) return;
     if (this.#currentTurn?.hasEnded) {
-      // Whoever waits for a turn that goes on after a restart hears nothing of a task at work, and asks again then.
+      // Reject requests that wait for a turn that continues after a restart, so that clients retry then.
       if (this.#isLeftForRestart(this.#currentTurn))
         this.#currentTurn.stoppedTask.reject(createServerClosingError());
       else this.#currentTurn.stoppedTask.resolve(this.liveTask.getSnapshot());
@@ -352,7 +371,7 @@ export class Runner implements LiveTaskListener {
     this.startNextOrIdle();
   }
 
-  /** The store has given the task up, and so does this. */
+  /** Fails all turns because the store could not commit. */
   onCommitFailed(error: A2AError): void {
     const turns = this.#currentTurn ? [this.#currentTurn, ...this.#queue] : [...this.#queue];
     this.#currentTurn = undefined;
@@ -376,22 +395,22 @@ export class Runner implements LiveTaskListener {
   }
 
   #reportError(error: unknown, errorId?: string): void {
-    const seen = { where: "agent", error, taskId: this.liveTask.taskId };
-    this.#context.observer.onError?.(errorId ? { ...seen, errorId } : seen);
+    const report = { where: "agent", error, taskId: this.liveTask.taskId };
+    this.#context.observer.onError?.(errorId ? { ...report, errorId } : report);
   }
 }
 
-/** The refusal of a message by a server that closes. */
+/** Creates the error for a message that arrives while the server closes. */
 export function createServerClosingError(): A2AError {
   return new A2AError("UNAVAILABLE", "The server is closing; try again in a moment.", { retryAfter: 1 });
 }
 
-/** The refusal of a message to a task that takes no more (A2A §3.1.1). */
+/** Creates the error for a message to a task that accepts no more messages (A2A §3.1.1). */
 export function createTaskEndedError(taskId: string, state: TaskState | undefined): A2AError {
-  const is = state ? formatTaskState(state) : "gone";
+  const status = state ? formatTaskState(state) : "gone";
   return new A2AError(
     "UNSUPPORTED_OPERATION",
-    `Task ${taskId} is ${is} and takes no more messages; send the message without a taskId to begin a new task in the same context.`,
+    `Task ${taskId} is ${status} and accepts no more messages; send the message without a taskId to start a new task in the same context.`,
     { metadata: { taskId } },
   );
 }

@@ -1,13 +1,13 @@
 import type { Message } from "../protocol/index.ts";
 
 /**
- * True when a message that came again says the same as the one that was accepted (E10). The ids that the server filled
- * in are compared only when the caller gave them.
+ * Returns true when a repeated message has the same content as the accepted one (E10). Task and context ids
+ * are compared only if the repeated message contains them, because the server assigns missing ids.
  */
-export function isSameMessage(again: Message, accepted: Message): boolean {
-  if (again.taskId !== undefined && again.taskId !== accepted.taskId) return false;
-  if (again.contextId !== undefined && again.contextId !== accepted.contextId) return false;
-  return serializeContent(again) === serializeContent(accepted);
+export function isSameMessage(repeated: Message, accepted: Message): boolean {
+  if (repeated.taskId !== undefined && repeated.taskId !== accepted.taskId) return false;
+  if (repeated.contextId !== undefined && repeated.contextId !== accepted.contextId) return false;
+  return serializeContent(repeated) === serializeContent(accepted);
 }
 
 function serializeContent({ parts, metadata, extensions, referenceTaskIds }: Message): string {

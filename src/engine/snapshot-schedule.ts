@@ -4,26 +4,27 @@ const FIRST_SNAPSHOT_SIZE = 64 * 1024;
 const MIN_SIZE_AT_STOP = 16 * 1024;
 
 /**
- * When a task's snapshot is due: geometrically, so that all snapshots together are at most about twice the log, and a
- * load never folds more than about one snapshot's worth of events (measured: fixed intervals are quadratic).
+ * Decides when a task's snapshot is due. The intervals grow geometrically, so all snapshots together take at
+ * most about twice the size of the log, and a load folds at most about one snapshot's worth of events. Fixed
+ * intervals have quadratic cost (measured).
  */
 export class SnapshotSchedule {
   readonly #isEnabled: boolean;
   #sizeSinceSnapshot = 0;
   #snapshotSize = 0;
 
-  constructor(wanted: boolean) {
-    this.#isEnabled = wanted;
+  constructor(isEnabled: boolean) {
+    this.#isEnabled = isEnabled;
   }
 
-  /** Counts the events in; true when the snapshot behind them is due. */
+  /** Counts the events and returns true when a snapshot after them is due. */
   isDue(events: readonly LogEvent[], state: TaskState): boolean {
     if (!this.#isEnabled) return false;
     for (const event of events) this.#sizeSinceSnapshot += event.json.length;
-    const atRest = isTerminal(state) || isInterrupted(state);
+    const hasStopped = isTerminal(state) || isInterrupted(state);
     if (
       this.#sizeSinceSnapshot < Math.max(FIRST_SNAPSHOT_SIZE, this.#snapshotSize) &&
-      !(atRest && this.#sizeSinceSnapshot > MIN_SIZE_AT_STOP)
+      !(hasStopped && this.#sizeSinceSnapshot > MIN_SIZE_AT_STOP)
     )
       return false;
     this.#snapshotSize += this.#sizeSinceSnapshot;

@@ -36,12 +36,12 @@ const stepArbitrary: fc.Arbitrary<InterleavingStep> = fc.oneof(
 );
 
 describe("subscriptions", () => {
-  it("give every event once and in order, for any interleaving of agent and readers [E1, E3, E4, F-53, G-03]", async () => {
+  it("deliver every event once and in order, for any interleaving of agent and readers [E1, E3, E4, F-53, G-03]", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(stepArbitrary, { maxLength: 40 }), fc.boolean(), async (steps, merge) => {
-        const { engine, agent: puppet, store } = createEngineFixture({ mergeChunks: merge });
+        const { engine, agent, store } = createEngineFixture({ mergeChunks: merge });
         const whole = engine.sendStreamingMessage(createRequest("hi"), alice);
-        const run = await puppet.waitForRun(0);
+        const run = await agent.waitForRun(0);
         const { taskId } = run.run;
         const first = collectEvents(await whole);
         const readers: { after: number | undefined; seen: ReturnType<typeof collectEvents> }[] = [];

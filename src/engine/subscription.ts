@@ -1,33 +1,38 @@
 import type { LogEvent } from "../protocol/index.ts";
+import { LOG_PAGE_LIMIT, readLog } from "./read-log.ts";
 import type { Runner } from "./runner.ts";
 import type { TaskStore } from "./task-store.ts";
 
-/** A reader's place in a stream. Pulled: whoever does not pull costs nothing but this object (E5). */
+/** A reader's position in a stream. Readers pull events, so an idle reader costs only this object (E5). */
 export interface Subscription {
-  /** The next events in order, at least one; undefined at the end. Rejects when the task can be followed no more. */
+  /**
+   * Resolves with the next events in order, at least one, or with `undefined` at the end of the stream.
+   * Rejects when the task can no longer be followed.
+   */
   next(): Promise<readonly LogEvent[] | undefined>;
-  /** Ends the subscription, and nothing else (E2). Resolves a pending `next` with undefined. */
+  /** Ends the subscription without affecting the task (E2). A pending `next` resolves with `undefined`. */
   close(): void;
-  /** True when everything has been given; false at the end means that the stream was cut. */
+  /** True when the reader has received every event. If it is false at the end, the stream was interrupted. */
   readonly isComplete: boolean;
 }
 
-/** Where a subscription begins and where it ends. */
+/** Start and end of a subscription. */
 export interface SubscriptionSpan {
-  /** Only events behind this seq; they are the state that the reader knows. */
+  /** Seq of the last event that the reader already has. Only later events are delivered. */
   readonly afterSeq: number;
-  /** Given to the reader first: the task as it is at `afterSeq`. */
+  /** Event that is delivered first: the task at `afterSeq`. */
   readonly openingEvent?: LogEvent;
-  /** Ends at the first event that asks the user for input behind this seq; without it, at the task's end only. */
+  /**
+   * Seq of a turn's message. The subscription ends at the first later event that requests user input.
+   * Default: it ends when the task ends.
+   */
   readonly turnSeq?: number;
 }
 
-/** How much is read from the store at a time when a reader has fallen behind. */
-const PAGE_LIMIT = { events: 512, maxBytes: 256 * 1024 };
-
 /**
- * Follows a task from a snapshot on: every later event exactly once, in order (E3). Events come from the runner's
- * shared tail, or from the store when the reader has fallen behind it; their numbers are all there is to keep.
+ * Delivers every event after a snapshot exactly once and in order (E3). Events come from the runner's shared
+ * tail, or from the store when the reader has fallen behind the tail. The reader's only state is the seq of
+ * its last event.
  */
 export class LogSubscription implements Subscription {
   readonly #runner: Runner;
@@ -58,11 +63,11 @@ export class LogSubscription implements Subscription {
     }
     for (;;) {
       if (this.#isClosed) return undefined;
-      const { liveTask: live } = this.#runner;
-      if (this.#readSeq < live.seq) {
+      const { liveTask } = this.#runner;
+      if (this.#readSeq < liveTask.seq) {
         const events = this.#cutAtStop(await this.#readNextEvents());
         if (events.length > 0) return events;
-      } else if (live.hasEndedAt(this.#readSeq)) {
+      } else if (liveTask.hasEndedAt(this.#readSeq)) {
         this.close();
       } else {
         await this.#waitForCommit();
@@ -82,24 +87,24 @@ export class LogSubscription implements Subscription {
     this.#wakeReader?.();
   }
 
-  /** The next committed events behind this reader's place. */
+  /** Reads the next committed events for this reader. */
   async #readNextEvents(): Promise<LogEvent[]> {
-    const { liveTask: live } = this.#runner;
+    const { liveTask } = this.#runner;
     const events =
-      live.tail.findSince(this.#readSeq) ??
-      (await this.#store.readEvents(live.scope, live.taskId, this.#readSeq, PAGE_LIMIT));
+      liveTask.tail.findSince(this.#readSeq) ??
+      (await this.#store.readEvents(liveTask.scope, liveTask.taskId, this.#readSeq, LOG_PAGE_LIMIT));
     const last = events.at(-1);
-    // The log has no gaps, so an empty page means that it was cut away (a bounded memory store).
+    // The log has no gaps, so an empty page means that a bounded memory store evicted the task.
     if (!last) this.close();
     else this.#readSeq = last.seq;
     return events;
   }
 
-  /** What of `events` a reader is shown: what is on the wire, up to where the reader's turn stops. */
+  /** Selects the events that are sent to the reader, up to the end of the reader's turn. */
   #cutAtStop(events: LogEvent[]): LogEvent[] {
-    const turn = this.#turnSeq;
+    const turnSeq = this.#turnSeq;
     const stop =
-      turn === undefined ? -1 : events.findIndex((event) => event.seq > turn && isInputRequest(event));
+      turnSeq === undefined ? -1 : events.findIndex((event) => event.seq > turnSeq && isInputRequest(event));
     if (stop < 0) return events.every(isSentToReaders) ? events : events.filter(isSentToReaders);
     this.#hasStopped = true;
     this.close();
@@ -107,53 +112,58 @@ export class LogSubscription implements Subscription {
   }
 
   #waitForCommit(): Promise<void> {
-    const changed = this.#runner.liveTask.waitForCommit();
+    const commit = this.#runner.liveTask.waitForCommit();
     return new Promise((resolve, reject) => {
       this.#wakeReader = resolve;
-      changed.then(resolve, reject);
+      commit.then(resolve, reject);
     });
   }
 }
 
-/** A user's message is history; on the wire a stream of a task has only the task and its updates (A2A §3.1.2). */
+/**
+ * Returns false for user messages, which are part of the history. A stream contains only the task and its
+ * updates (A2A §3.1.2).
+ */
 function isSentToReaders({ event }: LogEvent): boolean {
   return !("message" in event);
 }
 
-/** INPUT_REQUIRED ends a turn's stream; AUTH_REQUIRED keeps it open, because the agent may go on by itself (A2A §7.6.1). */
+/**
+ * Returns true for INPUT_REQUIRED, which ends a turn's stream. AUTH_REQUIRED keeps the stream open, because
+ * the agent may continue without a new message (A2A §7.6.1).
+ */
 function isInputRequest({ event }: LogEvent): boolean {
   return "statusUpdate" in event && event.statusUpdate.status.state === "TASK_STATE_INPUT_REQUIRED";
 }
 
-/** True when the span's turn has asked for input already, at or before the place where the reader begins. */
+/**
+ * Resolves with true when the span's turn requested user input at or before the position where the reader
+ * begins.
+ */
 export async function hasRequestedInput(
-  { liveTask: live }: Runner,
+  { liveTask }: Runner,
   store: TaskStore,
-  { turnSeq: turn = 0, afterSeq: after }: SubscriptionSpan,
+  { turnSeq = 0, afterSeq }: SubscriptionSpan,
 ): Promise<boolean> {
-  let seq = turn;
-  while (seq < after) {
-    const events = await store.readEvents(live.scope, live.taskId, seq, PAGE_LIMIT);
-    if (events.some((event) => event.seq <= after && isInputRequest(event))) return true;
-    seq = events.at(-1)?.seq ?? after;
-  }
+  for await (const event of readLog(store, liveTask, turnSeq, afterSeq))
+    if (isInputRequest(event)) return true;
   return false;
 }
 
-/** A stream of one event: an answer without a task, or the last thing to be said about one. */
+/** Creates a subscription with a single event: a reply without a task, or the last state of a task. */
 export function createSingleEventSubscription(event: LogEvent | undefined): Subscription {
-  let given = false;
+  let isDelivered = false;
   return {
     next() {
-      const events = given || !event ? undefined : [event];
-      given = true;
+      const events = isDelivered || !event ? undefined : [event];
+      isDelivered = true;
       return Promise.resolve(events);
     },
     close() {
-      given = true;
+      isDelivered = true;
     },
     get isComplete() {
-      return given;
+      return isDelivered;
     },
   };
 }

@@ -5,23 +5,23 @@ const MAX_EVENTS = 1024;
 const MAX_SIZE = 1024 * 1024;
 
 /**
- * The newest committed events of a task that has readers, shared by all of them: a reader is a number, its place in the
- * log, and costs no buffer. Who falls behind this tail reads the store (E5).
+ * The newest committed events of a task with readers, shared by all of them. A reader is only a position in
+ * the log and needs no buffer. A reader that falls behind the tail reads from the store (E5).
  */
 export class Tail {
   #events: LogEvent[] = [];
   #size = 0;
 
-  /** `events` must follow what was added before; without a gap, or after `clear`. */
+  /** Adds events. They must directly follow the events that were added before, except after `clear`. */
   add(events: readonly LogEvent[]): void {
     for (const { event } of events) this.#size += estimateEventSize(event);
     if (this.#events.length === 0) this.#events = events.slice();
     else this.#events.push(...events);
-    // Trimmed in halves, so that adding stays cheap.
+    // Trim half at once, so that adding stays cheap.
     if (this.#events.length > MAX_EVENTS || this.#size > MAX_SIZE) this.#trim();
   }
 
-  /** The events behind `seq`; undefined when some of them are not here. */
+  /** Returns the events after `seq`, or `undefined` when the tail no longer has all of them. */
   findSince(seq: number): LogEvent[] | undefined {
     const first = this.#events[0];
     if (!first || first.seq > seq + 1) return undefined;

@@ -3,59 +3,64 @@ import type { TaskScope } from "./caller.ts";
 import type { PersistedTurn } from "./persisted-turn.ts";
 import type { PushStore, WebhookRegistration } from "./push/push-store.ts";
 
-/** Events to add to one task's log, all or nothing. */
+/** Events to append to one task's log, all or none of them. */
 export interface LogAppend {
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly contextId: string;
-  /** The seq with which the log must end now; 0 for a task that does not exist yet. */
+  /** Current last seq of the log, or 0 for a new task. */
   readonly expectedSeq: number;
-  /** At least one; numbered `after + 1`, `after + 2` … */
+  /** One or more events with the numbers `expectedSeq + 1`, `expectedSeq + 2` … */
   readonly events: readonly LogEvent[];
-  /** The status once the events are in. `timestamp`: ISO 8601 UTC with milliseconds. */
+  /** Status of the task after the append. `timestamp` is ISO 8601 UTC with milliseconds. */
   readonly status: { readonly state: TaskState; readonly timestamp: string };
-  /** The caller's messages among the events: each id may come only once from this scope (E10). */
+  /** The caller's messages among the events. Each id is unique in its scope (E10). */
   readonly messages: readonly { readonly messageId: string; readonly seq: number }[];
-  /** Webhooks that are registered with the events, all of which they are to be sent. */
+  /** Webhooks that are registered with the events and must receive all of them. */
   readonly webhooks?: readonly WebhookRegistration[];
   /**
-   * What `listUnfinished` is to say of the task from now on; null: nothing any more. Absent for most agents: those whose turns
-   * are not begun again.
+   * Turn that `listUnfinished` returns for the task from now on. `null` deletes the stored turn. Absent:
+   * unchanged, which is the case for agents whose turns are not restarted.
    */
   readonly turn?: PersistedTurn | null;
-  /** The task at the last seq of `events`, when a snapshot is due; only given to stores that ask for `usesSnapshots`. */
+  /**
+   * The task after the last of `events`, when a snapshot is due. Only stores with `usesSnapshots` receive it.
+   */
   readonly snapshot?: Task;
 }
 
-/** Why an append was not done: the log had moved on (`conflict`), or one of the messages is known already. */
+/**
+ * Reason why an append was rejected: `conflict` means that the log does not end at `expectedSeq`,
+ * `duplicate-message` that one of the messages is already known.
+ */
 export type AppendRefusal = "conflict" | "duplicate-message";
 
 export interface TaskListQuery {
   readonly contextId?: string;
   readonly status?: TaskState;
-  /** ISO 8601 UTC with milliseconds: status at least that new. */
+  /** ISO 8601 UTC with milliseconds. Tasks with an older status are omitted. */
   readonly statusSince?: string;
-  /** Only tasks behind this one in the order of the list. */
+  /** Position in the list. Only later tasks are returned. */
   readonly after?: TaskListCursor;
   readonly limit: number;
 }
 
-/** A place in a list that is ordered by (status timestamp, task id), both descending. */
+/** Position in a list that is ordered by (status timestamp, task id), both descending. */
 export interface TaskListCursor {
   readonly timestamp: string;
   readonly taskId: string;
 }
 
 export interface TaskListPage {
-  /** Whole tasks; at most `limit`. */
+  /** Complete tasks, at most `limit`. */
   readonly tasks: Task[];
-  /** True when there is at least one more behind the last. */
+  /** True when at least one more task follows. */
   readonly hasMore: boolean;
-  /** All that match, regardless of `expectedSeq` and `limit`. */
+  /** Number of all matching tasks, regardless of `after` and `limit`. */
   readonly total: number;
 }
 
-/** A task whose state says that an agent is at work on it. */
+/** A task whose state claims that an agent is working on it. */
 export interface UnfinishedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
@@ -63,36 +68,43 @@ export interface UnfinishedTask {
   readonly seq: number;
   readonly state: TaskState;
   readonly timestamp: string;
-  /** The newest `LogAppend.turn`. A store that keeps none has turns that only fail after a restart. */
+  /** The newest `LogAppend.turn`. Without it, the task fails after a restart. */
   readonly turn?: PersistedTurn;
 }
 
 /**
- * Where tasks live: an append-only log of events per task, from which tasks are folded. Reads see only what was
- * committed. A read for a task of another scope finds nothing. Stores reject with any error when they cannot serve;
- * nothing of a rejected `commit` is kept.
+ * Storage for tasks. It keeps an append-only log of events per task and folds tasks from it. Reads return
+ * only committed data, and reads of another scope's task find nothing. Methods reject with any error when the
+ * store is unavailable. A rejected `commit` stores nothing.
  */
 export interface TaskStore {
-  /** For people, for example `sqlite:.colloquy/tasks.db`. */
+  /** Name of the store for people, for example `sqlite:.colloquy/tasks.db`. */
   readonly name: string;
-  /** True when `LogAppend.snapshot` shortens later loads. */
+  /** True when the store uses `LogAppend.snapshot` to shorten later loads. */
   readonly usesSnapshots: boolean;
-  /** True when another process can open it and has all of it: what is unfinished then can wait for that one. */
+  /**
+   * True when another process can open the store and find all of its data. Unfinished turns can then wait for
+   * that process.
+   */
   readonly isDurable?: boolean;
   open(): Promise<void>;
   close(): Promise<void>;
   /**
-   * One transaction for many tasks. Resolves when durable, with one entry per append: undefined when it was done.
-   * `agentsAtWork`: some are, who should not be kept waiting for the disk. Without it nobody loses by a store that keeps
-   * the event loop waiting, and batches become larger.
+   * Commits the appends of many tasks in one transaction. Resolves when they are durable, with one entry per
+   * append: `undefined` for success, or the reason for its rejection. `agentsAtWork` is true while agents are
+   * running. The store then must not block the event loop for the disk. Otherwise it may block, which makes
+   * batches larger.
    */
   commit(
     batch: readonly LogAppend[],
     about?: { readonly agentsAtWork: boolean },
   ): Promise<readonly (AppendRefusal | undefined)[]>;
-  /** The task and the seq of its last event. The task belongs to the caller of `load`. */
+  /** Resolves with the task and the seq of its last event. The caller of `load` owns the returned task. */
   load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined>;
-  /** Events with seq > `expectedSeq`, in order, without a gap; stops at `limit` events or once past `maxBytes` of JSON. */
+  /**
+   * Resolves with the events after `after`, in order and without gaps. It stops at `limit.events` events, or
+   * after the first event that exceeds `limit.maxBytes` of JSON in total.
+   */
   readEvents(
     scope: TaskScope,
     taskId: string,
@@ -101,8 +113,11 @@ export interface TaskStore {
   ): Promise<LogEvent[]>;
   list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage>;
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
-  /** Every task in state SUBMITTED or WORKING, of all scopes: after a start, those are orphans. */
+  /**
+   * Resolves with all tasks in state SUBMITTED or WORKING, of all scopes. After a start, these tasks are
+   * orphaned.
+   */
   listUnfinished(): Promise<UnfinishedTask[]>;
-  /** A store without it serves tasks that send no push notifications. */
+  /** Storage for webhooks. Without it, push notifications are not supported. */
   readonly pushStore?: PushStore;
 }

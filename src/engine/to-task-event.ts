@@ -12,29 +12,29 @@ import {
 import type { AgentEvent, AgentMessage } from "./agent.ts";
 import type { IdGenerator } from "./id-generator.ts";
 
-/** Where an event belongs. */
+/** Ids of the task and context to which an event belongs. */
 export interface TaskIds {
   readonly taskId: string;
   readonly contextId: string;
 }
 
-/** An agent's message as it stands in a task. */
+/** Converts an agent's message to a message of its task. */
 export function toTaskMessage(
   { taskId, contextId }: TaskIds,
   message: AgentMessage,
-  newId: IdGenerator,
+  generateId: IdGenerator,
 ): Message {
-  return { ...message, messageId: message.messageId ?? newId(), role: "ROLE_AGENT", taskId, contextId };
+  return { ...message, messageId: message.messageId ?? generateId(), role: "ROLE_AGENT", taskId, contextId };
 }
 
-/** An agent's answer without a task; throws INVALID_AGENT_RESPONSE for one that can not be sent. */
-export function toTasklessReply(contextId: string, message: AgentMessage, newId: IdGenerator): Message {
+/** Converts an agent's reply without a task. Throws `INVALID_AGENT_RESPONSE` when it cannot be sent. */
+export function toTasklessReply(contextId: string, message: AgentMessage, generateId: IdGenerator): Message {
   if (!Array.isArray(message?.parts)) throw createInvalidEventError("a message needs parts");
   assertValidContent("the message", message);
-  return { ...message, messageId: message.messageId ?? newId(), role: "ROLE_AGENT", contextId };
+  return { ...message, messageId: message.messageId ?? generateId(), role: "ROLE_AGENT", contextId };
 }
 
-/** A status update. `timestamp`: ISO 8601 UTC. */
+/** Creates a status update. `timestamp` is ISO 8601 UTC. */
 export function toStatusUpdate(
   { taskId, contextId }: TaskIds,
   state: TaskState,
@@ -45,28 +45,37 @@ export function toStatusUpdate(
   return { statusUpdate: { taskId, contextId, status } };
 }
 
-/** What an agent yielded as an event of its task; throws INVALID_AGENT_RESPONSE for what is not an AgentEvent. */
+/**
+ * Converts a yielded value to an event of the agent's task. Throws `INVALID_AGENT_RESPONSE` when the value is
+ * not an `AgentEvent`.
+ */
 export function toTaskEvent(
-  place: TaskIds,
+  ids: TaskIds,
   event: AgentEvent,
   timestamp: () => string,
-  newId: IdGenerator,
+  generateId: IdGenerator,
 ): TaskEvent {
   if (typeof event !== "object" || event === null)
     throw createInvalidEventError(`an event must be an object, not ${String(event)}`);
-  if ("artifact" in event) return { artifactUpdate: toArtifactUpdate(place, event) };
+  if ("artifact" in event) return { artifactUpdate: toArtifactUpdate(ids, event) };
   if ("status" in event) {
     const { state, message } = event.status;
-    if (!Object.hasOwn(TRANSITIONS, state)) throw createInvalidEventError(`there is no state ${state}`);
+    if (!Object.hasOwn(TRANSITIONS, state))
+      throw createInvalidEventError(`the state ${state} does not exist`);
     if (message) assertValidContent("the status message", message);
     assertJsonMetadata("a status", event.metadata);
-    const update = toStatusUpdate(place, state, timestamp(), message && toTaskMessage(place, message, newId));
+    const update = toStatusUpdate(
+      ids,
+      state,
+      timestamp(),
+      message && toTaskMessage(ids, message, generateId),
+    );
     if (event.metadata) update.statusUpdate.metadata = event.metadata;
     return update;
   }
   throw createInvalidEventError(
     "message" in event
-      ? "a message without a task can only be the first event for a new task; put it into a status"
+      ? "a message without a task can only be the first event of a new task; send it in a status instead"
       : `an event must have "status", "artifact" or "message", not ${Object.keys(event).join(", ") || "nothing"}`,
   );
 }
@@ -80,7 +89,8 @@ function toArtifactUpdate(
     throw createInvalidEventError(`artifact ${artifact.artifactId} has no parts (A2A §5.7)`);
   assertValidContent(`artifact ${artifact.artifactId}`, artifact);
   assertJsonMetadata("a chunk", metadata);
-  // False flags are left off the wire. A chunk is made in one piece, because a member that is added costs as much again.
+  // False flags are omitted on the wire. The object is built in one literal, because adding a member later
+  // doubles its cost.
   const update: TaskArtifactUpdateEvent = append
     ? { taskId, contextId, artifact, append }
     : { taskId, contextId, artifact };
@@ -89,17 +99,20 @@ function toArtifactUpdate(
   return update;
 }
 
-/** Refuses what can not be stored or sent. Text, which is most of what agents say, costs two looks. */
+/**
+ * Throws when the content cannot be stored or sent. Plain text, the most common content, needs only two
+ * checks.
+ */
 function assertValidContent(
-  where: string,
+  subject: string,
   { parts, metadata }: { readonly parts: readonly Part[]; readonly metadata?: JsonObject },
 ): void {
   for (const part of parts) {
     if (!hasValidContent(part))
-      throw createInvalidEventError(`a part of ${where} needs "text", "raw", "url" or JSON "data"`);
-    assertJsonMetadata(`a part of ${where}`, part.metadata);
+      throw createInvalidEventError(`a part of ${subject} needs "text", "raw", "url" or JSON "data"`);
+    assertJsonMetadata(`a part of ${subject}`, part.metadata);
   }
-  assertJsonMetadata(where, metadata);
+  assertJsonMetadata(subject, metadata);
 }
 
 function hasValidContent(part: Part): boolean {
@@ -109,9 +122,9 @@ function hasValidContent(part: Part): boolean {
   return "url" in part ? typeof part.url === "string" : "data" in part && isJsonSerializable(part.data);
 }
 
-function assertJsonMetadata(where: string, metadata: JsonObject | undefined): void {
+function assertJsonMetadata(subject: string, metadata: JsonObject | undefined): void {
   if (metadata !== undefined && !isJsonSerializable(metadata))
-    throw createInvalidEventError(`the metadata of ${where} is not JSON`);
+    throw createInvalidEventError(`the metadata of ${subject} is not JSON`);
 }
 
 function isJsonSerializable(value: unknown): boolean {
@@ -123,7 +136,10 @@ function isJsonSerializable(value: unknown): boolean {
   }
 }
 
-/** An object of strings and the like, as most metadata are: seen at a glance, where writing it down takes a while. */
+/**
+ * Returns true for a flat object of strings and booleans, the most common metadata. This check is faster than
+ * serializing the object.
+ */
 function isFlatObject(value: unknown): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   for (const member in value) {
@@ -133,6 +149,6 @@ function isFlatObject(value: unknown): boolean {
   return true;
 }
 
-function createInvalidEventError(what: string): A2AError {
-  return new A2AError("INVALID_AGENT_RESPONSE", `The agent yielded something that is not an event: ${what}.`);
+function createInvalidEventError(reason: string): A2AError {
+  return new A2AError("INVALID_AGENT_RESPONSE", `The agent yielded an invalid event: ${reason}.`);
 }

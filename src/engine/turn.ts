@@ -12,41 +12,41 @@ import type { ArtifactRestart } from "./artifact-restart.ts";
 import type { Caller } from "./caller.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 
-/** An agent at work: what it says, and what it has said already when it began before its task did. */
+/** Output of a running agent, and its first result if the agent started before its task existed. */
 export interface AgentOutput {
   readonly iterator: AsyncIterator<AgentEvent>;
   readonly firstResult?: IteratorResult<AgentEvent>;
 }
 
-/** One message to a task and all that the agent does because of it. */
+/** The processing of one message to a task, including everything that the agent does in response. */
 export class Turn {
   readonly request: SendMessageRequest;
   readonly caller: Caller;
   readonly serviceParameters: ServiceParameters;
-  /** What the agent may see of the caller's other tasks. */
+  /** Access of the agent to other tasks of the caller. */
   readonly relatedTasks: Pick<Run, "loadReferencedTasks" | "listInterruptedTasks">;
-  /** The caller's message as it stands in the task. */
+  /** The caller's message with the ids of its task and context. */
   readonly message: Message;
-  /** Resolves with the message's seq once that is durable: from here on nothing is lost. */
+  /** Resolves with the message's seq once the message is durable. */
   readonly acceptedSeq: Deferred<number> = new Deferred();
   /** Resolves with the task at the first committed status that ends or interrupts the turn. */
   readonly stoppedTask: Deferred<Task> = new Deferred();
-  /** The task as this turn found it, and the seq of the turn's message. */
+  /** The task at the start of this turn, and the seq of the turn's message. */
   startPoint: { readonly task: Task; readonly seq: number } | undefined;
-  /** The newest state that the agent moved the task to in this turn. */
+  /** Newest state that the agent set in this turn. */
   lastState: TaskState | undefined;
-  /** The metadata of the request that the task be canceled, once there is one. */
+  /** Metadata of the CancelTask request, once the task is canceled. */
   cancelMetadata: JsonObject | undefined;
-  /** Why the server stopped the agent. */
+  /** Reason why the server stopped the agent. */
   stopReason: string | undefined;
-  /** What the agent says of artifacts, when an earlier attempt may have said some of it. */
+  /** Rewrites artifact events, if an earlier attempt may have left artifacts. */
   artifactRestart: ArtifactRestart | undefined;
-  /** How often an agent has begun with this turn, this time included. */
+  /** Number of attempts, including this one. */
   readonly attempt: number;
-  /** Nothing that the agent says counts any more. */
+  /** True when the agent's further output is ignored. */
   isFenced = false;
   #hasEnded = false;
-  /** Made when an agent asks for it: it costs more than the rest of a short turn. */
+  /** Created on first use, because creating it costs more than the rest of a short turn. */
   #abortController: AbortController | undefined;
   #endCallbacks: (() => void)[] = [];
 
@@ -54,19 +54,19 @@ export class Turn {
     request: SendMessageRequest,
     message: Message,
     caller: Caller,
-    service: ServiceParameters,
-    others: Turn["relatedTasks"],
+    serviceParameters: ServiceParameters,
+    relatedTasks: Turn["relatedTasks"],
     attempt = 1,
   ) {
     this.request = request;
     this.message = message;
     this.caller = caller;
-    this.serviceParameters = service;
-    this.relatedTasks = others;
+    this.serviceParameters = serviceParameters;
+    this.relatedTasks = relatedTasks;
     this.attempt = attempt;
   }
 
-  /** The agent is done, or cut off. */
+  /** True when the agent has finished or was fenced off. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -80,15 +80,14 @@ export class Turn {
     this.#abortController.abort(new DOMException(reason, "AbortError"));
   }
 
-  /** Sets the agent to work on `task`, the task as this turn finds it. */
+  /** Starts the agent on `task`, the task at the start of this turn. */
   startAgent(agent: Agent, task: Task): AgentOutput {
-    const said = agent.execute(new TurnRun(this, task));
-    return {
-      iterator: (this.serviceParameters.needsTask ? withRepliesAsStatus(said) : said)[Symbol.asyncIterator](),
-    };
+    const output = agent.execute(new TurnRun(this, task));
+    const events = this.serviceParameters.needsTask ? withRepliesAsStatus(output) : output;
+    return { iterator: events[Symbol.asyncIterator]() };
   }
 
-  /** Calls back when the turn ends. */
+  /** Calls `callback` when the turn ends. */
   onEnd(callback: () => void): void {
     if (this.#hasEnded) callback();
     else this.#endCallbacks.push(callback);
@@ -99,7 +98,7 @@ export class Turn {
     for (const callback of this.#endCallbacks.splice(0)) callback();
   }
 
-  /** Ends a turn that cannot be, or whose events cannot be stored. */
+  /** Ends a turn that cannot start, or whose events cannot be stored. */
   fail(error: unknown): void {
     this.isFenced = true;
     this.acceptedSeq.reject(error);
@@ -108,15 +107,15 @@ export class Turn {
   }
 }
 
-/** An answer without a task, as the message that completes one. */
-async function* withRepliesAsStatus(said: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
-  for await (const event of said) {
+/** Converts a reply without a task to the message that completes the task. */
+async function* withRepliesAsStatus(events: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
+  for await (const event of events) {
     const isReply = typeof event === "object" && event !== null && "message" in event;
     yield isReply ? { status: { state: "TASK_STATE_COMPLETED", message: event.message } } : event;
   }
 }
 
-/** What the agent sees of its turn. */
+/** The agent's view of its turn. */
 class TurnRun implements Run {
   readonly taskId: string;
   readonly contextId: string;

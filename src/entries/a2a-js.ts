@@ -1,2 +1,5 @@
-/** The `colloquy/a2a-js` entry: an `AgentExecutor` of `@a2a-js/sdk` as an agent. Requires `@a2a-js/sdk`. */
-export * from "../adapters/a2a-js/index.ts";
+/**
+ * The `colloquy/a2a-js` entry: an `AgentExecutor` of `@a2a-js/sdk` as an agent. Requires `@a2a-js/sdk`.
+ */
+export type { ExecutorOptions } from "../adapters/a2a-js/index.ts";
+export { fromExecutor } from "../adapters/a2a-js/index.ts";

@@ -1,2 +1,44 @@
-/** The `colloquy/adk` entry: ADK agents as A2A servers, and remote A2A agents inside ADK. Requires `@google/adk`. */
-export * from "../adk/index.ts";
+/**
+ * The `colloquy/adk` entry: ADK agents as A2A servers, and remote A2A agents inside ADK. Requires `@google/adk`.
+ */
+export type {
+  AdkAgentLike,
+  AdkAgentOptions,
+  AdkEvent,
+  AdkRunnable,
+  AdkRunnableSource,
+  AdkRunner,
+  AdkRunRequest,
+  GenaiPart,
+  LlmRoleModel,
+  MemorySessionOptions,
+  ModelOptions,
+  RemoteAgentOptions,
+  RemoteRequest,
+  RoleModelOptions,
+  RunHooks,
+  RunnerOptions,
+  SessionEventOptions,
+  SessionKey,
+  ToA2aOptions,
+} from "../adk/index.ts";
+export {
+  ADK_EXTENSION_URI,
+  adkAgent,
+  buildAgentSkills,
+  createModel,
+  eventToMessage,
+  fromEventMetadata,
+  MemorySessionService,
+  redirectModelLogs,
+  RemoteAgent,
+  SqliteSessionService,
+  toA2a,
+  toA2aPart,
+  toA2aParts,
+  toEventMetadata,
+  toGenaiPart,
+  toGenaiParts,
+  toRoleModel,
+  toSessionEvent,
+} from "../adk/index.ts";

@@ -1,2 +1,34 @@
-/** The `colloquy/auth` entry: authentication schemes for the `authenticate` option of `createServer` and `toA2a`. */
-export * from "../server/auth/index.ts";
+/**
+ * The `colloquy/auth` entry: authentication schemes for the `authenticate` option of `createServer` and `toA2a`.
+ */
+export type {
+  ApiKeyOptions,
+  AuthenticateFunction,
+  AuthRequest,
+  AuthResult,
+  AuthScheme,
+  BasicAuthOptions,
+  BasicAuthUser,
+  BearerOptions,
+  CallerIdentity,
+  ClientCertificate,
+  CustomAuthOptions,
+  GeneratedApiKey,
+  JwtOptions,
+  MtlsOptions,
+  OAuth2Options,
+  OpenIdConnectOptions,
+  StoredApiKey,
+} from "../server/auth/index.ts";
+export {
+  apiKeys,
+  basic,
+  bearer,
+  custom,
+  generateApiKey,
+  hashPassword,
+  jwt,
+  mtls,
+  oauth2,
+  openIdConnect,
+} from "../server/auth/index.ts";

@@ -1,12 +1,10 @@
 /**
- * The `colloquy` entry: `agent` turns an async generator into an agent, `createServer` serves agents over A2A, and
- * `connect` calls remote agents. It also exports the A2A types that these functions share.
+ * The `colloquy` entry. `agent` turns an async generator into an agent, `createServer` serves agents over A2A, and
+ * `connect` calls remote agents. The entry also exports the A2A types that these functions share.
  */
 export type {
-  A2AErrorOptions,
   AgentCapabilities,
   AgentCard,
-  AgentCardSignature,
   AgentExtension,
   AgentInterface,
   AgentProvider,
@@ -42,10 +40,10 @@ export {
   data,
   file,
   fromBase64,
+  getText,
   isInterrupted,
   isTerminal,
   text,
-  getText,
   toBase64,
 } from "../protocol/index.ts";
 export type {
@@ -58,36 +56,32 @@ export type {
   Run,
   TaskStore,
 } from "../engine/index.ts";
-export { MemoryStore, type MemoryStoreOptions, SqliteStore } from "../stores/index.ts";
+export type { MemoryStoreOptions } from "../stores/index.ts";
+export { MemoryStore, SqliteStore } from "../stores/index.ts";
 export type {
-  ServerAddress,
-  AuthenticateFunction,
-  AuthenticationOption,
-  MountedHandler,
-  CardSigningOptions,
-  AuthRequest,
-  GrpcOptions,
   CallerContext,
+  CardSigningOptions,
+  GrpcOptions,
   ListenOptions,
+  MountedHandler,
   PushOptions,
   Server,
+  ServerAddress,
   ServerLimits,
   ServerOptions,
-  TenantsOption,
 } from "../server/index.ts";
-export { createServer, toNodeListener, signCard } from "../server/index.ts";
+export { createServer, signCard, toNodeListener } from "../server/index.ts";
 export type {
+  A2AClient,
   CardTrustOptions,
   CardVerifier,
   ConnectOptions,
   GrpcClientOptions,
-  A2AClient,
   SendOptions,
-  VerifiedSignature,
   WebhookOptions,
 } from "../client/index.ts";
 export { collect, connect, createCardVerifier, createWebhook } from "../client/index.ts";
-export type { CommandOptions, GeneratorOptions, AgentYield, Turn } from "../adapters/index.ts";
+export type { AgentYield, CommandOptions, GeneratorOptions, Turn } from "../adapters/index.ts";
 export {
   agent,
   artifact,
@@ -99,4 +93,5 @@ export {
   reply,
   status,
 } from "../adapters/index.ts";
-export { type Config, defineConfig } from "../config/index.ts";
+export type { Config } from "../config/index.ts";
+export { defineConfig } from "../config/index.ts";

@@ -1,9 +1,11 @@
-/** The `colloquy/testing/adk` entry: a scripted model for ADK agents in tests. Requires `@google/adk`. */
-export {
-  type Script,
-  type ScriptInput,
-  ScriptedLlm,
-  type ScriptedLlmOptions,
-  type ScriptedReply,
-  type ScriptedStep,
+/**
+ * The `colloquy/testing/adk` entry: a scripted model for ADK agents in tests. Requires `@google/adk`.
+ */
+export type {
+  Script,
+  ScriptedLlmOptions,
+  ScriptedReply,
+  ScriptedStep,
+  ScriptInput,
 } from "../adk/models/index.ts";
+export { ScriptedLlm } from "../adk/models/index.ts";

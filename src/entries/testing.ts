@@ -1,19 +1,23 @@
-/** The `colloquy/testing` entry: answerers and models for tests, which need no model provider. */
+/**
+ * The `colloquy/testing` entry: answerers and models for tests and rehearsals. They call no model provider.
+ */
+export type {
+  CassetteEntry,
+  CassetteModelOptions,
+  CassetteStore,
+  FaultOptions,
+  HotpotHeuristicOptions,
+  ModelScript,
+  OracleModelOptions,
+  ScriptedModelOptions,
+  ScriptedModelReply,
+} from "../roles/index.ts";
 export {
   createCassetteModel,
-  type CassetteModelOptions,
-  type CassetteStore,
-  type FaultOptions,
-  withFaults,
-  type HotpotHeuristicOptions,
   createHotpotHeuristicModel,
   createOracleModel,
-  type OracleModelOptions,
   createRecordedModel,
-  type ModelScript,
   createScriptedModel,
-  type ScriptedModelOptions,
-  type ScriptedModelReply,
-  type CassetteEntry,
+  withFaults,
 } from "../roles/index.ts";
 export { openCassetteFile } from "../experiments/index.ts";

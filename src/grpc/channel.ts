@@ -6,36 +6,42 @@ import { toGrpcMetadata, RAW_SERIALIZERS } from "./raw-serializers.ts";
 import type { GrpcMethod } from "./grpc-service.ts";
 import { decodeRpcStatus } from "./rpc-status.ts";
 
-/** Certificates of a client, as PEM. */
+/** TLS certificates of a gRPC client, as PEM. */
 export interface ClientTls {
-  /** Who vouches for the server. Default: whom Node trusts. */
+  /** Certificate authority that signs the server certificate. Default: the authorities that Node trusts. */
   readonly ca?: string | undefined;
-  /** What shows a server that asks for it who calls. */
+  /** Client certificate, sent to servers that request one. */
   readonly cert?: string | undefined;
+  /** Private key of the client certificate. */
   readonly key?: string | undefined;
+  /** If `true`, the server certificate is not verified. Default: `false`. */
   readonly insecure?: boolean | undefined;
 }
 
+/** Options for a `GrpcChannel`. */
 export interface GrpcChannelOptions {
-  /** `host:port`. */
+  /** Address of the server as `host:port`. */
   readonly address: string;
-  /** Undefined: in clear text. */
+  /** TLS certificates. If `undefined`, the connection is not encrypted. */
   readonly tls: ClientTls | undefined;
-  /** Larger messages are refused. */
+  /** Maximum size of a received message, in bytes. A call with a larger response fails. */
   readonly maxMessageBytes: number;
 }
 
 type GrpcCallTarget = Pick<GrpcMethod, "path" | "operation">;
 
-/** What goes with a call. */
+/** Options for one gRPC call. */
 export interface GrpcCallOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** Told of the metadata with which an answer begins. */
+  /** Called once with a lookup function for the response metadata. */
   readonly onHeaders?: ((header: (name: string) => string | undefined) => void) | undefined;
 }
 
-/** A connection to a gRPC server: made by the first call, closed after a minute without one, and made again by the next. */
+/**
+ * A connection to a gRPC server. The first call opens the connection. The connection closes after 60 s
+ * without a call, and the next call opens it again.
+ */
 export class GrpcChannel {
   readonly #client: grpc.Client;
   readonly #address: string;
@@ -46,21 +52,24 @@ export class GrpcChannel {
     this.#client = new grpc.Client(address, credentials, {
       "grpc.max_receive_message_length": maxMessageBytes,
       "grpc.client_idle_timeout_ms": 60_000,
-      // Who calls again waits by itself, and not for the channel, too.
+      // Reconnect delays are short, because callers that retry have their own backoff.
       "grpc.initial_reconnect_backoff_ms": 100,
       "grpc.max_reconnect_backoff_ms": 1_000,
-      // Names are looked up; how to call is nothing that DNS says.
+      // DNS resolves the host name, but does not configure the calls.
       "grpc.service_config_disable_resolution": 1,
     });
   }
 
-  /** Rejects with an A2AError, or with what the signal was aborted with. */
+  /**
+   * Sends a request and resolves to the response. Rejects with an `A2AError`, or with the abort reason of the
+   * signal.
+   */
   callUnary(
     { path, operation }: GrpcCallTarget,
     binary: Uint8Array,
-    context: GrpcCallOptions,
+    options: GrpcCallOptions,
   ): Promise<Uint8Array> {
-    const { headers, signal } = context;
+    const { headers, signal } = options;
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const cancel = (): void => call.cancel();
@@ -71,23 +80,26 @@ export class GrpcChannel {
         responseDeserialize,
         binary,
         toGrpcMetadata(headers),
-        (error, answer) => {
+        (error, response) => {
           signal?.removeEventListener("abort", cancel);
-          if (answer) resolve(answer);
+          if (response) resolve(response);
           else reject(this.#toCallError(operation, error, signal));
         },
       );
-      attachCallListeners(call, context, cancel);
+      attachCallListeners(call, options, cancel);
     });
   }
 
-  /** Rejects as `callUnary` does. Returning early cancels the call. */
+  /**
+   * Sends a request and yields the messages of the response stream. Rejects like `callUnary`. Returning early
+   * cancels the call.
+   */
   async *callServerStreaming(
     { path, operation }: GrpcCallTarget,
     binary: Uint8Array,
-    context: GrpcCallOptions,
+    options: GrpcCallOptions,
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    const { headers, signal } = context;
+    const { headers, signal } = options;
     signal?.throwIfAborted();
     const { requestSerialize, responseDeserialize } = RAW_SERIALIZERS;
     const call = this.#client.makeServerStreamRequest(
@@ -98,9 +110,9 @@ export class GrpcChannel {
       toGrpcMetadata(headers),
     );
     const cancel = (): void => call.cancel();
-    // A call that is cancelled fails, also when nobody reads it any more.
+    // A canceled call emits an error even if nothing reads its stream.
     call.on("error", () => {});
-    attachCallListeners(call, context, cancel);
+    attachCallListeners(call, options, cancel);
     try {
       yield* call as AsyncIterable<Uint8Array>;
     } catch (error) {
@@ -147,10 +159,10 @@ function fromServiceError(operation: OperationName, error: grpc.ServiceError, ad
   const details = extractStatusDetails(metadata);
   if (details.length === 0) {
     if (code === grpc.status.UNAVAILABLE) {
-      const text = `No answer from ${address} over gRPC (${message}); is the agent running and reachable?`;
-      return new A2AError("UNAVAILABLE", text, { cause: error });
+      const unreachableMessage = `No response from ${address} over gRPC (${message}); check that the agent is running and reachable.`;
+      return new A2AError("UNAVAILABLE", unreachableMessage, { cause: error });
     }
-    // To wait and try again, as this status has it, would not make it smaller.
+    // This status suggests a retry, but a retry would not make the message smaller.
     if (code === grpc.status.RESOURCE_EXHAUSTED && /larger than max/i.test(message))
       return new A2AError("PAYLOAD_TOO_LARGE", message, { cause: error });
   }
@@ -163,7 +175,7 @@ function extractStatusDetails(metadata: grpc.Metadata | undefined): readonly Jso
   try {
     return decodeRpcStatus(binary).details;
   } catch {
-    // The status itself is known all the same.
+    // The status is known even if its details cannot be decoded.
     return [];
   }
 }

@@ -1,10 +1,10 @@
 import * as fc from "fast-check";
 import type { JsonValue, StreamResponse, Task } from "../protocol/index.ts";
 
-// Tasks and events with anything in them that 1.0 allows.
+// Generators of tasks and events with all members that A2A 1.0 allows.
 
 const stringArbitrary = fc.string({ unit: "grapheme", minLength: 1 });
-// -0 is 0 in JSON, and so it is for `toEqual`'s strict brother.
+// The JSON round trip turns -0 into 0, because toStrictEqual distinguishes them.
 const jsonArbitrary = fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
 const metadataArbitrary = fc.dictionary(stringArbitrary, jsonArbitrary, { minKeys: 1 });
 const stringListArbitrary = fc.array(stringArbitrary, { minLength: 1, maxLength: 3 });
@@ -28,7 +28,7 @@ const partArbitrary = fc
       fc.record({ data: jsonArbitrary }),
     ),
   )
-  .map(([about, content]) => ({ ...about, ...content }));
+  .map(([optionalMembers, content]) => ({ ...optionalMembers, ...content }));
 const partListArbitrary = fc.array(partArbitrary, { minLength: 1, maxLength: 3 });
 
 const messageArbitrary = fc.record(
@@ -66,6 +66,7 @@ const artifactArbitrary = fc.record(
   { requiredKeys: ["artifactId", "parts"] },
 );
 
+/** Generates tasks. */
 export const taskArbitrary: fc.Arbitrary<Task> = fc.record(
   {
     id: stringArbitrary,
@@ -83,6 +84,7 @@ const updateFieldArbitraries = {
   contextId: stringArbitrary,
   metadata: metadataArbitrary,
 };
+/** Generates stream events. */
 export const eventArbitrary: fc.Arbitrary<StreamResponse> = fc.oneof(
   fc.record({ task: taskArbitrary }),
   fc.record({ message: messageArbitrary }),
@@ -105,7 +107,10 @@ export const eventArbitrary: fc.Arbitrary<StreamResponse> = fc.oneof(
   }),
 ) as fc.Arbitrary<StreamResponse>;
 
-/** The SDK loses a part's `null`, and any member called `__proto__`. */
+/**
+ * Returns `false` for values that the official SDK does not preserve: `null` as data, and members named
+ * `__proto__`.
+ */
 export function isPreservedBySdk(value: object): boolean {
   return !/"data":null|"__proto__":/.test(JSON.stringify(value));
 }

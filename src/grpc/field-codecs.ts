@@ -1,16 +1,18 @@
 import { type BinaryReader, type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
-/** A type of field: how its values stand on the wire, and as ProtoJSON. */
+/** A codec for one protobuf field type. It converts between the binary format and ProtoJSON. */
 export interface FieldCodec {
   readonly wireType: WireType;
-  /** What a field without presence has when it is not on the wire; undefined for a message. */
+  /** Value of an absent field without presence. `undefined` for message types. */
   readonly emptyValue: unknown;
-  /** `before`: what the field had already, for a message that comes in pieces. */
+  /**
+   * Reads a value. `before` is the current value of the field, for a message that arrives in several pieces.
+   */
   read(reader: BinaryReader, before: unknown): unknown;
   write(writer: BinaryWriter, value: unknown): void;
 }
 
-/** Throws for what is no UTF-8: a string that is silently another one would be worse. */
+/** Codec for `string`. Throws for invalid UTF-8 instead of replacing characters silently. */
 export const stringCodec: FieldCodec = {
   wireType: WireType.LengthDelimited,
   emptyValue: "",
@@ -18,6 +20,7 @@ export const stringCodec: FieldCodec = {
   write: (writer, value) => void writer.string(value as string),
 };
 
+/** Codec for `bool`. */
 export const boolCodec: FieldCodec = {
   wireType: WireType.Varint,
   emptyValue: false,
@@ -25,6 +28,7 @@ export const boolCodec: FieldCodec = {
   write: (writer, value) => void writer.bool(value as boolean),
 };
 
+/** Codec for `int32`. */
 export const int32Codec: FieldCodec = {
   wireType: WireType.Varint,
   emptyValue: 0,
@@ -32,19 +36,23 @@ export const int32Codec: FieldCodec = {
   write: (writer, value) => void writer.int32(value as number),
 };
 
-/** Base64 in JSON. */
+/** Codec for `bytes`, which are base64 in JSON. */
 export const bytesCodec: FieldCodec = {
   wireType: WireType.LengthDelimited,
   emptyValue: "",
-  read: (reader) => encodeBase64(reader.bytes()),
+  read: (reader) => toBuffer(reader.bytes()).toString("base64"),
   write: (writer, value) => void writer.bytes(Buffer.from(value as string, "base64")),
 };
 
-export function encodeBase64({ buffer, byteOffset, byteLength }: Uint8Array): string {
-  return Buffer.from(buffer, byteOffset, byteLength).toString("base64");
+/** Returns a `Buffer` that shares the memory of the bytes. */
+export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** `names[n]` is the name of number n. A number without a name stays one; whoever reads the JSON judges it. */
+/**
+ * Creates a codec for an enum. `names[n]` is the name of number n. A number without a name is returned as a
+ * number, which the JSON decoder then validates.
+ */
 export function createEnumCodec(names: readonly string[]): FieldCodec {
   const numbers = new Map<unknown, number>(names.map((name, number) => [name, number]));
   return {
@@ -58,41 +66,53 @@ export function createEnumCodec(names: readonly string[]): FieldCodec {
   };
 }
 
-/** Where the length-delimited content that begins here ends. */
+/** Reads a length prefix and returns the end position of the content. */
 export function readEndOffset(reader: BinaryReader): number {
   const end = reader.uint32() + reader.pos;
-  if (end > reader.len) throw new RangeError("a length goes beyond the end");
+  if (end > reader.len) throw new RangeError("a length extends beyond the end of the message");
   return end;
 }
 
-/** Refuses content that reaches beyond the end that was announced. */
-export function assertAtEndOffset(reader: BinaryReader, end: number): void {
-  if (reader.pos !== end) throw new RangeError("a field goes beyond the end of its message");
+/**
+ * Reads fields up to the end position. `readField` returns `false` for an unknown field, which is skipped. Throws if
+ * a field extends beyond the end.
+ */
+export function readFields(
+  reader: BinaryReader,
+  end: number,
+  readField: (number: number, wireType: WireType) => boolean,
+): void {
+  while (reader.pos < end) {
+    const [number, wireType] = reader.tag();
+    if (!readField(number, wireType)) reader.skip(wireType, number);
+  }
+  if (reader.pos !== end) throw new RangeError("a field extends beyond the end of its message");
 }
 
-/** `google.protobuf.Timestamp` and `Duration`: seconds and nanoseconds. `text` and `parts` turn them into JSON and back. */
+/**
+ * Creates a codec for `google.protobuf.Timestamp` or `Duration`, which have seconds and nanoseconds. `format`
+ * renders them as JSON, and `parse` parses that JSON.
+ */
 function createSecondsNanosCodec(
-  text: (seconds: number, nanos: number) => string,
-  parts: (text: string) => [number, number],
+  format: (seconds: number, nanos: number) => string,
+  parse: (text: string) => [number, number],
 ): FieldCodec {
   return {
     wireType: WireType.LengthDelimited,
     emptyValue: undefined,
     read(reader) {
-      const end = readEndOffset(reader);
       let seconds = 0;
       let nanos = 0;
-      while (reader.pos < end) {
-        const [number, wire] = reader.tag();
-        if (number === 1 && wire === WireType.Varint) seconds = Number(reader.int64());
-        else if (number === 2 && wire === WireType.Varint) nanos = reader.int32();
-        else reader.skip(wire, number);
-      }
-      assertAtEndOffset(reader, end);
-      return text(seconds, nanos);
+      readFields(reader, readEndOffset(reader), (number, wireType) => {
+        if (wireType !== WireType.Varint || number > 2) return false;
+        if (number === 1) seconds = Number(reader.int64());
+        else nanos = reader.int32();
+        return true;
+      });
+      return format(seconds, nanos);
     },
     write(writer, value) {
-      const [seconds, nanos] = parts(value as string);
+      const [seconds, nanos] = parse(value as string);
       writer.fork();
       if (seconds !== 0) writer.tag(1, WireType.Varint).int64(seconds);
       if (nanos !== 0) writer.tag(2, WireType.Varint).int32(nanos);
@@ -101,10 +121,11 @@ function createSecondsNanosCodec(
   };
 }
 
+/** Codec for `google.protobuf.Timestamp`. */
 export const timestampCodec: FieldCodec = createSecondsNanosCodec(
   (seconds, nanos) => {
     const date = new Date(seconds * 1000 + Math.trunc(nanos / 1_000_000));
-    // A time that JSON can not have is left to whoever reads the JSON to refuse.
+    // A time outside the JSON range is returned as seconds, which the JSON decoder rejects.
     return Number.isNaN(date.getTime()) ? `${seconds}s` : date.toISOString();
   },
   (text) => {
@@ -114,10 +135,11 @@ export const timestampCodec: FieldCodec = createSecondsNanosCodec(
   },
 );
 
+/** Codec for `google.protobuf.Duration`. */
 export const durationCodec: FieldCodec = createSecondsNanosCodec(
   (seconds, nanos) => `${seconds + nanos / 1e9}s`,
   (text) => {
-    const whole = Number.parseFloat(text);
-    return [Math.trunc(whole), Math.round((whole % 1) * 1e9)];
+    const duration = Number.parseFloat(text);
+    return [Math.trunc(duration), Math.round((duration % 1) * 1e9)];
   },
 );

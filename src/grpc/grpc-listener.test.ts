@@ -4,7 +4,7 @@ import { startGrpcListener, GRPC_SERVICE_V1, type GrpcMessageSink } from "./inde
 
 const { path, response } = GRPC_SERVICE_V1.methods.SendStreamingMessage!;
 
-it("a client that stops reading is waited for, and gets everything in order when it goes on [E-04, G-06]", async () => {
+it("waits for a client that stops reading and delivers all messages in order after it resumes [E-04, G-06]", async () => {
   const count = 1_000;
   const text = "x".repeat(16 * 1024);
   let written = 0;
@@ -42,7 +42,7 @@ it("a client that stops reading is waited for, and gets everything in order when
 
   await read(0);
   for (let turn = 0; turn < 500; turn++) await new Promise(setImmediate);
-  // 64 KiB are on their way in HTTP/2, and 16 messages wait at either end.
+  // HTTP/2 has 64 KiB in flight, and each side buffers 16 messages.
   expect(written).toBeLessThan(100);
   for (let number = 1; number < count; number++) await read(number);
   expect(await messages.next()).toMatchObject({ done: true });

@@ -3,87 +3,104 @@ import { once } from "node:events";
 import { createServer } from "node:net";
 import * as grpc from "@grpc/grpc-js";
 import type { GrpcError } from "../wire/index.ts";
-import { toGrpcMetadata, RAW_SERIALIZERS, toBuffer } from "./raw-serializers.ts";
+import { toBuffer } from "./field-codecs.ts";
+import { toGrpcMetadata, RAW_SERIALIZERS } from "./raw-serializers.ts";
 import type { GrpcMethod, GrpcService } from "./grpc-service.ts";
 import { truncateStatusMessage, encodeRpcStatus } from "./rpc-status.ts";
 
-/** A call that a client has made. */
+/** A call received from a gRPC client. */
 export interface IncomingCall {
   readonly service: GrpcService;
   readonly method: GrpcMethod;
-  /** The request message, as it came. */
+  /** Bytes of the request message. */
   readonly requestBytes: Uint8Array;
-  /** Metadata by its lower-case name. */
+  /** Returns the metadata value of a lower-case name. */
   header(name: string): string | undefined;
-  /** The certificate that the client has proven to have. */
+  /** Returns the client certificate that TLS has verified. */
   certificate(): X509Certificate | undefined;
 }
 
-/** How a call fails. */
+/** The status and metadata of a failed call. */
 export interface GrpcFailure extends GrpcError {
-  /** Metadata beside the status. */
+  /** Metadata that is sent with the status. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What a call is answered with. */
+/** The response to a call: a failure, or metadata with one message or a stream of messages. */
 export type GrpcResponse =
   | { readonly failure: GrpcFailure }
   | {
-      /** Initial metadata. */
+      /** Metadata that is sent before the first message. */
       readonly headers: Readonly<Record<string, string>>;
-      /** The response message, or a function that writes several. */
+      /** The response message, or a function that writes a stream of messages. */
       readonly body: Uint8Array | ((sink: GrpcMessageSink) => void);
     };
 
-/** Where the messages of a stream go. */
+/** A sink for the messages of a response stream. */
 export interface GrpcMessageSink {
-  /** The answer, if there is one, resolves when there is room for more, or nobody is there any more. */
+  /**
+   * Writes a message. Returns a promise if the client is slow. The promise resolves when the sink accepts
+   * more messages, or when the client has disconnected.
+   */
   write(binary: Uint8Array): Promise<void> | undefined;
   end(failure?: GrpcFailure): void;
-  /** Calls back once when the client is gone, or its deadline has passed. */
+  /** Calls the callback once, when the client disconnects or its deadline expires. */
   onClose(callback: () => void): void;
 }
 
-/** Certificates of a server, as PEM. */
+/** TLS certificates of a gRPC server, as PEM. */
 export interface ServerTls {
   readonly key: string | Uint8Array;
   readonly cert: string | Uint8Array;
-  /** Who vouches for clients, as PEM. When it is there, nobody comes in without a certificate. */
+  /**
+   * Certificate authority for client certificates, as PEM. If set, clients without a valid certificate are
+   * rejected.
+   */
   readonly clientCa?: string | Uint8Array;
 }
 
+/** Options for `startGrpcListener`. */
 export interface GrpcListenerOptions {
   readonly services: readonly GrpcService[];
   readonly host: string;
   readonly port: number;
   readonly tls: ServerTls | undefined;
-  /** Larger requests are refused with RESOURCE_EXHAUSTED, before anybody sees them. */
+  /**
+   * Maximum size of a request message, in bytes. Larger requests are rejected with `RESOURCE_EXHAUSTED`
+   * before they are decoded.
+   */
   readonly maxRequestBytes: number;
-  /** How long a connection may be silent before its client is asked whether it is there; 0 never asks. */
+  /** Time in milliseconds without traffic after which the server sends an HTTP/2 ping. 0 disables pings. */
   readonly keepaliveMs: number;
-  /** Never rejects. */
+  /** Handles a call. The returned promise must not reject. */
   readonly handleCall: (call: IncomingCall) => Promise<GrpcResponse>;
 }
 
-/** A gRPC server that listens. */
+/** A listening gRPC server. */
 export interface GrpcListener {
   readonly port: number;
-  /** Takes no new calls and resolves when the last one has ended. */
+  /** Stops accepting calls. Resolves when the last call has ended. */
   drain(): Promise<void>;
-  /** Cuts what is left. */
+  /** Cancels all remaining calls. */
   forceShutdown(): void;
 }
 
-/** Calls under way on one connection: each may have a batch of events that wait for its reader. */
+/**
+ * Maximum number of concurrent calls on one connection. Each call may buffer a batch of events for a slow
+ * client.
+ */
 const MAX_CONCURRENT_STREAMS = 1_000;
 
-/** Listens for gRPC calls of some services. Messages pass as bytes: what they mean is read by whoever answers. */
+/**
+ * Starts a gRPC server for a list of services. Messages are passed on as bytes, and `handleCall` decodes
+ * them.
+ */
 export async function startGrpcListener(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { host, port, tls, maxRequestBytes, keepaliveMs } = options;
   const server = new grpc.Server({
     "grpc.max_receive_message_length": maxRequestBytes,
     "grpc.max_concurrent_streams": MAX_CONCURRENT_STREAMS,
-    // An answer is as large as the task that was asked for.
+    // A response must be able to contain an entire task, so its size is not limited.
     "grpc.max_send_message_length": -1,
     ...(keepaliveMs > 0 ? { "grpc.keepalive_time_ms": keepaliveMs } : {}),
   });
@@ -102,7 +119,10 @@ export async function startGrpcListener(options: GrpcListenerOptions): Promise<G
   };
 }
 
-/** Rejects as listening would. grpc-js prints that it can not, and does not say why. */
+/**
+ * Rejects with the system error if the port is in use. grpc-js only logs that binding failed, without the
+ * reason.
+ */
 async function assertPortAvailable(host: string, port: number): Promise<void> {
   const probe = createServer().listen(port, host);
   await once(probe, "listening");
@@ -115,7 +135,7 @@ function createServerCredentials({ key, cert, clientCa }: ServerTls): grpc.Serve
   return grpc.ServerCredentials.createSsl(ca, [pair], ca !== null);
 }
 
-/** `host:port`, as gRPC writes addresses. */
+/** Formats an address as `host:port`, with IPv6 addresses in brackets. */
 export function formatHostPort(host: string, port: number): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
@@ -123,16 +143,16 @@ export function formatHostPort(host: string, port: number): string {
 function addService(
   server: grpc.Server,
   service: GrpcService,
-  answer: GrpcListenerOptions["handleCall"],
+  handleCall: GrpcListenerOptions["handleCall"],
 ): void {
   const definition: Record<string, grpc.MethodDefinition<Uint8Array, Uint8Array>> = {};
   const handlers: grpc.UntypedServiceImplementation = {};
   for (const method of Object.values(service.methods)) {
-    const { path, isStreaming: streams } = method;
-    definition[path] = { path, requestStream: false, responseStream: streams, ...RAW_SERIALIZERS };
-    handlers[path] = streams
-      ? createStreamingHandler(service, method, answer)
-      : createUnaryHandler(service, method, answer);
+    const { path, isStreaming } = method;
+    definition[path] = { path, requestStream: false, responseStream: isStreaming, ...RAW_SERIALIZERS };
+    handlers[path] = isStreaming
+      ? createStreamingHandler(service, method, handleCall)
+      : createUnaryHandler(service, method, handleCall);
   }
   server.addService(definition, handlers);
 }
@@ -140,37 +160,37 @@ function addService(
 function createUnaryHandler(
   service: GrpcService,
   method: GrpcMethod,
-  answer: GrpcListenerOptions["handleCall"],
+  handleCall: GrpcListenerOptions["handleCall"],
 ): grpc.handleUnaryCall<Uint8Array, Uint8Array> {
-  const carryOut = async (
+  const handle = async (
     call: grpc.ServerUnaryCall<Uint8Array, Uint8Array>,
     callback: grpc.sendUnaryData<Uint8Array>,
   ): Promise<void> => {
-    const given = await answer(toIncomingCall(service, method, call));
-    if ("failure" in given) callback(toStatusObject(given.failure));
+    const response = await handleCall(toIncomingCall(service, method, call));
+    if ("failure" in response) callback(toStatusObject(response.failure));
     else {
-      sendInitialMetadata(call, given.headers);
-      if (typeof given.body !== "function") callback(null, given.body);
+      sendInitialMetadata(call, response.headers);
+      if (typeof response.body !== "function") callback(null, response.body);
     }
   };
-  return (call, callback) => void carryOut(call, callback);
+  return (call, callback) => void handle(call, callback);
 }
 
 function createStreamingHandler(
   service: GrpcService,
   method: GrpcMethod,
-  answer: GrpcListenerOptions["handleCall"],
+  handleCall: GrpcListenerOptions["handleCall"],
 ): grpc.handleServerStreamingCall<Uint8Array, Uint8Array> {
-  const carryOut = async (call: grpc.ServerWritableStream<Uint8Array, Uint8Array>): Promise<void> => {
+  const handle = async (call: grpc.ServerWritableStream<Uint8Array, Uint8Array>): Promise<void> => {
     const sink = new ServerStreamSink(call);
-    const given = await answer(toIncomingCall(service, method, call));
-    if ("failure" in given) sink.end(given.failure);
+    const response = await handleCall(toIncomingCall(service, method, call));
+    if ("failure" in response) sink.end(response.failure);
     else {
-      sendInitialMetadata(call, given.headers);
-      if (typeof given.body === "function") given.body(sink);
+      sendInitialMetadata(call, response.headers);
+      if (typeof response.body === "function") response.body(sink);
     }
   };
-  return (call) => void carryOut(call);
+  return (call) => void handle(call);
 }
 
 function toIncomingCall(
@@ -201,7 +221,7 @@ function sendInitialMetadata(
   call.sendMetadata(toGrpcMetadata(headers));
 }
 
-/** How a call fails: a status, and beside it what else is known (A2A §10.6). */
+/** Converts a failure to a gRPC status with details in the trailer metadata (A2A §10.6). */
 function toStatusObject({ status, message, details, headers }: GrpcFailure): {
   code: number;
   details: string;

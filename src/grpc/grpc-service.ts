@@ -2,26 +2,29 @@ import { isStreamingOperation, type OperationName } from "../protocol/index.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
 import type { MessageCodec } from "./message-codec.ts";
 
-/** A method of a service: how an operation is called there, and with what. */
+/** A method of a gRPC service: its path, and the codecs of its messages. */
 export interface GrpcMethod {
   readonly operation: OperationName;
-  /** `/package.Service/Method`, the path of its HTTP/2 requests. */
+  /** Path of the HTTP/2 requests: `/package.Service/Method`. */
   readonly path: string;
   readonly isStreaming: boolean;
   readonly request: MessageCodec;
-  /** The answer, or one event of it. */
+  /** Codec of the response message, or of each message of a response stream. */
   readonly response: MessageCodec;
 }
 
-/** A version of the protocol as a gRPC service. */
+/** The gRPC service of one protocol version. */
 export interface GrpcService {
   readonly version: ProtocolVersion;
   readonly name: string;
-  /** A version may not have every operation. */
+  /** Methods by operation. A protocol version may lack some operations. */
   readonly methods: Readonly<Partial<Record<OperationName, GrpcMethod>>>;
 }
 
-/** `rows`: the method's name, its request and its response, by operation. */
+/**
+ * Defines a gRPC service. `rows` has the method name, the request message, and the response message of each
+ * operation.
+ */
 export function defineGrpcService(
   version: ProtocolVersion,
   name: string,

@@ -1,8 +1,8 @@
 /**
- * THE gRPC CARRIER. The services of each protocol version with their messages as data, from which ProtoJSON becomes
- * binary and binary ProtoJSON, so that `wire` reads and writes what they mean, as it does for the other bindings; a
- * listener and a channel over HTTP/2; and `google.rpc.Status`. It needs two optional packages, so it is opened only by
- * who is asked for gRPC, and only then (`import()`).
+ * THE gRPC BINDING. This module contains the gRPC services of each protocol version, with their messages
+ * defined as data. Codecs convert messages between binary and ProtoJSON, which `wire` encodes and decodes for
+ * all bindings. The module also has a listener and a channel over HTTP/2, and `google.rpc.Status`. The module
+ * requires two optional packages, so other modules load it with `import()`, and only when gRPC is used.
  */
 export type { GrpcCallOptions, GrpcChannelOptions } from "./channel.ts";
 export { GrpcChannel } from "./channel.ts";

@@ -1,11 +1,11 @@
 import { type BinaryReader, type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
-import { assertAtEndOffset, readEndOffset, type FieldCodec } from "./field-codecs.ts";
+import { readEndOffset, readFields, type FieldCodec } from "./field-codecs.ts";
 
-/** Deeper JSON than this is refused, as it is in a request that comes as JSON. */
+/** Maximum nesting depth of JSON values, as in requests over the other bindings. */
 const MAX_JSON_DEPTH = 100;
 
-/** `google.protobuf.Struct`: a JSON object. */
+/** Codec for `google.protobuf.Struct`: a JSON object. */
 export const structCodec: FieldCodec = {
   wireType: WireType.LengthDelimited,
   emptyValue: undefined,
@@ -13,7 +13,7 @@ export const structCodec: FieldCodec = {
   write: (writer, value) => writeStruct(writer, value as JsonObject),
 };
 
-/** `google.protobuf.Value`: any JSON value, null too. */
+/** Codec for `google.protobuf.Value`: any JSON value, including `null`. */
 export const valueCodec: FieldCodec = {
   wireType: WireType.LengthDelimited,
   emptyValue: undefined,
@@ -21,7 +21,7 @@ export const valueCodec: FieldCodec = {
   write: (writer, value) => writeValue(writer, value),
 };
 
-// Numbers of the members of `Value`.
+// Field numbers of `google.protobuf.Value`.
 const NULL_FIELD_NUMBER = 1;
 const NUMBER_FIELD_NUMBER = 2;
 const STRING_FIELD_NUMBER = 3;
@@ -30,71 +30,65 @@ const STRUCT_FIELD_NUMBER = 5;
 const LIST_FIELD_NUMBER = 6;
 
 function readValue(reader: BinaryReader, depth: number): JsonValue {
-  const end = readEndOffset(reader);
   let value: JsonValue = null;
-  while (reader.pos < end) {
-    const [number, wire] = reader.tag();
-    if (wire === WireType.LengthDelimited && number === STRING_FIELD_NUMBER) value = reader.string(true);
-    else if (wire === WireType.LengthDelimited && number === STRUCT_FIELD_NUMBER)
+  readFields(reader, readEndOffset(reader), (number, wireType) => {
+    if (wireType === WireType.LengthDelimited && number === STRING_FIELD_NUMBER) value = reader.string(true);
+    else if (wireType === WireType.LengthDelimited && number === STRUCT_FIELD_NUMBER)
       value = readStruct(reader, depth);
-    else if (wire === WireType.LengthDelimited && number === LIST_FIELD_NUMBER)
+    else if (wireType === WireType.LengthDelimited && number === LIST_FIELD_NUMBER)
       value = readList(reader, depth);
-    else if (wire === WireType.Bit64 && number === NUMBER_FIELD_NUMBER) value = reader.double();
-    else if (wire === WireType.Varint && number === BOOL_FIELD_NUMBER) value = reader.bool();
+    else if (wireType === WireType.Bit64 && number === NUMBER_FIELD_NUMBER) value = reader.double();
+    else if (wireType === WireType.Varint && number === BOOL_FIELD_NUMBER) value = reader.bool();
     else {
-      // `null_value` has only one value, so there is nothing to read of it.
+      // The enum of `null_value` has only one value, so its content is skipped.
       if (number === NULL_FIELD_NUMBER) value = null;
-      reader.skip(wire, number);
+      return false;
     }
-  }
-  assertAtEndOffset(reader, end);
+    return true;
+  });
   return value;
 }
 
 function readList(reader: BinaryReader, depth: number): JsonValue[] {
   assertJsonDepth(depth);
-  const end = readEndOffset(reader);
   const items: JsonValue[] = [];
-  while (reader.pos < end) {
-    const [number, wire] = reader.tag();
-    if (number === 1 && wire === WireType.LengthDelimited) items.push(readValue(reader, depth + 1));
-    else reader.skip(wire, number);
-  }
-  assertAtEndOffset(reader, end);
+  readFields(reader, readEndOffset(reader), (number, wireType) => {
+    if (number !== 1 || wireType !== WireType.LengthDelimited) return false;
+    items.push(readValue(reader, depth + 1));
+    return true;
+  });
   return items;
 }
 
 function readStruct(reader: BinaryReader, depth: number): JsonObject {
   assertJsonDepth(depth);
-  const end = readEndOffset(reader);
   const members: JsonObject = {};
-  while (reader.pos < end) {
-    const [number, wire] = reader.tag();
-    if (number === 1 && wire === WireType.LengthDelimited) {
-      readMapEntry(reader, members, null, () => readValue(reader, depth + 1));
-    } else reader.skip(wire, number);
-  }
-  assertAtEndOffset(reader, end);
+  readFields(reader, readEndOffset(reader), (number, wireType) => {
+    if (number !== 1 || wireType !== WireType.LengthDelimited) return false;
+    readMapEntry(reader, members, null, () => readValue(reader, depth + 1));
+    return true;
+  });
   return members;
 }
 
-/** Reads an entry of a map with string keys into `members`. */
+/**
+ * Reads one map entry with a string key into `members`. `defaultValue` is the value of an entry that has only a
+ * key.
+ */
 export function readMapEntry(
   reader: BinaryReader,
   members: Record<string, unknown>,
-  missing: unknown,
+  defaultValue: unknown,
   read: () => unknown,
 ): void {
-  const end = readEndOffset(reader);
   let key = "";
-  let item = missing;
-  while (reader.pos < end) {
-    const [number, wire] = reader.tag();
-    if (number === 1 && wire === WireType.LengthDelimited) key = reader.string(true);
-    else if (number === 2 && wire === WireType.LengthDelimited) item = read();
-    else reader.skip(wire, number);
-  }
-  assertAtEndOffset(reader, end);
+  let item = defaultValue;
+  readFields(reader, readEndOffset(reader), (number, wireType) => {
+    if (wireType !== WireType.LengthDelimited || number > 2) return false;
+    if (number === 1) key = reader.string(true);
+    else item = read();
+    return true;
+  });
   if (key !== "__proto__") members[key] = item;
   else
     Object.defineProperty(members, key, {
@@ -110,9 +104,12 @@ function assertJsonDepth(depth: number): void {
     throw new RangeError(`JSON is nested deeper than ${MAX_JSON_DEPTH} levels; flatten it`);
 }
 
-/** Writes what `JSON.stringify` would: agents give data, and it is read as JSON in the other bindings. */
-function writeValue(writer: BinaryWriter, given: unknown): void {
-  const value = hasToJsonMethod(given) ? given.toJSON() : given;
+/**
+ * Writes a value as `JSON.stringify` would serialize it, because agents may yield any data and the other
+ * bindings send JSON.
+ */
+function writeValue(writer: BinaryWriter, input: unknown): void {
+  const value = hasToJsonMethod(input) ? input.toJSON() : input;
   writer.fork();
   if (typeof value === "string") writer.tag(STRING_FIELD_NUMBER, WireType.LengthDelimited).string(value);
   else if (typeof value === "number" && Number.isFinite(value))

@@ -12,7 +12,7 @@ const STREAM_RESPONSE = GRPC_SERVICE_V1.methods.SendStreamingMessage!.response;
 const TASK = GRPC_SERVICE_V1.methods.GetTask!.response;
 
 describe("a message of 1.0", () => {
-  it("survives the way to binary and back, whatever is in it [E-01]", () => {
+  it("is preserved by a binary round trip with any content [E-01]", () => {
     fc.assert(
       fc.property(eventArbitrary, (event) => {
         const read = STREAM_RESPONSE.decode(STREAM_RESPONSE.encode(event));
@@ -22,7 +22,7 @@ describe("a message of 1.0", () => {
     );
   });
 
-  it("is the same to the official SDK, which reads what we write and writes what we read [E-01]", () => {
+  it("is interchangeable with the official SDK in both directions [E-01]", () => {
     const { responseDeserialize: read, responseSerialize: write } = A2AService.sendStreamingMessage;
     fc.assert(
       fc.property(eventArbitrary, (event) => {
@@ -41,7 +41,7 @@ describe("a message of 1.0", () => {
     );
   });
 
-  it("may be a card, with all that a card can have", () => {
+  it("encodes an agent card with all of its members", () => {
     const card = {
       name: "n",
       description: "d",
@@ -170,7 +170,7 @@ describe("a message of 1.0", () => {
       },
     ],
   ] as const)(
-    "may be a request: %s has the paths and the fields that the official SDK has [E-01]",
+    "has the path and fields of the official SDK in the request %s [E-01]",
     (operation, name, request) => {
       const method = GRPC_SERVICE_V1.methods[operation]!;
       const sdk = A2AService[name];
@@ -199,7 +199,7 @@ describe("a reader", () => {
     return writer.finish();
   };
 
-  it("passes over fields that it does not know, and those of another type", () => {
+  it("skips unknown fields and fields of another wire type", () => {
     const binary = written((writer) =>
       writer
         .tag(99, WireType.Varint)
@@ -213,7 +213,7 @@ describe("a reader", () => {
     expect(outer.decode(binary)).toEqual({ count: 5 });
   });
 
-  it("puts a message together that comes in pieces, and believes the last member of a oneof", () => {
+  it("merges a message that arrives in pieces, and keeps the last member of a oneof", () => {
     const binary = Buffer.concat([
       outer.encode({ inner: { a: "1" }, text: "t", names: { x: "1" } }),
       outer.encode({ inner: { b: "2" }, other: { a: "o" }, names: { y: "2" } }),
@@ -226,7 +226,7 @@ describe("a reader", () => {
     });
   });
 
-  it("leaves to whoever reads the JSON what JSON can say and A2A can not", () => {
+  it("leaves values that A2A does not allow to the JSON decoder", () => {
     const unknown = written((writer) => writer.tag(6, WireType.Varint).int32(7));
     expect(outer.decode(unknown)).toEqual({ state: 7 });
     const far = written((writer) =>
@@ -238,7 +238,7 @@ describe("a reader", () => {
     );
   });
 
-  it("takes a key for a key, whatever its name", () => {
+  it("accepts any map key, including __proto__", () => {
     const any = JSON.parse(`{"__proto__":{"a":1},"constructor":2}`) as object;
     const read = outer.decode(outer.encode({ any, names: JSON.parse(`{"__proto__":"x"}`) as object }));
     expect(JSON.stringify(read)).toBe(
@@ -246,18 +246,18 @@ describe("a reader", () => {
     );
   });
 
-  it("refuses what is cut, no UTF-8, or nested without end", () => {
-    const whole = outer.encode({ inner: { a: "abc" } });
-    expect(() => outer.decode(whole.subarray(0, -1))).toThrow(/beyond the end/);
+  it("rejects truncated bytes, invalid UTF-8, and deep nesting", () => {
+    const encoded = outer.encode({ inner: { a: "abc" } });
+    expect(() => outer.decode(encoded.subarray(0, -1))).toThrow(/beyond the end/);
     expect(() => outer.decode(new Uint8Array([0x12, 0x02, 0xc3, 0x28]))).toThrow(/valid/);
-    const lying = new Uint8Array([0x0a, 0x02, 0x0a, 0x05, 0x41, 0x41, 0x41, 0x41, 0x41]);
-    expect(() => outer.decode(lying)).toThrow(/beyond the end/);
+    const invalidLength = new Uint8Array([0x0a, 0x02, 0x0a, 0x05, 0x41, 0x41, 0x41, 0x41, 0x41]);
+    expect(() => outer.decode(invalidLength)).toThrow(/beyond the end/);
     const nested = (depth: number): JsonValue => (depth === 0 ? 1 : [nested(depth - 1)]);
     expect(outer.decode(outer.encode({ any: nested(100) }))).toEqual({ any: nested(100) });
     expect(() => outer.decode(outer.encode({ any: nested(101) }))).toThrow(/deeper than 100/);
   });
 
-  it("reads or refuses any bytes, and nothing else happens", () => {
+  it("decodes any bytes or throws an error", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 64 }), (bytes) => {
         for (const type of [outer, STREAM_RESPONSE]) {

@@ -4,9 +4,9 @@ import { structCodec, readMapEntry, valueCodec } from "./json-value-codecs.ts";
 import {
   boolCodec,
   bytesCodec,
-  assertAtEndOffset,
   durationCodec,
   readEndOffset,
+  readFields,
   createEnumCodec,
   int32Codec,
   type FieldCodec,
@@ -15,16 +15,22 @@ import {
 } from "./field-codecs.ts";
 
 /**
- * Messages by their names, each with its fields: `name=number` is a string, `:Type` another type, `[]` a list,
- * `{Type}` a map with string keys, `?` a field whose empty value is not the same as none, `!` one that is read as empty
- * when it is not there, and `|` in front a member of the message's only oneof. Names are those of ProtoJSON.
+ * Message definitions by message name. A definition is a space-separated list of fields with their ProtoJSON
+ * names:
+ * - `name=number` is a string field.
+ * - `:Type` sets another type.
+ * - `[]` marks a list.
+ * - `{Type}` marks a map with string keys.
+ * - `?` marks a field with presence: its empty value differs from an absent one.
+ * - `!` marks a field that always gets its empty value when it is absent.
+ * - A leading `|` marks a member of the message's only oneof.
  */
 export type MessageDefinitions = Readonly<Record<string, string>>;
 
-/** A kind of message: ProtoJSON ↔ binary. */
+/** A codec that converts one message type between ProtoJSON and binary. */
 export interface MessageCodec {
   readonly name: string;
-  /** Throws for what is no such message; fields that it does not have are ignored. */
+  /** Decodes a binary message. Throws if the bytes are not a valid message. Ignores unknown fields. */
   decode(binary: Uint8Array): JsonObject;
   encode(json: object): Uint8Array;
 }
@@ -34,9 +40,9 @@ type FieldPresence = "implicit" | "always" | "optional" | "oneof" | "list" | "ma
 interface MessageField {
   readonly name: string;
   readonly number: number;
-  /** How each of its values, or entries, is written. */
+  /** Wire type of each value or map entry. */
   readonly wireType: WireType;
-  /** What stands before it: the number, and `wireType`. */
+  /** Protobuf tag: the field number combined with `wireType`. */
   readonly tag: number;
   readonly codec: FieldCodec;
   readonly presence: FieldPresence;
@@ -55,23 +61,26 @@ const BUILT_IN_CODECS: Readonly<Record<string, FieldCodec>> = {
   Value: valueCodec,
 };
 
-/** The messages of a notation. `enums`: names by their numbers. */
+/**
+ * Creates codecs for message definitions and returns a function that looks up a codec by message name.
+ * `enums` has the value names of each enum, indexed by number.
+ */
 export function createMessageCodecs(
   notation: MessageDefinitions,
   enums: Readonly<Record<string, readonly string[]>> = {},
 ): (name: string) => MessageCodec {
-  const kinds = new Map(Object.entries(BUILT_IN_CODECS));
-  for (const [name, names] of Object.entries(enums)) kinds.set(name, createEnumCodec(names));
+  const codecs = new Map(Object.entries(BUILT_IN_CODECS));
+  for (const [name, names] of Object.entries(enums)) codecs.set(name, createEnumCodec(names));
   const messages = Object.keys(notation).map((name) => new ProtoMessageCodec(name));
-  for (const message of messages) kinds.set(message.name, message);
+  for (const message of messages) codecs.set(message.name, message);
   for (const message of messages) {
     for (const text of (notation[message.name] ?? "").split(" ")) {
-      if (text !== "") message.addField(parseField(text, kinds));
+      if (text !== "") message.addField(parseField(text, codecs));
     }
   }
   return (name) => {
-    const type = kinds.get(name);
-    if (!(type instanceof ProtoMessageCodec)) throw new Error(`There is no message ${name}.`);
+    const type = codecs.get(name);
+    if (!(type instanceof ProtoMessageCodec)) throw new Error(`The message "${name}" is not defined.`);
     return type;
   };
 }
@@ -85,7 +94,7 @@ const PRESENCE_BY_SUFFIX: Readonly<Record<string, FieldPresence>> = {
   "!": "always",
 };
 
-function parseField(text: string, kinds: ReadonlyMap<string, FieldCodec>): MessageField {
+function parseField(text: string, codecs: ReadonlyMap<string, FieldCodec>): MessageField {
   const {
     oneof,
     name = "",
@@ -94,23 +103,26 @@ function parseField(text: string, kinds: ReadonlyMap<string, FieldCodec>): Messa
     type = "string",
     suffix = "",
   } = FIELD_PATTERN.exec(text)?.groups ?? {};
-  const kind = kinds.get(type);
-  if (!kind || name === "") throw new Error(`${JSON.stringify(text)} is no field.`);
+  const codec = codecs.get(type);
+  if (!codec || name === "") throw new Error(`${JSON.stringify(text)} is not a valid field definition.`);
   const presence: FieldPresence = oneof ? "oneof" : map ? "map" : (PRESENCE_BY_SUFFIX[suffix] ?? "implicit");
-  const wire = presence === "map" ? WireType.LengthDelimited : kind.wireType;
+  const wireType = presence === "map" ? WireType.LengthDelimited : codec.wireType;
   return {
     name,
     number: Number(number),
-    wireType: wire,
-    tag: (Number(number) << 3) | wire,
-    codec: kind,
+    wireType,
+    tag: (Number(number) << 3) | wireType,
+    codec,
     presence,
   };
 }
 
-/** A writer for the next message: half of the time that a small one takes is for a buffer to grow. */
+/**
+ * Writer that is reused for the next message. For a small message, growing a new buffer takes half of the
+ * encoding time.
+ */
 let spareWriter: BinaryWriter | undefined;
-/** The buffer of a writer stays as large as it ever was. */
+/** Maximum size of a message whose writer is reused, because the buffer of a writer never shrinks. */
 const MAX_SPARE_WRITER_BYTES = 64 * 1024;
 
 class ProtoMessageCodec implements FieldCodec, MessageCodec {
@@ -146,8 +158,8 @@ class ProtoMessageCodec implements FieldCodec, MessageCodec {
     return binary;
   }
 
-  read(reader: BinaryReader, before: unknown): JsonRecord {
-    const out = (before as JsonRecord | undefined) ?? {};
+  read(reader: BinaryReader, current: unknown): JsonRecord {
+    const out = (current as JsonRecord | undefined) ?? {};
     this.#readFields(reader, readEndOffset(reader), out);
     return out;
   }
@@ -159,55 +171,49 @@ class ProtoMessageCodec implements FieldCodec, MessageCodec {
   }
 
   #readFields(reader: BinaryReader, end: number, out: JsonRecord): void {
-    for (const { name, codec: kind } of this.#alwaysPresentFields) out[name] ??= kind.emptyValue;
-    while (reader.pos < end) {
-      const [number, wire] = reader.tag();
+    for (const { name, codec } of this.#alwaysPresentFields) out[name] ??= codec.emptyValue;
+    readFields(reader, end, (number, wireType) => {
       const field = this.#fieldsByNumber[number];
-      // What stands there as something else than it should is as good as unknown.
-      if (field !== undefined && wire === field.wireType) {
-        this.#readField(field, reader, out);
-      } else reader.skip(wire, number);
-    }
-    assertAtEndOffset(reader, end);
+      // A field with an unexpected wire type is treated as unknown.
+      if (field === undefined || wireType !== field.wireType) return false;
+      this.#readField(field, reader, out);
+      return true;
+    });
   }
 
-  #readField({ name, codec: kind, presence }: MessageField, reader: BinaryReader, out: JsonRecord): void {
-    if (presence === "list") ((out[name] ??= []) as unknown[]).push(kind.read(reader, undefined));
+  #readField({ name, codec, presence }: MessageField, reader: BinaryReader, out: JsonRecord): void {
+    if (presence === "list") ((out[name] ??= []) as unknown[]).push(codec.read(reader, undefined));
     else if (presence === "map") {
       const members = (out[name] ??= {}) as JsonRecord;
-      readMapEntry(reader, members, kind.emptyValue ?? {}, () => kind.read(reader, undefined));
+      readMapEntry(reader, members, codec.emptyValue ?? {}, () => codec.read(reader, undefined));
     } else {
-      const before = out[name];
-      // The last member of a oneof is the one that counts.
-      if (presence === "oneof" && before === undefined)
+      const current = out[name];
+      // The last member of a oneof wins.
+      if (presence === "oneof" && current === undefined)
         for (const other of this.#fields) if (other.presence === "oneof") delete out[other.name];
-      out[name] = kind.read(reader, before);
+      out[name] = codec.read(reader, current);
     }
   }
 
   #writeFields(writer: BinaryWriter, json: JsonRecord): void {
     for (const field of this.#fields) {
-      const given = json[field.name];
-      if (given !== undefined) writeField(field, writer, given);
+      const value = json[field.name];
+      if (value !== undefined) writeField(field, writer, value);
     }
   }
 }
 
-function writeField(
-  { tag, codec: kind, presence }: MessageField,
-  writer: BinaryWriter,
-  given: unknown,
-): void {
+function writeField({ tag, codec, presence }: MessageField, writer: BinaryWriter, value: unknown): void {
   if (presence === "list") {
-    for (const item of given as readonly unknown[]) kind.write(writer.uint32(tag), item);
+    for (const item of value as readonly unknown[]) codec.write(writer.uint32(tag), item);
   } else if (presence === "map") {
-    for (const [key, item] of Object.entries(given as JsonRecord)) {
+    for (const [key, item] of Object.entries(value as JsonRecord)) {
       writer.uint32(tag).fork();
       writer.tag(1, WireType.LengthDelimited).string(key);
-      kind.write(writer.tag(2, kind.wireType), item);
+      codec.write(writer.tag(2, codec.wireType), item);
       writer.join();
     }
-  } else if ((presence !== "implicit" && presence !== "always") || given !== kind.emptyValue) {
-    kind.write(writer.uint32(tag), given);
+  } else if ((presence !== "implicit" && presence !== "always") || value !== codec.emptyValue) {
+    codec.write(writer.uint32(tag), value);
   }
 }

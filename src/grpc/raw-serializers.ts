@@ -1,14 +1,13 @@
 import { Metadata, type MethodDefinition } from "@grpc/grpc-js";
-
-export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength);
-}
+import { toBuffer } from "./field-codecs.ts";
 
 function passThroughBytes(binary: Buffer): Uint8Array {
   return binary;
 }
 
-/** How gRPC takes messages from us and gives them to us: as bytes, so that it is ours what is wrong with them. */
+/**
+ * gRPC serializers that pass messages through as bytes, so invalid messages are reported by our own codecs.
+ */
 export const RAW_SERIALIZERS: Pick<
   MethodDefinition<Uint8Array, Uint8Array>,
   "requestSerialize" | "requestDeserialize" | "responseSerialize" | "responseDeserialize"
@@ -19,6 +18,7 @@ export const RAW_SERIALIZERS: Pick<
   responseDeserialize: passThroughBytes,
 };
 
+/** Converts headers to gRPC metadata. */
 export function toGrpcMetadata(headers: Readonly<Record<string, string>>): Metadata {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);

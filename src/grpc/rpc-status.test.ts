@@ -4,15 +4,15 @@ import { A2AError } from "../protocol/index.ts";
 import { fromGrpcError, toGrpcError } from "../wire/index.ts";
 import { truncateStatusMessage, decodeRpcStatus, encodeRpcStatus } from "./rpc-status.ts";
 
-/** What the other side makes of an error. */
+/** Encodes an error as a gRPC status and decodes it again. */
 function roundTripError(error: A2AError): A2AError {
   const { status, message, details } = toGrpcError(error, "1.0.1");
-  const told = decodeRpcStatus(encodeRpcStatus({ code: 9, message, details }));
-  return fromGrpcError("GetTask", status, told.message, told.details);
+  const decoded = decodeRpcStatus(encodeRpcStatus({ code: 9, message, details }));
+  return fromGrpcError("GetTask", status, decoded.message, decoded.details);
 }
 
 describe("a google.rpc.Status", () => {
-  it("brings an error over as it is [E-03]", () => {
+  it("preserves an error [E-03]", () => {
     const errors = [
       A2AError.taskNotFound("t"),
       A2AError.invalidParams([
@@ -24,7 +24,7 @@ describe("a google.rpc.Status", () => {
     for (const error of errors) expect(roundTripError(error)).toEqual(error);
   });
 
-  it("is the same to the official SDK [E-03]", () => {
+  it("is equal in the official SDK [E-03]", () => {
     const { message, details } = toGrpcError(A2AError.taskNotFound("t"), "1.0.1");
     const { code, details: any } = decodeBySdk(Buffer.from(encodeRpcStatus({ code: 5, message, details })));
     expect([code, any.map(({ typeUrl }) => typeUrl)]).toEqual([
@@ -38,7 +38,7 @@ describe("a google.rpc.Status", () => {
     });
   });
 
-  it("stays small enough for a trailer, whatever is wrong with a request [E-03]", () => {
+  it("fits into a trailer for any number of violations [E-03]", () => {
     const description = "ü".repeat(300);
     const violations = Array.from({ length: 100 }, (_, at) => ({ field: `parts[${at}]`, description }));
     const details = [{ "@type": "type.example.com/unknown", of: "their sender" }];
@@ -47,8 +47,8 @@ describe("a google.rpc.Status", () => {
     const binary = encodeRpcStatus({ code: 3, message, details: all });
     expect(binary.length).toBeLessThan(4_000);
     expect(truncateStatusMessage(message).length).toBeLessThan(1_000);
-    const told = roundTripError(error);
-    expect(told.violations.length).toBeGreaterThan(2);
-    expect(told.violations).toEqual(violations.slice(0, told.violations.length));
+    const decoded = roundTripError(error);
+    expect(decoded.violations.length).toBeGreaterThan(2);
+    expect(decoded.violations).toEqual(violations.slice(0, decoded.violations.length));
   });
 });

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../protocol/index.ts";
-import { encodeBase64 } from "./field-codecs.ts";
+import { toBuffer } from "./field-codecs.ts";
 import { type MessageCodec, createMessageCodecs } from "./message-codec.ts";
 
-/** The messages of `google.rpc` in which errors are told (A2A §10.6). */
+/** Codecs for the `google.rpc` messages of error details (A2A §10.6). */
 const getGoogleRpcCodec = createMessageCodecs({
   Status: "code=1:int32 message=2 details=3:Any[]",
   Any: "typeUrl=1 value=2:bytes",
@@ -19,34 +19,39 @@ const DETAIL_CODECS = new Map<unknown, MessageCodec>(
 );
 
 /**
- * Peers refuse trailers of more than 8 KiB in all (gRPC's own default). Base64 makes a third more of these bytes, and the
- * message stands there once more, in which each byte may be three characters.
+ * Maximum size of the message in a status, in bytes. gRPC implementations reject trailers over 8 KiB by
+ * default. Base64 adds a third to the binary status. The message is also sent a second time as text, in which
+ * each byte may be escaped to three characters.
  */
 const MAX_MESSAGE_BYTES = 800;
+/** Maximum size of all details in a status, in bytes. */
 const MAX_DETAILS_BYTES = 3_000;
 
-/** `google.rpc.Status`; `details` are ProtoJSON `Any` objects. */
+/** A decoded `google.rpc.Status`. `details` are ProtoJSON `Any` objects. */
 export interface RpcStatus {
   readonly code: number;
   readonly message: string;
   readonly details: readonly JsonObject[];
 }
 
-/** The binary for `grpc-status-details-bin`. Left out are details of types that only their sender could write, and what is too much for a trailer. */
+/**
+ * Encodes the binary `grpc-status-details-bin` metadata. Details of unknown types are omitted, because they
+ * have no codec. Details that exceed the trailer limit are omitted too.
+ */
 export function encodeRpcStatus({ code, message, details }: RpcStatus): Uint8Array {
-  let room = MAX_DETAILS_BYTES;
+  let remainingBytes = MAX_DETAILS_BYTES;
   const packed = [];
   for (const detail of details.map(truncateViolations)) {
     const typeUrl = detail["@type"];
     const binary = DETAIL_CODECS.get(typeUrl)?.encode(detail);
-    if (!binary || binary.length > room) continue;
-    room -= binary.length;
-    packed.push({ typeUrl, value: encodeBase64(binary) });
+    if (!binary || binary.length > remainingBytes) continue;
+    remainingBytes -= binary.length;
+    packed.push({ typeUrl, value: toBuffer(binary).toString("base64") });
   }
   return STATUS_CODEC.encode({ code, message: truncateStatusMessage(message), details: packed });
 }
 
-/** Reads what `encodeRpcStatus` or another server wrote. Throws for what is no Status. */
+/** Decodes a `google.rpc.Status` of any server. Throws if the bytes are not a valid status. */
 export function decodeRpcStatus(binary: Uint8Array): RpcStatus {
   const { code, message, details } = STATUS_CODEC.decode(binary);
   return {
@@ -57,30 +62,33 @@ export function decodeRpcStatus(binary: Uint8Array): RpcStatus {
 }
 
 function unpackDetail({ typeUrl = "", value }: JsonObject): JsonObject[] {
-  const type = DETAIL_CODECS.get(typeUrl);
-  if (!type) return [];
+  const codec = DETAIL_CODECS.get(typeUrl);
+  if (!codec) return [];
   return [
-    { "@type": typeUrl, ...type.decode(Buffer.from(typeof value === "string" ? value : "", "base64")) },
+    { "@type": typeUrl, ...codec.decode(Buffer.from(typeof value === "string" ? value : "", "base64")) },
   ];
 }
 
-/** A message as it fits into a trailer, in whole characters: half of one, by our cut or in the text, no status can have. */
+/**
+ * Truncates a message to the trailer limit without splitting a character. Unpaired surrogates are replaced,
+ * because a status must be valid UTF-8.
+ */
 export function truncateStatusMessage(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_MESSAGE_BYTES) return bytes.toString();
   return `${new TextDecoder().decode(bytes.subarray(0, MAX_MESSAGE_BYTES), { stream: true })}…`;
 }
 
-/** As many violations as there is room for, the first ones first. */
+/** Truncates the violations of a detail to the limit. The first violations are kept. */
 function truncateViolations(detail: JsonObject): JsonObject {
   const { fieldViolations } = detail;
   if (!Array.isArray(fieldViolations)) return detail;
-  let room = MAX_DETAILS_BYTES;
+  let remainingBytes = MAX_DETAILS_BYTES;
   return {
     ...detail,
     fieldViolations: fieldViolations.filter((violation) => {
-      room -= Buffer.byteLength(JSON.stringify(violation));
-      return room > 0;
+      remainingBytes -= Buffer.byteLength(JSON.stringify(violation));
+      return remainingBytes > 0;
     }),
   };
 }

@@ -8,18 +8,18 @@ import { GRPC_SERVICE_V0_3 } from "./service-v0_3.ts";
 const { protoDialect: proto } = wire;
 
 describe("a message of 0.3", () => {
-  it("is the same to the official SDK, which reads what we write and writes what we read", () => {
+  it("is interchangeable with the official SDK in both directions", () => {
     const { response } = GRPC_SERVICE_V0_3.methods.SendStreamingMessage!;
     const { responseDeserialize: read, responseSerialize: write } = A2AService.sendStreamingMessage;
     fc.assert(
       fc.property(eventArbitrary, (event) => {
-        // This one makes 0 of `null`.
+        // The official SDK converts `null` to 0.
         fc.pre(isPreservedBySdk(event) && !JSON.stringify(event).includes("null"));
         const json = proto.toResultMessage("SendStreamingMessage", event);
         const ours = Buffer.from(response.encode(json));
         const theirs = response.decode(write(read(ours)));
         expect(theirs).toEqual(response.decode(ours));
-        // What 0.3 has no place for is lost on the way, the same as in its ProtoJSON.
+        // Members that 0.3 does not have are dropped, as in its ProtoJSON.
         expect(proto.decodeResult("SendStreamingMessage", theirs)).toEqual(
           proto.decodeResult("SendStreamingMessage", JSON.parse(JSON.stringify(json))),
         );
@@ -79,20 +79,17 @@ describe("a message of 0.3", () => {
       "deleteTaskPushNotificationConfig",
       { name: "tasks/t/pushNotificationConfigs/c" },
     ],
-  ] as const)(
-    "may be a request: %s has the path and the fields that the official SDK has",
-    (operation, name, request) => {
-      const method = GRPC_SERVICE_V0_3.methods[operation]!;
-      const sdk = A2AService[name];
-      expect([method.path, method.isStreaming]).toEqual([sdk.path, sdk.responseStream]);
-      const binary = Buffer.from(method.request.encode(request));
-      expect(method.request.decode(binary)).toEqual(request);
-      const write = sdk.requestSerialize as (value: unknown) => Buffer;
-      expect(method.request.decode(write(sdk.requestDeserialize(binary)))).toEqual(request);
-    },
-  );
+  ] as const)("has the path and fields of the official SDK in the request %s", (operation, name, request) => {
+    const method = GRPC_SERVICE_V0_3.methods[operation]!;
+    const sdk = A2AService[name];
+    expect([method.path, method.isStreaming]).toEqual([sdk.path, sdk.responseStream]);
+    const binary = Buffer.from(method.request.encode(request));
+    expect(method.request.decode(binary)).toEqual(request);
+    const write = sdk.requestSerialize as (value: unknown) => Buffer;
+    expect(method.request.decode(write(sdk.requestDeserialize(binary)))).toEqual(request);
+  });
 
-  it("may be a card, in the fields that the official SDK has", () => {
+  it("encodes an agent card in the fields of the official SDK", () => {
     const { response } = GRPC_SERVICE_V0_3.methods.GetExtendedAgentCard!;
     const card = {
       protocolVersion: "0.3.0",
@@ -130,7 +127,7 @@ describe("a message of 0.3", () => {
     expect(response.decode(responseSerialize(responseDeserialize(binary)))).toEqual(card);
   });
 
-  it("says that nobody waits, by a configuration without `blocking`", () => {
+  it("decodes a configuration without `blocking` as non-blocking", () => {
     const { request } = GRPC_SERVICE_V0_3.methods.SendMessage!;
     const sent = { message: { messageId: "m", role: "ROLE_USER", content: [{ text: "x" }] } };
     const decode = (json: object): unknown =>

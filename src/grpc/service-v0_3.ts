@@ -1,7 +1,7 @@
 import { createMessageCodecs, type MessageDefinitions } from "./message-codec.ts";
 import { type GrpcService, defineGrpcService } from "./grpc-service.ts";
 
-// The messages of `a2a.proto` 0.3 (package a2a.v1), by their names in ProtoJSON.
+// Messages of `a2a.proto` 0.3 (package a2a.v1), with their ProtoJSON names.
 
 const ENUM_NAMES: Readonly<Record<string, readonly string[]>> = {
   Role: ["ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT"],
@@ -35,7 +35,7 @@ const TASK_MESSAGES: MessageDefinitions = {
 
 const REQUEST_MESSAGES: MessageDefinitions = {
   SendMessageRequest: "message=1:Message configuration=2:SendMessageConfiguration metadata=3:Struct",
-  // Who sends a configuration and does not want to wait can not say so but by leaving `blocking` out.
+  // A client that sets `blocking` to false sends nothing on the wire, so an absent value decodes to false.
   SendMessageConfiguration:
     "acceptedOutputModes=1[] pushNotification=2:PushNotificationConfig historyLength=3:int32 blocking=4:bool!",
   SendMessageResponse: "|task=1:Task |message=2:Message",
@@ -85,7 +85,7 @@ const CARD_MESSAGES: MessageDefinitions = {
   Password: "tokenUrl=1 refreshUrl=2 scopes=3:{string}",
 };
 
-/** A2A 0.3; it has no ListTasks. */
+/** The gRPC service of A2A 0.3, which has no `ListTasks`. */
 export const GRPC_SERVICE_V0_3: GrpcService = defineGrpcService(
   "0.3",
   "a2a.v1.A2AService",

@@ -1,7 +1,7 @@
 import { createMessageCodecs, type MessageDefinitions } from "./message-codec.ts";
 import { type GrpcService, defineGrpcService } from "./grpc-service.ts";
 
-// The messages of `a2a.proto` 1.0 (package lf.a2a.v1), by their names in ProtoJSON.
+// Messages of `a2a.proto` 1.0 (package lf.a2a.v1), with their ProtoJSON names.
 
 const ENUM_NAMES: Readonly<Record<string, readonly string[]>> = {
   Role: ["ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT"],
@@ -86,7 +86,7 @@ const CARD_MESSAGES: MessageDefinitions = {
   DeviceCode: "deviceAuthorizationUrl=1 tokenUrl=2 refreshUrl=3 scopes=4:{string}",
 };
 
-/** A2A §10. */
+/** The gRPC service of A2A 1.0 (A2A §10). */
 export const GRPC_SERVICE_V1: GrpcService = defineGrpcService(
   "1.0",
   "lf.a2a.v1.A2AService",

@@ -16,19 +16,22 @@ interface CannedResponse {
   readonly headers?: Record<string, string>;
 }
 
-/** A small OpenID provider on a real socket: metadata, keys that can be exchanged, and a count of what was asked. */
+/**
+ * A small OpenID provider on a real socket. The provider serves metadata and keys, and records the requested
+ * paths.
+ */
 export class FakeOidcProvider implements AsyncDisposable {
   readonly requestedPaths: string[] = [];
   signer!: Signer;
-  /** What it says instead of its metadata or keys, by path. */
+  /** Responses that replace the metadata or the keys, by path. */
   readonly responseOverrides: Map<string, CannedResponse> = new Map<string, CannedResponse>();
   readonly #publishedSigners: Signer[] = [];
   readonly #httpServer: Server = createServer(({ url = "" }, response) => {
     this.requestedPaths.push(url);
-    const said = this.responseOverrides.get(url) ?? this.#buildResponse(url);
+    const canned = this.responseOverrides.get(url) ?? this.#buildResponse(url);
     response
-      .writeHead(said.status ?? 200, { "content-type": "application/json", ...said.headers })
-      .end(said.body);
+      .writeHead(canned.status ?? 200, { "content-type": "application/json", ...canned.headers })
+      .end(canned.body);
   });
 
   static async start(): Promise<FakeOidcProvider> {
@@ -46,18 +49,18 @@ export class FakeOidcProvider implements AsyncDisposable {
     return `${this.url}/keys`;
   }
 
-  /** Signs with a new key from now on; the old ones stay published unless they are to go. */
+  /** Replaces the signing key. Former keys stay published unless `retire` is set. */
   async rotateKey({ retire = false, key }: { retire?: boolean; key?: JWK } = {}): Promise<void> {
     if (retire) this.#publishedSigners.length = 0;
     this.signer = await createSigner({ privateKey: key ?? (await generateSigningKey()) });
     this.#publishedSigners.push(this.signer);
   }
 
-  /** A token of this issuer that holds for a minute, unless `claims` say otherwise. */
+  /** Returns a token of this issuer that is valid for one minute, unless `claims` override this. */
   signToken(claims: JwtClaims = {}, typ?: string): Promise<string> {
     const seconds = Math.floor(Date.now() / 1000);
-    const said = { iss: this.url, aud: "agents", sub: "ada", iat: seconds, exp: seconds + 60, ...claims };
-    return signJwt(said, this.signer, typ);
+    const payload = { iss: this.url, aud: "agents", sub: "ada", iat: seconds, exp: seconds + 60, ...claims };
+    return signJwt(payload, this.signer, typ);
   }
 
   #buildResponse(path: string): CannedResponse {

@@ -1,9 +1,11 @@
+import { isLoopbackHost } from "./loopback.ts";
 import { KeysUnavailableError } from "./verification-error.ts";
 
+/** Options for fetching public keys. */
 export interface FetchKeysOptions {
-  /** What requests go out through. Default: the runtime's `fetch`. */
+  /** The `fetch` function for requests. Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Milliseconds since 1970. Default: the system's clock. */
+  /** Returns the current time in milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
 }
 
@@ -11,8 +13,8 @@ const MAX_RESPONSE_BYTES = 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 5000;
 
 /**
- * A small JSON object from a place that one trusts with keys: over HTTPS (or from this machine), no redirects, bounded
- * in time and size. Any failure is `KeysUnavailableError`.
+ * Fetches a small JSON object from a trusted source of keys: over HTTPS (or HTTP on this machine), without
+ * redirects, and with limits of time and size. Rejects with `KeysUnavailableError` for any failure.
  */
 export async function fetchJson(
   url: URL,
@@ -27,14 +29,14 @@ export async function fetchJson(
     });
     if (!response.ok) {
       await response.body?.cancel();
-      throw new Error(`it answered HTTP ${response.status}`);
+      throw new Error(`the server returned HTTP ${response.status}`);
     }
     const json: unknown = JSON.parse(await readBoundedText(response));
     if (typeof json === "object" && json !== null) return json as Record<string, unknown>;
-    throw new Error("it is not a JSON object");
+    throw new Error("the response is not a JSON object");
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new KeysUnavailableError(`${url.href} can not be read: ${why}`, { cause });
+    throw new KeysUnavailableError(`${url.href} cannot be read: ${why}`, { cause });
   }
 }
 
@@ -44,28 +46,27 @@ async function readBoundedText(response: Response): Promise<string> {
   let bytes = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.byteLength;
-    if (bytes > MAX_RESPONSE_BYTES) throw new Error(`it is larger than ${MAX_RESPONSE_BYTES} bytes`);
+    if (bytes > MAX_RESPONSE_BYTES) throw new Error(`the response exceeds ${MAX_RESPONSE_BYTES} bytes`);
     text += decoder.decode(chunk, { stream: true });
   }
   return text + decoder.decode();
 }
 
-/** A URL that keys may come from: a key that can be exchanged on the way is worth nothing. */
-export function requireSecureUrl(what: string, given: string | URL): URL {
-  const url = parseSecureUrl(given);
+/**
+ * Returns a URL for keys. Throws for an insecure URL, because an attacker on the network could exchange the
+ * keys.
+ */
+export function requireSecureUrl(label: string, value: string | URL): URL {
+  const url = parseSecureUrl(value);
   if (url) return url;
   throw new Error(
-    `${what} must be an https URL (http only on this machine), not ${JSON.stringify(String(given))}.`,
+    `${label} must be an https URL (http only on this machine), not ${JSON.stringify(String(value))}.`,
   );
 }
 
-export function parseSecureUrl(given: unknown): URL | undefined {
-  if (!URL.canParse(String(given))) return undefined;
-  const url = new URL(String(given));
-  const isSafe = url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname));
-  return isSafe ? url : undefined;
-}
-
-function isLoopbackHost(name: string): boolean {
-  return name === "localhost" || name === "[::1]" || /^127(\.\d{1,3}){3}$/.test(name);
+/** Returns the URL if it is an HTTPS URL, or an HTTP URL of this machine. */
+export function parseSecureUrl(value: unknown): URL | undefined {
+  const url = URL.parse(String(value));
+  if (url?.protocol === "https:") return url;
+  return url?.protocol === "http:" && isLoopbackHost(url.hostname) ? url : undefined;
 }

@@ -1,7 +1,8 @@
 /**
- * SIGNATURES AND KEYS. The only room that opens `jose`: signs and verifies JWTs (access tokens, push notifications) and
- * flattened JWS (agent cards), and finds the public keys of others: given ones, those at a JWKS URL, those of an OpenID
- * issuer. Asymmetric algorithms only, so that whoever can verify can not sign. Runs wherever Web Crypto does.
+ * SIGNATURES AND KEYS. The `keys` room signs and verifies JWTs (access tokens, push notifications) and
+ * flattened JWS (agent cards). Key resolvers find public keys in a static set, at a JWKS URL, or through an
+ * OpenID issuer. Only asymmetric algorithms are supported, so that a verifier cannot sign. No other room
+ * imports `jose`. The code runs on every platform with Web Crypto.
  */
 export type { JSONWebKeySet, JWK } from "jose";
 export type { SignatureAlgorithm } from "./signature-algorithms.ts";
@@ -11,6 +12,7 @@ export type { IssuerMetadata } from "./issuer-discovery.ts";
 export type { FetchKeysOptions } from "./fetch-json.ts";
 export type { KeyResolver } from "./key-resolver.ts";
 export { createStaticKeyResolver, createIssuerKeyResolver, createJwksKeyResolver } from "./key-resolver.ts";
+export { isLoopbackHost } from "./loopback.ts";
 export type { JwsSignature } from "./jws.ts";
 export { signJws, verifyJws } from "./jws.ts";
 export type { JwtClaims, JwtValidationOptions } from "./jwt.ts";

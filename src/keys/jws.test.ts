@@ -16,7 +16,7 @@ const decodeBase64UrlJson = (part: string): unknown => JSON.parse(Buffer.from(pa
 const ALGORITHMS: SignatureAlgorithm[] = ["ES256", "EdDSA", "RS256", "PS256"];
 
 describe("a signature over bytes", () => {
-  it.each(ALGORITHMS)("with %s holds for those bytes and no others", async (alg) => {
+  it.each(ALGORITHMS)("with %s is valid for those bytes and no others", async (alg) => {
     const signer = await createSigner({ privateKey: await generateSigningKey(alg), kid: "k1" });
     const keys = createStaticKeyResolver(buildJwks([signer]));
     const made = await signJws(encodeUtf8("card"), signer, { typ: "JOSE" });
@@ -28,7 +28,7 @@ describe("a signature over bytes", () => {
     );
   });
 
-  it("is refused when nothing, or something else than text, stands where it should", async () => {
+  it("is rejected when a member is missing or not text", async () => {
     const signer = await createSigner({ privateKey: await generateSigningKey() });
     const keys = createStaticKeyResolver(buildJwks([signer]));
     const made = await signJws(encodeUtf8("card"), signer);
@@ -47,7 +47,7 @@ describe("a signature over bytes", () => {
 });
 
 describe("a signer", () => {
-  it("is made of a JWK, which says what it signs, and is named by its thumbprint", async () => {
+  it("is created from a JWK, which determines the algorithm, with the thumbprint as key id", async () => {
     const key = await generateSigningKey("EdDSA");
     const { kid: _, alg: __, ...bare } = key;
     const signer = await createSigner({ privateKey: bare });
@@ -58,10 +58,10 @@ describe("a signer", () => {
     });
   });
 
-  it("is made of PKCS #8, as openssl writes it", async () => {
+  it("is created from PKCS #8, as openssl writes it", async () => {
     const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 });
     const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
-    await expect(createSigner({ privateKey: pem })).rejects.toThrow(`give "alg" too`);
+    await expect(createSigner({ privateKey: pem })).rejects.toThrow(`set "alg"`);
     const signer = await createSigner({ privateKey: pem, alg: "PS256" });
     const made = await signJws(encodeUtf8("card"), signer);
     expect(
@@ -72,11 +72,13 @@ describe("a signer", () => {
     expect(Object.keys(signer.publicKey).toSorted()).toEqual(["alg", "e", "kid", "kty", "n", "use"]);
   });
 
-  it("needs a private key, and no secret one", async () => {
+  it("requires a private key, and no symmetric key", async () => {
     const { publicKey } = await createSigner({ privateKey: await generateSigningKey() });
-    await expect(createSigner({ privateKey: publicKey })).rejects.toThrow("needs a private key");
-    await expect(createSigner({ privateKey: { kty: "oct", k: "c2VjcmV0" } })).rejects.toThrow(`give "alg"`);
+    await expect(createSigner({ privateKey: publicKey })).rejects.toThrow("requires a private key");
+    await expect(createSigner({ privateKey: { kty: "oct", k: "c2VjcmV0" } })).rejects.toThrow(`set "alg"`);
     const secret = { kty: "oct", k: "c2VjcmV0", alg: "HS256" };
-    await expect(createSigner({ privateKey: secret })).rejects.toThrow("no signature that can be allowed");
+    await expect(createSigner({ privateKey: secret })).rejects.toThrow(
+      "is not a supported signature algorithm",
+    );
   });
 });

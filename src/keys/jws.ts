@@ -4,24 +4,32 @@ import type { KeyResolver } from "./key-resolver.ts";
 import { VerificationError, toVerificationError } from "./verification-error.ts";
 import type { Signer } from "./signer.ts";
 
-/** A signature over bytes that travel elsewhere: flattened JWS without its payload (RFC 7515 §7.2.2, appendix F). */
+/**
+ * A signature over bytes that are sent separately: a flattened JWS without its payload (RFC 7515 §7.2.2,
+ * appendix F).
+ */
 export interface JwsSignature {
-  /** The protected header, base64url. */
+  /** The protected header, encoded as base64url. */
   readonly protected: string;
   readonly signature: string;
 }
 
-/** Signs bytes. The protected header has `alg` and `kid`, and what `header` adds. */
+/** Signs bytes. The protected header contains `alg`, `kid`, and the members of `header`. */
 export async function signJws(
   payload: Uint8Array,
-  { alg, kid, privateKey: key }: Signer,
+  { alg, kid, privateKey }: Signer,
   header: Omit<JWSHeaderParameters, "alg" | "kid"> = {},
 ): Promise<JwsSignature> {
-  const signed = await new FlattenedSign(payload).setProtectedHeader({ alg, ...header, kid }).sign(key);
+  const signed = await new FlattenedSign(payload)
+    .setProtectedHeader({ alg, ...header, kid })
+    .sign(privateKey);
   return { protected: signed.protected ?? "", signature: signed.signature };
 }
 
-/** The protected header of a signature that holds for `payload`; rejects with `VerificationError`. */
+/**
+ * Verifies a signature over `payload` and returns its protected header. Rejects with `VerificationError` if
+ * it is invalid.
+ */
 export async function verifyJws(
   payload: Uint8Array,
   { protected: header, signature }: JwsSignature,

@@ -4,36 +4,42 @@ import type { KeyResolver } from "./key-resolver.ts";
 import { toVerificationError } from "./verification-error.ts";
 import type { Signer } from "./signer.ts";
 
-/** What a JWT claims. */
+/** The claims of a JWT. */
 export type JwtClaims = JWTPayload;
 
-/** What must hold of a JWT beside its signature. */
+/** Requirements for a JWT in addition to its signature. */
 export interface JwtValidationOptions {
-  /** Who must have made it. */
+  /** Accepted issuers. Default: any. */
   readonly issuer?: string | readonly string[];
-  /** For whom it must be: one of these. */
+  /** Accepted audiences. The token must name one of them. Default: any. */
   readonly audience?: string | readonly string[];
-  /** Default: all that `SIGNATURE_ALGORITHMS` names. */
+  /** Accepted signature algorithms. Default: all of `SIGNATURE_ALGORITHMS`. */
   readonly algorithms?: readonly SignatureAlgorithm[];
-  /** By how much clocks may differ, in seconds. Default 5. */
+  /** Allowed clock difference, in seconds. Default: 5. */
   readonly clockTolerance?: number;
-  /** Claims that must be there. Default `exp`: a token that never ends can not be taken back. */
+  /**
+   * Claims that the token must have. Default: `["exp"]`, because a token that does not expire cannot be
+   * revoked.
+   */
   readonly requiredClaims?: readonly string[];
-  /** How long ago it may have been made (`iat`), in seconds. Default: any time. */
+  /** Maximum age of the token (`iat`), in seconds. Default: no limit. */
   readonly maxAge?: number;
-  /** What the header's `typ` must be, for example `at+jwt`. */
+  /** Required `typ` of the header, for example `at+jwt`. Default: any. */
   readonly typ?: string;
-  /** Milliseconds since 1970. Default: the system's clock. */
+  /** Returns the current time in milliseconds since 1970. Default: the system clock. */
   readonly now?: () => number;
 }
 
-/** The claims of a JWT that holds; rejects with `VerificationError`, and with `KeysUnavailableError`. */
+/**
+ * Verifies a JWT and returns its claims. Rejects with `VerificationError` for an invalid token, and with
+ * `KeysUnavailableError` when the public keys cannot be fetched.
+ */
 export async function verifyJwt(
   token: string,
   keys: KeyResolver,
-  rules: JwtValidationOptions,
+  validation: JwtValidationOptions,
 ): Promise<JwtClaims> {
-  const options = toJoseOptions(rules);
+  const options = toJoseOptions(validation);
   try {
     return await verifyWithMatchingKeys(token, keys, options);
   } catch (error) {
@@ -64,7 +70,7 @@ function toJoseOptions(rules: JwtValidationOptions): JWTVerifyOptions {
   };
 }
 
-/** A token without `kid` may be of any of several keys. */
+/** Verifies a token with each key that matches its header. Several keys can match a token without `kid`. */
 async function verifyWithMatchingKeys(
   token: string,
   keys: KeyResolver,
@@ -77,19 +83,19 @@ async function verifyWithMatchingKeys(
     for await (const key of error) {
       try {
         return (await jwtVerify(token, key, options)).payload;
-      } catch (wrong) {
-        if (!(wrong instanceof errors.JWSSignatureVerificationFailed)) throw wrong;
+      } catch (keyError) {
+        if (!(keyError instanceof errors.JWSSignatureVerificationFailed)) throw keyError;
       }
     }
     throw new errors.JWSSignatureVerificationFailed();
   }
 }
 
-/** A compact JWT. `claims` has what is to be said, times included (`exp`, `iat`: seconds since 1970). */
+/** Returns a signed compact JWT. The times in `claims` (`exp`, `iat`) are in seconds since 1970. */
 export async function signJwt(
   claims: JwtClaims,
-  { alg, kid, privateKey: key }: Signer,
+  { alg, kid, privateKey }: Signer,
   typ: string = "JWT",
 ): Promise<string> {
-  return new SignJWT(claims).setProtectedHeader({ alg, kid, typ }).sign(key);
+  return new SignJWT(claims).setProtectedHeader({ alg, kid, typ }).sign(privateKey);
 }

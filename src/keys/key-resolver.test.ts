@@ -13,7 +13,7 @@ import { FakeOidcProvider } from "./fake-oidc-provider.fixture.ts";
 
 const DISCOVERY_PATH = "/.well-known/openid-configuration";
 
-describe("the keys of others", () => {
+describe("public keys", () => {
   let issuer: FakeOidcProvider;
   let time: number;
   const now = (): number => time;
@@ -35,13 +35,13 @@ describe("the keys of others", () => {
     expect(issuer.requestedPaths).toEqual(["/keys"]);
   });
 
-  it("are found by the metadata of their issuer", async () => {
+  it("are found with the metadata of their issuer", async () => {
     const keys = createIssuerKeyResolver(issuer.url, { now });
     expect(await check(keys)).toBe("ada");
     expect(issuer.requestedPaths).toEqual([DISCOVERY_PATH, "/keys"]);
   });
 
-  it("are fetched again for a key that is new, but not for every name that somebody makes up", async () => {
+  it("are fetched again for a new key, but not for every unknown key id", async () => {
     const keys = createJwksKeyResolver(issuer.jwksUrl, { now });
     await check(keys);
     await issuer.rotateKey({ retire: true });
@@ -57,7 +57,7 @@ describe("the keys of others", () => {
     expect(fetched()).toBe(2);
   });
 
-  it("that were taken back are believed for ten minutes at most", async () => {
+  it("that were revoked are used for ten minutes at most", async () => {
     const keys = createJwksKeyResolver(issuer.jwksUrl, { now });
     const token = await issuer.signToken({ exp: 2 ** 33 });
     await check(keys, token);
@@ -67,7 +67,7 @@ describe("the keys of others", () => {
     await expect(check(keys, token)).rejects.toThrow(VerificationError);
   });
 
-  it("that can not be had make nobody a liar, and nobody waits for them twice in five seconds", async () => {
+  it("that are unavailable are not requested again within five seconds", async () => {
     issuer.responseOverrides.set("/keys", { status: 500, body: "" });
     const keys = createJwksKeyResolver(issuer.jwksUrl, { now });
     for (let at = 0; at < 3; at++) await expect(check(keys)).rejects.toThrow(KeysUnavailableError);
@@ -77,7 +77,7 @@ describe("the keys of others", () => {
     expect(await check(keys)).toBe("ada");
   });
 
-  it("are used on for an hour while their place does not answer", async () => {
+  it("are used for an hour while their source is unavailable", async () => {
     const keys = createJwksKeyResolver(issuer.jwksUrl, { now });
     const token = await issuer.signToken({ exp: 2 ** 33 });
     await check(keys, token);
@@ -104,14 +104,14 @@ describe("the keys of others", () => {
       DISCOVERY_PATH,
       { body: `{"issuer":"SELF","jwks_uri":"http://a.example"}` },
     ],
-  ])("that %s are not used", async (_, path, said) => {
+  ])("that %s are not used", async (_, path, canned) => {
     const body =
-      path === DISCOVERY_PATH && said.body === "{}" ? JSON.stringify({ issuer: issuer.url }) : said.body;
-    issuer.responseOverrides.set(path, { ...said, body });
+      path === DISCOVERY_PATH && canned.body === "{}" ? JSON.stringify({ issuer: issuer.url }) : canned.body;
+    issuer.responseOverrides.set(path, { ...canned, body });
     await expect(check(createIssuerKeyResolver(issuer.url, { now }))).rejects.toThrow(KeysUnavailableError);
   });
 
-  it("may come with some that nobody understands, and never with a secret one", async () => {
+  it("can be mixed with unsupported keys, which are ignored like symmetric keys", async () => {
     const { publicKey } = issuer.signer;
     const secret = { kty: "oct", k: "c2VjcmV0", kid: publicKey.kid, alg: "HS256" };
     issuer.responseOverrides.set("/keys", {
@@ -120,7 +120,7 @@ describe("the keys of others", () => {
     expect(await check(createJwksKeyResolver(issuer.jwksUrl, { now }))).toBe("ada");
   });
 
-  it("must come over HTTPS, or from this machine", () => {
+  it("must be fetched over HTTPS, or from this machine", () => {
     for (const url of ["http://example.com/keys", "file:///keys", "keys", "http://127.0.0.1.evil.example/"]) {
       expect(() => createJwksKeyResolver(url)).toThrow("must be an https URL");
       expect(() => createIssuerKeyResolver(url)).toThrow("must be an https URL");
@@ -128,9 +128,11 @@ describe("the keys of others", () => {
     expect(() => createJwksKeyResolver("https://example.com/keys")).not.toThrow();
   });
 
-  it("are public ones where they are given", async () => {
+  it("must be public keys when they are static", async () => {
     const secret = await generateSigningKey();
-    expect(() => createStaticKeyResolver([secret])).toThrow("is not public");
-    expect(() => createStaticKeyResolver({ keys: [{ kty: "oct", k: "c2VjcmV0" }] })).toThrow("is not public");
+    expect(() => createStaticKeyResolver([secret])).toThrow("is not a public key");
+    expect(() => createStaticKeyResolver({ keys: [{ kty: "oct", k: "c2VjcmV0" }] })).toThrow(
+      "is not a public key",
+    );
   });
 });

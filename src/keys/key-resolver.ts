@@ -10,19 +10,31 @@ import {
 import { discoverIssuer, buildDiscoveryUrl } from "./issuer-discovery.ts";
 import { fetchJson, requireSecureUrl, type FetchKeysOptions } from "./fetch-json.ts";
 
-/** Finds the public key that a signature's header asks for. */
+/** Returns the public key that the header of a signature requires. */
 export type KeyResolver = (header?: JWSHeaderParameters, signed?: FlattenedJWSInput) => Promise<CryptoKey>;
 
-/** How long fetched keys are used without asking again. */
+/** Time in milliseconds for which fetched keys are used without a new request. */
 const KEYS_FRESH_MS = 600_000;
-/** How long they are used while their place does not answer: it may be down, or have something to take back. */
+/**
+ * Maximum time in milliseconds for which fetched keys are used while their source is unavailable. Using keys
+ * for longer could accept a revoked key.
+ */
 const MAX_STALE_MS = 3_600_000;
-/** How often, at most, keys are asked for: strangers choose the `kid` that makes us ask. */
+/**
+ * Minimum time in milliseconds between requests for keys. Unauthenticated clients choose the `kid` that
+ * causes a request.
+ */
 const MIN_REFETCH_INTERVAL_MS = 30_000;
-/** After a failure sooner, and no request waits for a place that does not answer. */
+/**
+ * Time in milliseconds before the next request after a failure. In the meantime, verifications fail or use
+ * cached keys.
+ */
 const RETRY_DELAY_MS = 5000;
 
-/** Keys that are at hand. Secret ones are refused: a verifier has no use for them. */
+/**
+ * Returns a resolver for a fixed set of public keys. Throws for a private or symmetric key, which a verifier
+ * must not have.
+ */
 export function createStaticKeyResolver(
   keys: JSONWebKeySet | readonly JWK[],
   { now = Date.now }: FetchKeysOptions = {},
@@ -30,12 +42,15 @@ export function createStaticKeyResolver(
   const set = isJsonWebKeySet(keys) ? keys : { keys: [...keys] };
   const secret = set.keys.find(({ kty, d, priv }) => kty === "oct" || d !== undefined || priv !== undefined);
   if (secret) {
-    throw new Error(`The key ${JSON.stringify(secret.kid ?? "")} is not public; give only public keys.`);
+    throw new Error(`The key ${JSON.stringify(secret.kid ?? "")} is not a public key; use only public keys.`);
   }
   return createValidKeyResolver(set, now);
 }
 
-/** The keys of a set as long as they are valid, where they say so (`nbf`, `exp`: seconds since 1970, as in JWT). */
+/**
+ * Returns a resolver for the keys that are valid now. A key can limit its validity with `nbf` and `exp`, as
+ * in a JWT.
+ */
 function createValidKeyResolver(set: JSONWebKeySet, now: () => number): KeyResolver {
   if (!set.keys.some((key) => "exp" in key || "nbf" in key)) return createLocalJWKSet(set);
   return (header, signed) => {
@@ -44,7 +59,10 @@ function createValidKeyResolver(set: JSONWebKeySet, now: () => number): KeyResol
   };
 }
 
-/** A time that is no number compares with none, so such a key is never valid. */
+/**
+ * Returns true if a key is valid at a time. A comparison with an invalid time is false, so such a key is
+ * never valid.
+ */
 function isKeyValidAt({ exp, nbf }: JWK & { exp?: unknown; nbf?: unknown }, seconds: number): boolean {
   return seconds < Number(exp ?? Infinity) && seconds >= Number(nbf ?? -Infinity);
 }
@@ -53,13 +71,16 @@ function isJsonWebKeySet(keys: JSONWebKeySet | readonly JWK[]): keys is JSONWebK
   return !Array.isArray(keys);
 }
 
-/** The keys at a JWKS URL, fetched when first needed and again for a `kid` that is not among them (rotation). */
+/**
+ * Returns a resolver for the keys at a JWKS URL. The resolver fetches the keys at first use, and again for an
+ * unknown `kid`, which supports key rotation.
+ */
 export function createJwksKeyResolver(jwksUrl: string | URL, options: FetchKeysOptions = {}): KeyResolver {
   const url = requireSecureUrl("The JWKS URL", jwksUrl);
   return createCachedKeyResolver(() => fetchJwks(url, options), options);
 }
 
-/** The keys of an OpenID issuer, found by its metadata. */
+/** Returns a resolver for the keys of an OpenID issuer, whose metadata contains the URL of the keys. */
 export function createIssuerKeyResolver(issuer: string, options: FetchKeysOptions = {}): KeyResolver {
   buildDiscoveryUrl(issuer);
   const load = async (): Promise<JSONWebKeySet> =>
@@ -70,11 +91,14 @@ export function createIssuerKeyResolver(issuer: string, options: FetchKeysOption
 async function fetchJwks(url: URL, options: FetchKeysOptions): Promise<JSONWebKeySet> {
   const json = await fetchJson(url, options);
   const keys = Array.isArray(json["keys"]) ? (json["keys"] as JWK[]) : [];
-  // One that is not understood, or that can not be public, is no reason to refuse the others.
+  // Invalid and symmetric keys are ignored, so that the other keys remain usable.
   return { keys: keys.filter((key) => typeof key === "object" && key !== null && key.kty !== "oct") };
 }
 
-/** Keeps loaded keys while they are fresh, and while their place does not answer. */
+/**
+ * Returns a resolver that caches loaded keys, and uses stale keys for a limited time while their source is
+ * unavailable.
+ */
 function createCachedKeyResolver(
   load: () => Promise<JSONWebKeySet>,
   { now = Date.now }: FetchKeysOptions,
@@ -97,7 +121,7 @@ function createCachedKeyResolver(
       loading = undefined;
     }
   };
-  /** One request at a time, and none before its time. */
+  /** Reloads the keys with at most one concurrent request, and not before the minimum interval has passed. */
   const refresh = async (): Promise<void> => {
     if (loading === undefined && now() < nextAt) return;
     await (loading ??= reload());
@@ -109,9 +133,9 @@ function createCachedKeyResolver(
     try {
       return await keys(header, signed);
     } catch (error) {
-      const known = keys;
+      const previousKeys = keys;
       if (error instanceof errors.JWKSNoMatchingKey) await refresh();
-      if (keys === known) throw error;
+      if (keys === previousKeys) throw error;
       return await keys(header, signed);
     }
   };

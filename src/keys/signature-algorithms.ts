@@ -1,6 +1,6 @@
 /**
- * The signatures that are made and believed. No `none`, and nothing symmetric: with `HS256` a public key would do as
- * the secret (RFC 8725 §3.1).
+ * The supported signature algorithms. `none` and symmetric algorithms are excluded: with `HS256`, an attacker
+ * could use a public key as the secret (RFC 8725 §3.1).
  */
 export const SIGNATURE_ALGORITHMS = [
   "ES256",
@@ -16,15 +16,16 @@ export const SIGNATURE_ALGORITHMS = [
   "PS512",
 ] as const;
 
+/** The name of a supported signature algorithm. */
 export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
 
-/** The algorithms that a verifier allows, none of them outside the list, whatever it was configured with. */
+/** Returns the algorithms. Throws for an empty list, and for an algorithm outside `SIGNATURE_ALGORITHMS`. */
 export function requireSupportedAlgorithms(
   algorithms: readonly SignatureAlgorithm[] = SIGNATURE_ALGORITHMS,
 ): string[] {
-  const wrong = algorithms.find((name) => !SIGNATURE_ALGORITHMS.includes(name));
-  if (wrong === undefined && algorithms.length > 0) return [...algorithms];
+  const unsupported = algorithms.find((name) => !SIGNATURE_ALGORITHMS.includes(name));
+  if (unsupported === undefined && algorithms.length > 0) return [...algorithms];
   throw new Error(
-    `${JSON.stringify(wrong ?? [])} is no signature that can be allowed; use some of ${SIGNATURE_ALGORITHMS.join(", ")}.`,
+    `${JSON.stringify(unsupported ?? [])} is not a supported signature algorithm; use one of ${SIGNATURE_ALGORITHMS.join(", ")}.`,
   );
 }

@@ -10,39 +10,43 @@ import {
 } from "jose";
 import { requireSupportedAlgorithms, type SignatureAlgorithm } from "./signature-algorithms.ts";
 
+/** Options for `createSigner`. */
 export interface SignerOptions {
-  /** A private key: a JWK, or PKCS #8 as PEM (`-----BEGIN PRIVATE KEY-----`), which needs `alg` beside it. */
+  /**
+   * The private key: a JWK, or PKCS #8 in PEM format (`-----BEGIN PRIVATE KEY-----`), which also requires
+   * `alg`.
+   */
   readonly privateKey: JWK | string;
-  /** Default: what the JWK says, else what its key is commonly used for. */
+  /** Signature algorithm. Default: the `alg` of the JWK, otherwise the usual algorithm for the key type. */
   readonly alg?: SignatureAlgorithm;
-  /** Names the key for verifiers. Default: what the JWK says, else the key's thumbprint (RFC 7638). */
+  /** Key id for verifiers. Default: the `kid` of the JWK, otherwise the thumbprint of the key (RFC 7638). */
   readonly kid?: string;
 }
 
-/** A private key at work: signs, and knows what others need to verify. */
+/** A loaded private key, with the public key for verifiers. */
 export interface Signer {
   readonly alg: SignatureAlgorithm;
   readonly kid: string;
-  /** The key that others verify with. */
+  /** The public key for verifiers. */
   readonly publicKey: JWK;
-  /** For this room only; it can not be read out. */
+  /** The private key, which cannot be exported. Only this room uses it. */
   readonly privateKey: CryptoKey;
 }
 
-/** A signer of a private key. */
+/** Creates a signer from a private key. Rejects for a public or symmetric key. */
 export async function createSigner({ privateKey, alg, kid }: SignerOptions): Promise<Signer> {
   const jwk = typeof privateKey === "string" ? await importPemKey(privateKey, alg) : privateKey;
   const algorithm = alg ?? inferAlgorithm(jwk);
   requireSupportedAlgorithms([algorithm]);
   const key = await importJWK({ ...jwk, alg: algorithm }, algorithm, { extractable: false });
   if (key instanceof Uint8Array || key.type !== "private") {
-    throw new Error("A signer needs a private key (EC, OKP or RSA); this one has none.");
+    throw new Error("A signer requires a private key; use an EC, OKP, or RSA private key.");
   }
   const name = kid ?? jwk.kid ?? (await calculateJwkThumbprint(jwk));
   return { alg: algorithm, kid: name, publicKey: toPublicJwk(jwk, algorithm, name), privateKey: key };
 }
 
-/** A new private key as a JWK, to be kept where secrets are kept. */
+/** Generates a private key as a JWK. Store it like any other secret. */
 export async function generateSigningKey(alg: SignatureAlgorithm = "ES256"): Promise<JWK> {
   const [name = "ES256"] = requireSupportedAlgorithms([alg]);
   const { privateKey } = await generateKeyPair(name, { extractable: true });
@@ -50,14 +54,14 @@ export async function generateSigningKey(alg: SignatureAlgorithm = "ES256"): Pro
   return { ...jwk, alg, use: "sig", kid: await calculateJwkThumbprint(jwk) };
 }
 
-/** What a JWKS endpoint answers: the public keys of all that sign, or have lately signed. */
+/** Returns the JSON Web Key Set with the public keys of the signers. */
 export function buildJwks(signers: readonly Pick<Signer, "publicKey">[]): JSONWebKeySet {
   return { keys: signers.map(({ publicKey }) => publicKey) };
 }
 
 async function importPemKey(pem: string, alg: SignatureAlgorithm | undefined): Promise<JWK> {
   if (alg === undefined)
-    throw new Error(`A key in PEM does not say what it signs; give "alg" too, for example "RS256".`);
+    throw new Error(`A PEM key does not specify its algorithm; set "alg", for example "RS256".`);
   return exportJWK(await importPKCS8(pem, alg, { extractable: true }));
 }
 
@@ -69,13 +73,16 @@ const ALGORITHM_BY_CURVE: Readonly<Record<string, SignatureAlgorithm>> = {
 };
 
 function inferAlgorithm({ alg, kty, crv = "" }: JWK): SignatureAlgorithm {
-  const found = alg ?? (kty === "RSA" ? "RS256" : ALGORITHM_BY_CURVE[crv]);
-  if (found === undefined)
-    throw new Error(`The key does not say what it signs; give "alg", for example "ES256".`);
-  return found as SignatureAlgorithm;
+  const algorithm = alg ?? (kty === "RSA" ? "RS256" : ALGORITHM_BY_CURVE[crv]);
+  if (algorithm === undefined)
+    throw new Error(`The key does not specify its algorithm; set "alg", for example "ES256".`);
+  return algorithm as SignatureAlgorithm;
 }
 
-/** Member by member, so that nothing private can slip through. */
+/**
+ * Returns the public members of a key. The members are copied by name, so that no private member can be
+ * included.
+ */
 function toPublicJwk({ kty, crv, x, y, n, e }: JWK, alg: SignatureAlgorithm, kid: string): JWK {
   const members = Object.entries({ kty, crv, x, y, n, e }).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(members), alg, kid, use: "sig" };

@@ -1,21 +1,23 @@
 import { errors } from "jose";
 
 /**
- * A token or signature that is not to be believed. The message says why, for logs; whoever sent it is told less, so
- * that nobody learns from refusals how to make a better one.
+ * An error for an invalid token or signature. The message contains the reason and is intended for logs. The
+ * sender receives a general message, because the reason could help an attacker.
  */
 export class VerificationError extends Error {
-  override readonly name: string = "NotVerified";
+  override readonly name: string = "VerificationError";
 }
 
-/** Keys that can not be had: nobody can tell whether what they signed holds. The message says where and why, for logs. */
+/**
+ * An error for public keys that cannot be fetched, so that a signature cannot be verified. The message
+ * contains the URL and the reason, and is intended for logs.
+ */
 export class KeysUnavailableError extends Error {
-  override readonly name: string = "KeysUnavailable";
+  override readonly name: string = "KeysUnavailableError";
 }
 
-/** The failure of a verification: the sender's, or one on the way to the keys, which stays what it is. */
+/** Converts a `jose` error for invalid input to a `VerificationError`. Returns other errors unchanged. */
 export function toVerificationError(thrown: unknown): unknown {
-  // What `jose` throws at input; a mistake of ours is a TypeError.
   if (thrown instanceof errors.JOSEError) return new VerificationError(thrown.message, { cause: thrown });
   return thrown;
 }

@@ -4,23 +4,23 @@ import { callAgent } from "./call-agent.ts";
 import { serveScriptedAgent } from "./scripted-agent.fixture.ts";
 
 it.each([[true], [false]])(
-  "a call that is given up before its task is known cancels the task all the same (streaming: %s)",
+  "a call that is aborted before its task id is known still cancels the task (streaming: %s)",
   async (streaming) => {
     const parrot = await serveScriptedAgent(streaming);
     onTestFinished(() => parrot.close());
     const remote = await connect(parrot.url);
     const stop = new AbortController();
-    const said = { parts: [{ text: "wait" }] };
-    const answer = callAgent(remote, said, { signal: stop.signal, onEvent: () => {} });
-    // Nothing can have come back yet.
+    const request = { parts: [{ text: "wait" }] };
+    const answer = callAgent(remote, request, { signal: stop.signal, onEvent: () => {} });
+    // No response can have arrived yet.
     stop.abort();
-    // The task as it ended, or nothing: nobody is told either.
+    // The result of the aborted call is not relevant here.
     await Promise.allSettled([answer]);
     expect(parrot.stateRecorder.states.at(-1)).toBe("TASK_STATE_CANCELED");
   },
 );
 
-it("a call that was given up before it began sends nothing", async () => {
+it("a call that was aborted before it started sends nothing", async () => {
   const parrot = await serveScriptedAgent();
   onTestFinished(() => parrot.close());
   const remote = await connect(parrot.url);
@@ -33,16 +33,16 @@ it("a call that was given up before it began sends nothing", async () => {
   expect(parrot.stateRecorder.states).toEqual([]);
 });
 
-it("waiting for a task that others have begun ends with it", async () => {
+it("waiting for an existing task ends when the task ends", async () => {
   const parrot = await serveScriptedAgent();
   onTestFinished(() => parrot.close());
   const remote = await connect(parrot.url);
-  const begun = await remote.send("work", { configuration: { returnImmediately: true } });
-  if (!("task" in begun)) throw new Error("no task");
+  const started = await remote.send("work", { configuration: { returnImmediately: true } });
+  if (!("task" in started)) throw new Error("no task");
   const signal = new AbortController().signal;
   const answer = callAgent(
     remote,
-    { parts: [], taskId: begun.task.id },
+    { parts: [], taskId: started.task.id },
     { signal, onEvent: () => parrot.finishWork() },
   );
   expect(await answer).toMatchObject({

@@ -1,5 +1,7 @@
 import { collect, type A2AClient } from "../client/index.ts";
 import {
+  getTaskId,
+  getTaskState,
   isInterrupted,
   isTerminal,
   type JsonObject,
@@ -10,128 +12,138 @@ import {
 import { isA2AError } from "./is-a2a-error.ts";
 import type { AgentRequest } from "./tool-arguments.ts";
 
+/** Options for `callAgent`. */
 export interface AgentCallOptions {
-  /** Aborts when the host has given the call up: the task is cancelled then. */
+  /** Aborts when the host cancels the call. The task is then canceled. */
   readonly signal: AbortSignal;
-  /** Shown everything that happens. */
+  /** Called with every event of the task. */
   readonly onEvent: (event: StreamResponse) => void;
-  /** After this long the task as it is then is the answer, and goes on. */
+  /**
+   * Time in milliseconds after which the call returns the unfinished task, which continues. Default: no
+   * limit.
+   */
   readonly waitMs?: number | undefined;
+  /** Metadata of the message. */
   readonly metadata?: JsonObject;
 }
 
-/** How long a task may take to be begun, and to be cancelled, once nobody wants it any more. */
+/**
+ * Time limit in milliseconds for canceling the task of an aborted call, including the wait for the task's id.
+ */
 const CANCEL_TIMEOUT_MS = 10_000;
 
-/** Says something to an agent, or waits for a task; gives what came of it. */
+/**
+ * Sends a message to an agent, or waits for an existing task. Resolves with the task or message when the task
+ * ends or is interrupted, or when `waitMs` has passed.
+ */
 export async function callAgent(
-  remote: A2AClient,
-  said: AgentRequest,
-  { signal, onEvent: see, waitMs, metadata }: AgentCallOptions,
+  client: A2AClient,
+  request: AgentRequest,
+  { signal, onEvent, waitMs, metadata }: AgentCallOptions,
 ): Promise<SendMessageResponse> {
   signal.throwIfAborted();
-  // Ends the listening; whether the task ends is another matter.
-  const enough = new AbortController();
-  const begun = Promise.withResolvers<string | undefined>();
-  if (said.taskId !== undefined) begun.resolve(said.taskId);
-  async function* seen(
+  // Ends the event stream without ending the task.
+  const streamController = new AbortController();
+  const taskId = Promise.withResolvers<string | undefined>();
+  if (request.taskId !== undefined) taskId.resolve(request.taskId);
+  async function* forwardEvents(
     events: AsyncIterable<StreamResponse>,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     for await (const event of events) {
-      begun.resolve(getTaskId(event));
-      see(event);
+      taskId.resolve(getTaskId(event));
+      onEvent(event);
       yield event;
     }
   }
-  const given = streamAgentEvents(remote, said, metadata, enough.signal);
-  const answer = collect(seen(given)).finally(() => begun.resolve(undefined));
-  const early = Promise.withResolvers<SendMessageResponse>();
-  const cancel = (): void => void cancelTask(remote, begun.promise).then(early.reject, early.reject);
-  const late = async (): Promise<void> => {
-    const id = await begun.promise;
-    if (id !== undefined) early.resolve({ task: await remote.tasks.get(id, { signal }) });
+  const events = streamAgentEvents(client, request, metadata, streamController.signal);
+  const answer = collect(forwardEvents(events)).finally(() => taskId.resolve(undefined));
+  const earlyResult = Promise.withResolvers<SendMessageResponse>();
+  const cancel = (): void =>
+    void cancelTask(client, taskId.promise).then(earlyResult.reject, earlyResult.reject);
+  const resolveWithUnfinishedTask = async (): Promise<void> => {
+    const id = await taskId.promise;
+    if (id !== undefined) earlyResult.resolve({ task: await client.tasks.get(id, { signal }) });
   };
   signal.addEventListener("abort", cancel, { once: true });
-  const timer = waitMs === undefined ? undefined : setTimeout(() => void late().catch(early.reject), waitMs);
+  const timer =
+    waitMs === undefined
+      ? undefined
+      : setTimeout(() => void resolveWithUnfinishedTask().catch(earlyResult.reject), waitMs);
   try {
-    return await Promise.race([answer, early.promise]);
+    return await Promise.race([answer, earlyResult.promise]);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", cancel);
     answer.catch(() => {});
-    enough.abort();
+    streamController.abort();
   }
 }
 
-/** What the agent does about it, as it happens. */
+/** Yields the events of the request until its task ends or is interrupted. */
 async function* streamAgentEvents(
-  remote: A2AClient,
-  { parts, ...place }: AgentRequest,
+  client: A2AClient,
+  { parts, ...taskIds }: AgentRequest,
   metadata: JsonObject | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const input = { parts, ...(metadata ? { metadata } : {}) };
-  if (parts.length === 0) yield* followTask(remote, place.taskId ?? "", signal);
-  else if (remote.card.capabilities.streaming === true) {
-    for await (const event of remote.stream(input, { ...place, signal })) {
+  if (parts.length === 0) yield* followTask(client, taskIds.taskId ?? "", signal);
+  else if (client.card.capabilities.streaming === true) {
+    for await (const event of client.stream(input, { ...taskIds, signal })) {
       yield event;
-      // The stream stays open while somebody signs in, which may take hours. What a task says as it opens is of before.
+      // The stream stays open while the user signs in, which may take hours. The status of an initial task
+      // event is ignored, because it is older than this message.
       if ("statusUpdate" in event && isInterrupted(event.statusUpdate.status.state)) return;
     }
   } else {
-    // Asked to answer at once, so that the task is known and can be cancelled while it works.
-    const first = await remote.send(input, { ...place, signal, configuration: { returnImmediately: true } });
-    yield first;
-    if ("task" in first && isActiveState(first.task.status.state))
-      yield* followTask(remote, first.task.id, signal);
+    // The agent returns immediately, so the task id is known and the working task can be canceled.
+    const response = await client.send(input, {
+      ...taskIds,
+      signal,
+      configuration: { returnImmediately: true },
+    });
+    yield response;
+    if ("task" in response && isActiveState(response.task.status.state))
+      yield* followTask(client, response.task.id, signal);
   }
 }
 
 async function* followTask(
-  remote: A2AClient,
+  client: A2AClient,
   id: string,
   signal: AbortSignal,
 ): AsyncGenerator<StreamResponse, void, undefined> {
-  const task = await remote.tasks.get(id, { signal });
+  const task = await client.tasks.get(id, { signal });
   if (!isActiveState(task.status.state)) {
     yield { task };
     return;
   }
   try {
-    for await (const event of remote.tasks.subscribe(id, { signal })) {
+    for await (const event of client.tasks.subscribe(id, { signal })) {
       yield event;
-      // A subscription stays open behind a question.
+      // A subscription stays open while a task is interrupted.
       if (!isActiveState(getTaskState(event) ?? "TASK_STATE_WORKING")) return;
     }
   } catch (error) {
-    // It has ended in between, and of such a one there is nothing to follow.
+    // The task has ended in the meantime, and ended tasks cannot be subscribed to.
     if (!isA2AError(error) || error.reason !== "UNSUPPORTED_OPERATION") throw error;
-    yield { task: await remote.tasks.get(id, { signal }) };
+    yield { task: await client.tasks.get(id, { signal }) };
   }
 }
 
-/** Rejects in any case: there is nobody left who wants an answer. */
-async function cancelTask(remote: A2AClient, begun: Promise<string | undefined>): Promise<never> {
-  const patience = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
-  const tooLate = new Promise<undefined>((resolve) => {
-    patience.addEventListener("abort", () => resolve(undefined), { once: true });
+/**
+ * Cancels the task as soon as its id is known. Always rejects, because the caller no longer needs a result.
+ */
+async function cancelTask(client: A2AClient, taskId: Promise<string | undefined>): Promise<never> {
+  const cancelSignal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);
+  const timeout = new Promise<undefined>((resolve) => {
+    cancelSignal.addEventListener("abort", () => resolve(undefined), { once: true });
   });
-  const id = await Promise.race([begun, tooLate]);
-  if (id !== undefined) await remote.tasks.cancel(id, { signal: patience });
-  throw new DOMException("The call was cancelled.", "AbortError");
+  const id = await Promise.race([taskId, timeout]);
+  if (id !== undefined) await client.tasks.cancel(id, { signal: cancelSignal });
+  throw new DOMException("The call was canceled.", "AbortError");
 }
 
 function isActiveState(state: TaskState): boolean {
   return !isTerminal(state) && !isInterrupted(state);
-}
-
-function getTaskState(event: StreamResponse): TaskState | undefined {
-  if ("task" in event) return event.task.status.state;
-  return "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
-}
-
-function getTaskId(event: StreamResponse): string | undefined {
-  if ("task" in event) return event.task.id;
-  if ("statusUpdate" in event) return event.statusUpdate.taskId;
-  return "artifactUpdate" in event ? event.artifactUpdate.taskId : undefined;
 }

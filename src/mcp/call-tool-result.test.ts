@@ -12,16 +12,16 @@ const createTaskResponse = (
 });
 
 describe("a result", () => {
-  it("stays within what hosts read as one line, and says what is missing", () => {
+  it("is truncated to the line length that hosts read, with a note", () => {
     const parts = [{ text: "\u0001".repeat(2_000_000) }, { data: { x: "y".repeat(2_000_000) } }];
     const result = toCallToolResult(createTaskResponse([{ artifactId: "big", parts }]));
     expect(JSON.stringify(result).length).toBeLessThan(10 * 2 ** 20);
     const [text, data] = result.content as { text: string }[];
-    expect(text?.text.slice(MAX_TEXT_LENGTH)).toBe("… (cut: 2000000 characters are too many)");
-    expect(data?.text).toBe("… (cut: 2000008 characters are too many)");
+    expect(text?.text.slice(MAX_TEXT_LENGTH)).toBe("… (truncated: 2000000 characters exceed the limit)");
+    expect(data?.text).toBe("… (truncated: 2000008 characters exceed the limit)");
   });
 
-  it("names files that are too large instead of carrying them", () => {
+  it("names files that are too large instead of including them", () => {
     const raw = "A".repeat(6 * 2 ** 20);
     const small = { raw: "AAAA", mediaType: "application/zip" };
     const parts = [{ raw, filename: "film.mp4", mediaType: "video/mp4" }, small];
@@ -30,7 +30,7 @@ describe("a result", () => {
     );
     expect(content[0]).toEqual({
       type: "text",
-      text: "(film.mp4 video/mp4 is too large to be passed on here: 4.5 MiB. It is in the task.)",
+      text: "(film.mp4 video/mp4 is too large for this result: 4.5 MiB. The file is in the task.)",
     });
     expect(content[1]).toMatchObject({ type: "resource", resource: { blob: "AAAA" } });
     expect(structuredContent).toMatchObject({
@@ -38,7 +38,7 @@ describe("a result", () => {
     });
   });
 
-  it("has what an agent says beside its artifacts, also in data", () => {
+  it("includes the data of messages in addition to artifacts", () => {
     const message = {
       messageId: "m",
       role: "ROLE_AGENT" as const,
@@ -62,7 +62,7 @@ describe("a result", () => {
     });
   });
 
-  it("of an error names all that is wrong", () => {
+  it("lists every violation of an error", () => {
     const error = A2AError.invalidParams([
       { field: "a", description: "is missing" },
       { field: "b", description: "is too long" },

@@ -10,56 +10,59 @@ import {
 } from "../protocol/index.ts";
 import { TextBudget, computeBase64ByteLength, toStructuredResult } from "./structured-result.ts";
 
-/** Base64 of all files of one result; larger files are only named. */
+/** Maximum total length of the base64 file contents in one result. Files beyond the limit are only named. */
 const MAX_FILES_LENGTH = 4 * 2 ** 20;
 
-/** An agent's answer as the result of a tool: content for models and people, the whole for programs. */
-export function toCallToolResult(answer: SendMessageResponse): CallToolResult {
-  const parts = collectParts(answer);
-  const state = "task" in answer ? answer.task.status.state : undefined;
+/**
+ * Converts an agent's response to a tool result. `content` is for models and people, and `structuredContent`
+ * has the complete response for programs.
+ */
+export function toCallToolResult(response: SendMessageResponse): CallToolResult {
+  const parts = collectParts(response);
+  const state = "task" in response ? response.task.status.state : undefined;
   const content = toContentBlocks(parts);
-  const note = "task" in answer ? formatStateNote(answer.task, content.length === 0) : undefined;
+  const note = "task" in response ? formatStateNote(response.task, content.length === 0) : undefined;
   if (note) content.push({ type: "text", text: note });
   const text = new TextBudget().truncateText(
     parts
-      .map((run) => getText(run))
-      .filter((said) => said !== "")
+      .map((list) => getText(list))
+      .filter((text) => text !== "")
       .join("\n\n"),
   );
   const failed = state !== undefined && isTerminal(state) && state !== "TASK_STATE_COMPLETED";
   return {
     content,
-    structuredContent: { ...toStructuredResult(answer, text) },
+    structuredContent: { ...toStructuredResult(response, text) },
     ...(failed ? { isError: true } : {}),
   };
 }
 
-/** What went wrong before there was an answer, or in place of one; models read it, too. */
+/** Converts an error to a tool result that a model can read. */
 export function toCallToolError(error: A2AError): CallToolResult {
   const violations = error.violations.slice(1).map(({ field, description }) => `\n${field}: ${description}`);
   return { content: [{ type: "text", text: error.message + violations.join("") }], isError: true };
 }
 
-/** The parts of each thing that was said: the artifacts, then the message of the status. */
-function collectParts(answer: SendMessageResponse): (readonly Part[])[] {
-  if ("message" in answer) return [answer.message.parts];
-  const { artifacts = [], status } = answer.task;
-  const runs: (readonly Part[])[] = artifacts.map(({ parts }) => parts);
-  if (status.message) runs.push(status.message.parts);
-  return runs;
+/** Collects the parts of each artifact, then those of the status message. */
+function collectParts(response: SendMessageResponse): (readonly Part[])[] {
+  if ("message" in response) return [response.message.parts];
+  const { artifacts = [], status } = response.task;
+  const partLists: (readonly Part[])[] = artifacts.map(({ parts }) => parts);
+  if (status.message) partLists.push(status.message.parts);
+  return partLists;
 }
 
-function toContentBlocks(runs: readonly (readonly Part[])[]): ContentBlock[] {
+function toContentBlocks(partLists: readonly (readonly Part[])[]): ContentBlock[] {
   const content: ContentBlock[] = [];
   const budget = new TextBudget();
-  let room = MAX_FILES_LENGTH;
-  for (const run of runs) {
+  let remainingFileLength = MAX_FILES_LENGTH;
+  for (const parts of partLists) {
     let text = "";
     const flush = (): void => {
       if (text !== "") content.push({ type: "text", text: budget.truncateText(text) });
       text = "";
     };
-    for (const part of run) {
+    for (const part of parts) {
       if ("text" in part) {
         text += part.text;
         continue;
@@ -68,9 +71,10 @@ function toContentBlocks(runs: readonly (readonly Part[])[]): ContentBlock[] {
       if ("data" in part)
         content.push({ type: "text", text: budget.truncateText(JSON.stringify(part.data)) });
       else if ("url" in part) content.push(toResourceLink(part));
-      else if (part.raw.length > room) content.push({ type: "text", text: formatTooLargeNote(part) });
+      else if (part.raw.length > remainingFileLength)
+        content.push({ type: "text", text: formatTooLargeNote(part) });
       else {
-        room -= part.raw.length;
+        remainingFileLength -= part.raw.length;
         content.push(toFileBlock(part, content.length));
       }
     }
@@ -88,7 +92,10 @@ function toResourceLink({ url, filename, mediaType }: Extract<Part, { url: strin
   };
 }
 
-function toFileBlock({ raw, filename, mediaType }: Extract<Part, { raw: string }>, at: number): ContentBlock {
+function toFileBlock(
+  { raw, filename, mediaType }: Extract<Part, { raw: string }>,
+  index: number,
+): ContentBlock {
   const [kind] = (mediaType ?? "").toLowerCase().split("/", 1);
   if (mediaType !== undefined && (kind === "image" || kind === "audio")) {
     return { type: kind, data: raw, mimeType: mediaType };
@@ -96,7 +103,7 @@ function toFileBlock({ raw, filename, mediaType }: Extract<Part, { raw: string }
   return {
     type: "resource",
     resource: {
-      uri: `a2a:file/${at}/${encodeURIComponent((filename ?? "file").toWellFormed())}`,
+      uri: `a2a:file/${index}/${encodeURIComponent((filename ?? "file").toWellFormed())}`,
       ...(mediaType === undefined ? {} : { mimeType: mediaType }),
       blob: raw,
     },
@@ -109,23 +116,27 @@ function formatTooLargeNote({
   mediaType = "",
 }: Extract<Part, { raw: string }>): string {
   const size = (computeBase64ByteLength(raw) / 2 ** 20).toFixed(1);
-  return `(${filename} ${mediaType} is too large to be passed on here: ${size} MiB. It is in the task.)`;
+  return `(${filename} ${mediaType} is too large for this result: ${size} MiB. The file is in the task.)`;
 }
 
-/** What a model is to do about a state, where that is not plain from what the agent said. */
-function formatStateNote({ id, status: { state, message } }: Task, silent: boolean): string | undefined {
-  const again = `call this tool again with taskId ${JSON.stringify(id)}`;
+/**
+ * Returns a note that tells the model how to proceed in this state, if the agent's output does not make that
+ * clear.
+ */
+function formatStateNote({ id, status: { state, message } }: Task, isEmpty: boolean): string | undefined {
+  const callAgain = `call this tool again with taskId ${JSON.stringify(id)}`;
   if (state === "TASK_STATE_INPUT_REQUIRED") {
-    const how = message?.parts.some((part) => "data" in part)
+    const answerForm = message?.parts.some((part) => "data" in part)
       ? "as the message or as data"
       : "as the message";
-    return `(The agent waits for an answer. To give it, ${again} and the answer ${how}.)`;
+    return `(The agent is waiting for an answer. To answer, ${callAgain} and the answer ${answerForm}.)`;
   }
   if (state === "TASK_STATE_AUTH_REQUIRED")
-    return `(The agent waits until its user has authenticated as it says. After that, ${again}.)`;
-  if (!isTerminal(state)) return `(The agent is still at work. To wait for it, ${again} and no message.)`;
-  if (!silent) return undefined;
+    return `(The agent is waiting until its user has signed in as described. After that, ${callAgain}.)`;
+  if (!isTerminal(state))
+    return `(The agent is still working. To wait for the result, ${callAgain} and no message.)`;
+  if (!isEmpty) return undefined;
   return state === "TASK_STATE_COMPLETED"
-    ? "(The agent is done, and had nothing to say.)"
-    : `(The task ended as ${formatTaskState(state)}; the agent did not say why.)`;
+    ? "(The agent has finished without output.)"
+    : `(The task ended as ${formatTaskState(state)}; the agent gave no reason.)`;
 }

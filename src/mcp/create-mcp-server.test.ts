@@ -12,18 +12,20 @@ import { type ScriptedAgentServer, serveScriptedAgent } from "./scripted-agent.f
 
 type ConnectedHost = { readonly host: McpHost; readonly close: () => Promise<void> };
 
-/** Makes tools of the agent at `url` and connects a host to them. */
+/** Creates tools for the agent at `url` and connects a host to them. */
 type HostConnector = (
   url: string,
   options?: McpServerOptions,
-  ask?: ElicitationResponder,
+  respond?: ElicitationResponder,
 ) => Promise<ConnectedHost>;
 
 const createHttpConnector =
-  (connect: (where: McpServerLocation, ask?: ElicitationResponder) => Promise<McpHost>): HostConnector =>
-  async (url, options, ask) => {
+  (
+    connect: (location: McpServerLocation, respond?: ElicitationResponder) => Promise<McpHost>,
+  ): HostConnector =>
+  async (url, options, respond) => {
     const server: McpServer = await createMcpServer({ parrot: url }, options);
-    const host = await connect(await server.listen(), ask);
+    const host = await connect(await server.listen(), respond);
     return {
       host,
       close: async () => {
@@ -34,13 +36,15 @@ const createHttpConnector =
   };
 
 const createStdioConnector =
-  (connect: (where: McpServerLocation, ask?: ElicitationResponder) => Promise<McpHost>): HostConnector =>
-  async (url, options = {}, ask) => {
+  (
+    connect: (location: McpServerLocation, respond?: ElicitationResponder) => Promise<McpHost>,
+  ): HostConnector =>
+  async (url, options = {}, respond) => {
     const flags = [
       ...(options.askUser ? ["--ask-user"] : []),
       ...(options.waitMs === undefined ? [] : ["--wait", `${options.waitMs}ms`]),
     ];
-    const host = await connect({ args: [url, ...flags] }, ask);
+    const host = await connect({ args: [url, ...flags] }, respond);
     return { host, close: () => host.close() };
   };
 
@@ -70,13 +74,13 @@ describe.each<[string, HostConnector]>([
     await parrot.close();
   });
 
-  it("speaks its version", () => {
+  it("negotiates its protocol version", () => {
     expect(host.version).toBe(name.includes("2026") ? "2026-07-28" : "2025");
   });
 
-  it("lists each skill as a tool, with what it is for and what it takes", async () => {
-    const [say, count, ...more] = await host.listTools();
-    expect(more).toEqual([]);
+  it("lists each skill as a tool with its description and arguments", async () => {
+    const [say, count, ...others] = await host.listTools();
+    expect(others).toEqual([]);
     expect(say).toMatchObject({ name: "parrot_say", title: "Say it" });
     expect(say?.description).toBe(
       'Says what it hears.\n\nFor example:\n- hello\n- ask\n\nAnswered by the agent "Parrot": Does what it is told',
@@ -91,7 +95,7 @@ describe.each<[string, HostConnector]>([
     ]);
   });
 
-  it("gives a model text and a program the whole", async () => {
+  it("returns text for models and the complete response for programs", async () => {
     const { content, structuredContent, isError } = await host.callTool("parrot_say", { message: "hello" });
     expect(isError ?? false).toBe(false);
     expect(content).toEqual([{ type: "text", text: "You said: hello" }]);
@@ -104,7 +108,7 @@ describe.each<[string, HostConnector]>([
     });
   });
 
-  it("passes on data and files in both directions, and which skill is meant", async () => {
+  it("passes on data and files in both directions, and the skill id", async () => {
     const sent = await host.callTool("parrot_say", {
       message: "parts",
       data: { a: 1 },
@@ -143,31 +147,31 @@ describe.each<[string, HostConnector]>([
     ]);
   });
 
-  it("tells of the work while it goes on, in order", async () => {
-    const seen: ProgressNotification[] = [];
-    // A client may be told of its result before it has told of the progress that came just before.
+  it("reports progress in order while the agent works", async () => {
+    const notifications: ProgressNotification[] = [];
+    // A client may receive the result before the progress that arrived just before it.
     const { structuredContent } = await host.callTool(
       "parrot_say",
       { message: "work" },
       {
         onprogress: (progress) => {
-          seen.push(progress);
+          notifications.push(progress);
           if (progress.message?.endsWith("three")) parrot.finishWork();
         },
       },
     );
     expect(structuredContent?.text).toBe("one two three");
-    const said = seen.map(({ message }) => message);
-    expect(said.slice(0, 3)).toEqual(["Step: search", "Step: analyze", "Step: generate"]);
-    // Chunks that come while the host is told of others become one.
-    expect(said.slice(3).join("")).toBe("one two three");
-    expect(seen.map(({ progress }) => progress)).toEqual(seen.map((_, at) => at + 1));
+    const messages = notifications.map(({ message }) => message);
+    expect(messages.slice(0, 3)).toEqual(["Step: search", "Step: analyze", "Step: generate"]);
+    // Chunks that arrive while a notification is being sent are merged.
+    expect(messages.slice(3).join("")).toBe("one two three");
+    expect(notifications.map(({ progress }) => progress)).toEqual(notifications.map((_, at) => at + 1));
   });
 
-  it("cancels the task when the host gives the call up", async () => {
-    const own = await serveScriptedAgent();
-    onTestFinished(() => own.close());
-    const asking = await openHost(open, own.url);
+  it("cancels the task when the host cancels the call", async () => {
+    const agentServer = await serveScriptedAgent();
+    onTestFinished(() => agentServer.close());
+    const asking = await openHost(open, agentServer.url);
     const stop = new AbortController();
     const call = asking.callTool(
       "parrot_say",
@@ -175,29 +179,29 @@ describe.each<[string, HostConnector]>([
       { signal: stop.signal, onprogress: () => stop.abort(new Error("enough")) },
     );
     await expect(call).rejects.toThrow();
-    await own.stateRecorder.waitForState("TASK_STATE_CANCELED");
+    await agentServer.stateRecorder.waitForState("TASK_STATE_CANCELED");
   });
 
-  it("cancels the task when the host goes away", async () => {
-    const own = await serveScriptedAgent();
-    onTestFinished(() => own.close());
-    const { host: leaving, close } = await open(own.url);
+  it("cancels the task when the host disconnects", async () => {
+    const agentServer = await serveScriptedAgent();
+    onTestFinished(() => agentServer.close());
+    const { host: leaving, close } = await open(agentServer.url);
     const call = leaving.callTool("parrot_say", { message: "wait" }, { onprogress: () => void close() });
     await expect(call).rejects.toThrow();
-    await own.stateRecorder.waitForState("TASK_STATE_CANCELED");
+    await agentServer.stateRecorder.waitForState("TASK_STATE_CANCELED");
   });
 
-  it("lets the model answer what the agent asks, with the same tool", async () => {
-    const asked = await host.callTool("parrot_say", { message: "ask" });
-    expect(asked.isError ?? false).toBe(false);
-    expect(asked.structuredContent).toMatchObject({
+  it("lets the model answer the agent's question with the same tool", async () => {
+    const question = await host.callTool("parrot_say", { message: "ask" });
+    expect(question.isError ?? false).toBe(false);
+    expect(question.structuredContent).toMatchObject({
       state: "TASK_STATE_INPUT_REQUIRED",
       text: "Which city?",
     });
-    const taskId = asked.structuredContent?.taskId as string;
-    expect(asked.content.map(({ text }) => text)).toEqual([
+    const taskId = question.structuredContent?.taskId as string;
+    expect(question.content.map(({ text }) => text)).toEqual([
       "Which city?",
-      `(The agent waits for an answer. To give it, call this tool again with taskId "${taskId}" and the answer as the message.)`,
+      `(The agent is waiting for an answer. To answer, call this tool again with taskId "${taskId}" and the answer as the message.)`,
     ]);
     const done = await host.callTool("parrot_say", { message: "Seoul", taskId });
     expect(done.structuredContent).toMatchObject({
@@ -207,7 +211,7 @@ describe.each<[string, HostConnector]>([
     });
   });
 
-  it("asks the host's user instead, when told to and the host can", async () => {
+  it("asks the host's user instead, if askUser is set and the host supports it", async () => {
     const questions: string[] = [];
     const asking = await openHost(open, parrot.url, { askUser: true }, (question) => {
       questions.push(question);
@@ -221,7 +225,7 @@ describe.each<[string, HostConnector]>([
     });
   });
 
-  it("leaves the question to the model when the user will not answer, or can not be asked", async () => {
+  it("returns the question to the model if the user declines or cannot be asked", async () => {
     const declining = await openHost(open, parrot.url, { askUser: true }, () => ({ action: "decline" }));
     const mute = await openHost(open, parrot.url, { askUser: true });
     for (const one of [declining, mute]) {
@@ -230,13 +234,13 @@ describe.each<[string, HostConnector]>([
     }
   });
 
-  it("gives a task that takes long as it is, and waits for it when asked to", async () => {
-    const own = await serveScriptedAgent();
-    onTestFinished(() => own.close());
-    const hasty = await openHost(open, own.url, { waitMs: 50 });
+  it("returns an unfinished task after waitMs, and waits for it in the next call", async () => {
+    const agentServer = await serveScriptedAgent();
+    onTestFinished(() => agentServer.close());
+    const hasty = await openHost(open, agentServer.url, { waitMs: 50 });
     const first = await hasty.callTool("parrot_say", { message: "wait" });
     expect(first.structuredContent).toMatchObject({ state: "TASK_STATE_WORKING", text: "Waiting…" });
-    expect(first.content.at(-1)?.text).toContain("still at work");
+    expect(first.content.at(-1)?.text).toContain("still working");
     const taskId = first.structuredContent?.taskId as string;
     const again = await hasty.callTool("parrot_say", { taskId });
     expect(again.structuredContent).toMatchObject({ state: "TASK_STATE_WORKING", taskId });
@@ -244,50 +248,52 @@ describe.each<[string, HostConnector]>([
 
   it.each([
     ["fail", "No luck."],
-    ["reject", "(The task ended as rejected; the agent did not say why.)"],
-  ])("says of a task that ended as %s that it is an error, and why", async (message, text) => {
+    ["reject", "(The task ended as rejected; the agent gave no reason.)"],
+  ])("reports a task that ended with %s as an error with its reason", async (message, text) => {
     const { content, isError } = await host.callTool("parrot_say", { message });
     expect({ content, isError }).toEqual({ content: [{ type: "text", text }], isError: true });
   });
 
-  it("tells nothing of what went wrong inside an agent", async () => {
+  it("hides internal errors of an agent", async () => {
     const result = await host.callTool("parrot_say", { message: "throw" });
     expect(result.isError).toBe(true);
     expect(JSON.stringify(result)).not.toContain("secret");
   });
 
-  it("takes an answer without a task, and one without words", async () => {
+  it("accepts a response without a task, and one without text", async () => {
     const reply = await host.callTool("parrot_say", { message: "reply" });
     expect(reply.content).toEqual([{ type: "text", text: "Just a message." }]);
     expect(reply.structuredContent).toMatchObject({ text: "Just a message.", artifacts: [] });
     const nothing = await host.callTool("parrot_say", { message: "nothing" });
-    expect(nothing.content).toEqual([{ type: "text", text: "(The agent is done, and had nothing to say.)" }]);
+    expect(nothing.content).toEqual([{ type: "text", text: "(The agent has finished without output.)" }]);
   });
 
-  it("passes on that its user has to sign in somewhere", async () => {
+  it("passes on that the user must sign in", async () => {
     const { content, structuredContent } = await host.callTool("parrot_say", { message: "authenticate" });
     expect(structuredContent?.state).toBe("TASK_STATE_AUTH_REQUIRED");
     expect(content[0]?.text).toBe("Sign in at https://example.com/in");
     expect(content[1]?.text).toContain("call this tool again with taskId");
   });
 
-  it("tells a model what is wrong with its arguments, all at once", async () => {
+  it("reports all violations of a model's arguments at once", async () => {
     const { content, isError } = await host.callTool("parrot_say", { message: 1, files: [{}], city: "x" });
     expect(isError).toBe(true);
-    expect(content[0]?.text).toContain("city: is not known; known are message");
+    expect(content[0]?.text).toContain("city: is unknown; use message");
     expect(content[0]?.text).toContain("message: must be a string");
     expect(content[0]?.text).toContain("files[0]: must have either url or base64");
     const empty = await host.callTool("parrot_say", {});
-    expect(empty.content[0]?.text).toContain("say something, or give the taskId");
+    expect(empty.content[0]?.text).toContain("send a message, or the taskId");
     const unknown = await host.callTool("parrot_say", { taskId: "nobody's" });
     expect(unknown.content[0]?.text).toContain("was not found");
   });
 
-  it("refuses a tool that there is not", async () => {
-    await expect(host.callTool("nonsense", { message: "x" })).rejects.toThrow('There is no tool "nonsense"');
+  it("rejects an unknown tool", async () => {
+    await expect(host.callTool("nonsense", { message: "x" })).rejects.toThrow(
+      'The tool "nonsense" does not exist',
+    );
   });
 
-  it("answers many calls at once, each its own", async () => {
+  it("handles many concurrent calls", async () => {
     const texts = Array.from({ length: 100 }, (_, at) => `call ${at}`);
     const results = await Promise.all(texts.map((message) => host.callTool("parrot_say", { message })));
     expect(results.map(({ structuredContent }) => structuredContent?.text)).toEqual(

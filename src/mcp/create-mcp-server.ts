@@ -7,52 +7,66 @@ import { ToolServer } from "./tool-server.ts";
 import { loadMcpPackage } from "./load-mcp-package.ts";
 import { serveStdio } from "./serve-stdio.ts";
 
-/** An agent as MCP tools: one somewhere else by its URL or as `connectOptions` gives it, or one of this process. */
+/**
+ * An agent whose skills become MCP tools: the URL of a remote agent, a connected client, or an agent of this
+ * process.
+ */
 export type McpAgentSource = string | A2AClient | Agent;
 
+/** Options for `createMcpServer`. */
 export interface McpServerOptions {
-  /** What hosts show of the server. Default: `colloquy`. */
+  /** Server name that hosts display. Default: `colloquy`. */
   readonly name?: string;
+  /** Server version that hosts display. Default: `1.0.0`. */
   readonly version?: string;
-  /** How URLs are connected to. Credentials go to the agents of all of them. */
+  /** Options for connecting to agents by URL. Credentials are sent to all of these agents. */
   readonly connectOptions?: Omit<ConnectOptions, "signal">;
-  /** How agents of this process are served. Default: their tasks live in memory. */
+  /** Options for serving the agents of this process. Default: tasks are stored in memory. */
   readonly serverOptions?: Omit<ServerOptions, "observer">;
   /**
-   * True: what an agent asks goes to the user of a host that can do that (MCP elicitation). Default: it goes to the
-   * model, as a result with the task's id, and the model answers with the same tool.
+   * If `true`, questions of an agent go to the host's user, if the host supports MCP elicitation. Default:
+   * `false`. Questions go to the model as a result with the task id, and the model answers with the same
+   * tool.
    */
   readonly askUser?: boolean;
   /**
-   * A call that takes longer gives the task as it is, which goes on; the model can wait for it with the same tool. For
-   * hosts that give up early. Default: a call takes as long as its task.
+   * Time in milliseconds after which a call returns the unfinished task. The task continues, and the model
+   * can wait for it with the same tool. Set a limit for hosts with short timeouts. Default: no limit.
    */
   readonly waitMs?: number;
-  /** Names under which `fetch` may be reached, and from whose pages, beside those of this machine. */
+  /**
+   * Additional host names that `fetch` accepts in the `Host` and `Origin` headers. Names of this machine are
+   * always accepted.
+   */
   readonly allowedHosts?: readonly string[];
+  /** Observer of the server and of the agents of this process. */
   readonly observer?: Observer;
 }
 
-/** Agents as tools, for any MCP host. */
+/** An MCP server that offers agents as tools. */
 export interface McpServer {
-  /** The tools, as hosts see them. */
+  /** Tools as hosts list them. */
   readonly tools: readonly { readonly name: string; readonly title: string; readonly description: string }[];
   /**
-   * Serves one host over stdin and stdout, on which nothing else may be written then. Resolves when the host has gone,
-   * and the tasks that it waited for have been cancelled.
+   * Serves one host over stdin and stdout. Other code must not write to stdout while the server runs.
+   * Resolves when the host has disconnected and the tasks of its calls have been canceled.
    */
   serveStdio(streams?: { readonly stdin?: Readable; readonly stdout?: Writable }): Promise<void>;
-  /** Listens for streamable HTTP on this machine; 0 (default) takes any free port. */
+  /** Starts a streamable HTTP server on this machine. Default: port 0, which selects any free port. */
   listen(options?: { readonly port?: number }): Promise<{ readonly url: string }>;
-  /** The same for hosts that speak `Request` and `Response`. It lets in whoever reaches it: put what knows callers before it. */
+  /**
+   * Handles one streamable HTTP request, for use inside another server. This method does not authenticate
+   * callers: add authentication in front of it.
+   */
   fetch(request: Request): Promise<Response>;
-  /** Cancels the tasks that are waited for, and stops. */
+  /** Cancels the tasks of pending calls, and stops the server. */
   close(): Promise<void>;
 }
 
 /**
- * Agents as MCP tools, each skill a tool, by the ids that begin their names. Takes the package
- * `@modelcontextprotocol/server`. Cards are read once, here; rejects when one can not be had.
+ * Creates an MCP server from a record of agents by id. Each skill becomes a tool whose name starts with the
+ * agent's id. Requires the package `@modelcontextprotocol/server`. The function fetches all agent cards once,
+ * and rejects if a card cannot be fetched.
  */
 export async function createMcpServer(
   agents: Readonly<Record<string, McpAgentSource>>,
@@ -60,7 +74,7 @@ export async function createMcpServer(
 ): Promise<McpServer> {
   const sdk = await loadMcpPackage("server", import("@modelcontextprotocol/server"));
   const local = createLocalServer(agents, options);
-  const opened = await Promise.all(
+  const clients = await Promise.all(
     Object.entries(agents).map(
       async ([id, agent]) => [id, await connectAgent(id, agent, options, local)] as const,
     ),
@@ -70,38 +84,44 @@ export async function createMcpServer(
     version = "1.0.0",
     askUser = false,
     waitMs,
-    allowedHosts: hosts = [],
+    allowedHosts = [],
     observer = {},
   } = options;
-  const tools = new ToolServer(sdk, Object.fromEntries(opened), { name, version, askUser, waitMs, observer });
-  const instance = (): ReturnType<ToolServer["createSdkServer"]> => tools.createSdkServer();
-  const http = new McpHttpEndpoint(sdk, instance, hosts);
-  const ends = new AbortController();
+  const tools = new ToolServer(sdk, Object.fromEntries(clients), {
+    name,
+    version,
+    askUser,
+    waitMs,
+    observer,
+  });
+  const createSdkServer = (): ReturnType<ToolServer["createSdkServer"]> => tools.createSdkServer();
+  const http = new McpHttpEndpoint(sdk, createSdkServer, allowedHosts);
+  const closeController = new AbortController();
   return {
     tools: tools.tools,
     async serveStdio(streams = {}) {
-      await serveStdio(instance, streams, ends.signal);
+      await serveStdio(createSdkServer, streams, closeController.signal);
       await tools.waitForCalls();
     },
     listen: async ({ port = 0 } = {}) => ({ url: await http.listen(port) }),
     fetch: (request) => http.fetch(request),
     async close() {
       await tools.close();
-      ends.abort();
+      closeController.abort();
       await http.close();
       await local?.close();
     },
   };
 }
 
-/** One server, and so one store, for all agents of this process. */
+/** Creates one server with one store for all agents of this process. */
 function createLocalServer(
   agents: Readonly<Record<string, McpAgentSource>>,
   { serverOptions: server, observer }: McpServerOptions,
 ): Server | undefined {
-  const own = Object.entries(agents).filter((entry): entry is [string, Agent] => isAgent(entry[1]));
-  if (own.length === 0) return undefined;
-  return createServer(Object.fromEntries(own), {
+  const localAgents = Object.entries(agents).filter((entry): entry is [string, Agent] => isAgent(entry[1]));
+  if (localAgents.length === 0) return undefined;
+  return createServer(Object.fromEntries(localAgents), {
     store: "memory",
     ...server,
     ...(observer ? { observer } : {}),
@@ -120,7 +140,9 @@ async function connectAgent(
 ): Promise<A2AClient> {
   if (typeof agent === "string") return connect(agent, options.connectOptions);
   if (!isAgent(agent)) return agent;
-  // A server is a function of requests; there is no socket in between.
-  const ask = (request: Request): Promise<Response> => (local as Server).fetch(request);
-  return connect(`http://localhost/a2a/${id}`, { fetch: (input, init) => ask(new Request(input, init)) });
+  // The client calls the local server directly, without a socket.
+  const fetchLocal = (request: Request): Promise<Response> => (local as Server).fetch(request);
+  return connect(`http://localhost/a2a/${id}`, {
+    fetch: (input, init) => fetchLocal(new Request(input, init)),
+  });
 }

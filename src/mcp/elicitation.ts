@@ -5,19 +5,19 @@ import { sanitizeText } from "./sanitize-text.ts";
 
 type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
-/** Under which the user's answer comes back. */
+/** Key of the user's answer in the elicitation response. */
 const ANSWER_KEY = "answer";
 
 /**
- * What an agent asks, as a question of the host to its user (MCP elicitation). Undefined when there is no question in
- * words: data is for the model.
+ * Converts an agent's question to an MCP elicitation, in which the host asks its user. Returns `undefined` if
+ * the question has no text. Questions that contain only data go to the model.
  */
 export function toElicitation(
   { inputRequired }: McpServerSdk,
-  answer: SendMessageResponse,
+  response: SendMessageResponse,
 ): InputRequiredResult | undefined {
-  if (!("task" in answer) || answer.task.status.state !== "TASK_STATE_INPUT_REQUIRED") return undefined;
-  const { id, status } = answer.task;
+  if (!("task" in response) || response.task.status.state !== "TASK_STATE_INPUT_REQUIRED") return undefined;
+  const { id, status } = response.task;
   const question = sanitizeText(getText(status.message?.parts ?? []), 4000);
   if (question === "") return undefined;
   return inputRequired({
@@ -31,12 +31,15 @@ export function toElicitation(
         },
       }),
     },
-    // The host could name any task of its caller by the tool's arguments as well, so there is nothing to protect.
+    // The state needs no protection, because the host can name any task of its caller in the tool arguments.
     requestState: id,
   });
 }
 
-/** What the user has answered, as what is to be said to the agent; `refused` when they would not. */
+/**
+ * Parses the user's answer to an elicitation as the next request to the agent. Returns `refused` if the user
+ * declined, and `undefined` if the call does not contain an answer.
+ */
 export function parseElicitationAnswer(
   { inputResponse }: McpServerSdk,
   { mcpReq }: ServerContext,

@@ -1,7 +1,7 @@
 /**
- * A2A BESIDE MCP. `createMcpServer` makes tools of agents, for any MCP host: each skill a tool. `createMcpToolClient` is the other
- * way round, the tools of an MCP server inside an agent. The packages of MCP are optional peers, each loaded when it is
- * used.
+ * A2A AND MCP. `createMcpServer` offers the skills of agents as tools to MCP hosts. `createMcpToolClient`
+ * lets an agent call the tools of an MCP server. The MCP packages are optional peer dependencies, which are
+ * loaded on first use.
  */
 export type { McpAgentSource, McpServer, McpServerOptions } from "./create-mcp-server.ts";
 export { createMcpServer } from "./create-mcp-server.ts";

@@ -1,8 +1,8 @@
 import type { A2AError } from "../protocol/index.ts";
 
 /**
- * Told by its name: a `Remote` may come from another copy of this package, as it does in the command line, whose client
- * is bundled.
+ * Returns `true` for an A2A error. The check uses the name, because an `A2AClient` may come from another copy
+ * of this package. The command line, for example, has a bundled client.
  */
 export function isA2AError(thrown: unknown): thrown is A2AError {
   return thrown instanceof Error && thrown.name === "A2AError";

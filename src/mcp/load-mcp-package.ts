@@ -1,4 +1,6 @@
-/** Loads what MCP takes; says what to install when it is not there. */
+/**
+ * Awaits the import of an MCP package. Throws an error with the install command if the package is missing.
+ */
 export async function loadMcpPackage<T>(name: "server" | "client", loading: Promise<T>): Promise<T> {
   try {
     return await loading;
@@ -6,6 +8,8 @@ export async function loadMcpPackage<T>(name: "server" | "client", loading: Prom
     const { code, message } = cause as NodeJS.ErrnoException;
     const packageName = `@modelcontextprotocol/${name}`;
     if (code !== "ERR_MODULE_NOT_FOUND" || !message.includes(packageName)) throw cause;
-    throw new Error(`MCP needs the package ${packageName}: npm install ${packageName}`, { cause });
+    throw new Error(`MCP requires the package ${packageName}; install it with npm install ${packageName}`, {
+      cause,
+    });
   }
 }

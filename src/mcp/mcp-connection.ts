@@ -4,28 +4,33 @@ import { A2AError } from "../protocol/index.ts";
 import { loadMcpPackage } from "./load-mcp-package.ts";
 import { truncateStart } from "./sanitize-text.ts";
 
-/** Where an MCP server is: a program that is started, or a URL. */
+/** Address of an MCP server: a command to start, or the URL of a streamable HTTP endpoint. */
 export type McpServerAddress =
   | {
+      /** Executable that serves MCP over stdin and stdout. */
       readonly command: string;
       readonly args?: readonly string[];
-      /** Beside the few variables that are harmless; secrets of this process are not passed on. */
+      /**
+       * Environment variables of the command, in addition to a few harmless ones. Other variables of this
+       * process are not passed on, because they may contain secrets.
+       */
       readonly env?: Readonly<Record<string, string>>;
       readonly cwd?: string;
     }
   | {
       readonly url: string | URL;
+      /** Headers of every request, for example for authentication. */
       readonly headers?: Readonly<Record<string, string>>;
       readonly fetch?: typeof fetch;
     };
 
 type McpClientSdk = typeof import("@modelcontextprotocol/client");
 
-/** How much is kept of what a server writes to stderr, for the message of an error. */
+/** Maximum number of characters of a server's stderr that are kept for error causes. */
 const MAX_STDERR_LENGTH = 2000;
 const CONNECT_TIMEOUT_MS = 30_000;
 
-/** A connection that is made when it is needed, and made again when it has ended. */
+/** A connection to an MCP server, which is opened when first used and reopened after it has ended. */
 export class McpConnection {
   readonly #address: McpServerAddress;
   #client: Promise<Client> | undefined;
@@ -36,19 +41,22 @@ export class McpConnection {
     this.#address = address;
   }
 
-  /** Does something with the client; what fails, fails as an A2AError, or with the reason of `signal`. */
+  /**
+   * Runs `work` with a connected client. Rejects with an `A2AError`, or with the abort reason of `signal`.
+   */
   async withClient<T>(signal: AbortSignal | undefined, work: (client: Client) => Promise<T>): Promise<T> {
     signal?.throwIfAborted();
     const sdk = await loadMcpPackage("client", import("@modelcontextprotocol/client"));
-    for (let isAgain = false; ; isAgain = true) {
-      const opening = this.#getClient(sdk);
+    for (let isRetry = false; ; isRetry = true) {
+      const connection = this.#getClient(sdk);
       try {
-        return await work(await opening);
+        return await work(await connection);
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
-        // The server knows nothing of the session, and so has done nothing (MCP 2025-11-25, session management).
-        if (isAgain || !isSessionExpired(sdk, error)) throw this.#toA2AError(sdk, error);
-        await this.#closeClient(opening);
+        // If the server does not know the session, it has not run the call, so the call is safe to repeat
+        // (MCP 2025-11-25, session management).
+        if (isRetry || !isSessionExpired(sdk, error)) throw this.#toA2AError(sdk, error);
+        await this.#closeClient(connection);
       }
     }
   }
@@ -60,12 +68,12 @@ export class McpConnection {
 
   #getClient(sdk: McpClientSdk): Promise<Client> {
     if (this.#isClosed)
-      throw new A2AError("UNAVAILABLE", `${this.#displayName} was closed; make new tools of it.`);
+      throw new A2AError("UNAVAILABLE", `${this.#displayName} was closed; create a new tool client.`);
     if (!this.#client) {
-      const opening = this.#connect(sdk);
-      this.#client = opening;
-      // The next who needs it tries again.
-      opening.catch(() => this.#clearClient(opening));
+      const connection = this.#connect(sdk);
+      this.#client = connection;
+      // The next call connects again.
+      connection.catch(() => this.#clearClient(connection));
     }
     return this.#client;
   }
@@ -73,13 +81,14 @@ export class McpConnection {
   async #connect(sdk: McpClientSdk): Promise<Client> {
     const client = new sdk.Client(
       { name: "colloquy", version: "1.0.0" },
-      // Over HTTP one question more; of a program it would be one process more, and many of those only know 2025.
+      // Version negotiation costs one request over HTTP. For a command it would start another process, and
+      // many commands support only MCP 2025.
       { versionNegotiation: { mode: "url" in this.#address ? "auto" : "legacy" } },
     );
     await client.connect(await this.#createTransport(sdk), { timeout: CONNECT_TIMEOUT_MS });
-    const opened = this.#client;
+    const connection = this.#client;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- It is no event target.
-    client.onclose = () => this.#clearClient(opened);
+    client.onclose = () => this.#clearClient(connection);
     return client;
   }
 
@@ -112,12 +121,12 @@ export class McpConnection {
     if (this.#client === client) this.#client = undefined;
   }
 
-  async #closeClient(opening: Promise<Client>): Promise<void> {
-    this.#clearClient(opening);
+  async #closeClient(connection: Promise<Client>): Promise<void> {
+    this.#clearClient(connection);
     try {
-      await (await opening).close();
+      await (await connection).close();
     } catch {
-      // It was never open.
+      // Opening the connection failed, so there is nothing to close.
     }
   }
 
@@ -128,26 +137,26 @@ export class McpConnection {
   }
 
   /**
-   * What happened, and where. The message may reach a caller of the agent; how a program was started and what it wrote,
-   * in which there may be secrets, is in the cause.
+   * Converts an error to an `A2AError` with the server's name. The message may reach the agent's callers, so
+   * the command line and stderr, which may contain secrets, are only in the cause.
    */
   #toA2AError(sdk: McpClientSdk, error: unknown): A2AError {
     if (error instanceof A2AError) return error;
-    const why = error instanceof Error ? error.message : String(error);
-    // It has answered, and will answer the same again.
+    const reason = error instanceof Error ? error.message : String(error);
+    // A protocol error is the server's response, and a retry would get the same response.
     if (error instanceof sdk.ProtocolError) {
-      return new A2AError("INVALID_REQUEST", `${this.#displayName} refused: ${why}`, { cause: error });
+      return new A2AError("INVALID_REQUEST", `${this.#displayName} refused: ${reason}`, { cause: error });
     }
-    const cause = this.#createErrorCause(error, why);
-    return new A2AError("UNAVAILABLE", `${this.#displayName} did not answer: ${why}`, { cause });
+    const cause = this.#createErrorCause(error, reason);
+    return new A2AError("UNAVAILABLE", `${this.#displayName} did not respond: ${reason}`, { cause });
   }
 
-  #createErrorCause(error: unknown, why: string): unknown {
+  #createErrorCause(error: unknown, reason: string): unknown {
     const address = this.#address;
     if ("url" in address) return error;
-    const started = [address.command, ...(address.args ?? [])].join(" ");
-    const said = this.#stderr.trim() === "" ? "" : `; it wrote: ${this.#stderr.trim()}`;
-    return new Error(`${started}: ${why}${said}`, { cause: error });
+    const commandLine = [address.command, ...(address.args ?? [])].join(" ");
+    const stderr = this.#stderr.trim() === "" ? "" : `; it wrote: ${this.#stderr.trim()}`;
+    return new Error(`${commandLine}: ${reason}${stderr}`, { cause: error });
   }
 }
 

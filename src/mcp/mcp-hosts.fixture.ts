@@ -7,23 +7,26 @@ import { StreamableHTTPClientTransport as Http2025 } from "@modelcontextprotocol
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { StructuredResult } from "./structured-result.ts";
 
+/** Progress notification as a host receives it. */
 export interface ProgressNotification {
   progress: number;
   message?: string | undefined;
 }
 
+/** Result of a tool call as a host receives it. */
 export interface ToolCallResult {
   content: { type: string; text?: string; [member: string]: unknown }[];
   structuredContent?: StructuredResult;
   isError?: boolean;
 }
 
+/** Options for a tool call of a host. */
 export interface CallOptions {
   signal?: AbortSignal;
   onprogress?: (progress: ProgressNotification) => void;
 }
 
-/** An MCP host: a real client of one of the official SDKs. */
+/** An MCP host, backed by the client of an official SDK. */
 export interface McpHost {
   readonly version: string | undefined;
   listTools(): Promise<
@@ -33,13 +36,16 @@ export interface McpHost {
   close(): Promise<void>;
 }
 
-/** What the host's user answers; undefined when the host can not ask. */
+/**
+ * A function that answers an elicitation for the host's user. A host without such a function does not support
+ * elicitation.
+ */
 export type ElicitationResponder = (question: string) => {
   action: "accept" | "decline";
   content?: Record<string, string>;
 };
 
-/** Where the server is: at a URL, or a process of the command line. */
+/** Location of an MCP server: a URL, or arguments of `colloquy mcp`. */
 export type McpServerLocation = { readonly url: string } | { readonly args: readonly string[] };
 
 const cliPath = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
@@ -57,22 +63,22 @@ function createProcessParameters(args: readonly string[]): {
   };
 }
 
-/** MCP 2026-07-28, by the SDK of today. */
+/** Connects a host that uses MCP 2026-07-28, through the current SDK. */
 export async function connectHost2026(
-  where: McpServerLocation,
-  ask?: ElicitationResponder,
+  location: McpServerLocation,
+  respond?: ElicitationResponder,
 ): Promise<McpHost> {
   const client = new Client(
     { name: "host", version: "1" },
-    { versionNegotiation: { mode: "auto" }, capabilities: ask ? { elicitation: { form: {} } } : {} },
+    { versionNegotiation: { mode: "auto" }, capabilities: respond ? { elicitation: { form: {} } } : {} },
   );
-  if (ask) {
-    client.setRequestHandler("elicitation/create", ({ params }) => ask(params.message));
+  if (respond) {
+    client.setRequestHandler("elicitation/create", ({ params }) => respond(params.message));
   }
   await client.connect(
-    "url" in where
-      ? new StreamableHTTPClientTransport(new URL(where.url))
-      : new StdioClientTransport(createProcessParameters(where.args)),
+    "url" in location
+      ? new StreamableHTTPClientTransport(new URL(location.url))
+      : new StdioClientTransport(createProcessParameters(location.args)),
   );
   return {
     version: client.getNegotiatedProtocolVersion(),
@@ -83,18 +89,20 @@ export async function connectHost2026(
   };
 }
 
-/** MCP of 2025, by the SDK of then. */
+/** Connects a host that uses MCP of 2025, through the previous SDK. */
 export async function connectHost2025(
-  where: McpServerLocation,
-  ask?: ElicitationResponder,
+  location: McpServerLocation,
+  respond?: ElicitationResponder,
 ): Promise<McpHost> {
   const client = new Client2025(
     { name: "host", version: "1" },
-    { capabilities: ask ? { elicitation: {} } : {} },
+    { capabilities: respond ? { elicitation: {} } : {} },
   );
-  if (ask) client.setRequestHandler(ElicitRequestSchema, ({ params }) => ask(params.message));
+  if (respond) client.setRequestHandler(ElicitRequestSchema, ({ params }) => respond(params.message));
   const transport =
-    "url" in where ? new Http2025(new URL(where.url)) : new Stdio2025(createProcessParameters(where.args));
+    "url" in location
+      ? new Http2025(new URL(location.url))
+      : new Stdio2025(createProcessParameters(location.args));
   await client.connect(transport);
   return {
     version: "2025",

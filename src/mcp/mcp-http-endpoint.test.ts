@@ -13,7 +13,7 @@ async function createTestServer(options?: McpServerOptions): Promise<McpServer> 
   return server;
 }
 
-/** `fetch` sets Host and Origin by itself. */
+/** Sends a POST with explicit Host and Origin headers, which `fetch` does not allow. */
 function postForStatus(url: string, headers: Record<string, string>): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     const sent = httpRequest(url, {
@@ -29,18 +29,18 @@ function postForStatus(url: string, headers: Record<string, string>): Promise<nu
 }
 
 describe("MCP over HTTP", () => {
-  it("refuses what reaches it under a foreign name, or from a foreign page", async () => {
+  it("rejects requests with a foreign Host or Origin header", async () => {
     const { url } = await (await createTestServer()).listen();
     expect(await postForStatus(url, { host: "evil.example" })).toBe(403);
     expect(await postForStatus(url, { origin: "https://evil.example" })).toBe(403);
     expect(await postForStatus(url, { origin: "null" })).toBe(403);
-    // Not a session of 2025 and no envelope of 2026, but let in.
+    // The request is accepted, but it is neither part of a 2025 session nor a 2026 envelope.
     expect(await postForStatus(url, { origin: "http://localhost:6274", accept: "*/*" })).toBe(406);
   });
 
-  it("lets in those names that it is told of", async () => {
+  it("accepts the host names in allowedHosts", async () => {
     const server = await createTestServer({ allowedHosts: ["mcp.example.com"] });
-    const ask = async (host: string): Promise<number> => {
+    const requestWithHost = async (host: string): Promise<number> => {
       const headers = { "content-type": "application/json", host };
       const request = new Request(`https://${host}/mcp`, {
         method: "POST",
@@ -49,11 +49,11 @@ describe("MCP over HTTP", () => {
       });
       return (await server.fetch(request)).status;
     };
-    expect(await ask("mcp.example.com")).toBe(406);
-    expect(await ask("other.example.com")).toBe(403);
+    expect(await requestWithHost("mcp.example.com")).toBe(406);
+    expect(await requestWithHost("other.example.com")).toBe(403);
   });
 
-  it("is at /mcp, on this machine only", async () => {
+  it("listens at /mcp on the loopback interface", async () => {
     const { url } = await (await createTestServer()).listen();
     expect(new URL(url)).toMatchObject({ hostname: "127.0.0.1", pathname: "/mcp" });
     const other = await fetch(new URL("/other", url), { method: "POST" });
@@ -61,7 +61,7 @@ describe("MCP over HTTP", () => {
     expect(await other.text()).toContain("/mcp");
   });
 
-  it("tells a host of 2025 whose session is over to begin another", async () => {
+  it("returns 404 for the session of a 2025 host that has ended", async () => {
     const { url } = await (await createTestServer()).listen();
     const response = await fetch(url, {
       method: "POST",
@@ -75,7 +75,7 @@ describe("MCP over HTTP", () => {
     expect(response.status).toBe(404);
   });
 
-  it("forgets the session that was used least when there are too many", async () => {
+  it("closes the least recently used session when there are too many", async () => {
     const { url } = await (await createTestServer()).listen();
     const first = await connectHost2025({ url });
     const second = await connectHost2025({ url });
@@ -84,10 +84,10 @@ describe("MCP over HTTP", () => {
       if (others === 100) await first.listTools();
     }
     expect(await first.listTools()).toHaveLength(2);
-    await expect(second.listTools()).rejects.toThrow("begin a new one");
+    await expect(second.listTools()).rejects.toThrow("start a new one");
   });
 
-  it("says which port is taken", async () => {
+  it("reports the port that is in use", async () => {
     const { url } = await (await createTestServer()).listen();
     const port = Number(new URL(url).port);
     await expect((await createTestServer()).listen({ port })).rejects.toThrow(String(port));
@@ -95,16 +95,16 @@ describe("MCP over HTTP", () => {
 });
 
 describe("the agents of an MCP server", () => {
-  it("are of this process, or connected to, or at a URL", async () => {
-    const away = await serveScriptedAgent();
-    onTestFinished(() => away.close());
+  it("can be local agents, connected clients, and URLs", async () => {
+    const remoteServer = await serveScriptedAgent();
+    onTestFinished(() => remoteServer.close());
     const greeter = agent({ name: "greeter", description: "Greets" }, async function* ({ text }) {
       yield `Hello, ${text}!`;
     });
     const shy = agent({ name: "shy", description: "Says little" }, async function* () {
       yield "…";
     });
-    const server = await createMcpServer({ greeter, shy, parrot: away.url });
+    const server = await createMcpServer({ greeter, shy, parrot: remoteServer.url });
     onTestFinished(() => server.close());
     expect(server.tools.map(({ name }) => name)).toEqual(["greeter", "shy", "parrot_say", "parrot_count"]);
     const host = await connectHost2026(await server.listen());
@@ -113,7 +113,7 @@ describe("the agents of an MCP server", () => {
     expect(content).toEqual([{ type: "text", text: "Hello, Ada!" }]);
   });
 
-  it("need not stream: their tasks are looked at, and cancelled all the same", async () => {
+  it("can be non-streaming: their tasks are polled and canceled", async () => {
     const parrot = await serveScriptedAgent(false);
     onTestFinished(() => parrot.close());
     const server = await createMcpServer({ parrot: parrot.url });
@@ -123,8 +123,8 @@ describe("the agents of an MCP server", () => {
     parrot.finishWork();
     const { structuredContent } = await host.callTool("parrot_say", { message: "work" });
     expect(structuredContent).toMatchObject({ state: "TASK_STATE_COMPLETED", text: "one two three" });
-    const asked = await host.callTool("parrot_say", { message: "ask" });
-    expect(asked.structuredContent).toMatchObject({
+    const question = await host.callTool("parrot_say", { message: "ask" });
+    expect(question.structuredContent).toMatchObject({
       state: "TASK_STATE_INPUT_REQUIRED",
       text: "Which city?",
     });
@@ -137,7 +137,7 @@ describe("the agents of an MCP server", () => {
     await parrot.stateRecorder.waitForState("TASK_STATE_CANCELED");
   });
 
-  it("may know A2A 0.3 only", async () => {
+  it("can support only A2A 0.3", async () => {
     const parrot = await serveScriptedAgent(true, { versions: ["0.3"] });
     onTestFinished(() => parrot.close());
     const server = await createMcpServer({ parrot: parrot.url });
@@ -151,10 +151,10 @@ describe("the agents of an MCP server", () => {
       "picture",
       "report",
     ]);
-    const asked = await host.callTool("parrot_say", { message: "ask" });
-    const taskId = asked.structuredContent?.taskId;
-    const told = await host.callTool("parrot_say", { message: "Jeju", taskId });
-    expect(told.structuredContent).toMatchObject({
+    const question = await host.callTool("parrot_say", { message: "ask" });
+    const taskId = question.structuredContent?.taskId;
+    const answered = await host.callTool("parrot_say", { message: "Jeju", taskId });
+    expect(answered.structuredContent).toMatchObject({
       state: "TASK_STATE_COMPLETED",
       text: "You live in Jeju.",
     });
@@ -165,7 +165,7 @@ describe("the agents of an MCP server", () => {
     await parrot.stateRecorder.waitForState("TASK_STATE_CANCELED");
   });
 
-  it("have their tasks cancelled when the server closes", async () => {
+  it("receive cancellations of their tasks when the server closes", async () => {
     const parrot = await serveScriptedAgent();
     onTestFinished(() => parrot.close());
     const server = await createMcpServer({ parrot: parrot.url });
@@ -177,7 +177,7 @@ describe("the agents of an MCP server", () => {
     expect(parrot.stateRecorder.states).not.toContain("TASK_STATE_COMPLETED");
   });
 
-  it("must be there when the server begins", async () => {
+  it("must be reachable when the server is created", async () => {
     await expect(createMcpServer({ nobody: "http://127.0.0.1:9" })).rejects.toThrow("127.0.0.1:9");
   });
 });

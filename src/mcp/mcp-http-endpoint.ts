@@ -9,8 +9,8 @@ type McpServerSdk = typeof import("@modelcontextprotocol/server");
 const MCP_PATH = "/mcp";
 
 /**
- * MCP over streamable HTTP, of today and of 2025. A request under a foreign name or from a foreign page is refused: a
- * browser can be made to send it, and whatever the agents may do, that page could do.
+ * An MCP endpoint over streamable HTTP, for hosts of MCP 2026 and 2025. Requests with an unknown `Host` or
+ * `Origin` are rejected. Otherwise a web page could use the browser to call the agents.
  */
 export class McpHttpEndpoint {
   readonly #sdk: McpServerSdk;
@@ -19,23 +19,23 @@ export class McpHttpEndpoint {
   readonly #sessionRouter: McpSessionRouter;
   #httpServer: HttpServer | undefined;
 
-  /** `hosts`: names beside those of this machine under which the server is reached, and from whose pages. */
-  constructor(sdk: McpServerSdk, instance: () => Server, hosts: readonly string[]) {
+  /** `allowedHosts` are host names that are accepted in addition to those of this machine. */
+  constructor(sdk: McpServerSdk, createSdkServer: () => Server, allowedHosts: readonly string[]) {
     this.#sdk = sdk;
-    this.#allowedHosts = hosts;
-    this.#modernHandler = sdk.createMcpHandler(instance, { legacy: "reject" });
-    this.#sessionRouter = new McpSessionRouter(sdk, instance);
+    this.#allowedHosts = allowedHosts;
+    this.#modernHandler = sdk.createMcpHandler(createSdkServer, { legacy: "reject" });
+    this.#sessionRouter = new McpSessionRouter(sdk, createSdkServer);
   }
 
   async fetch(request: Request): Promise<Response> {
-    const refused = this.#rejectForeignOrigin(request);
-    if (refused) return refused;
+    const rejection = this.#rejectForeignOrigin(request);
+    if (rejection) return rejection;
     return (await this.#sdk.isLegacyRequest(request))
       ? this.#sessionRouter.fetch(request)
       : this.#modernHandler.fetch(request);
   }
 
-  /** On this machine only. */
+  /** Listens on the loopback interface and returns the URL of the endpoint. */
   async listen(port: number): Promise<string> {
     const http = createServer(toNodeListener((request) => this.#handleAtPath(request)));
     await new Promise<void>((resolve, reject) => {
@@ -55,7 +55,7 @@ export class McpHttpEndpoint {
 
   #handleAtPath(request: Request): Promise<Response> {
     if (new URL(request.url).pathname === MCP_PATH) return this.fetch(request);
-    return Promise.resolve(new Response(`MCP is at ${MCP_PATH}.\n`, { status: 404 }));
+    return Promise.resolve(new Response(`Not found; the MCP endpoint is at ${MCP_PATH}.\n`, { status: 404 }));
   }
 
   #rejectForeignOrigin(request: Request): Response | undefined {

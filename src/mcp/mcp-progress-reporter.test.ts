@@ -17,41 +17,41 @@ const createStatusEvent = (text: string): StreamResponse => ({
 });
 
 describe("progress", () => {
-  it("is told one by one: chunks that come while the host reads become one, of which it gets the end", async () => {
-    const told: [number, string][] = [];
+  it("is sent one notification at a time, and keeps the end of the chunks merged meanwhile", async () => {
+    const sent: [number, string][] = [];
     let read!: () => void;
     const progress = new McpProgressReporter((number, message) => {
-      told.push([number, message]);
+      sent.push([number, message]);
       return new Promise((resolve) => (read = resolve));
     });
     progress.reportEvent(createChunkEvent("first"));
     for (let at = 0; at < 1000; at++) progress.reportEvent(createChunkEvent(`${at} `));
     progress.reportEvent(createStatusEvent("Nearly there"));
     progress.reportEvent(createChunkEvent("last"));
-    expect(told).toEqual([[1, "first"]]);
-    const over = progress.flush().then(() => told.push([0, "over"]));
+    expect(sent).toEqual([[1, "first"]]);
+    const flushed = progress.flush().then(() => sent.push([0, "over"]));
     for (let step = 0; step < 4; step++) {
       read();
       await new Promise((resolve) => setImmediate(resolve));
     }
-    await over;
-    expect(told.map(([number]) => number)).toEqual([1, 2, 3, 4, 0]);
-    expect(told[1]?.[1]).toHaveLength(1000);
-    expect(told[1]?.[1]).toMatch(/ 998 999 $/);
-    expect(told.slice(2, 4).map(([, message]) => message)).toEqual(["Nearly there", "last"]);
+    await flushed;
+    expect(sent.map(([number]) => number)).toEqual([1, 2, 3, 4, 0]);
+    expect(sent[1]?.[1]).toHaveLength(1000);
+    expect(sent[1]?.[1]).toMatch(/ 998 999 $/);
+    expect(sent.slice(2, 4).map(([, message]) => message)).toEqual(["Nearly there", "last"]);
   });
 
-  it("is bounded for a host that never reads", () => {
-    let told = 0;
+  it("is buffered only up to a limit for a host that never reads", () => {
+    let sent = 0;
     const progress = new McpProgressReporter(() => {
-      told++;
+      sent++;
       return new Promise(() => {});
     });
     for (let at = 0; at < 10_000; at++) progress.reportEvent(createStatusEvent(`step ${at}`));
-    expect(told).toBe(1);
+    expect(sent).toBe(1);
   });
 
-  it("is no concern of a call whose host is gone, or did not ask", async () => {
+  it("does not fail a call whose host has disconnected or did not request progress", async () => {
     const gone = new McpProgressReporter(() => Promise.reject(new Error("closed")));
     gone.reportEvent(createStatusEvent("one"));
     gone.reportEvent(createStatusEvent("two"));

@@ -1,16 +1,18 @@
 import { isTerminal, type StreamResponse, getText } from "../protocol/index.ts";
 import { truncateStart } from "./sanitize-text.ts";
 
-/** Tells the host something about work that goes on; resolves when it has been written. */
+/** Sends a progress notification to the host. Resolves when the notification has been written. */
 export type ProgressNotifier = (progress: number, message: string) => Promise<void>;
 
-/** Of the lines that wait while the host reads; the oldest go first. */
+/** Maximum number of lines that wait for a slow host. The oldest lines are dropped. */
 const MAX_PENDING_LINES = 50;
+/** Maximum length of a line, in characters. The end of a longer line is kept. */
 const MAX_LINE_LENGTH = 1000;
 
 /**
- * The progress of one call: what the agent says of its work, and the text that it streams. One notification is under way
- * at a time, and chunks that come meanwhile become one, so a slow host is not flooded and a fast one sees everything.
+ * Reports the progress of one call: the agent's status messages and its streamed text. The reporter sends one
+ * notification at a time and merges the chunks that arrive meanwhile. A slow host is not flooded, and a fast
+ * host gets every chunk.
  */
 export class McpProgressReporter {
   readonly #notify: ProgressNotifier | undefined;
@@ -18,20 +20,20 @@ export class McpProgressReporter {
   #sentCount = 0;
   #sending: Promise<void> | undefined;
 
-  /** `tell` is missing when nobody asked to be told. */
-  constructor(tell: ProgressNotifier | undefined) {
-    this.#notify = tell;
+  /** `notify` is `undefined` if the host did not request progress. */
+  constructor(notify: ProgressNotifier | undefined) {
+    this.#notify = notify;
   }
 
   reportEvent(event: StreamResponse): void {
     if (!this.#notify) return;
     if ("artifactUpdate" in event) this.#addLine(getText(event.artifactUpdate.artifact.parts), true);
-    // What ends the call is in its result.
+    // The final status is part of the result.
     else if ("statusUpdate" in event && !isTerminal(event.statusUpdate.status.state))
       this.#addLine(getText(event.statusUpdate.status.message?.parts ?? []), false);
   }
 
-  /** Nothing may be told of a call that has its result. */
+  /** Waits until all notifications are sent. MCP forbids progress after the result of a call. */
   async flush(): Promise<void> {
     while (this.#sending) await this.#sending;
   }
@@ -51,7 +53,7 @@ export class McpProgressReporter {
         await this.#notify?.(++this.#sentCount, line.text);
       }
     } catch {
-      // A host that is not there any more; its call is cancelled in another way.
+      // The host has disconnected, so the remaining lines are dropped.
       this.#pendingLines.length = 0;
     } finally {
       this.#sending = undefined;

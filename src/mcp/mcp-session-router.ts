@@ -7,27 +7,30 @@ interface McpSession {
   readonly server: Server;
 }
 
-/** A host that comes without its session begins a new one, so forgetting the oldest does little harm. */
+/**
+ * Maximum number of sessions. The least recently used one is closed, which does little harm, because a host
+ * without a session starts a new one.
+ */
 const MAX_SESSIONS = 200;
 
 /**
- * MCP of 2025 over HTTP. What it says of a call (that it is cancelled, what the user answered) comes in requests of its
- * own, which find the call by their session; without sessions neither would arrive.
+ * Routes MCP 2025 requests over HTTP to their sessions. Messages about a running call, such as a cancellation
+ * or a user's answer, are separate requests. The session identifies the call to which they belong.
  */
 export class McpSessionRouter {
   readonly #sdk: McpServerSdk;
   readonly #createServer: () => Server;
-  /** The one that was used last is the last. */
+  /** Sessions by id. The most recently used session is last. */
   readonly #sessions = new Map<string, McpSession>();
 
-  constructor(sdk: McpServerSdk, instance: () => Server) {
+  constructor(sdk: McpServerSdk, createServer: () => Server) {
     this.#sdk = sdk;
-    this.#createServer = instance;
+    this.#createServer = createServer;
   }
 
   async fetch(request: Request): Promise<Response> {
-    // A stream for what a server says unasked, which is nothing: tools do not change, and what belongs to a call goes
-    // out with its answer.
+    // A GET opens a stream for messages outside of calls. This server sends no such messages: its tools do
+    // not change, and it sends the messages of a call in the response to that call.
     if (request.method === "GET")
       return new Response(null, { status: 405, headers: { allow: "POST, DELETE" } });
     const id = request.headers.get("mcp-session-id");
@@ -54,7 +57,8 @@ export class McpSessionRouter {
     });
     await server.connect(transport);
     const response = await transport.handleRequest(request);
-    // Anything but the beginning of a session is refused by the transport, which nobody can reach again.
+    // The transport rejects any request that does not start a session. Nothing can reach that server again,
+    // so it is closed.
     if (transport.sessionId === undefined) await server.close();
     return response;
   }
@@ -69,6 +73,6 @@ export class McpSessionRouter {
 }
 
 function createSessionNotFoundResponse(): Response {
-  const message = "This session is over or never was; begin a new one.";
+  const message = "The session has ended or does not exist; start a new one.";
   return Response.json({ jsonrpc: "2.0", error: { code: -32001, message }, id: null }, { status: 404 });
 }

@@ -3,47 +3,56 @@ import type { JsonObject } from "../protocol/index.ts";
 import { type McpServerAddress, McpConnection } from "./mcp-connection.ts";
 import { type McpToolResult, fromCallToolResult } from "./mcp-tool-result.ts";
 
+/** Options for `createMcpToolClient`: the address of the server, and a timeout. */
 export type McpToolClientOptions = McpServerAddress & {
-  /** A call fails when nothing is heard of it for so long; progress counts as being heard of. Default: a minute. */
+  /** Time in milliseconds without a response or progress after which a call fails. Default: 60 000 ms. */
   readonly timeoutMs?: number;
 };
 
-/** A tool, as its server lists it. */
+/** A tool as listed by its MCP server. */
 export interface McpTool {
   readonly name: string;
   readonly title?: string | undefined;
   readonly description?: string | undefined;
-  /** JSON Schema of the arguments. */
+  /** JSON Schema of the tool's arguments. */
   readonly inputSchema: JsonObject;
 }
 
+/** Options for a tool call. */
 export interface McpToolCallOptions {
-  /** Aborts the call; its server is told. An agent passes on `signal` of its turn. */
+  /** Aborts the call and notifies the server. Agents pass on the `signal` of their turn. */
   readonly signal?: AbortSignal;
+  /** Called with each progress notification of the tool. */
   readonly onProgress?: (progress: McpToolProgress) => void;
-  /** In place of the `timeoutMs` of all calls. */
+  /**
+   * Time in milliseconds without a response or progress after which this call fails. Default: the client's
+   * `timeoutMs`.
+   */
   readonly timeoutMs?: number;
 }
 
+/** Progress of a tool call. */
 export interface McpToolProgress {
   readonly progress: number;
   readonly total?: number | undefined;
   readonly message?: string | undefined;
 }
 
-/** The tools of an MCP server, inside an agent. */
+/** A client that calls the tools of an MCP server, for use inside an agent. */
 export interface McpToolClient {
+  /** Lists the tools of the server. */
   listTools(options?: Pick<McpToolCallOptions, "signal">): Promise<McpTool[]>;
   /**
-   * Never repeated: the tool may have done its work. What a tool says of its own failure is a result with `isError`;
-   * rejects when there is no such tool, or no answer.
+   * Calls a tool. A call is never repeated, because the tool may already have done its work. If the tool
+   * itself reports a failure, the result has `isError`. Rejects if the tool does not exist or the server does
+   * not respond.
    */
   callTool(name: string, args?: JsonObject, options?: McpToolCallOptions): Promise<McpToolResult>;
   /**
-   * The same in a generator, where the tool's progress becomes status updates of the task:
+   * Calls a tool inside a generator agent. The tool's progress becomes status updates of the task:
    *
    * ```ts
-   * const found = yield* tools.run("search", { query: text }, { signal });
+   * const found = yield* tools.streamTool("search", { query: text }, { signal });
    * ```
    */
   streamTool(
@@ -51,28 +60,34 @@ export interface McpToolClient {
     args?: JsonObject,
     options?: Pick<McpToolCallOptions, "signal" | "timeoutMs">,
   ): AsyncGenerator<AgentEvent, McpToolResult, undefined>;
-  /** Ends the connection, and the process of a server that is one. */
+  /** Closes the connection, and stops the process of a server that was started with `command`. */
   close(): Promise<void>;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 /**
- * The tools of the MCP server that `command` starts, or that is at `url` (streamable HTTP). Connects at the first call,
- * and again after the connection has ended. Takes the package `@modelcontextprotocol/client`.
+ * Creates a client for the tools of an MCP server, which `command` starts or which is at `url` (streamable
+ * HTTP). The client connects on the first call, and again after the connection has ended. Requires the
+ * package `@modelcontextprotocol/client`.
  */
 export function createMcpToolClient(options: McpToolClientOptions): McpToolClient {
   const connection = new McpConnection(options);
-  const usual = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const defaultTimeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
 
-  const call: McpToolClient["callTool"] = (name, args = {}, { signal, onProgress, timeoutMs = usual } = {}) =>
+  const call: McpToolClient["callTool"] = (
+    name,
+    args = {},
+    { signal, onProgress, timeoutMs = defaultTimeoutMs } = {},
+  ) =>
     connection.withClient(signal, async (client) => {
       const result = await client.callTool(
         { name, arguments: args },
         {
           timeout: timeoutMs,
           resetTimeoutOnProgress: true,
-          // Without a listener the server is not asked to tell, and so could not be heard of.
+          // The SDK requests progress only if there is a listener. Progress must always arrive, because it
+          // resets the timeout.
           onprogress: (progress) => onProgress?.(progress),
           ...(signal ? { signal } : {}),
         },
@@ -84,7 +99,7 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
     listTools: ({ signal } = {}) =>
       connection.withClient(signal, async (client) => {
         const { tools } = await client.listTools(undefined, {
-          timeout: usual,
+          timeout: defaultTimeoutMs,
           ...(signal ? { signal } : {}),
         });
         return tools.map(({ name, title, description, inputSchema }) => ({
@@ -97,39 +112,40 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
     callTool: call,
     async *streamTool(name, args, { signal, ...options } = {}) {
       const lines: string[] = [];
-      let more = Promise.withResolvers<false>();
-      const left = new AbortController();
+      let nextProgress = Promise.withResolvers<false>();
+      const abandonController = new AbortController();
       const result = call(name, args, {
         ...options,
-        signal: signal ? AbortSignal.any([signal, left.signal]) : left.signal,
+        signal: signal ? AbortSignal.any([signal, abandonController.signal]) : abandonController.signal,
         onProgress: (progress) => {
           lines.push(formatProgress(name, progress));
-          more.resolve(false);
+          nextProgress.resolve(false);
         },
       });
-      const over = result.then(
+      const settled = result.then(
         () => true,
         () => true,
       );
       try {
-        for (let isOver = false; !isOver;) {
-          isOver = await Promise.race([over, more.promise]);
-          more = Promise.withResolvers();
-          // The agent may be slower than the tool; of what it has not said yet, the last is what counts.
+        for (let isSettled = false; !isSettled;) {
+          isSettled = await Promise.race([settled, nextProgress.promise]);
+          nextProgress = Promise.withResolvers();
+          // The agent may be slower than the tool. Only the latest pending lines are sent.
           for (const text of lines.splice(0).slice(-MAX_PROGRESS_LINES)) {
             yield { status: { state: "TASK_STATE_WORKING", message: { parts: [{ text }] } } };
           }
         }
         return await result;
       } finally {
-        // Nobody waits for the result of a turn that has ended.
-        left.abort();
+        // The result is not needed after the turn has ended.
+        abandonController.abort();
       }
     },
     close: () => connection.close(),
   };
 }
 
+/** Maximum number of pending progress lines that are sent at once. */
 const MAX_PROGRESS_LINES = 100;
 
 function formatProgress(name: string, { progress, total, message }: McpToolProgress): string {

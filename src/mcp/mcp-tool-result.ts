@@ -1,18 +1,22 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { type JsonValue, type Part, getText } from "../protocol/index.ts";
 
-/** What an MCP tool gave. */
+/** Result of an MCP tool call. */
 export interface McpToolResult {
-  /** All text of it, joined by newlines. */
+  /** All text of the result, joined by newlines. */
   readonly text: string;
-  /** What the tool says in JSON, where it does. */
+  /** Structured content of the result, if the tool returns any. */
   readonly data?: JsonValue;
-  /** Everything, as an agent can yield it. */
+  /** Complete content of the result, as parts that an agent can yield. */
   readonly parts: readonly Part[];
-  /** True: the tool failed; `text` says how, for a model that may try otherwise. */
+  /**
+   * `true` if the tool failed. `text` then describes the failure, so a model can try again with other
+   * arguments.
+   */
   readonly isError: boolean;
 }
 
+/** Converts the result of a tool call to text, data, and parts. */
 export function fromCallToolResult({
   content,
   structuredContent,
@@ -37,17 +41,17 @@ function fromContentBlock(block: ContentBlock): Part {
   }
   if (block.type !== "resource") return { raw: block.data, mediaType: block.mimeType };
   const { resource } = block;
-  const about = { filename: extractFileName(resource.uri), ...toMediaTypeMember(resource.mimeType) };
-  return "blob" in resource ? { raw: resource.blob, ...about } : { text: resource.text, ...about };
+  const fileInfo = { filename: extractFileName(resource.uri), ...toMediaTypeMember(resource.mimeType) };
+  return "blob" in resource ? { raw: resource.blob, ...fileInfo } : { text: resource.text, ...fileInfo };
 }
 
 function toMediaTypeMember(mimeType: string | undefined): { mediaType?: string } {
   return mimeType === undefined ? {} : { mediaType: mimeType };
 }
 
-/** `file:///notes/a%20b.md` → `a b.md` */
+/** Returns the file name of a URI. For example, `file:///notes/a%20b.md` has the name `a b.md`. */
 function extractFileName(uri: string): string {
-  const last = uri.split(/[/\\]/).findLast((piece) => piece !== "") ?? uri;
+  const last = uri.split(/[/\\]/).findLast((segment) => segment !== "") ?? uri;
   try {
     return decodeURIComponent(last);
   } catch {

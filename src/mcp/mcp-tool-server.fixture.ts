@@ -4,14 +4,14 @@ import { createMcpHandler, fromJsonSchema, McpServer } from "@modelcontextprotoc
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { toNodeListener } from "../server/index.ts";
 
-/** How often the tools were asked for what in this process. */
+/** Number of calls and cancellations in this process. */
 const callCounts = { called: 0, cancelled: 0 };
 
 let progressSeen = Promise.withResolvers<void>();
 
 const ANY_OBJECT_SCHEMA = fromJsonSchema<Record<string, unknown>>({ type: "object" });
 
-/** A server with tools of every kind, by the SDK of today. */
+/** Creates a server with tools of every kind, using the current SDK. */
 function createToolServer(): McpServer {
   const server = new McpServer({ name: "tools", version: "1.0.0" });
   server.registerTool(
@@ -57,12 +57,12 @@ function createToolServer(): McpServer {
   });
   server.registerTool("steps", { inputSchema: ANY_OBJECT_SCHEMA }, async (_, { mcpReq }) => {
     const progressToken = mcpReq["_meta"]?.progressToken;
-    for (const [at, message] of ["first", "second", undefined].entries()) {
+    for (const [index, message] of ["first", "second", undefined].entries()) {
       if (progressToken === undefined) break;
-      const params = { progressToken, progress: at + 1, total: 3, ...(message ? { message } : {}) };
+      const params = { progressToken, progress: index + 1, total: 3, ...(message ? { message } : {}) };
       await mcpReq.notify({ method: "notifications/progress", params });
     }
-    // Clients take a result before the progress that came just before.
+    // Clients may process a result before the progress that arrived just before it.
     await progressSeen.promise;
     progressSeen = Promise.withResolvers();
     return { content: [{ type: "text", text: "done" }] };
@@ -83,7 +83,7 @@ function createToolServer(): McpServer {
   return server;
 }
 
-/** The same over streamable HTTP, in this process. */
+/** Serves the tools over streamable HTTP in this process. */
 export async function serveToolsOverHttp(): Promise<{
   url: string;
   counts: typeof callCounts;
@@ -105,7 +105,7 @@ export async function serveToolsOverHttp(): Promise<{
   };
 }
 
-/** A server of 2025, with sessions, by the SDK of then. */
+/** Serves a tool with MCP of 2025, which has sessions, using the previous SDK. */
 export async function serveTools2025(): Promise<{
   url: string;
   forget: () => void;
@@ -115,7 +115,7 @@ export async function serveTools2025(): Promise<{
   const { StreamableHTTPServerTransport } =
     await import("@modelcontextprotocol/sdk/server/streamableHttp.js");
   const sessions = new Map<string, InstanceType<typeof StreamableHTTPServerTransport>>();
-  const begin = async (): Promise<InstanceType<typeof StreamableHTTPServerTransport>> => {
+  const startSession = async (): Promise<InstanceType<typeof StreamableHTTPServerTransport>> => {
     const transport = new StreamableHTTPServerTransport({
       sessionIdGenerator: () => crypto.randomUUID(),
       onsessioninitialized: (id) => void sessions.set(id, transport),
@@ -127,12 +127,12 @@ export async function serveTools2025(): Promise<{
   };
   const http = createServer((incoming, outgoing) => {
     const id = incoming.headers["mcp-session-id"];
-    const answer = async (): Promise<void> => {
-      const session = id === undefined ? await begin() : sessions.get(String(id));
+    const respond = async (): Promise<void> => {
+      const session = id === undefined ? await startSession() : sessions.get(String(id));
       if (session) await session.handleRequest(incoming, outgoing);
       else outgoing.writeHead(404).end();
     };
-    void answer();
+    void respond();
   });
   await new Promise<void>((resolve) => {
     http.listen(0, "127.0.0.1", resolve);

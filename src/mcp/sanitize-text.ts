@@ -1,23 +1,25 @@
 /**
- * What no reader sees and a model still reads: control characters, marks that turn the direction of text around, spaces
- * without a width, and the tag characters in which whole sentences can be hidden.
+ * Matches characters that people cannot see but models read: control characters, marks that change the text
+ * direction, zero-width spaces, and tag characters, which can hide entire sentences.
  */
 const INVISIBLE_CHARACTERS =
   /(?![\n\t])\p{Cc}|[\u200b\u2028-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu;
 
-/** A stranger's text for people and models: what can not be seen is left out, and what is too long is cut. */
+/**
+ * Removes invisible characters from the text of a remote agent, and truncates it to `maxLength` characters.
+ */
 export function sanitizeText(text: string, maxLength: number): string {
-  const seen = text.toWellFormed().replaceAll("\r\n", "\n").replaceAll(INVISIBLE_CHARACTERS, "").trim();
-  return seen.length <= maxLength ? seen : `${truncateEnd(seen, maxLength - 1)}…`;
+  const visible = text.toWellFormed().replaceAll("\r\n", "\n").replaceAll(INVISIBLE_CHARACTERS, "").trim();
+  return visible.length <= maxLength ? visible : `${truncateEnd(visible, maxLength - 1)}…`;
 }
 
-/** The beginning of a text, at most `maxLength` long; no character is cut in halves. */
+/** Returns the start of a text, at most `maxLength` characters long, without splitting a surrogate pair. */
 export function truncateEnd(text: string, maxLength: number): string {
   const start = text.slice(0, maxLength);
   return start.isWellFormed() ? start : start.slice(0, -1);
 }
 
-/** The end of a text, in the same way. */
+/** Returns the end of a text, at most `maxLength` characters long, without splitting a surrogate pair. */
 export function truncateStart(text: string, maxLength: number): string {
   const end = text.slice(-maxLength);
   return end.isWellFormed() ? end : end.slice(1);

@@ -13,7 +13,7 @@ import type { Agent, Observer } from "../engine/index.ts";
 import type { TaskState } from "../protocol/index.ts";
 import { createServer, type ServerOptions } from "../server/index.ts";
 
-/** The states of tasks, for whoever waits for one. */
+/** Records the states of all tasks, and lets tests wait for a state. */
 export class TaskStateRecorder {
   readonly states: TaskState[] = [];
   readonly #waiters = new Set<() => void>();
@@ -29,7 +29,7 @@ export class TaskStateRecorder {
     },
   };
 
-  /** Resolves once a task has come to that state. */
+  /** Resolves when a task has reached the state. */
   async waitForState(state: TaskState): Promise<void> {
     while (!this.states.includes(state)) {
       await new Promise<void>((resolve) => this.#waiters.add(resolve));
@@ -37,15 +37,16 @@ export class TaskStateRecorder {
   }
 }
 
+/** A running server with a scripted agent. */
 export interface ScriptedAgentServer {
   readonly url: string;
   readonly stateRecorder: TaskStateRecorder;
-  /** Lets the agent end the work that it was told to do. */
+  /** Lets the agent finish the task that was started with the message "work". */
   readonly finishWork: () => void;
   close(): Promise<void>;
 }
 
-/** An agent that does what it is told, over a real socket, and what becomes of its tasks. */
+/** Serves a scripted agent over a real socket, and records the states of its tasks. */
 export async function serveScriptedAgent(
   streaming = true,
   options: Pick<ServerOptions, "versions"> = {},
@@ -65,6 +66,7 @@ export async function serveScriptedAgent(
   };
 }
 
+/** Creates an agent whose behavior depends on the text of the message. */
 export function createScriptedAgent(capabilities: { streaming: boolean }, finished?: Promise<void>): Agent {
   return agent(
     {
@@ -84,10 +86,10 @@ export function createScriptedAgent(capabilities: { streaming: boolean }, finish
       ],
     },
     async function* ({ text, message, history, signal }) {
-      const first = history[0]?.parts[0];
-      const order = first && "text" in first ? first.text : "";
-      if (order === "ask" && history.length === 1) yield inputRequired("Which city?");
-      if (order === "ask") yield `You live in ${text}.`;
+      const firstPart = history[0]?.parts[0];
+      const firstText = firstPart && "text" in firstPart ? firstPart.text : "";
+      if (firstText === "ask" && history.length === 1) yield inputRequired("Which city?");
+      if (firstText === "ask") yield `You live in ${text}.`;
       else if (text === "authenticate") yield authRequired("Sign in at https://example.com/in");
       else if (text === "reply") yield reply("Just a message.");
       else if (text === "fail") yield failed("No luck.");
@@ -101,7 +103,7 @@ export function createScriptedAgent(capabilities: { streaming: boolean }, finish
         for (const step of ["search", "analyze", "generate"]) yield status(`Step: ${step}`);
         for (const word of ["one ", "two ", "three"]) {
           yield word;
-          // As a model does, which is waited for between two tokens.
+          // Yields to the event loop between chunks, as an agent does that waits for a model.
           await new Promise((resolve) => setImmediate(resolve));
         }
         await finished;
@@ -121,5 +123,5 @@ export function createScriptedAgent(capabilities: { streaming: boolean }, finish
   );
 }
 
-/** For `colloquy mcp`, as a file. */
+/** Agent of this file when it is passed to `colloquy mcp`. */
 export const rootAgent: Agent = createScriptedAgent({ streaming: true });

@@ -2,24 +2,24 @@ import type { Readable, Writable } from "node:stream";
 import type { Server } from "@modelcontextprotocol/server";
 import { loadMcpPackage } from "./load-mcp-package.ts";
 
-/** Serves one host, of today or of 2025, until it closes stdin or `ends` aborts. */
+/** Serves one host of MCP 2026 or 2025, until the host closes stdin or `closeSignal` aborts. */
 export async function serveStdio(
-  instance: () => Server,
+  createSdkServer: () => Server,
   {
     stdin = process.stdin,
     stdout = process.stdout,
   }: { readonly stdin?: Readable; readonly stdout?: Writable },
-  ends: AbortSignal,
+  closeSignal: AbortSignal,
 ): Promise<void> {
   const sdk = await loadMcpPackage("server", import("@modelcontextprotocol/server/stdio"));
-  const over = new Promise<void>((resolve) => {
+  const closed = new Promise<void>((resolve) => {
     for (const event of ["end", "close"] as const) stdin.once(event, () => resolve());
     stdout.once("close", () => resolve());
-    ends.addEventListener("abort", () => resolve(), { once: true });
-    if (ends.aborted || stdin.readableEnded) resolve();
+    closeSignal.addEventListener("abort", () => resolve(), { once: true });
+    if (closeSignal.aborted || stdin.readableEnded) resolve();
   });
   const transport = new sdk.StdioServerTransport(stdin, stdout);
-  const handle = sdk.serveStdio(instance, { transport });
-  await over;
+  const handle = sdk.serveStdio(createSdkServer, { transport });
+  await closed;
   await handle.close();
 }

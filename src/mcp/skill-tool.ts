@@ -3,7 +3,7 @@ import { sanitizeText } from "./sanitize-text.ts";
 import { TOOL_OUTPUT_SCHEMA } from "./structured-result.ts";
 import { createToolName } from "./tool-name.ts";
 
-/** A tool as MCP lists it. */
+/** Definition of a tool in an MCP tool list. */
 export interface ToolDefinition {
   readonly name: string;
   readonly title: string;
@@ -12,16 +12,20 @@ export interface ToolDefinition {
   readonly outputSchema: JsonObject & { type: "object" };
 }
 
+/** A tool and the skill that it calls. */
 export interface SkillTool {
   readonly tool: ToolDefinition;
-  /** An agent that names no skill is one tool. */
+  /** Id of the skill. `undefined` if the agent has no skills and the tool calls the agent. */
   readonly skillId: string | undefined;
 }
 
-/** Of one agent; hosts have their own, lower limits for what they show a model. */
+/** Maximum number of tools per agent. Hosts have lower limits of their own for a model. */
 const MAX_TOOLS_PER_AGENT = 256;
 
-/** The tools of an agent: one for each skill. Their names are added to `taken`. */
+/**
+ * Creates the tools of an agent, one for each skill. An agent without skills becomes one tool. The tool names
+ * are added to `taken`.
+ */
 export function createSkillTools(agentId: string, card: AgentCard, taken: Set<string>): SkillTool[] {
   const skills = card.skills.slice(0, MAX_TOOLS_PER_AGENT);
   return (skills.length === 0 ? [undefined] : skills).map((skill) => ({
@@ -38,7 +42,7 @@ export function createSkillTools(agentId: string, card: AgentCard, taken: Set<st
 
 function formatToolDescription(card: AgentCard, skill: AgentSkill | undefined): string {
   const agent = `${JSON.stringify(sanitizeText(card.name, 100))}: ${sanitizeText(card.description, 1000)}`;
-  if (!skill) return `Asks the agent ${agent}`;
+  if (!skill) return `Calls the agent ${agent}`;
   const examples = (skill.examples ?? []).slice(0, 5).map((example) => `- ${sanitizeText(example, 200)}`);
   return [
     sanitizeText(skill.description, 2000) || sanitizeText(skill.name, 100),
@@ -47,23 +51,26 @@ function formatToolDescription(card: AgentCard, skill: AgentSkill | undefined): 
   ].join("\n\n");
 }
 
-/** `data` and `files` only for agents that take them: what is not offered is not tried. */
+/**
+ * Creates the input schema of a tool. The schema has `data` and `files` only if the agent accepts them, so
+ * models do not try unsupported input.
+ */
 function createInputSchema(modes: readonly string[]): ToolDefinition["inputSchema"] {
-  const takesFiles = modes.some((mode) => !/^(text|data|application\/json)\b/i.test(mode.trim()));
+  const acceptsFiles = modes.some((mode) => !/^(text|data|application\/json)\b/i.test(mode.trim()));
   return {
     type: "object",
     properties: {
-      message: { type: "string", description: "What to say to the agent." },
+      message: { type: "string", description: "Message to the agent." },
       ...(matchesMediaType(modes, "application/json") ? { data: DATA_ARGUMENT_SCHEMA } : {}),
-      ...(takesFiles ? { files: FILES_ARGUMENT_SCHEMA } : {}),
+      ...(acceptsFiles ? { files: FILES_ARGUMENT_SCHEMA } : {}),
       taskId: {
         type: "string",
         description:
-          "Goes on with this task, as an earlier result named it: to answer what the agent asked. Without a message: waits for the task.",
+          "Id of a task from an earlier result. With a message: continues the task, for example to answer the agent's question. Without a message: waits for the task.",
       },
       contextId: {
         type: "string",
-        description: "Begins a new task in the conversation of an earlier result.",
+        description: "Id of a conversation from an earlier result, in which a new task is started.",
       },
     },
     additionalProperties: false,
@@ -72,19 +79,19 @@ function createInputSchema(modes: readonly string[]): ToolDefinition["inputSchem
 
 const DATA_ARGUMENT_SCHEMA: JsonObject = {
   type: "object",
-  description: "Structured input, beside the message or in its place.",
+  description: "Structured input, in addition to the message or instead of it.",
   additionalProperties: true,
 };
 
 const FILES_ARGUMENT_SCHEMA: JsonObject = {
   type: "array",
-  description: "Files for the agent, each by its URL or by its content.",
+  description: "Files for the agent, each with a URL or with its content.",
   items: {
     type: "object",
     properties: {
-      url: { type: "string", description: "Where the agent can fetch it." },
-      base64: { type: "string", description: "Its content." },
-      mediaType: { type: "string", description: "For example image/png." },
+      url: { type: "string", description: "URL from which the agent can fetch the file." },
+      base64: { type: "string", description: "Content of the file." },
+      mediaType: { type: "string", description: "Media type, for example image/png." },
       name: { type: "string" },
     },
     additionalProperties: false,

@@ -10,13 +10,13 @@ import {
 } from "../protocol/index.ts";
 import { truncateEnd } from "./sanitize-text.ts";
 
-/** What `structuredContent` is of every tool. */
+/** The `structuredContent` of every tool result. */
 export interface StructuredResult {
-  /** Absent for an answer without a task. */
+  /** State of the task. Absent if the agent replied without a task. */
   state?: TaskState;
   taskId?: string;
   contextId?: string;
-  /** All that the agent said, and that of its artifacts which is text. */
+  /** All text of the agent's messages and artifacts. */
   text: string;
   artifacts: StructuredArtifact[];
 }
@@ -28,28 +28,34 @@ interface StructuredArtifact {
   parts: StructuredPart[];
 }
 
-/** A file's content is not here a second time: it stands in the result's content. */
+/** A part of an artifact. File contents are only in the `content` of the result. */
 type StructuredPart =
   | { text: string }
   | { data: JsonValue }
   | { file: { name?: string; mediaType?: string; url?: string; bytes?: number } };
 
-/** Of text, in one result. Hosts read lines of 10 MB at most, in which a text stands up to three times. */
+/**
+ * Maximum number of text characters in one result. Hosts read lines of at most 10 MB, and a result contains
+ * the text up to three times.
+ */
 export const MAX_TEXT_LENGTH = 300_000;
 
-export function toStructuredResult(answer: SendMessageResponse, text: string): StructuredResult {
-  if ("message" in answer) {
-    const { contextId, parts } = answer.message;
-    const extra = parts.some((part) => !("text" in part));
+/** Converts an agent's response to structured content. `text` is the text of the response. */
+export function toStructuredResult(response: SendMessageResponse, text: string): StructuredResult {
+  if ("message" in response) {
+    const { contextId, parts } = response.message;
+    const hasNonText = parts.some((part) => !("text" in part));
     return {
       ...(contextId === undefined ? {} : { contextId }),
       text,
-      artifacts: extra ? [{ artifactId: "message", parts: toStructuredParts(parts, new TextBudget()) }] : [],
+      artifacts: hasNonText
+        ? [{ artifactId: "message", parts: toStructuredParts(parts, new TextBudget()) }]
+        : [],
     };
   }
-  const { id, contextId, status, artifacts = [] } = answer.task;
+  const { id, contextId, status, artifacts = [] } = response.task;
   const budget = new TextBudget();
-  const said = status.message && findNonTextParts(status.message);
+  const nonTextParts = status.message && findNonTextParts(status.message);
   return {
     state: status.state,
     taskId: id,
@@ -57,12 +63,14 @@ export function toStructuredResult(answer: SendMessageResponse, text: string): S
     text,
     artifacts: [
       ...artifacts.map((artifact) => toStructuredArtifact(artifact, budget)),
-      ...(said ? [{ artifactId: "status-message", parts: toStructuredParts(said, budget) }] : []),
+      ...(nonTextParts
+        ? [{ artifactId: "status-message", parts: toStructuredParts(nonTextParts, budget) }]
+        : []),
     ],
   };
 }
 
-/** What a message has beside text, which `text` has already. */
+/** Returns the parts of a message that are not text, because `text` already contains the text. */
 function findNonTextParts({ parts }: Message): Part[] | undefined {
   const rest = parts.filter((part) => !("text" in part));
   return rest.length > 0 ? rest : undefined;
@@ -97,12 +105,12 @@ function toStructuredParts(parts: readonly Part[], budget: TextBudget): Structur
   });
 }
 
-/** Of the bytes that base64 stands for. */
+/** Returns the number of bytes that a base64 text encodes. */
 export function computeBase64ByteLength(base64: string): number {
   return Math.floor((base64.length * 3) / 4) - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
 }
 
-/** How much text a result may still have. */
+/** Tracks how much text a result can still contain. */
 export class TextBudget {
   #remaining = MAX_TEXT_LENGTH;
 
@@ -112,29 +120,30 @@ export class TextBudget {
     return true;
   }
 
-  /** The text, or as much of it as there is room for. */
+  /** Returns the text, truncated to the remaining length. */
   truncateText(text: string): string {
     if (this.tryConsume(text.length)) return text;
     const start = truncateEnd(text, this.#remaining);
     this.#remaining = 0;
-    return `${start}… (cut: ${text.length} characters are too many)`;
+    return `${start}… (truncated: ${text.length} characters exceed the limit)`;
   }
 }
 
 const STRING_SCHEMA: JsonObject = { type: "string" };
 
-/** The schema of `StructuredResult`, for hosts that check what they are given and for models that plan with it. */
+/** JSON Schema of `StructuredResult`, for hosts that validate results and for models that plan with it. */
 export const TOOL_OUTPUT_SCHEMA: JsonObject & { type: "object" } = {
   type: "object",
   properties: {
     state: {
       type: "string",
       enum: [...TASK_STATES],
-      description: "TASK_STATE_INPUT_REQUIRED: the agent waits for an answer to what it asked.",
+      description:
+        "State of the task. TASK_STATE_INPUT_REQUIRED: the agent is waiting for an answer to its question.",
     },
-    taskId: { type: "string", description: "To go on with this task." },
-    contextId: { type: "string", description: "To stay in this conversation." },
-    text: { type: "string", description: "All that the agent said." },
+    taskId: { type: "string", description: "Id with which this task can be continued." },
+    contextId: { type: "string", description: "Id with which this conversation can be continued." },
+    text: { type: "string", description: "All text of the agent." },
     artifacts: {
       type: "array",
       items: {

@@ -1,19 +1,20 @@
-/** What all hosts take; the MCP specification would allow twice as much. */
+/** Maximum length of a tool name that all hosts accept. The MCP specification allows twice as much. */
 const MAX_TOOL_NAME_LENGTH = 64;
 
 /**
- * The name of a skill's tool: the agent's and the skill's, made of letters, digits, `_` and `-`, and not in `taken`,
- * to which it is added. The agent's is left out where the skill's begins with it.
+ * Creates the tool name of a skill from the ids of the agent and the skill. The name contains only letters,
+ * digits, `_`, and `-`, and differs from all names in `taken`, to which it is added. If the skill's id starts
+ * with the agent's id, the name is the skill's id alone.
  */
 export function createToolName(agent: string, skill: string | undefined, taken: Set<string>): string {
   const [first, second] = [toSafeName(agent) || "agent", toSafeName(skill ?? "")];
-  const whole = second === "" ? first : startsWithWord(second, first) ? second : `${first}_${second}`;
-  let name = whole.slice(0, MAX_TOOL_NAME_LENGTH);
+  const fullName = second === "" ? first : startsWithWord(second, first) ? second : `${first}_${second}`;
+  let name = fullName.slice(0, MAX_TOOL_NAME_LENGTH);
   for (let number = 2; taken.has(name.toLowerCase()); number++) {
     const suffix = `_${number}`;
-    name = whole.slice(0, MAX_TOOL_NAME_LENGTH - suffix.length) + suffix;
+    name = fullName.slice(0, MAX_TOOL_NAME_LENGTH - suffix.length) + suffix;
   }
-  // Some hosts do not tell cases apart.
+  // Some hosts ignore case.
   taken.add(name.toLowerCase());
   return name;
 }
@@ -22,7 +23,10 @@ function startsWithWord(text: string, start: string): boolean {
   return text.startsWith(start) && /^([_-]|$)/.test(text.slice(start.length));
 }
 
-/** `Wettervorhersage für Köln` → `Wettervorhersage_fur_Koln` */
+/**
+ * Replaces characters that tool names must not contain. For example, `Wettervorhersage für Köln` becomes
+ * `Wettervorhersage_fur_Koln`.
+ */
 function toSafeName(text: string): string {
   return text
     .normalize("NFKD")

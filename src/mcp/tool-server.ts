@@ -18,13 +18,17 @@ import { type SkillTool, type ToolDefinition, createSkillTools } from "./skill-t
 
 type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
+/** Options for a `ToolServer`. */
 export interface ToolServerOptions {
-  /** What hosts show of the server. */
+  /** Server name that hosts display. */
   readonly name: string;
   readonly version: string;
-  /** What an agent asks goes to the host's user, where the host can do that, and not to its model. */
+  /**
+   * If `true`, questions of an agent go to the host's user instead of the model, if the host supports
+   * elicitation.
+   */
   readonly askUser: boolean;
-  /** After this long a call gives the task as it is then. */
+  /** Time in milliseconds after which a call returns the unfinished task. */
   readonly waitMs: number | undefined;
   readonly observer: Pick<Observer, "onError">;
 }
@@ -33,7 +37,7 @@ interface AgentTool extends SkillTool {
   readonly client: A2AClient;
 }
 
-/** The tools of several agents, and the calls of them that are under way. */
+/** Serves the tools of several agents, and tracks the pending calls. */
 export class ToolServer {
   readonly tools: readonly ToolDefinition[];
   readonly #sdk: McpServerSdk;
@@ -42,18 +46,21 @@ export class ToolServer {
   readonly #pendingCalls = new Set<Promise<unknown>>();
   readonly #closeController = new AbortController();
 
-  constructor(sdk: McpServerSdk, remotes: Readonly<Record<string, A2AClient>>, options: ToolServerOptions) {
+  constructor(sdk: McpServerSdk, clients: Readonly<Record<string, A2AClient>>, options: ToolServerOptions) {
     this.#sdk = sdk;
     this.#options = options;
     const taken = new Set<string>();
-    for (const [id, remote] of Object.entries(remotes)) {
-      for (const one of createSkillTools(id, remote.card, taken))
-        this.#toolsByName.set(one.tool.name, { ...one, client: remote });
+    for (const [id, client] of Object.entries(clients)) {
+      for (const one of createSkillTools(id, client.card, taken))
+        this.#toolsByName.set(one.tool.name, { ...one, client });
     }
     this.tools = [...this.#toolsByName.values()].map(({ tool }) => tool);
   }
 
-  /** One for each connection, and over HTTP for each request: the SDK's server objects have state of their own. */
+  /**
+   * Creates an SDK server, one for each connection or, over HTTP, for each request. SDK servers have state of
+   * their own.
+   */
   createSdkServer(): Server {
     const { name, version } = this.#options;
     const server = new this.#sdk.Server(
@@ -69,13 +76,13 @@ export class ToolServer {
     return server;
   }
 
-  /** Gives up all calls; resolves when their tasks have been cancelled. */
+  /** Aborts all calls. Resolves when their tasks have been canceled. */
   async close(): Promise<void> {
     this.#closeController.abort();
     await this.waitForCalls();
   }
 
-  /** Resolves when no call is under way. */
+  /** Resolves when no call is pending. */
   async waitForCalls(): Promise<void> {
     while (this.#pendingCalls.size > 0) await Promise.allSettled(this.#pendingCalls);
   }
@@ -83,17 +90,17 @@ export class ToolServer {
   async #callTool(
     server: Server,
     name: string,
-    given: unknown,
+    json: unknown,
     context: ServerContext,
   ): Promise<CallToolResult | InputRequiredResult> {
     const { ProtocolError, ProtocolErrorCode } = this.#sdk;
-    const offer = this.#toolsByName.get(name);
-    if (!offer) {
-      const message = `There is no tool ${JSON.stringify(name.slice(0, 100))}; tools/list has those that there are.`;
+    const tool = this.#toolsByName.get(name);
+    if (!tool) {
+      const message = `The tool ${JSON.stringify(name.slice(0, 100))} does not exist; call tools/list for the available tools.`;
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
     }
     try {
-      return await this.#callAgent(offer, given, context, server);
+      return await this.#callAgent(tool, json, context, server);
     } catch (error) {
       if (isA2AError(error)) return toCallToolError(error);
       if (!context.mcpReq.signal.aborted) {
@@ -104,36 +111,39 @@ export class ToolServer {
   }
 
   async #callAgent(
-    { skillId, client: remote }: AgentTool,
-    given: unknown,
+    { skillId, client }: AgentTool,
+    json: unknown,
     context: ServerContext,
     server: Server,
   ): Promise<CallToolResult | InputRequiredResult> {
     const { askUser, waitMs } = this.#options;
-    const answered = parseElicitationAnswer(this.#sdk, context);
-    const said =
-      answered === undefined ? decodeToolArguments(given) : this.#toAgentRequest(answered, context);
+    const userAnswer = parseElicitationAnswer(this.#sdk, context);
+    const request =
+      userAnswer === undefined ? decodeToolArguments(json) : this.#toAgentRequest(userAnswer, context);
     const progress = new McpProgressReporter(createProgressNotifier(context));
-    const answer = await callAgent(remote, said, {
+    const answer = await callAgent(client, request, {
       signal: AbortSignal.any([context.mcpReq.signal, this.#closeController.signal]),
       onEvent: (event) => progress.reportEvent(event),
       waitMs,
       ...(skillId === undefined ? {} : { metadata: { skillId } }),
     });
     await progress.flush();
-    const asks = askUser && answered !== "refused" && canElicit(this.#sdk, server, context);
-    return (asks ? toElicitation(this.#sdk, answer) : undefined) ?? toCallToolResult(answer);
+    const shouldElicit = askUser && userAnswer !== "refused" && canElicit(this.#sdk, server, context);
+    return (shouldElicit ? toElicitation(this.#sdk, answer) : undefined) ?? toCallToolResult(answer);
   }
 
-  /** A user who will not answer leaves the question to the model. */
-  #toAgentRequest(answered: AgentRequest | "refused", { mcpReq }: ServerContext): AgentRequest {
-    return answered === "refused" ? { parts: [], taskId: mcpReq.requestState<string>() ?? "" } : answered;
+  /**
+   * Converts the user's answer to a request. If the user refused, the request waits for the task, so the
+   * model gets the question.
+   */
+  #toAgentRequest(userAnswer: AgentRequest | "refused", { mcpReq }: ServerContext): AgentRequest {
+    return userAnswer === "refused" ? { parts: [], taskId: mcpReq.requestState<string>() ?? "" } : userAnswer;
   }
 }
 
-const SERVER_INSTRUCTIONS = `Each tool is a skill of an agent, which works on a task and may ask back. When a result's state is \
-TASK_STATE_INPUT_REQUIRED, call the same tool again with its taskId and the answer as the message. To stay in a \
-conversation, pass on its contextId.`;
+const SERVER_INSTRUCTIONS = `Each tool is a skill of an agent. The agent works on a task and may ask questions. When a result's state is \
+TASK_STATE_INPUT_REQUIRED, call the same tool again with its taskId and the answer as the message. To continue \
+a conversation, pass its contextId.`;
 
 function createProgressNotifier({ mcpReq }: ServerContext): ProgressNotifier | undefined {
   const progressToken = mcpReq["_meta"]?.progressToken;
@@ -142,7 +152,10 @@ function createProgressNotifier({ mcpReq }: ServerContext): ProgressNotifier | u
     mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress, message } });
 }
 
-/** Whether the host puts questions to its user; it says so once in MCP of 2025, and with each request since. */
+/**
+ * Returns `true` if the host can ask its user. MCP 2025 hosts declare this once, and later hosts with each
+ * request.
+ */
 function canElicit(
   { CLIENT_CAPABILITIES_META_KEY }: McpServerSdk,
   server: Server,
@@ -151,6 +164,6 @@ function canElicit(
   const declared: ClientCapabilities | undefined =
     Reflect.get(mcpReq.envelope ?? {}, CLIENT_CAPABILITIES_META_KEY) ?? server.getClientCapabilities();
   const elicitation = declared?.elicitation;
-  // Of the first days: `{}` means forms.
+  // In the first version of elicitation, `{}` means forms.
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 }

@@ -1,22 +1,22 @@
 import { connect, type A2AClient } from "../client/index.ts";
 import type { CallerContext } from "../server/index.ts";
 
-/** Who asks, and the agents that they may speak with. */
+/** An authenticated caller, and the agents that the caller may use. */
 export interface CallerAgents {
-  /** A name for who asks, by which conversations are told apart. */
+  /** The name of the caller. Conversations of different callers are separate. */
   readonly caller: string;
-  /** The agents, by the names that they have as models. */
+  /** The agents by their model names. */
   readonly agents: Readonly<Record<string, A2AClient>>;
 }
 
-/** The same, for agents that are opened when they are asked for. */
+/** The agents of one caller, which are connected on demand. */
 export interface AgentDirectory {
   readonly caller: string;
   listNames(): Promise<readonly string[]>;
   openClient(name: string): Promise<A2AClient | undefined>;
 }
 
-/** Agents elsewhere, or wherever somebody has connected to. */
+/** Creates a directory of connected agents. */
 export function createFixedDirectory({ caller, agents }: CallerAgents): AgentDirectory {
   return {
     caller,
@@ -25,9 +25,12 @@ export function createFixedDirectory({ caller, agents }: CallerAgents): AgentDir
   };
 }
 
-/** The agents of the server that the façade stands beside, as they are for who has been let in. */
+/**
+ * Creates a directory of the agents on the server that hosts the façade, as its authenticated caller sees
+ * them.
+ */
 export function createServerDirectory({ caller, url, fetch }: CallerContext): AgentDirectory {
-  const names = async (): Promise<string[]> => {
+  const listNames = async (): Promise<string[]> => {
     const { agents } = (await (await fetch(new Request(`${url}/a2a`))).json()) as {
       agents: { id: string }[];
     };
@@ -35,12 +38,12 @@ export function createServerDirectory({ caller, url, fetch }: CallerContext): Ag
   };
   return {
     caller: JSON.stringify([caller.tenant, caller.principal]),
-    listNames: names,
+    listNames,
     async openClient(name) {
-      if (!(await names()).includes(name)) return undefined;
+      if (!(await listNames()).includes(name)) return undefined;
       return await connect(`${url}/a2a/${encodeURIComponent(name)}`, {
         fetch: (input, init) => fetch(new Request(input, init)),
-        // Nothing breaks between us; a stream ends early when the server closes.
+        // These requests stay in the process, so a stream can only end early because the server closes.
         reconnect: { maxRetries: 0 },
       });
     },

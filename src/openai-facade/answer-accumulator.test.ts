@@ -18,7 +18,7 @@ function createTaskSnapshot(state: TaskState, ...artifacts: [string, string][]):
   return { task: { id: "t", contextId: "c", status: { state }, artifacts: written } };
 }
 
-/** All that is said of these events. */
+/** Returns the text that these events produce. */
 function collectAnswer(
   events: readonly StreamResponse[],
   answer: AnswerAccumulator = new AnswerAccumulator(),
@@ -29,7 +29,7 @@ function collectAnswer(
 }
 
 describe("an answer", () => {
-  it("says chunks as they come, and artifacts apart", () => {
+  it("contains chunks as they arrive, and separates artifacts", () => {
     expect(
       collectAnswer([
         createArtifactUpdate("a", "one "),
@@ -39,7 +39,7 @@ describe("an answer", () => {
     ).toBe("one two\n\nthree");
   });
 
-  it("says nothing twice when the whole task is shown after a cut", () => {
+  it("repeats no text when the complete task arrives after a reconnect", () => {
     const events = [
       createArtifactUpdate("a", "one "),
       createTaskSnapshot("TASK_STATE_COMPLETED", ["a", "one two"], ["b", "three"]),
@@ -47,7 +47,7 @@ describe("an answer", () => {
     expect(collectAnswer(events)).toBe("one two\n\nthree");
   });
 
-  it("says what replaces something else, since nothing can be taken back", () => {
+  it("appends a replacement, because sent text cannot be withdrawn", () => {
     expect(collectAnswer([createArtifactUpdate("a", "draft"), createArtifactUpdate("a", "better")])).toBe(
       "draft\n\nbetter",
     );
@@ -56,7 +56,7 @@ describe("an answer", () => {
     ).toBe("draft, longer");
   });
 
-  it("of a task that goes on says only what is new", () => {
+  it("of a continued task contains only new text", () => {
     const answer = new AnswerAccumulator();
     const before = createTaskSnapshot("TASK_STATE_INPUT_REQUIRED", ["a", "before"]);
     if ("task" in before) answer.skipExistingArtifacts(before.task);
@@ -68,7 +68,7 @@ describe("an answer", () => {
     expect(collectAnswer(events, answer)).toBe(" and after");
   });
 
-  it("ends with a question, or with a last word that is all", () => {
+  it("ends with a question, or consists of the final status message", () => {
     expect(
       collectAnswer([
         createArtifactUpdate("a", "Well."),
@@ -90,7 +90,7 @@ describe("an answer", () => {
     ).toBe("The answer.");
   });
 
-  it("shows what is asked in data", () => {
+  it("contains a question in data as JSON", () => {
     const message = { messageId: "m", role: "ROLE_AGENT" as const, parts: [{ data: { refund: 80 } }] };
     const status = { state: "TASK_STATE_INPUT_REQUIRED" as const, message };
     expect(collectAnswer([{ statusUpdate: { ...ids, status } }])).toBe(
@@ -109,13 +109,13 @@ describe("an answer", () => {
     expect(() => collectAnswer([createStatusUpdate(state)])).toThrow(expect.objectContaining({ code }));
   });
 
-  it("has an end, however long an agent goes on", () => {
+  it("has a maximum length", () => {
     const answer = new AnswerAccumulator();
     const megabytes = "x".repeat(2 ** 23);
     answer.addEvent(createArtifactUpdate("a", megabytes));
     answer.addEvent(createArtifactUpdate("a", megabytes, true));
     expect(() => answer.addEvent(createArtifactUpdate("a", "more", true))).toThrow(
-      /more than an answer may have/,
+      /exceeds the maximum length/,
     );
   });
 });

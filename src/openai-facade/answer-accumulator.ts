@@ -11,29 +11,29 @@ import {
 } from "../protocol/index.ts";
 import { renderDataAsText, renderPartsAsText } from "./chat-parts.ts";
 
-/** The most that is said in one answer: an agent elsewhere may never stop. */
+/** Maximum length of one answer in characters. A remote agent might never stop. */
 const MAX_ANSWER_LENGTH = 16 * 2 ** 20;
 
-/** What a task that has not come to a good end is called. */
+/** Default error messages for tasks that ended unsuccessfully. */
 const FAILURE_TEXTS: { readonly [State in TaskState]?: string } = {
-  TASK_STATE_FAILED: "The agent has failed.",
-  TASK_STATE_REJECTED: "The agent does not do this.",
-  TASK_STATE_CANCELED: "The task was cancelled.",
+  TASK_STATE_FAILED: "The agent failed.",
+  TASK_STATE_REJECTED: "The agent rejected the task.",
+  TASK_STATE_CANCELED: "The task was canceled.",
 };
 
 const INTERRUPTION_TEXTS: { readonly [State in TaskState]?: string } = {
   TASK_STATE_INPUT_REQUIRED: "The agent waits for your answer.",
-  TASK_STATE_AUTH_REQUIRED: "The agent waits for an authorization, which can not be given here.",
+  TASK_STATE_AUTH_REQUIRED: "The agent waits for an authorization, which this API does not support.",
 };
 
-/** What an agent says to one message, as text that only grows. */
+/** Collects the answer of an agent to one message as text that only grows. */
 export class AnswerAccumulator {
   text = "";
   contextId: string | undefined;
   taskId: string | undefined;
   #status: TaskStatus | undefined;
   #isFinished = false;
-  /** The text of each artifact, as far as it was said. */
+  /** The text of each artifact that has already been returned. */
   readonly #artifactTexts = new Map<string, string>();
   readonly #dataParts = new Map<string, Part[]>();
 
@@ -41,23 +41,23 @@ export class AnswerAccumulator {
     return this.#status?.state;
   }
 
-  /** Whether the agent waits for its user. */
+  /** True if the agent waits for its user. */
   get isWaitingForUser(): boolean {
     return this.state !== undefined && isInterrupted(this.state);
   }
 
-  /** Whether nothing more is to be expected, even where a stream stays open. */
+  /** True if the answer is complete, even if the stream stays open. */
   get isFinished(): boolean {
     return this.#isFinished;
   }
 
-  /** A task that goes on: what it has said before was heard before. */
+  /** Marks the existing artifacts of a continued task as already returned. */
   skipExistingArtifacts({ artifacts = [] }: Task): void {
     for (const { artifactId, parts } of artifacts)
       this.#artifactTexts.set(artifactId, renderPartsAsText(parts));
   }
 
-  /** What an event adds to the text. */
+  /** Adds an event, and returns the text that it appends to the answer. */
   addEvent(event: StreamResponse): string {
     if ("message" in event) {
       this.contextId ??= event.message.contextId;
@@ -83,20 +83,27 @@ export class AnswerAccumulator {
     return this.#addArtifact(artifact, append === true);
   }
 
-  /** What is said once nothing more comes; throws for a task that has come to no good end. */
+  /**
+   * Returns the remaining text after the last event. Throws `UnsuccessfulTaskError` if the task failed, was
+   * rejected, or was canceled.
+   */
   finish(): string {
     const { state, message } = this.#status ?? {};
-    const words = message ? renderPartsAsText(message.parts) : "";
-    const bad = state && FAILURE_TEXTS[state];
-    if (bad !== undefined) throw new UnsuccessfulTaskError(state as string, words || bad);
-    const question = state && INTERRUPTION_TEXTS[state];
-    if (question !== undefined) {
-      // What is asked may be data alone, as a call of a tool that waits for an approval is.
-      const asked = renderDataAsText(message?.parts ?? []);
-      return this.#appendText(words || (asked === "" ? question : `${question}\n\n${asked}`), true);
+    const statusText = message ? renderPartsAsText(message.parts) : "";
+    const failureText = state && FAILURE_TEXTS[state];
+    if (failureText !== undefined)
+      throw new UnsuccessfulTaskError(state as string, statusText || failureText);
+    const interruptionText = state && INTERRUPTION_TEXTS[state];
+    if (interruptionText !== undefined) {
+      // A question may consist of data only, for example a tool call that requires approval.
+      const questionData = renderDataAsText(message?.parts ?? []);
+      return this.#appendText(
+        statusText || (questionData === "" ? interruptionText : `${interruptionText}\n\n${questionData}`),
+        true,
+      );
     }
-    // Some agents answer with their last status alone.
-    if (this.text === "" && words !== "") return this.#appendText(words);
+    // Some agents answer only with the message of their final status.
+    if (this.text === "" && statusText !== "") return this.#appendText(statusText);
     return this.text === "" ? this.#appendText(renderDataAsText([...this.#dataParts.values()].flat())) : "";
   }
 
@@ -106,31 +113,34 @@ export class AnswerAccumulator {
   }
 
   #addArtifact({ artifactId, parts }: Artifact, append: boolean): string {
-    const known = this.#artifactTexts.get(artifactId);
+    const knownText = this.#artifactTexts.get(artifactId);
     const text = renderPartsAsText(parts);
     const data = parts.filter((part) => "data" in part);
     this.#dataParts.set(artifactId, append ? [...(this.#dataParts.get(artifactId) ?? []), ...data] : data);
     if (append) {
-      this.#artifactTexts.set(artifactId, (known ?? "") + text);
-      return this.#appendText(text, known === undefined);
+      this.#artifactTexts.set(artifactId, (knownText ?? "") + text);
+      return this.#appendText(text, knownText === undefined);
     }
     this.#artifactTexts.set(artifactId, text);
-    // Shown again, perhaps longer; what has been said can not be taken back.
-    return known !== undefined && text.startsWith(known)
-      ? this.#appendText(text.slice(known.length))
+    // A repeated artifact may be longer than before. Text that was already returned cannot be withdrawn.
+    return knownText !== undefined && text.startsWith(knownText)
+      ? this.#appendText(text.slice(knownText.length))
       : this.#appendText(text, true);
   }
 
-  #appendText(text: string, isNew = false): string {
-    const said = isNew && this.text !== "" && text !== "" ? `\n\n${text}` : text;
-    if (this.text.length + said.length > MAX_ANSWER_LENGTH)
-      throw new A2AError("INVALID_AGENT_RESPONSE", "The agent says more than an answer may have.");
-    this.text += said;
-    return said;
+  #appendText(text: string, isNewParagraph = false): string {
+    const addition = isNewParagraph && this.text !== "" && text !== "" ? `\n\n${text}` : text;
+    if (this.text.length + addition.length > MAX_ANSWER_LENGTH)
+      throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's answer exceeds the maximum length.");
+    this.text += addition;
+    return addition;
   }
 }
 
-/** A task that has failed, was rejected or was cancelled. Not to be repeated by itself: it would be done again. */
+/**
+ * Thrown for a task that failed, was rejected, or was canceled. Clients should not retry, because the agent
+ * would repeat the work.
+ */
 export class UnsuccessfulTaskError extends Error {
   readonly code: string;
 

@@ -1,7 +1,7 @@
 import type { A2AError } from "../protocol/index.ts";
 import { getErrorStatus } from "../wire/index.ts";
 
-/** An error as OpenAI's API writes it. */
+/** An error in the format of OpenAI's API. */
 export interface ChatError {
   readonly message: string;
   readonly type: string;
@@ -9,7 +9,7 @@ export interface ChatError {
   readonly code: string;
 }
 
-/** What OpenAI calls errors of a status; all others are the request's fault. */
+/** OpenAI's error type for each HTTP status. All other 4xx errors are request errors. */
 const ERROR_TYPES: Readonly<Record<number, string>> = {
   401: "authentication_error",
   403: "permission_error",
@@ -19,6 +19,7 @@ const ERROR_TYPES: Readonly<Record<number, string>> = {
 const toErrorCode = (reason: string): string =>
   reason === "UNAUTHENTICATED" ? "invalid_api_key" : reason.toLowerCase();
 
+/** Converts an A2A error into an OpenAI error. */
 export function toChatError({ reason, message, violations }: A2AError): ChatError {
   const { http } = getErrorStatus(reason, "1.0.1");
   const type = ERROR_TYPES[http] ?? (http >= 500 ? "server_error" : "invalid_request_error");
@@ -26,8 +27,8 @@ export function toChatError({ reason, message, violations }: A2AError): ChatErro
 }
 
 /**
- * A refusal. Clients repeat by themselves what fails with a status of 409, 429, or 500 and more: they are told not to,
- * unless nothing has been done yet.
+ * Creates an error response. OpenAI clients retry statuses 409, 429, and 5xx by default. The header
+ * `x-should-retry` prevents retries unless the request had no effect.
  */
 export function createA2AErrorResponse(error: A2AError): Response {
   const { http } = getErrorStatus(error.reason, "1.0.1");

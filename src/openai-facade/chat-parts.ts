@@ -1,29 +1,36 @@
 import { getMediaType, type Part } from "../protocol/index.ts";
-import { isObject, type ViolationReporter } from "./violation-reporter.ts";
+import { isObject } from "../client/index.ts";
+import type { ViolationReporter } from "./violation-reporter.ts";
 
-/** The content of a chat message as parts of A2A: text, images, audio and files. */
-export function decodeContent(content: unknown, field: string, wrong: ViolationReporter): Part[] {
+/** Decodes the content of a chat message into A2A parts: text, images, audio, and files. */
+export function decodeContent(content: unknown, field: string, reportViolation: ViolationReporter): Part[] {
   if (typeof content === "string") return [{ text: content }];
   if (content === null || content === undefined) return [];
   if (!Array.isArray(content)) {
-    wrong(field, "is neither text nor a list of parts");
+    reportViolation(field, "is neither a string nor a list of parts");
     return [];
   }
-  return content.flatMap((part: unknown, at) => decodeContentPart(part, `${field}[${at}]`, wrong) ?? []);
+  return content.flatMap(
+    (part: unknown, index) => decodeContentPart(part, `${field}[${index}]`, reportViolation) ?? [],
+  );
 }
 
-function decodeContentPart(part: unknown, field: string, wrong: ViolationReporter): Part | undefined {
+function decodeContentPart(
+  part: unknown,
+  field: string,
+  reportViolation: ViolationReporter,
+): Part | undefined {
   const { type } = isObject(part) ? part : {};
-  const read =
+  const decode =
     typeof type === "string" && Object.hasOwn(PART_DECODERS, type) ? PART_DECODERS[type] : undefined;
-  if (!read || !isObject(part)) {
-    return wrong(`${field}.type`, `is none of ${Object.keys(PART_DECODERS).join(", ")}`);
+  if (!decode || !isObject(part)) {
+    return reportViolation(`${field}.type`, `is not one of ${Object.keys(PART_DECODERS).join(", ")}`);
   }
-  const found = read(part);
-  return typeof found === "string" ? wrong(field, found) : found;
+  const decoded = decode(part);
+  return typeof decoded === "string" ? reportViolation(field, decoded) : decoded;
 }
 
-/** A part, or what is wrong with it. */
+/** Decoders for each content type. They return a part, or a description of the violation. */
 const PART_DECODERS: Readonly<Record<string, (part: Record<string, unknown>) => Part | string>> = {
   text: ({ text }) => (typeof text === "string" ? { text } : "has no text"),
   refusal: ({ refusal }) => (typeof refusal === "string" ? { text: refusal } : "has no refusal"),
@@ -41,10 +48,10 @@ const PART_DECODERS: Readonly<Record<string, (part: Record<string, unknown>) => 
   },
   file({ file }) {
     const { file_data, filename } = isObject(file) ? file : {};
-    const found = typeof file_data === "string" ? parseUrlPart(file_data) : undefined;
-    if (!found || !("raw" in found))
-      return "needs file.file_data as a data: URL; there are no uploaded files";
-    return typeof filename === "string" ? { ...found, filename } : found;
+    const decoded = typeof file_data === "string" ? parseUrlPart(file_data) : undefined;
+    if (!decoded || !("raw" in decoded))
+      return "needs file.file_data as a data: URL; uploaded files are not supported";
+    return typeof filename === "string" ? { ...decoded, filename } : decoded;
   },
 };
 
@@ -57,14 +64,17 @@ function parseUrlPart(url: string): Part | undefined {
   return protocol === "https:" || protocol === "http:" ? { url } : undefined;
 }
 
-/** What parts of an answer say as text: files by their address or, where they have none, by their name. */
+/**
+ * Renders the parts of an answer as text. Files become links, or names if they have no URL. Data parts are
+ * omitted.
+ */
 export function renderPartsAsText(parts: readonly Part[]): string {
   return parts
     .map((part) => ("text" in part ? part.text : "data" in part ? "" : renderFileLink(part)))
     .join("");
 }
 
-/** Data as JSON, for answers that say nothing else. */
+/** Renders data parts as JSON code blocks, for answers without text. */
 export function renderDataAsText(parts: readonly Part[]): string {
   const blocks = parts.flatMap((part) => ("data" in part ? [JSON.stringify(part.data, null, 2)] : []));
   return blocks.map((json) => `\`\`\`json\n${json}\n\`\`\``).join("\n");

@@ -1,52 +1,55 @@
 import { A2AError, type FieldViolation, type JsonObject, type Part } from "../protocol/index.ts";
 import { decodeContent, renderPartsAsText } from "./chat-parts.ts";
-import { isObject, type ViolationReporter } from "./violation-reporter.ts";
+import { isObject } from "../client/index.ts";
+import type { ViolationReporter } from "./violation-reporter.ts";
 
-/** A message of the chat, with its content as A2A has it. */
+/** A chat message with its content as A2A parts. */
 export interface ChatMessage {
   readonly role: string;
   readonly parts: Part[];
 }
 
-/** What is understood of a request for a chat completion. */
+/** The fields of a chat completion request that the façade uses. */
 export interface ChatRequest {
   readonly model: string;
   readonly messages: readonly ChatMessage[];
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** The end user, where one key stands for many. */
+  /** The end user, for API keys that are shared by several users. */
   readonly user: string;
-  /** What the client itself says of where it goes on. */
+  /** The conversation that the client explicitly continues. */
   readonly contextId: string | undefined;
   readonly taskId: string | undefined;
-  /** Cancel the task when the client leaves before its end. */
+  /** Whether to cancel the task if the client disconnects before its end. */
   readonly cancelOnDisconnect: boolean;
-  /** The rest of its metadata, for the agent. */
+  /** The remaining metadata, which is passed to the agent. */
   readonly metadata: JsonObject;
 }
 
 const CHAT_ROLES = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
 
-/** Decodes the body of a request; rejects with every violation. */
+/** Decodes the body of a chat completion request. Throws one error with all violations. */
 export function decodeChatRequest(text: string): ChatRequest {
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch {
-    throw new A2AError("PARSE_ERROR", "The body is no JSON; send a chat completion request.");
+    throw new A2AError("PARSE_ERROR", "The body is not valid JSON. Send a chat completion request.");
   }
-  if (!isObject(json)) throw new A2AError("INVALID_REQUEST", "The body is no JSON object.");
+  if (!isObject(json)) throw new A2AError("INVALID_REQUEST", "The body is not a JSON object.");
   const violations: FieldViolation[] = [];
-  const wrong: ViolationReporter = (field, description) => void violations.push({ field, description });
+  const reportViolation: ViolationReporter = (field, description) =>
+    void violations.push({ field, description });
 
   const { model, stream, stream_options, user } = json;
-  if (typeof model !== "string") wrong("model", "is not the name of an agent; GET /v1/models lists them");
-  const messages = decodeMessages(json["messages"], wrong);
-  const metadata = decodeMetadata(json["metadata"], wrong);
-  validateOptions(json, wrong);
+  if (typeof model !== "string")
+    reportViolation("model", "is not the name of an agent; GET /v1/models lists them");
+  const messages = decodeMessages(json["messages"], reportViolation);
+  const metadata = decodeMetadata(json["metadata"], reportViolation);
+  validateOptions(json, reportViolation);
   if (violations.length > 0) throw A2AError.invalidParams(violations);
 
-  const { context_id, task_id, cancel_on_disconnect, ...rest } = metadata;
+  const { context_id, task_id, cancel_on_disconnect, ...agentMetadata } = metadata;
   return {
     model: String(model),
     messages,
@@ -56,65 +59,69 @@ export function decodeChatRequest(text: string): ChatRequest {
     contextId: context_id,
     taskId: task_id,
     cancelOnDisconnect: cancel_on_disconnect === "true",
-    metadata: rest,
+    metadata: agentMetadata,
   };
 }
 
-function decodeMessages(given: unknown, wrong: ViolationReporter): ChatMessage[] {
-  const messages = (Array.isArray(given) ? given : []).flatMap((message: unknown, at): ChatMessage[] => {
-    const field = `messages[${at}]`;
+function decodeMessages(value: unknown, reportViolation: ViolationReporter): ChatMessage[] {
+  const messages = (Array.isArray(value) ? value : []).flatMap((message: unknown, index): ChatMessage[] => {
+    const field = `messages[${index}]`;
     const { role, content } = isObject(message) ? message : {};
     if (typeof role === "string" && CHAT_ROLES.has(role))
-      return [{ role, parts: decodeContent(content, `${field}.content`, wrong) }];
-    wrong(`${field}.role`, `is none of ${[...CHAT_ROLES].join(", ")}`);
+      return [{ role, parts: decodeContent(content, `${field}.content`, reportViolation) }];
+    reportViolation(`${field}.role`, `is not one of ${[...CHAT_ROLES].join(", ")}`);
     return [];
   });
   if (messages.at(-1)?.role === "assistant" || !messages.some(({ role }) => role === "user"))
-    wrong("messages", "do not end with something that is said to the agent; add a message of the user");
+    reportViolation("messages", "do not end with a message to the agent; add a user message");
   return messages;
 }
 
-function decodeMetadata(given: unknown, wrong: ViolationReporter): Record<string, string> {
-  if (given === undefined || given === null) return {};
-  if (isObject(given) && Object.values(given).every((value) => typeof value === "string"))
-    return given as Record<string, string>;
-  wrong("metadata", "is no object of strings");
+function decodeMetadata(metadata: unknown, reportViolation: ViolationReporter): Record<string, string> {
+  if (metadata === undefined || metadata === null) return {};
+  if (isObject(metadata) && Object.values(metadata).every((value) => typeof value === "string"))
+    return metadata as Record<string, string>;
+  reportViolation("metadata", "is not an object with string values");
   return {};
 }
 
-/** What a client would rely on, and no agent can be held to. What merely tunes a model is nothing to an agent. */
+/** Rejects options that no agent can guarantee. Sampling options, which only tune a model, are ignored. */
 function validateOptions(
   { n, response_format, tool_choice }: Record<string, unknown>,
-  wrong: ViolationReporter,
+  reportViolation: ViolationReporter,
 ): void {
-  if (n !== undefined && n !== null && n !== 1) wrong("n", "is not 1; an agent gives one answer");
+  if (n !== undefined && n !== null && n !== 1) reportViolation("n", "is not 1; an agent returns one answer");
   const format = isObject(response_format) ? response_format["type"] : undefined;
   if (format !== undefined && format !== "text")
-    wrong("response_format", "is not text; say in the message what you need");
+    reportViolation("response_format", "is not text; describe the format in the message");
   if (tool_choice !== undefined && tool_choice !== null && tool_choice !== "auto" && tool_choice !== "none")
-    wrong("tool_choice", "demands a call of your tools; an agent has its own, and calls none of yours");
+    reportViolation("tool_choice", "requires a call of your tools; agents only call their own tools");
 }
 
-/** Clients repeat their instructions with every request, with the time in them: they are given to an agent once. */
+/**
+ * Returns whether a role contains instructions. Clients repeat their instructions with every request, often
+ * with the current time, so an agent receives them only once.
+ */
 export function isInstructionRole(role: string): boolean {
   return role === "system" || role === "developer";
 }
 
-/** What is said now: all that stands behind the agent's last answer. */
+/** Returns the parts of all messages after the agent's last answer, without instructions. */
 export function extractNewParts(messages: readonly ChatMessage[]): Part[] {
   const last = messages.findLastIndex(({ role }) => role === "assistant");
   return messages.slice(last + 1).flatMap(({ role, parts }) => (isInstructionRole(role) ? [] : parts));
 }
 
 /**
- * The same for an agent that has heard nothing of what was before: first that, as one text, then what the user says now.
+ * Returns the parts for an agent that does not know the conversation: a transcript of the earlier messages as
+ * one text, followed by the user's new message.
  */
 export function buildTranscriptParts(messages: readonly ChatMessage[]): Part[] {
-  const begin = messages.findLastIndex(({ role }) => role !== "user") + 1;
-  const before = messages
-    .slice(0, begin)
+  const firstNew = messages.findLastIndex(({ role }) => role !== "user") + 1;
+  const transcript = messages
+    .slice(0, firstNew)
     .map(({ role, parts }) => `[${role}]\n${renderPartsAsText(parts).trim()}\n\n`)
     .join("");
-  const now = messages.slice(begin).flatMap(({ parts }) => parts);
-  return before === "" ? now : [{ text: `What was said before:\n\n${before}[user]\n` }, ...now];
+  const newParts = messages.slice(firstNew).flatMap(({ parts }) => parts);
+  return transcript === "" ? newParts : [{ text: `Earlier messages:\n\n${transcript}[user]\n` }, ...newParts];
 }

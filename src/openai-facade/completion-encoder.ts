@@ -1,22 +1,22 @@
 import type { AnswerAccumulator } from "./answer-accumulator.ts";
 import type { ChatRequest } from "./chat-request.ts";
 
-/** What every piece of one completion has in common. */
+/** The fields that all chunks of one completion share. */
 interface CompletionHeader {
   readonly id: string;
   readonly created: number;
   readonly model: string;
 }
 
-/** An agent does not tell what its models have used; zeros stand where a number has to. */
+/** Agents do not report the token usage of their models, so required usage fields are zero. */
 const UNKNOWN_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
-/** Writes one answer as OpenAI's API does, whole or in chunks. */
+/** Encodes an answer in the format of OpenAI's API, as one completion or in chunks. */
 export class CompletionEncoder {
   readonly #header: CompletionHeader;
   readonly #includeUsage: boolean;
 
-  /** `now`: milliseconds since 1970. */
+  /** `now` is the time in milliseconds since 1970. */
   constructor({ model, includeUsage }: ChatRequest, id: string, now: number) {
     this.#header = { id: `chatcmpl-${id}`, created: Math.floor(now / 1_000), model };
     this.#includeUsage = includeUsage;
@@ -38,7 +38,7 @@ export class CompletionEncoder {
     };
   }
 
-  /** The first chunk, before anything is said. */
+  /** Encodes the first chunk, which contains no text. */
   encodeFirstChunk(answer: AnswerAccumulator): object {
     return this.#createChunk({ role: "assistant", content: "", refusal: null }, null, answer);
   }
@@ -47,11 +47,14 @@ export class CompletionEncoder {
     return this.#createChunk({ content }, null);
   }
 
-  /** What follows the last of the text. */
+  /** Encodes the chunks after the last text. */
   encodeFinalChunks(answer: AnswerAccumulator): object[] {
-    const end = this.#createChunk({}, "stop", answer);
-    if (!this.#includeUsage) return [end];
-    return [end, { ...this.#header, object: "chat.completion.chunk", choices: [], usage: UNKNOWN_USAGE }];
+    const lastChunk = this.#createChunk({}, "stop", answer);
+    if (!this.#includeUsage) return [lastChunk];
+    return [
+      lastChunk,
+      { ...this.#header, object: "chat.completion.chunk", choices: [], usage: UNKNOWN_USAGE },
+    ];
   }
 
   #createChunk(delta: object, finish_reason: "stop" | null, answer?: AnswerAccumulator): object {
@@ -65,7 +68,7 @@ export class CompletionEncoder {
   }
 }
 
-/** Where the conversation is in A2A, in strings as OpenAI's metadata are. */
+/** Returns the A2A ids and state of the answer as strings, because OpenAI metadata only allows strings. */
 function toTaskMetadata({ contextId, taskId, state }: AnswerAccumulator): Record<string, string> {
   return {
     ...(contextId === undefined ? {} : { context_id: contextId }),

@@ -2,13 +2,13 @@ import { LruCache } from "../data-structures/index.ts";
 import { isInstructionRole, type ChatMessage } from "./chat-request.ts";
 import { renderPartsAsText } from "./chat-parts.ts";
 
-/** Where a conversation goes on: in its context and, where the agent has asked something, in its task. */
+/** The A2A context of a conversation, and the task that waits for an answer, if any. */
 export interface ConversationIds {
   readonly contextId: string;
   readonly taskId?: string | undefined;
 }
 
-/** Whose conversation it is, and with which agent. */
+/** The caller, end user, and agent of a conversation. */
 export interface ConversationScope {
   readonly caller: string;
   readonly user: string;
@@ -18,72 +18,77 @@ export interface ConversationScope {
 const MAX_CONVERSATIONS = 10_000;
 
 /**
- * Finds the context of a conversation by what was said in it, since chat clients send all of that every time and know
- * nothing of contexts. In memory, the last 10,000.
+ * Finds the context of a conversation by the text of its messages. Chat clients send all messages with every
+ * request, and have no context ids. The index is in memory and keeps the last 10,000 conversations.
  *
- * A thread goes on once: who goes back and asks again begins anew, since the agent would remember what was taken back.
- * And two that read the same (two people behind one key who have said "hi") are not told apart, so neither is gone on
- * with: each is told to the agent again, in a context of its own.
+ * An entry is used only once. If a user edits an earlier message, the façade starts a new context, because
+ * the agent would remember the removed messages.
+ *
+ * Two conversations with equal text, such as two users with the same key who both wrote "hi", cannot be
+ * distinguished. Neither is continued. Each is sent to the agent as a transcript in a new context.
  */
 export class ConversationIndex {
   readonly #conversations = new LruCache<ConversationIds | "ambiguous">(MAX_CONVERSATIONS);
 
-  /** The thread that these messages go on with; `undefined` when the agent has to be told what was before. */
+  /**
+   * Removes and returns the ids of the conversation that the messages continue. Returns `undefined` if the
+   * agent needs a transcript.
+   */
   async take(
-    party: ConversationScope,
+    scope: ConversationScope,
     messages: readonly ChatMessage[],
   ): Promise<ConversationIds | undefined> {
     const last = messages.findLastIndex(({ role }) => role === "assistant");
     if (last < 0) return undefined;
-    const key = await computeConversationKey(party, messages.slice(0, last + 1));
-    const found = this.#conversations.get(key);
-    if (found === undefined || found === "ambiguous") return undefined;
+    const key = await computeConversationKey(scope, messages.slice(0, last + 1));
+    const ids = this.#conversations.get(key);
+    if (ids === undefined || ids === "ambiguous") return undefined;
     this.#conversations.delete(key);
-    return found;
+    return ids;
   }
 
-  /** Undoes `take`: the agent has not been told anything. */
+  /** Puts ids back after `take`, because the agent has not received the message. */
   async restore(
-    party: ConversationScope,
+    scope: ConversationScope,
     messages: readonly ChatMessage[],
-    thread: ConversationIds,
+    ids: ConversationIds,
   ): Promise<void> {
     const last = messages.findLastIndex(({ role }) => role === "assistant");
-    this.#set(await computeConversationKey(party, messages.slice(0, last + 1)), thread);
+    this.#set(await computeConversationKey(scope, messages.slice(0, last + 1)), ids);
   }
 
-  /** Keeps where a conversation goes on that now ends with `answer`. */
+  /** Stores the ids of a conversation that now ends with `answer`. */
   async save(
-    party: ConversationScope,
+    scope: ConversationScope,
     messages: readonly ChatMessage[],
     answer: string,
-    thread: ConversationIds,
+    ids: ConversationIds,
   ): Promise<void> {
-    const key = await computeConversationKey(party, [
+    const key = await computeConversationKey(scope, [
       ...messages,
       { role: "assistant", parts: [{ text: answer }] },
     ]);
-    this.#set(key, thread);
+    this.#set(key, ids);
   }
 
-  #set(key: string, thread: ConversationIds): void {
-    this.#conversations.set(key, this.#conversations.get(key) === undefined ? thread : "ambiguous");
+  #set(key: string, ids: ConversationIds): void {
+    this.#conversations.set(key, this.#conversations.get(key) === undefined ? ids : "ambiguous");
   }
 }
 
-/** Instructions do not count, and neither does space around a text. */
+/** Computes a hash of a conversation. Instructions, and whitespace around a text, are ignored. */
 async function computeConversationKey(
   { caller, user, model }: ConversationScope,
   messages: readonly ChatMessage[],
 ): Promise<string> {
-  const said = messages
+  const contents = messages
     .filter(({ role }) => !isInstructionRole(role))
     .map(({ role, parts }) => [
       role,
       renderPartsAsText(parts).trim(),
       parts.filter((part) => !("text" in part)),
     ]);
-  const bytes = new TextEncoder().encode(JSON.stringify([caller, user, model, said]));
+  const bytes = new TextEncoder().encode(JSON.stringify([caller, user, model, contents]));
   const digest = await crypto.subtle.digest("SHA-256", bytes);
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,7 +1,10 @@
 /**
- * AGENTS FOR THOSE WHO SPEAK NO A2A (`colloquy/openai`). `createOpenAiFacade` makes agents models of OpenAI's chat API, beside a
- * server or by itself: what a client says becomes a message (`chat-request.ts`, `chat-parts.ts`), in the context of what
- * it has said before (`threads.ts`), and what the agent says becomes text (`answer.ts`, `completion.ts`).
+ * A façade that serves agents as models of OpenAI's chat API (`colloquy/openai`). `createOpenAiFacade` runs
+ * standalone or on an A2A server.
+ *
+ * A chat request becomes an A2A message (`chat-request.ts`, `chat-parts.ts`) in the context of the earlier
+ * conversation (`conversation-index.ts`). The agent's answer becomes text (`answer-accumulator.ts`,
+ * `completion-encoder.ts`).
  */
 export type { CallerAgents } from "./agent-directory.ts";
 export type { OpenAiFacade, OpenAiFacadeOptions } from "./openai-facade.ts";

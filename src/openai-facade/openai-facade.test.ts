@@ -1,4 +1,4 @@
-/** The official client of OpenAI's API, which we did not write, speaking with agents on real sockets. */
+/** Tests with OpenAI's official client and agents on real sockets. */
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, streamText } from "ai";
 import OpenAI, { APIError } from "openai";
@@ -20,7 +20,7 @@ let runningTurn: { readonly aborted: Promise<unknown>; goOn(): void } | undefine
 
 const agentDescription: AgentDescription = { name: "actor", description: "Does what the text says" };
 
-/** Does what the last word of the text says. */
+/** An agent that follows the last word of the message. */
 const scriptedAgent = agent(
   agentDescription,
   async function* ({ text, message, history, signal }) {
@@ -85,7 +85,7 @@ const createAssistantMessage = (content: string | null | undefined): ChatMessage
   content: content ?? "",
 });
 
-/** What stands in our answers beside what OpenAI has. */
+/** The fields in the façade's responses that OpenAI's responses do not contain. */
 function getMetadata(completion: unknown): Record<string, string> {
   return (completion as { metadata: Record<string, string> }).metadata;
 }
@@ -93,9 +93,9 @@ function getMetadata(completion: unknown): Record<string, string> {
 const createCompletion = (
   client: OpenAI,
   messages: ChatMessages,
-  more: object = {},
+  extra: object = {},
 ): Promise<OpenAI.Chat.ChatCompletion> =>
-  client.chat.completions.create({ model: "actor", messages, ...more, stream: false });
+  client.chat.completions.create({ model: "actor", messages, ...extra, stream: false });
 
 const getAnswerText = ({ choices }: OpenAI.Chat.ChatCompletion): string => choices[0]?.message.content ?? "";
 
@@ -109,7 +109,7 @@ async function catchApiError(asked: PromiseLike<unknown>): Promise<APIError> {
 }
 
 describe("the official OpenAI client", () => {
-  it("finds agents as models", async () => {
+  it("lists agents as models", async () => {
     const { client } = await startServer();
     const models = await client.models.list();
     expect(models.data.map(({ id }) => id)).toEqual(["actor"]);
@@ -120,7 +120,7 @@ describe("the official OpenAI client", () => {
     });
   });
 
-  it("gets an answer", async () => {
+  it("receives an answer", async () => {
     const { client } = await startServer();
     const completion = await createCompletion(client, [createUserMessage("hello")]);
     expect(completion).toMatchObject({
@@ -134,7 +134,7 @@ describe("the official OpenAI client", () => {
     expect(completion.usage).toBeUndefined();
   });
 
-  it("streams an answer as it is said", async () => {
+  it("receives a streamed answer", async () => {
     const { client } = await startServer();
     const stream = await client.chat.completions.create({
       model: "actor",
@@ -142,17 +142,17 @@ describe("the official OpenAI client", () => {
       stream: true,
       stream_options: { include_usage: true },
     });
-    const said: string[] = [];
+    const output: string[] = [];
     const chunks: OpenAI.Chat.ChatCompletionChunk[] = [];
     for await (const chunk of stream) {
       chunks.push(chunk);
       const { content } = chunk.choices[0]?.delta ?? {};
       if (!content) continue;
-      said.push(content);
-      // Nothing more is said before this was read.
+      output.push(content);
+      // The agent continues only after this chunk was read.
       runningTurn?.goOn();
     }
-    expect(said).toEqual(["begun", " and done"]);
+    expect(output).toEqual(["begun", " and done"]);
     expect(chunks[0]?.choices[0]?.delta.role).toBe("assistant");
     expect(new Set(chunks.map(({ id }) => id)).size).toBe(1);
     expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe("stop");
@@ -160,7 +160,7 @@ describe("the official OpenAI client", () => {
     expect(chunks.slice(0, -1).every(({ usage }) => usage === null)).toBe(true);
   });
 
-  it("ends a stream with [DONE], and without usage unless it is asked for", async () => {
+  it("receives [DONE] at the end of a stream, and usage only on request", async () => {
     const { url } = await startServer();
     const response = await fetch(`${url}/v1/chat/completions`, {
       method: "POST",
@@ -173,14 +173,14 @@ describe("the official OpenAI client", () => {
     expect(text).not.toContain("usage");
   });
 
-  it("gets the message of an agent that answers without a task", async () => {
+  it("receives the message of an agent that answers without a task", async () => {
     const { client } = await startServer();
     expect(getAnswerText(await createCompletion(client, [createUserMessage("reply")]))).toBe(
       "a plain answer",
     );
   });
 
-  it("gets data as JSON, and files by name and address", async () => {
+  it("receives data as JSON, and files by name and URL", async () => {
     const { client } = await startServer();
     expect(getAnswerText(await createCompletion(client, [createUserMessage("data")]))).toContain(
       '"a": [\n    1\n  ]',
@@ -190,7 +190,7 @@ describe("the official OpenAI client", () => {
     );
   });
 
-  it("sends images, audio and files", async () => {
+  it("sends images, audio, and files", async () => {
     const { client } = await startServer();
     const png = "data:image/png;base64,iVBORw0KGgo=";
     await createCompletion(client, [
@@ -215,7 +215,7 @@ describe("the official OpenAI client", () => {
   });
 });
 
-it("the AI SDK gets an answer and a stream", async () => {
+it("the AI SDK receives an answer and a stream", async () => {
   const { url } = await startServer();
   const model = createOpenAICompatible({ name: "agents", baseURL: `${url}/v1` })("actor");
   expect((await generateText({ model, prompt: "hello" })).text).toBe("You said hello");
@@ -224,7 +224,7 @@ it("the AI SDK gets an answer and a stream", async () => {
   expect(pieces.join("")).toBe("You said hello");
 });
 
-it("an agent of ours that speaks with models speaks with agents", async () => {
+it("an agent from fromOpenAi calls agents through the façade", async () => {
   const { url } = await startServer();
   const relay = createServer(
     fromOpenAi({ name: "relay", description: "Passes on", baseUrl: `${url}/v1`, model: "actor" }),
@@ -241,7 +241,7 @@ it("an agent of ours that speaks with models speaks with agents", async () => {
 });
 
 describe("a conversation", () => {
-  it("goes on in its context, and the agent is told only what is new", async () => {
+  it("continues in its context, and the agent receives only new messages", async () => {
     const { client } = await startServer();
     const first = await createCompletion(client, [createUserMessage("one")]);
     const messages = [
@@ -263,7 +263,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  it("goes on where it is streamed, too", async () => {
+  it("continues after a streamed answer", async () => {
     const { client } = await startServer();
     const stream = client.chat.completions.stream({ model: "actor", messages: [createUserMessage("one")] });
     const first = await stream.finalContent();
@@ -289,7 +289,7 @@ describe("a conversation", () => {
     expect(getMetadata(done)).toEqual({ ...getMetadata(asked), task_state: "TASK_STATE_COMPLETED" });
   });
 
-  it("goes on where the client says, by metadata of its own", async () => {
+  it("continues in the context that the client selects by metadata", async () => {
     const { client } = await startServer();
     const asked = await createCompletion(client, [createUserMessage("ask")], {
       metadata: { context_id: "mine", colour: "red" },
@@ -302,7 +302,7 @@ describe("a conversation", () => {
     expect(getMetadata(done)).toMatchObject({ task_id, context_id: "mine" });
   });
 
-  it("that the agent has not heard is told to it from the beginning, in a context of its own", async () => {
+  it("that the agent does not know is sent as a transcript in a new context", async () => {
     const { client } = await startServer();
     await createCompletion(client, [
       { role: "system", content: "Be brief." },
@@ -312,13 +312,13 @@ describe("a conversation", () => {
     ]);
     expect(receivedMessages[0]?.parts).toEqual([
       {
-        text: "What was said before:\n\n[system]\nBe brief.\n\n[user]\none\n\n[assistant]\nSomething else.\n\n[user]\n",
+        text: "Earlier messages:\n\n[system]\nBe brief.\n\n[user]\none\n\n[assistant]\nSomething else.\n\n[user]\n",
       },
       { text: "two" },
     ]);
   });
 
-  it("that is taken up twice from one place becomes two", async () => {
+  it("that is continued twice from one point becomes two conversations", async () => {
     const { client } = await startServer();
     const first = getAnswerText(await createCompletion(client, [createUserMessage("one")]));
     await createCompletion(client, [
@@ -338,30 +338,30 @@ describe("a conversation", () => {
     });
   });
 
-  it("is not mistaken for another that reads the same", async () => {
+  it("is not confused with another one of equal text", async () => {
     const { client } = await startServer();
-    const said = getAnswerText(await createCompletion(client, [createUserMessage("hi")]));
+    const output = getAnswerText(await createCompletion(client, [createUserMessage("hi")]));
     await createCompletion(client, [createUserMessage("hi")]);
     await createCompletion(client, [
       createUserMessage("hi"),
-      createAssistantMessage(said),
+      createAssistantMessage(output),
       createUserMessage("secret"),
     ]);
     expect(new Set(receivedMessages.map(({ contextId }) => contextId)).size).toBe(3);
-    // Unless the client says whose it is.
+    // The client can select the context explicitly.
     await createCompletion(client, [createUserMessage("hi")], { user: "ada" });
     await createCompletion(client, [createUserMessage("hi")], { user: "bob" });
     await createCompletion(
       client,
-      [createUserMessage("hi"), createAssistantMessage(said), createUserMessage("secret")],
+      [createUserMessage("hi"), createAssistantMessage(output), createUserMessage("secret")],
       { user: "ada" },
     );
     expect(receivedMessages[5]?.contextId).toBe(receivedMessages[3]?.contextId);
   });
 });
 
-describe("a client that leaves", () => {
-  it("leaves its task at work", async () => {
+describe("a client that disconnects", () => {
+  it("leaves its task running", async () => {
     const { client, url } = await startServer();
     const stream = await client.chat.completions.create({
       model: "actor",
@@ -379,7 +379,7 @@ describe("a client that leaves", () => {
     expect((await remote.tasks.get(taskId)).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it.each([true, false])("cancels its task if it has said so; stream: %s", async (stream) => {
+  it.each([true, false])("cancels its task if requested; stream: %s", async (stream) => {
     const { client } = await startServer();
     const leave = new AbortController();
     const metadata = { cancel_on_disconnect: "true" };
@@ -397,7 +397,7 @@ describe("a stream", () => {
   const begin = (client: OpenAI): Promise<AsyncIterable<OpenAI.Chat.ChatCompletionChunk>> =>
     client.chat.completions.create({ model: "actor", messages: [createUserMessage("wait")], stream: true });
 
-  it("that is silent is known to be alive", async () => {
+  it("without output sends heartbeats", async () => {
     const { url } = await startServer({ mountedHandlers: [createOpenAiFacade({ heartbeatMs: 5 })] });
     const response = await fetch(`${url}/v1/chat/completions`, {
       method: "POST",
@@ -412,7 +412,7 @@ describe("a stream", () => {
     expect(text).toMatch(/begun[^]*keep-alive[^]*and done[^]*\[DONE\]/);
   });
 
-  it("that ends because the server closes says so", async () => {
+  it("reports that the server is closing", async () => {
     const { client, server } = await startServer();
     const stream = await begin(client);
     const read = async (): Promise<void> => {
@@ -423,8 +423,8 @@ describe("a stream", () => {
   });
 });
 
-describe("what can not be answered", () => {
-  it("a task that fails is an error that is not tried again", async () => {
+describe("an unsuccessful request", () => {
+  it("a task that fails returns an error that is not retried", async () => {
     const { url } = await startServer();
     const retrying = new OpenAI({ baseURL: `${url}/v1`, apiKey: "none", maxRetries: 2 });
     expect(await catchApiError(createCompletion(retrying, [createUserMessage("fail")]))).toMatchObject({
@@ -439,7 +439,7 @@ describe("what can not be answered", () => {
     expect(receivedMessages).toHaveLength(2);
   });
 
-  it("a task that fails in the middle of a stream ends it with an error", async () => {
+  it("a task that fails during a stream ends it with an error", async () => {
     const { client } = await startServer();
     const stream = await client.chat.completions.create({
       model: "actor",
@@ -453,35 +453,35 @@ describe("what can not be answered", () => {
   });
 
   it.each([
-    ["an agent that is not there", { model: "nobody" }, 404, "model"],
-    ["no messages", { messages: [] }, 400, "messages"],
+    ["rejects an unknown agent", { model: "nobody" }, 404, "model"],
+    ["rejects an empty list of messages", { messages: [] }, 400, "messages"],
     [
-      "an answer at the end",
+      "rejects a final assistant message",
       { messages: [createUserMessage("a"), createAssistantMessage("b")] },
       400,
       "messages",
     ],
-    ["a role that is none", { messages: [{ role: "pope", content: "a" }] }, 400, "messages[0].role"],
+    ["rejects an unknown role", { messages: [{ role: "pope", content: "a" }] }, 400, "messages[0].role"],
     [
-      "an uploaded file",
+      "rejects an uploaded file",
       { messages: [{ role: "user", content: [{ type: "file", file: { file_id: "f" } }] }] },
       400,
       "messages[0].content[0]",
     ],
-    ["three answers", { n: 3 }, 400, "n"],
-    ["JSON as promised", { response_format: { type: "json_object" } }, 400, "response_format"],
-    ["a tool that must be called", { tool_choice: "required" }, 400, "tool_choice"],
-    ["metadata that are no strings", { metadata: { a: 1 } }, 400, "metadata"],
-    ["a task that is not there", { metadata: { task_id: "none" } }, 404, null],
-  ])("%s", async (_what, more, status, param) => {
+    ["rejects a request for three answers", { n: 3 }, 400, "n"],
+    ["rejects a JSON response format", { response_format: { type: "json_object" } }, 400, "response_format"],
+    ["rejects a required tool call", { tool_choice: "required" }, 400, "tool_choice"],
+    ["rejects metadata that are not strings", { metadata: { a: 1 } }, 400, "metadata"],
+    ["rejects an unknown task", { metadata: { task_id: "none" } }, 404, null],
+  ])("%s", async (_what, extra, status, param) => {
     const { client } = await startServer();
-    const error = await catchApiError(createCompletion(client, [createUserMessage("hello")], more));
+    const error = await catchApiError(createCompletion(client, [createUserMessage("hello")], extra));
     expect(error.status).toBe(status);
     expect(error.param).toBe(status === 404 ? null : param);
     expect(receivedMessages).toEqual([]);
   });
 
-  it("a body that is too large, or none of JSON", async () => {
+  it("a body that is too large or is not JSON is rejected", async () => {
     const { url } = await startServer({ mountedHandlers: [createOpenAiFacade({ maxBodyBytes: 1_000 })] });
     const send = async (body: string, type = "application/json"): Promise<number> => {
       const init = { method: "POST", headers: { "content-type": type }, body };
@@ -495,11 +495,11 @@ describe("what can not be answered", () => {
   });
 });
 
-describe("who may come in", () => {
-  const { key, storedKey: stored } = generateApiKey("ada");
+describe("authentication of the façade", () => {
+  const { key, storedKey } = generateApiKey("ada");
   const authenticate = [
     bearer({ tokens: { "the-token-of-bob": "bob" } }),
-    apiKeys({ in: "header", name: "X-API-Key", keys: [stored] }),
+    apiKeys({ in: "header", name: "X-API-Key", keys: [storedKey] }),
   ];
 
   const adaAt = (url: string): OpenAI =>
@@ -510,7 +510,7 @@ describe("who may come in", () => {
       defaultHeaders: { Authorization: null, "X-API-Key": key },
     });
 
-  it("is who may come in to the agents, by the same credentials", async () => {
+  it("uses the server's credentials", async () => {
     const { url } = await startServer({ authenticate });
     expect(
       getAnswerText(
@@ -527,7 +527,7 @@ describe("who may come in", () => {
     expect(receivedMessages).toHaveLength(2);
   });
 
-  it("owns what they have said, and nobody else gets there", async () => {
+  it("separates the conversations of different callers", async () => {
     const { url } = await startServer({ authenticate });
     const asked = await createCompletion(createOpenAiClient(url, "the-token-of-bob"), [
       createUserMessage("ask"),
@@ -538,7 +538,7 @@ describe("who may come in", () => {
     const ada = adaAt(url);
     const stolen = createCompletion(ada, [createUserMessage("Seoul")], { metadata: { task_id } });
     expect(await catchApiError(stolen)).toMatchObject({ status: 404, code: "task_not_found" });
-    // The same words from somebody else are another conversation.
+    // Equal messages of another caller are a different conversation.
     await createCompletion(ada, [
       createUserMessage("ask"),
       createAssistantMessage(getAnswerText(asked)),
@@ -547,7 +547,7 @@ describe("who may come in", () => {
     expect(receivedMessages[1]?.contextId).not.toBe(receivedMessages[0]?.contextId);
   });
 
-  it("is nobody under a foreign name on loopback", async () => {
+  it("rejects a foreign host name on loopback", async () => {
     const { url } = await startServer();
     const status = await new Promise((resolve, reject) => {
       const { port } = new URL(url);
@@ -564,20 +564,20 @@ describe("who may come in", () => {
     expect(status).toBe(403);
   });
 
-  it("is nobody where there is no façade", async () => {
+  it("returns 404 without a façade", async () => {
     const { client } = await startServer({ mountedHandlers: [] });
     expect(await catchApiError(client.models.list())).toMatchObject({ status: 404 });
   });
 });
 
-describe("beside a server", () => {
+describe("mounted on a server", () => {
   it.each([
     ["below a base path", { basePath: "/agents" }],
     ["behind a proxy", { publicUrl: "https://example.com/agents" }],
-    ["of 1.0 alone", { versions: ["1.0"] }],
-    ["of 0.3 alone", { versions: ["0.3"] }],
+    ["with A2A 1.0 only", { versions: ["1.0"] }],
+    ["with A2A 0.3 only", { versions: ["0.3"] }],
     ["with tenants", { tenants: [""] }],
-  ] as [string, ServerOptions][])("%s it answers", async (_name, options) => {
+  ] as [string, ServerOptions][])("answers %s", async (_name, options) => {
     const server = createServer(
       { actor: scriptedAgent },
       { store: "memory", mountedHandlers: [createOpenAiFacade()], ...options },
@@ -590,7 +590,7 @@ describe("beside a server", () => {
     );
   });
 
-  it("answers where the server is a function", async () => {
+  it("answers in a server that is a function", async () => {
     const server = createServer(
       { actor: scriptedAgent },
       { store: "memory", mountedHandlers: [createOpenAiFacade()] },
@@ -613,7 +613,7 @@ describe("beside a server", () => {
   });
 });
 
-describe("in front of agents elsewhere", () => {
+describe("in front of remote agents", () => {
   async function facade(options: OpenAiFacadeOptions): Promise<string> {
     const http = createHttpServer(toNodeListener(createOpenAiFacade(options).fetch)).listen(0, "127.0.0.1");
     onTestFinished(() => void http.close());
@@ -622,14 +622,14 @@ describe("in front of agents elsewhere", () => {
     return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   }
 
-  it("lets in whom it is told to, with the agents that they have", async () => {
+  it("accepts authenticated callers with their agents", async () => {
     const { url } = await startServer({ authenticate: bearer({ tokens: { "a-token-that-is-ours": "us" } }) });
-    const far: A2AClient = await connect(url, { auth: { bearer: "a-token-that-is-ours" } });
+    const remoteServer: A2AClient = await connect(url, { auth: { bearer: "a-token-that-is-ours" } });
     const keys = new Map([["Bearer adas-key", "ada"]]);
     const at = await facade({
       agents: (request) => {
         const caller = keys.get(request.headers.get("authorization") ?? "");
-        return caller === undefined ? undefined : { caller, agents: { far } };
+        return caller === undefined ? undefined : { caller, agents: { far: remoteServer } };
       },
     });
     const ada = createOpenAiClient(at, "adas-key");
@@ -645,19 +645,19 @@ describe("in front of agents elsewhere", () => {
     expect(receivedMessages).toHaveLength(1);
   });
 
-  it("goes on where it was when an agent was busy in between", async () => {
-    const near: A2AClient = await connect((await startServer()).url);
+  it("continues a conversation after an agent was temporarily busy", async () => {
+    const localServer: A2AClient = await connect((await startServer()).url);
     let isBusy = false;
-    const far: A2AClient = {
-      ...near,
-      card: near.card,
-      stream: (...said) => {
+    const remoteServer: A2AClient = {
+      ...localServer,
+      card: localServer.card,
+      stream: (...output) => {
         if (isBusy) throw new A2AError("RESOURCE_EXHAUSTED", "Too much.", { retryAfter: 3 });
-        return near.stream(...said);
+        return localServer.stream(...output);
       },
     };
     const client = createOpenAiClient(
-      await facade({ agents: () => ({ caller: "", agents: { actor: far } }) }),
+      await facade({ agents: () => ({ caller: "", agents: { actor: remoteServer } }) }),
     );
     const messages = [
       createUserMessage("one"),
@@ -677,18 +677,18 @@ describe("in front of agents elsewhere", () => {
     ]);
   });
 
-  it("says that an agent can not be reached, and tells its owner what is its own fault", async () => {
+  it("reports unreachable agents, and hides internal errors from the client", async () => {
     const errors: unknown[] = [];
     const observer = { onError: ({ error }: { error: unknown }) => void errors.push(error) };
     const gone: A2AClient = await connect((await startServer()).url);
-    const far = {
+    const remoteServer = {
       ...gone,
       card: gone.card,
       stream: () => {
         throw new A2AError("UNAVAILABLE", "No answer.");
       },
     };
-    const at = await facade({ observer, agents: () => ({ caller: "", agents: { actor: far } }) });
+    const at = await facade({ observer, agents: () => ({ caller: "", agents: { actor: remoteServer } }) });
     expect(
       await catchApiError(createCompletion(createOpenAiClient(at), [createUserMessage("hello")])),
     ).toMatchObject({

@@ -16,23 +16,28 @@ import { readRequestText } from "./read-request-text.ts";
 import { streamAnswer } from "./stream-answer.ts";
 import { ConversationIndex } from "./conversation-index.ts";
 
+/** Options for `createOpenAiFacade`. */
 export interface OpenAiFacadeOptions {
   /**
-   * Who asks, by their request, and the agents that they get: for agents that are elsewhere. Undefined refuses the request
-   * with 401. Default: the agents of the server that the façade is put beside, for whom that lets in.
+   * Authenticates a request, and returns the caller with the agents that the caller may use. Return
+   * `undefined` to reject the request with 401. Default: the agents of the server on which the façade is
+   * mounted, for callers that the server accepts.
    */
   readonly agents?: (request: Request) => CallerAgents | undefined | Promise<CallerAgents | undefined>;
-  /** Told of what is none of a client's fault. */
+  /** Receives errors that the client did not cause. */
   readonly observer?: Pick<Observer, "onError">;
-  /** Largest request body, in bytes. Default 10 MiB. */
+  /** Maximum size of a request body in bytes. Default: 10 MiB. */
   readonly maxBodyBytes?: number;
-  /** Silence on a stream after which a comment is sent, in milliseconds. Default 15,000. */
+  /** Time in milliseconds without output after which a stream sends a comment. Default: 15,000. */
   readonly heartbeatMs?: number;
 }
 
-/** Agents as models of OpenAI's API. */
+/** A façade that serves agents as models of OpenAI's API. */
 export interface OpenAiFacade extends MountedHandler {
-  /** By itself, for hosts that speak `Request` and `Response`; whatever stands before `/v1/` in the path. Takes `agents`. */
+  /**
+   * Handles requests without an A2A server, in hosts that use `Request` and `Response`. Any path prefix
+   * before `/v1/` is accepted. Requires the `agents` option.
+   */
   readonly fetch: (request: Request) => Promise<Response>;
 }
 
@@ -46,71 +51,84 @@ const SSE_HEADERS = {
 };
 
 /**
- * For chat clients that know OpenAI's API and nothing of A2A: `/v1/models` are the agents, `/v1/chat/completions` says
- * something to one. Beside a server it lets in whom that lets in, and nobody else.
+ * Creates a façade for chat clients that use OpenAI's API. `/v1/models` lists the agents, and
+ * `/v1/chat/completions` sends a message to one of them. When mounted on a server, it accepts only callers
+ * that the server accepts.
  */
 export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFacade {
   const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, heartbeatMs = DEFAULT_HEARTBEAT_MS } = options;
-  const threads = new ConversationIndex();
+  const conversations = new ConversationIndex();
 
-  /** What a client is told of an error; the observer is told of one that is ours. */
-  const told = (error: unknown, signal: AbortSignal): A2AError | UnsuccessfulTaskError => {
+  /** Converts an error for the client. Unexpected errors are also reported to the observer. */
+  const toReportableError = (error: unknown, signal: AbortSignal): A2AError | UnsuccessfulTaskError => {
     if (error instanceof A2AError || error instanceof UnsuccessfulTaskError) return error;
     if (!signal.aborted) options.observer?.onError?.({ where: "openai facade", error });
     return A2AError.from(error);
   };
 
-  async function agentsOf(request: Request, enter?: () => Promise<CallerContext>): Promise<AgentDirectory> {
-    const inside = await enter?.();
+  async function agentsOf(
+    request: Request,
+    authenticate?: () => Promise<CallerContext>,
+  ): Promise<AgentDirectory> {
+    const callerContext = await authenticate?.();
     if (options.agents) {
-      const company = await options.agents(request);
-      if (company) return createFixedDirectory(company);
+      const callerAgents = await options.agents(request);
+      if (callerAgents) return createFixedDirectory(callerAgents);
       throw new A2AError("UNAUTHENTICATED", "The request is not authenticated; send a valid API key.");
     }
-    if (inside) return createServerDirectory(inside);
-    throw new Error("openaiFacade by itself has no agents; give it some, or put it beside a server.");
+    if (callerContext) return createServerDirectory(callerContext);
+    throw new Error(
+      "createOpenAiFacade has no agents. Set the `agents` option, or mount the façade on a server.",
+    );
   }
 
-  async function answer(request: Request, enter?: () => Promise<CallerContext>): Promise<Response> {
+  async function answer(request: Request, authenticate?: () => Promise<CallerContext>): Promise<Response> {
     try {
       const [, chat, model] = PATH_PATTERN.exec(new URL(request.url).pathname) ?? [];
-      const agents = await agentsOf(request, enter);
-      const wanted = chat === undefined ? "GET" : "POST";
-      if (request.method !== wanted)
-        throw new A2AError("METHOD_NOT_ALLOWED", `This takes ${wanted}, not ${request.method}.`);
+      const agents = await agentsOf(request, authenticate);
+      const expectedMethod = chat === undefined ? "GET" : "POST";
+      if (request.method !== expectedMethod)
+        throw new A2AError(
+          "METHOD_NOT_ALLOWED",
+          `This path requires ${expectedMethod}, not ${request.method}.`,
+        );
       if (chat !== undefined) return await complete(request, agents);
       return await createModelsResponse(agents, model);
     } catch (error) {
-      return createErrorResponse(told(error, request.signal));
+      return createErrorResponse(toReportableError(error, request.signal));
     }
   }
 
   async function complete(request: Request, agents: AgentDirectory): Promise<Response> {
-    const asked = decodeChatRequest(await readRequestText(request, maxBodyBytes));
-    const remote = await agents.openClient(asked.model);
-    if (!remote) throw createModelNotFoundError(asked.model);
-    const left = new AbortController();
-    const signal = AbortSignal.any([request.signal, left.signal]);
+    const chatRequest = decodeChatRequest(await readRequestText(request, maxBodyBytes));
+    const client = await agents.openClient(chatRequest.model);
+    if (!client) throw createModelNotFoundError(chatRequest.model);
+    const disconnect = new AbortController();
+    const signal = AbortSignal.any([request.signal, disconnect.signal]);
     const messageId = request.headers.get("idempotency-key")?.slice(0, 200);
-    const said = new AnswerAccumulator();
+    const accumulator = new AnswerAccumulator();
     const { caller } = agents;
     const pieces = streamAnswer(
-      { client: remote, caller, request: asked, conversations: threads, messageId, signal },
-      said,
+      { client, caller, request: chatRequest, conversations, messageId, signal },
+      accumulator,
     );
-    // What is refused is refused with a status, so the first is waited for.
+    // An error before the first text is returned as an HTTP status, so the response waits for the first text.
     const first = await pieces.next();
-    const completion = new CompletionEncoder(asked, said.taskId ?? crypto.randomUUID(), Date.now());
-    if (asked.stream) {
+    const completion = new CompletionEncoder(
+      chatRequest,
+      accumulator.taskId ?? crypto.randomUUID(),
+      Date.now(),
+    );
+    if (chatRequest.stream) {
       const body = createSseStream(
-        encodeSseFrames(completion, said, first, pieces, (error) => told(error, signal)),
-        left,
+        encodeSseFrames(completion, accumulator, first, pieces, (error) => toReportableError(error, signal)),
+        disconnect,
         heartbeatMs,
       );
       return new Response(body, { headers: SSE_HEADERS });
     }
     for (let piece = first; !piece.done; piece = await pieces.next());
-    return Response.json(completion.encodeCompletion(said));
+    return Response.json(completion.encodeCompletion(accumulator));
   }
 
   return {
@@ -118,17 +136,20 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
     handle: answer,
     fetch: (request) => {
       if (PATH_PATTERN.test(new URL(request.url).pathname)) return answer(request);
-      const text = "There is nothing here; the paths are /v1/models and /v1/chat/completions.";
+      const text = "Unknown path. Use /v1/models or /v1/chat/completions.";
       return Promise.resolve(createA2AErrorResponse(new A2AError("NOT_FOUND", text)));
     },
   };
 }
 
-async function createModelsResponse(agents: AgentDirectory, one: string | undefined): Promise<Response> {
+async function createModelsResponse(
+  agents: AgentDirectory,
+  encodedName: string | undefined,
+): Promise<Response> {
   const names = await agents.listNames();
-  if (one === undefined) return Response.json({ object: "list", data: names.map(toModelObject) });
-  const name = names.find((name) => encodeURIComponent(name) === one);
-  if (name === undefined) throw createModelNotFoundError(one);
+  if (encodedName === undefined) return Response.json({ object: "list", data: names.map(toModelObject) });
+  const name = names.find((name) => encodeURIComponent(name) === encodedName);
+  if (name === undefined) throw createModelNotFoundError(encodedName);
   return Response.json(toModelObject(name));
 }
 
@@ -137,7 +158,7 @@ function toModelObject(id: string): object {
 }
 
 function createModelNotFoundError(name: string): A2AError {
-  const text = `There is no agent ${JSON.stringify(name.slice(0, 80))}; GET /v1/models lists those that there are.`;
+  const text = `Unknown agent ${JSON.stringify(name.slice(0, 80))}. GET /v1/models lists the available agents.`;
   return new A2AError("NOT_FOUND", text);
 }
 
@@ -146,7 +167,7 @@ async function* encodeSseFrames(
   answer: AnswerAccumulator,
   first: IteratorResult<string, void>,
   rest: AsyncGenerator<string, void>,
-  told: (error: unknown) => A2AError | UnsuccessfulTaskError,
+  toReportableError: (error: unknown) => A2AError | UnsuccessfulTaskError,
 ): AsyncGenerator<string, void, undefined> {
   try {
     yield encodeJsonSseFrame(completion.encodeFirstChunk(answer));
@@ -154,7 +175,7 @@ async function* encodeSseFrames(
       if (piece.value !== "") yield encodeJsonSseFrame(completion.encodeTextChunk(piece.value));
     yield completion.encodeFinalChunks(answer).map(encodeJsonSseFrame).join("") + encodeSseFrame("[DONE]");
   } catch (error) {
-    yield encodeJsonSseFrame({ error: toErrorBody(told(error)) });
+    yield encodeJsonSseFrame({ error: toErrorBody(toReportableError(error)) });
   } finally {
     await rest.return();
   }
@@ -162,36 +183,39 @@ async function* encodeSseFrames(
 
 const encodeJsonSseFrame = (json: object): string => encodeSseFrame(JSON.stringify(json));
 
-/** As fast as it is read; leaving ends it. */
+/**
+ * Creates a stream that produces frames as fast as the client reads them. Canceling the stream aborts the
+ * request.
+ */
 function createSseStream(
   frames: AsyncGenerator<string, void>,
-  left: AbortController,
+  disconnect: AbortController,
   heartbeatMs: number,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let heart: NodeJS.Timeout | undefined;
+  let heartbeat: NodeJS.Timeout | undefined;
   return new ReadableStream<Uint8Array>({
     start(controller) {
-      heart = setInterval(() => {
+      heartbeat = setInterval(() => {
         if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(SSE_HEARTBEAT));
       }, heartbeatMs);
     },
     async pull(controller) {
       const { done, value } = await frames.next();
       if (done) {
-        clearInterval(heart);
+        clearInterval(heartbeat);
         controller.close();
       } else controller.enqueue(encoder.encode(value));
     },
     async cancel() {
-      clearInterval(heart);
-      left.abort();
+      clearInterval(heartbeat);
+      disconnect.abort();
       await frames.return();
     },
   });
 }
 
-/** A status that no client repeats by itself: the work would be done again. */
+/** A status that clients do not retry, because a retry would repeat the work. */
 const UNSUCCESSFUL_TASK_STATUS = 422;
 
 function createErrorResponse(error: A2AError | UnsuccessfulTaskError): Response {

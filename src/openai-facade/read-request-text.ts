@@ -1,8 +1,9 @@
 import { A2AError } from "../protocol/index.ts";
 
-/** The body of a request as text; rejects past the bound. */
+/** Reads the body of a request as text. Rejects if the body exceeds the limit. */
 export async function readRequestText(request: Request, maxBytes: number): Promise<string> {
-  // Asks before it sends to other sites what a page of one may not send unasked.
+  // Browsers send this content type to other origins only after a preflight request, so a foreign page cannot
+  // send a request without permission.
   if (!/^application\/json\b/i.test(request.headers.get("content-type") ?? ""))
     throw new A2AError("CONTENT_TYPE_NOT_SUPPORTED", `Send "Content-Type: application/json".`);
   const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -19,5 +20,5 @@ export async function readRequestText(request: Request, maxBytes: number): Promi
     throw new A2AError("PARSE_ERROR", "The body could not be read as UTF-8.", { cause });
   }
   const limit = maxBytes.toLocaleString("en");
-  throw new A2AError("PAYLOAD_TOO_LARGE", `The body is larger than ${limit} bytes; send files by URL.`);
+  throw new A2AError("PAYLOAD_TOO_LARGE", `The body is larger than ${limit} bytes. Send files by URL.`);
 }

@@ -3,55 +3,66 @@ import { AnswerAccumulator } from "./answer-accumulator.ts";
 import { buildTranscriptParts, extractNewParts, type ChatRequest } from "./chat-request.ts";
 import type { ConversationIndex } from "./conversation-index.ts";
 
-/** One turn of a chat with an agent. */
+/** One request of a chat to an agent. */
 export interface ChatTurn {
   readonly client: A2AClient;
   readonly caller: string;
   readonly request: ChatRequest;
   readonly conversations: ConversationIndex;
-  /** Under which the agent knows a message that comes twice. */
+  /** The message id, by which the agent detects duplicates. */
   readonly messageId: string | undefined;
-  /** Aborts when the client has left. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** Says what is new to the agent, and gives what it answers, piece by piece; the first, which may be empty, once it has taken it. */
+/**
+ * Sends the new messages to the agent and yields the answer in pieces. The first piece, which may be empty,
+ * is yielded once the agent has accepted the message.
+ */
 export async function* streamAnswer(
   turn: ChatTurn,
   answer: AnswerAccumulator,
 ): AsyncGenerator<string, void, undefined> {
-  const { client: remote, caller, request, conversations: threads, messageId, signal } = turn;
-  const { model, user, messages, metadata, cancelOnDisconnect: cancelOnLeave } = request;
-  const party = { caller, user, model };
-  const isPlaced = request.contextId !== undefined || request.taskId !== undefined;
-  const taken = isPlaced ? undefined : await threads.take(party, messages);
-  const thread = isPlaced ? request : taken;
-  const parts = thread ? extractNewParts(messages) : buildTranscriptParts(messages);
-  let isDone = false;
+  const { client, caller, request, conversations, messageId, signal } = turn;
+  const { model, user, messages, metadata, cancelOnDisconnect } = request;
+  const scope = { caller, user, model };
+  const hasExplicitIds = request.contextId !== undefined || request.taskId !== undefined;
+  const foundIds = hasExplicitIds ? undefined : await conversations.take(scope, messages);
+  const ids = hasExplicitIds ? request : foundIds;
+  const parts = ids ? extractNewParts(messages) : buildTranscriptParts(messages);
+  let hasCompleted = false;
   try {
-    if (thread?.taskId !== undefined)
-      answer.skipExistingArtifacts(await remote.tasks.get(thread.taskId, { signal }));
+    if (ids?.taskId !== undefined)
+      answer.skipExistingArtifacts(await client.tasks.get(ids.taskId, { signal }));
     const options = {
       signal,
-      ...(thread?.contextId === undefined ? {} : { contextId: thread.contextId }),
-      ...(thread?.taskId === undefined ? {} : { taskId: thread.taskId }),
+      ...(ids?.contextId === undefined ? {} : { contextId: ids.contextId }),
+      ...(ids?.taskId === undefined ? {} : { taskId: ids.taskId }),
       ...(messageId === undefined ? {} : { messageId }),
       ...(Object.keys(metadata).length > 0 ? { metadata } : {}),
     };
-    // The task of a client that has left goes on, as with A2A's own clients, unless they have said that it is not to.
-    const said = cancelOnLeave ? exchangeMessage(remote, parts, options) : remote.stream(parts, options);
-    for await (const event of said) {
+    // As with A2A clients, the task continues after the client disconnects, unless the request asked for
+    // cancellation.
+    const events = cancelOnDisconnect
+      ? exchangeMessage(client, parts, options)
+      : client.stream(parts, options);
+    for await (const event of events) {
       yield answer.addEvent(event);
       if (answer.isFinished) break;
     }
-    const last = answer.finish();
-    isDone = true;
-    if (last !== "") yield last;
+    const finalText = answer.finish();
+    hasCompleted = true;
+    if (finalText !== "") yield finalText;
   } finally {
-    // Refused, for example because too much is going on; whoever asks again goes on where they were.
-    if (taken && !isDone && answer.contextId === undefined) await threads.restore(party, messages, taken);
+    // The agent rejected the message, for example because it is overloaded. A retry can continue the same
+    // conversation.
+    if (foundIds && !hasCompleted && answer.contextId === undefined)
+      await conversations.restore(scope, messages, foundIds);
   }
   const { contextId, taskId, isWaitingForUser: isQuestion } = answer;
   if (contextId === undefined) return;
-  await threads.save(party, messages, answer.text, { contextId, taskId: isQuestion ? taskId : undefined });
+  await conversations.save(scope, messages, answer.text, {
+    contextId,
+    taskId: isQuestion ? taskId : undefined,
+  });
 }

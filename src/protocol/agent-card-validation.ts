@@ -1,61 +1,65 @@
 import type { AgentCard, AgentSkill, OAuthFlows, SecurityRequirement, SecurityScheme } from "./agent-card.ts";
 import type { FieldViolation } from "./error.ts";
 
-/** What of a card an agent says itself, and what is therefore its author's to get right. */
+/** The part of an agent card that the agent's author writes and is responsible for. */
 export type AgentCardContent = Pick<AgentCard, "name" | "description"> & Partial<AgentCard>;
 
-/** Throws for a description that can not be an agent's card, with everything that is wrong with it. */
+/** Throws an error that lists every violation when the description cannot be served as an agent card. */
 export function assertValidAgentCard(card: AgentCardContent): void {
   assertNoCardViolations(card.name, validateAgentCardContent(card));
 }
 
-/** Throws when there are violations. They are the author's of an agent, not its callers', so this is no A2AError. */
+/**
+ * Throws an `Error` when `violations` is not empty. It is not an `A2AError`, because the agent's author
+ * caused it, not a caller.
+ */
 export function assertNoCardViolations(name: string, violations: readonly FieldViolation[]): void {
   if (violations.length === 0) return;
   const list = violations.map(({ field, description }) => `${field} ${description}`).join("; ");
-  throw new Error(`The agent ${JSON.stringify(name ?? "")} describes itself wrongly: ${list}.`);
+  throw new Error(`The agent ${JSON.stringify(name ?? "")} has an invalid description: ${list}.`);
 }
 
 /**
- * What is wrong with what a card says, member by member: names that are missing or taken, URLs that are none, schemes
- * that nobody declares (where any are declared: a server may know of more). Empty when nothing is. That members are of
- * the right types is for the compiler or a decoder to see.
+ * Returns every violation in the content of an agent card, with its path, or an empty array. It checks
+ * required names, duplicates, URLs, media types, and references to security schemes. It skips references when
+ * the card declares no schemes, because the server may declare them. The compiler or a decoder checks the
+ * member types.
  */
 export function validateAgentCardContent(card: AgentCardContent): FieldViolation[] {
   const { provider, capabilities, securitySchemes, skills = [] } = card;
-  const found = new ViolationCollector();
-  found.checkName("name", card.name);
-  if (provider) found.checkUrl("provider.url", provider.url);
-  found.checkUrl("documentationUrl", card.documentationUrl);
-  found.checkUrl("iconUrl", card.iconUrl);
-  found.checkMediaTypes("defaultInputModes", card.defaultInputModes);
-  found.checkMediaTypes("defaultOutputModes", card.defaultOutputModes);
-  found.checkUnique("skills", "id", skills);
-  for (const [at, skill] of skills.entries())
-    collectSkillViolations(found, `skills[${at}]`, skill, securitySchemes);
+  const collector = new ViolationCollector();
+  collector.checkName("name", card.name);
+  if (provider) collector.checkUrl("provider.url", provider.url);
+  collector.checkUrl("documentationUrl", card.documentationUrl);
+  collector.checkUrl("iconUrl", card.iconUrl);
+  collector.checkMediaTypes("defaultInputModes", card.defaultInputModes);
+  collector.checkMediaTypes("defaultOutputModes", card.defaultOutputModes);
+  collector.checkUnique("skills", "id", skills);
+  for (const [index, skill] of skills.entries())
+    collectSkillViolations(collector, `skills[${index}]`, skill, securitySchemes);
   const extensions = capabilities?.extensions ?? [];
-  found.checkUnique("capabilities.extensions", "uri", extensions);
-  for (const [at, { uri }] of extensions.entries()) {
-    found.checkExtensionUri(`capabilities.extensions[${at}].uri`, uri);
+  collector.checkUnique("capabilities.extensions", "uri", extensions);
+  for (const [index, { uri }] of extensions.entries()) {
+    collector.checkExtensionUri(`capabilities.extensions[${index}].uri`, uri);
   }
   for (const [name, scheme] of Object.entries(securitySchemes ?? {})) {
-    collectSchemeViolations(found, `securitySchemes.${name}`, scheme);
+    collectSchemeViolations(collector, `securitySchemes.${name}`, scheme);
   }
-  found.checkSchemesDeclared("securityRequirements", card.securityRequirements, securitySchemes);
-  return found.violations;
+  collector.checkSchemesDeclared("securityRequirements", card.securityRequirements, securitySchemes);
+  return collector.violations;
 }
 
 function collectSkillViolations(
-  found: ViolationCollector,
+  collector: ViolationCollector,
   path: string,
   skill: AgentSkill,
   schemes: Readonly<Record<string, SecurityScheme>> | undefined,
 ): void {
-  found.checkName(`${path}.id`, skill.id);
-  found.checkName(`${path}.name`, skill.name);
-  found.checkMediaTypes(`${path}.inputModes`, skill.inputModes);
-  found.checkMediaTypes(`${path}.outputModes`, skill.outputModes);
-  found.checkSchemesDeclared(`${path}.securityRequirements`, skill.securityRequirements, schemes);
+  collector.checkName(`${path}.id`, skill.id);
+  collector.checkName(`${path}.name`, skill.name);
+  collector.checkMediaTypes(`${path}.inputModes`, skill.inputModes);
+  collector.checkMediaTypes(`${path}.outputModes`, skill.outputModes);
+  collector.checkSchemesDeclared(`${path}.securityRequirements`, skill.securityRequirements, schemes);
 }
 
 const SECURITY_SCHEME_KINDS = [
@@ -66,40 +70,40 @@ const SECURITY_SCHEME_KINDS = [
   "mtlsSecurityScheme",
 ] as const;
 
-function collectSchemeViolations(found: ViolationCollector, path: string, scheme: SecurityScheme): void {
+function collectSchemeViolations(collector: ViolationCollector, path: string, scheme: SecurityScheme): void {
   const kinds = SECURITY_SCHEME_KINDS.filter((kind) => kind in scheme);
-  if (kinds.length !== 1) found.add(path, `must be exactly one of ${SECURITY_SCHEME_KINDS.join(", ")}`);
+  if (kinds.length !== 1) collector.add(path, `must be exactly one of ${SECURITY_SCHEME_KINDS.join(", ")}`);
   else if ("apiKeySecurityScheme" in scheme) {
     const { name, location } = scheme.apiKeySecurityScheme;
-    found.checkName(`${path}.apiKeySecurityScheme.name`, name);
+    collector.checkName(`${path}.apiKeySecurityScheme.name`, name);
     if (!["query", "header", "cookie"].includes(location)) {
-      found.add(`${path}.apiKeySecurityScheme.location`, `must be "query", "header" or "cookie"`);
+      collector.add(`${path}.apiKeySecurityScheme.location`, `must be "query", "header", or "cookie"`);
     }
   } else if ("httpAuthSecurityScheme" in scheme) {
-    found.checkName(`${path}.httpAuthSecurityScheme.scheme`, scheme.httpAuthSecurityScheme.scheme);
+    collector.checkName(`${path}.httpAuthSecurityScheme.scheme`, scheme.httpAuthSecurityScheme.scheme);
   } else if ("openIdConnectSecurityScheme" in scheme) {
     const { openIdConnectUrl } = scheme.openIdConnectSecurityScheme;
-    found.checkName(`${path}.openIdConnectSecurityScheme.openIdConnectUrl`, openIdConnectUrl);
-    found.checkUrl(`${path}.openIdConnectSecurityScheme.openIdConnectUrl`, openIdConnectUrl);
+    collector.checkName(`${path}.openIdConnectSecurityScheme.openIdConnectUrl`, openIdConnectUrl);
+    collector.checkUrl(`${path}.openIdConnectSecurityScheme.openIdConnectUrl`, openIdConnectUrl);
   } else if ("oauth2SecurityScheme" in scheme) {
     const { flows, oauth2MetadataUrl } = scheme.oauth2SecurityScheme;
-    found.checkUrl(`${path}.oauth2SecurityScheme.oauth2MetadataUrl`, oauth2MetadataUrl);
-    collectFlowViolations(found, `${path}.oauth2SecurityScheme.flows`, flows);
+    collector.checkUrl(`${path}.oauth2SecurityScheme.oauth2MetadataUrl`, oauth2MetadataUrl);
+    collectFlowViolations(collector, `${path}.oauth2SecurityScheme.flows`, flows);
   }
 }
 
 const OAUTH_FLOW_NAMES = ["authorizationCode", "clientCredentials", "deviceCode", "implicit", "password"];
 const OAUTH_FLOW_URL_FIELDS = ["authorizationUrl", "deviceAuthorizationUrl", "tokenUrl", "refreshUrl"];
 
-function collectFlowViolations(found: ViolationCollector, path: string, flows: OAuthFlows): void {
+function collectFlowViolations(collector: ViolationCollector, path: string, flows: OAuthFlows): void {
   const [flow, ...others] = Object.entries(flows).filter(([name]) => OAUTH_FLOW_NAMES.includes(name));
   if (!flow || others.length > 0)
-    return found.add(path, `must be exactly one of ${OAUTH_FLOW_NAMES.join(", ")}`);
+    return collector.add(path, `must be exactly one of ${OAUTH_FLOW_NAMES.join(", ")}`);
   const [name, urls] = flow as [string, Readonly<Record<string, unknown>>];
-  for (const member of OAUTH_FLOW_URL_FIELDS) found.checkUrl(`${path}.${name}.${member}`, urls[member]);
+  for (const member of OAUTH_FLOW_URL_FIELDS) collector.checkUrl(`${path}.${name}.${member}`, urls[member]);
 }
 
-/** What was found so far. */
+/** Collects the violations of one agent card. */
 class ViolationCollector {
   readonly violations: FieldViolation[] = [];
 
@@ -111,7 +115,7 @@ class ViolationCollector {
     if (typeof value !== "string" || value.trim() === "") this.add(field, "must not be empty");
   }
 
-  /** An absent or empty URL is one that is not given. */
+  /** Accepts an absent or empty URL. */
   checkUrl(field: string, value: unknown): void {
     if (value === undefined || value === "") return;
     if (typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value)) return;
@@ -125,7 +129,10 @@ class ViolationCollector {
     }
   }
 
-  /** It travels in a header, in a list with commas. */
+  /**
+   * Rejects spaces and commas, because the `A2A-Extensions` header carries extension URIs in a
+   * comma-separated list.
+   */
   checkExtensionUri(field: string, value: string): void {
     if (/^[\x21-\x2b\x2d-\x7e]+$/.test(value)) return;
     this.add(field, `must be a URI without spaces and commas, not ${JSON.stringify(value)}`);
@@ -138,7 +145,8 @@ class ViolationCollector {
   ): void {
     const seen = new Set<string>();
     for (const [at, { [key]: value }] of items.entries()) {
-      if (seen.has(value)) this.add(`${field}[${at}].${key}`, `${JSON.stringify(value)} is there twice`);
+      if (seen.has(value))
+        this.add(`${field}[${at}].${key}`, `${JSON.stringify(value)} is used more than once`);
       seen.add(value);
     }
   }
@@ -158,6 +166,9 @@ class ViolationCollector {
   }
 }
 
-/** RFC 6838, with wildcards and parameters; and the words of the first cards. */
+/**
+ * Matches a media type (RFC 6838) with optional wildcards and parameters, or a legacy mode such as `text` or
+ * `image`.
+ */
 const MEDIA_TYPE_PATTERN =
   /^(?:[\w!#$&^.+*-]+\/[\w!#$&^.+*-]+\s*(?:;.*)?|\*|text|data|file|image|audio|video)$/;

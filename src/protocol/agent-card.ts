@@ -1,14 +1,14 @@
 import type { JsonObject } from "./json.ts";
 
-/** The bindings that the specification defines; others are URIs. */
+/** Name of a protocol binding. A2A defines three names; every other binding is named by a URI. */
 export type ProtocolBinding = "JSONRPC" | "HTTP+JSON" | "GRPC" | (string & {});
 
-/** One way to reach an agent (A2A §4.4.6). */
+/** A URL at which an agent serves one protocol binding in one version (A2A §4.4.6). */
 export interface AgentInterface {
   url: string;
   protocolBinding: ProtocolBinding;
   tenant?: string;
-  /** `Major.Minor`, for example `1.0`. */
+  /** The A2A version in the form `Major.Minor`, for example `1.0`. */
   protocolVersion: string;
 }
 
@@ -35,7 +35,7 @@ export interface SecurityRequirement {
   schemes: Record<string, { list: string[] }>;
 }
 
-/** Something an agent can do (A2A §4.4.5). */
+/** A capability that an agent offers (A2A §4.4.5). */
 export interface AgentSkill {
   id: string;
   name: string;
@@ -75,11 +75,11 @@ export type SecurityScheme =
   | { openIdConnectSecurityScheme: { openIdConnectUrl: string; description?: string } }
   | { mtlsSecurityScheme: { description?: string } };
 
-/** What an agent says of itself (A2A §4.4.1), served at `/.well-known/agent-card.json`. */
+/** An agent's description of itself (A2A §4.4.1), served at `/.well-known/agent-card.json`. */
 export interface AgentCard {
   name: string;
   description: string;
-  /** In the order of preference. */
+  /** The interfaces in the agent's order of preference, the preferred one first. */
   supportedInterfaces: AgentInterface[];
   provider?: AgentProvider;
   version: string;
@@ -87,9 +87,9 @@ export interface AgentCard {
   capabilities: AgentCapabilities;
   securitySchemes?: Record<string, SecurityScheme>;
   securityRequirements?: SecurityRequirement[];
-  /** MIME types. */
+  /** Media types that the agent accepts, for example `text/plain`. */
   defaultInputModes: string[];
-  /** MIME types. */
+  /** Media types that the agent produces, for example `text/plain`. */
   defaultOutputModes: string[];
   skills: AgentSkill[];
   signatures?: AgentCardSignature[];

@@ -1,114 +1,124 @@
 import type { JsonObject } from "./json.ts";
 
 /**
- * The errors that A2A defines (A2A §3.3.2), by the `reason` that they carry on the wire. What is said of each, here and
- * below, is what `docs/reference/errors.md` says: the cause, and what to do.
+ * Reasons of the errors that A2A defines (A2A §3.3.2), as sent on the wire. `scripts/docs` copies the comment
+ * of each reason into `docs/reference/errors.md`: the cause, then the remedy after "To do:".
  */
 export type A2AErrorReason =
-  /** There is no such task, or it is another caller's. To do: check the id, and ask as who began it. */
+  /**
+   * The task does not exist, or it belongs to another caller. To do: check the task id and the credentials.
+   */
   | "TASK_NOT_FOUND"
-  /** The task has ended, so there is nothing to cancel. To do: read it with GetTask. */
+  /** The task has already ended and cannot be canceled. To do: read its result with GetTask. */
   | "TASK_NOT_CANCELABLE"
-  /** The agent sends no push notifications; its card says so. To do: subscribe, or ask with GetTask. */
+  /** The agent does not support push notifications. To do: use SubscribeToTask or poll with GetTask. */
   | "PUSH_NOTIFICATION_NOT_SUPPORTED"
   /**
-   * The agent, or the version that is spoken, has no such operation, or the task's state forbids it. To do:
-   * what the message says; often a new message without `taskId`.
+   * The agent or the protocol version does not support the operation, or the task's state does not allow it.
+   * To do: follow the error message. Often a new message without `taskId` succeeds.
    */
   | "UNSUPPORTED_OPERATION"
   /**
-   * A part or a body is of a media type that the agent does not take. To do: send one of the card's
-   * `defaultInputModes`.
+   * The media type of a part or of the request body is not accepted by the agent. To do: send one of the
+   * card's `defaultInputModes`.
    */
   | "CONTENT_TYPE_NOT_SUPPORTED"
   /**
-   * What an agent said is not A2A, or its card is not signed by whom you trust. To do: tell its owner;
-   * `--debug` of the command line shows what came.
+   * The agent's response violates A2A, or no trusted key signed its agent card. To do: report it to the
+   * agent's operator. The `--debug` option of the command line shows the response.
    */
   | "INVALID_AGENT_RESPONSE"
   /**
-   * The card promises an extended card, and there is none for this caller. To do: use the public card.
+   * The agent card declares an extended card, but the server has none for this caller. To do: use the public
+   * card.
    */
   | "EXTENDED_AGENT_CARD_NOT_CONFIGURED"
   /**
-   * The card requires an extension that the client did not ask for. To do: if you speak it, give
-   * `extensions: [uri]`.
+   * The agent card requires an extension that the client did not activate. To do: if the client supports the
+   * extension, pass `extensions: [uri]`.
    */
   | "EXTENSION_SUPPORT_REQUIRED"
   /**
-   * The agent does not speak the version that was asked for. To do: speak one that its card names, for
-   * example `version: "0.3"`.
+   * The agent does not support the requested A2A version. To do: request a version that the agent card lists,
+   * for example `version: "0.3"`.
    */
   | "VERSION_NOT_SUPPORTED";
 
-/** The errors of the carriers, which A2A takes from JSON-RPC, HTTP and gRPC. */
+/** Reasons of the transport errors that A2A adopts from JSON-RPC, HTTP, and gRPC. */
 export type TransportErrorReason =
-  /** The body is not JSON in UTF-8, or it ended too early. To do: send one JSON object. */
+  /** The request body is not valid JSON in UTF-8, or it is incomplete. To do: send one JSON object. */
   | "PARSE_ERROR"
   /**
-   * The body is JSON, but no request of JSON-RPC 2.0. To do: send `jsonrpc`, `method`, `params` and `id`.
+   * The request body is JSON but not a JSON-RPC 2.0 request. To do: send `jsonrpc`, `method`, `params`, and
+   * `id`.
    */
   | "INVALID_REQUEST"
   /**
-   * There is no such method; names of 0.3 and 1.0 differ. To do: name one of the version in `A2A-Version`.
+   * The JSON-RPC method does not exist. Method names differ between A2A 0.3 and 1.0. To do: use a method of
+   * the version in the `A2A-Version` header.
    */
   | "METHOD_NOT_FOUND"
-  /** The parameters are wrong; `violations` has every one, with its path. To do: correct those. */
-  | "INVALID_PARAMS"
   /**
-   * The server, or the program that is used, failed. To do: look into its log or observer, which has the
-   * cause.
+   * The parameters are invalid. `violations` lists every invalid parameter with its path. To do: correct the
+   * listed parameters.
    */
+  | "INVALID_PARAMS"
+  /** The server or a program it runs failed. To do: look up the cause in the server's log or observer. */
   | "INTERNAL"
   /**
-   * There is no agent, card, tenant or page at this address. To do: check the URL; `GET /a2a` lists a
-   * server's agents.
+   * The URL does not lead to an agent, card, tenant, or page. To do: check the URL. `GET /a2a` lists the
+   * agents of a server.
    */
   | "NOT_FOUND"
-  /** The address is right, the HTTP method is not. To do: use one of the `Allow` header. */
+  /**
+   * The URL exists, but not for this HTTP method. To do: use a method listed in the `Allow` response header.
+   */
   | "METHOD_NOT_ALLOWED"
   /**
-   * The request is larger than the server takes (10 MiB unless set). To do: give a URL in place of bytes.
+   * The request body exceeds the server's limit (default: 10 MiB). To do: send a URL instead of the file
+   * content.
    */
   | "PAYLOAD_TOO_LARGE"
   /**
-   * There are no credentials, or they are wrong. To do: give what the card asks for, `auth` of `connect`.
+   * The request has no credentials, or they are invalid. To do: pass the credentials that the agent card
+   * requires, with the `auth` option of `connect`.
    */
   | "UNAUTHENTICATED"
   /**
-   * The credentials are right, but not for this; or the server does not answer for this host name. To do:
-   * ask for the scope, or set `publicUrl`.
+   * The credentials do not permit this request, or the server does not serve this host name. To do: request
+   * the required scope, or set `publicUrl` on the server.
    */
   | "PERMISSION_DENIED"
-  /** The server, or this caller, has too much under way. To do: try again after `retryAfter` seconds. */
+  /** A limit of the server or of this caller is reached. To do: retry after `retryAfter` seconds. */
   | "RESOURCE_EXHAUSTED"
   /**
-   * Nobody answers, or the server is closing. To do: try again; check that the agent is running at that URL.
+   * The server does not respond, or it is closing. To do: check that the agent is running at that URL, and
+   * retry.
    */
   | "UNAVAILABLE";
 
 export type ErrorReason = A2AErrorReason | TransportErrorReason;
 
-/** One thing that is wrong with a request: where, and what to do. */
+/** A violation in a request: the path of the field, and how to correct it. */
 export interface FieldViolation {
-  /** Path in the request, for example `message.parts[0]`. */
+  /** Path of the field in the request, for example `message.parts[0]`. */
   field: string;
   description: string;
 }
 
 export interface A2AErrorOptions {
-  /** Every violation of a request, with its path. */
+  /** All violations of the request. */
   violations?: readonly FieldViolation[];
-  /** Facts about the error as strings, for example `{ taskId: "…" }`. */
+  /** String values that describe the error, for example `{ taskId: "…" }`. */
   metadata?: Record<string, string>;
-  /** Further ProtoJSON `Any` objects, each with `@type`. */
+  /** Additional error details as ProtoJSON `Any` objects, each with an `@type` member. */
   details?: readonly JsonObject[];
-  /** Seconds after which a retry makes sense. */
+  /** Time in seconds after which the client may retry. */
   retryAfter?: number;
   cause?: unknown;
 }
 
-/** Every failure that a caller is told about. `message` is for people and names one thing to do. */
+/** An error that is reported to the caller. Its `message` describes the failure and suggests one remedy. */
 export class A2AError extends Error {
   override readonly name: string = "A2AError";
   readonly reason: ErrorReason;
@@ -126,7 +136,10 @@ export class A2AError extends Error {
     this.retryAfter = options.retryAfter;
   }
 
-  /** Any thrown value as an A2AError; what is not one becomes INTERNAL with a message that tells a caller nothing private. */
+  /**
+   * Converts a thrown value to an `A2AError`. Any other value becomes an `INTERNAL` error whose message
+   * reveals nothing private.
+   */
   static from(thrown: unknown): A2AError {
     if (thrown instanceof A2AError) return thrown;
     return new A2AError("INTERNAL", "The server failed to process the request; its log has the cause.", {
@@ -137,23 +150,22 @@ export class A2AError extends Error {
   static taskNotFound(taskId: string): A2AError {
     return new A2AError(
       "TASK_NOT_FOUND",
-      `Task ${taskId} was not found; check its id, and that you ask as who began it.`,
-      {
-        metadata: { taskId },
-      },
+      `Task ${taskId} was not found; check its id and your credentials.`,
+      { metadata: { taskId } },
     );
   }
 
-  /** Bad input: the message names the first violation, `violations` has them all. */
+  /**
+   * Creates an `INVALID_PARAMS` error. Its message describes the first violation, and its `violations` member
+   * lists all of them.
+   */
   static invalidParams(violations: readonly FieldViolation[]): A2AError {
     const [first] = violations;
     const more = violations.length > 1 ? ` (and ${violations.length - 1} more)` : "";
     return new A2AError(
       "INVALID_PARAMS",
-      first ? `${first.field}: ${first.description}${more}` : "invalid parameters",
-      {
-        violations,
-      },
+      first ? `${first.field}: ${first.description}${more}` : "The parameters are invalid",
+      { violations },
     );
   }
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
-import type { Artifact, Task, TaskStatus } from "./task.ts";
+import type { Artifact, Task, TaskState, TaskStatus } from "./task.ts";
 
 /** A change of a task's status (A2A §4.2.1). */
 export interface TaskStatusUpdateEvent {
@@ -10,12 +10,12 @@ export interface TaskStatusUpdateEvent {
   metadata?: JsonObject;
 }
 
-/** A new artifact, or a chunk of one (A2A §4.2.2). */
+/** A new artifact or a chunk of an artifact (A2A §4.2.2). */
 export interface TaskArtifactUpdateEvent {
   taskId: string;
   contextId: string;
   artifact: Artifact;
-  /** True: the parts are added to the artifact of that id. Absent: they replace it. */
+  /** True: adds the parts to the artifact with the same id. Absent: replaces that artifact. */
   append?: boolean;
   /** True on the last chunk of an artifact. */
   lastChunk?: boolean;
@@ -23,8 +23,8 @@ export interface TaskArtifactUpdateEvent {
 }
 
 /**
- * What can happen to a task, in the shape of a `StreamResponse` (A2A §3.2.3). In a task's log `task` is its birth
- * and `message` a message added to its history; on the wire `message` is an answer without a task.
+ * An event of a task, in the shape of a `StreamResponse` (A2A §3.2.3). In a task's log, `task` creates the
+ * task and `message` adds a message to its history. On the wire, `message` is a reply without a task.
  */
 export type TaskEvent =
   | { task: Task }
@@ -32,5 +32,18 @@ export type TaskEvent =
   | { statusUpdate: TaskStatusUpdateEvent }
   | { artifactUpdate: TaskArtifactUpdateEvent };
 
-/** One element of a stream, as it stands on the wire. */
+/** One element of a response stream, as sent on the wire. */
 export type StreamResponse = TaskEvent;
+
+/** Returns the id of the task that an event belongs to, or `undefined` for a message. */
+export function getTaskId(event: StreamResponse): string | undefined {
+  if ("task" in event) return event.task.id;
+  if ("statusUpdate" in event) return event.statusUpdate.taskId;
+  return "artifactUpdate" in event ? event.artifactUpdate.taskId : undefined;
+}
+
+/** Returns the state that an event reports, or `undefined` for a message and for an artifact. */
+export function getTaskState(event: StreamResponse): TaskState | undefined {
+  if ("task" in event) return event.task.status.state;
+  return "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
+}

@@ -48,7 +48,8 @@ function foldAll(events: TaskEvent[]): Task {
   return task as Task;
 }
 
-// Every cell by hand: a row per state, a letter per move (y legal, - refused) in the order of COLUMNS.
+// Expected cells: one row per state, one character per transition (y allowed, - refused), in the order of
+// TRANSITION_COLUMNS.
 const ALL_STATES = [...TASK_STATES, "TASK_STATE_UNSPECIFIED"] as const;
 const TRANSITION_COLUMNS: Transition[] = ["task", "message", "artifact", ...ALL_STATES];
 const EXPECTED_TRANSITIONS: Record<TaskState, string> = {
@@ -63,27 +64,27 @@ const EXPECTED_TRANSITIONS: Record<TaskState, string> = {
   TASK_STATE_UNSPECIFIED: "-yy-yyyyyyyy",
 };
 
-function createEventFor(move: Transition): TaskEvent {
-  if (move === "task") return { task: createTask() };
-  if (move === "message") return userMessageEvent;
-  return move === "artifact" ? createChunkEvent("x") : createStatusEvent(move);
+function createEventFor(transition: Transition): TaskEvent {
+  if (transition === "task") return { task: createTask() };
+  if (transition === "message") return userMessageEvent;
+  return transition === "artifact" ? createChunkEvent("x") : createStatusEvent(transition);
 }
 
-describe("the table of legal moves [E7]", () => {
+describe("the table of allowed transitions [E7]", () => {
   for (const state of ALL_STATES) {
-    for (const [at, move] of TRANSITION_COLUMNS.entries()) {
-      const legal = EXPECTED_TRANSITIONS[state][at] === "y";
-      it(`${state}: ${move} is ${legal ? "legal" : "refused"}`, () => {
-        expect(TRANSITIONS[state][move]).toBe(legal);
-        const result = fold(createTask(state), createEventFor(move));
-        expect(isEventRefusal(result)).toBe(!legal);
-        if (!isEventRefusal(result) && "statusUpdate" in createEventFor(move))
-          expect(result.status.state).toBe(move);
+    for (const [at, transition] of TRANSITION_COLUMNS.entries()) {
+      const isAllowed = EXPECTED_TRANSITIONS[state][at] === "y";
+      it(`${state}: ${transition} is ${isAllowed ? "allowed" : "refused"}`, () => {
+        expect(TRANSITIONS[state][transition]).toBe(isAllowed);
+        const result = fold(createTask(state), createEventFor(transition));
+        expect(isEventRefusal(result)).toBe(!isAllowed);
+        if (!isEventRefusal(result) && "statusUpdate" in createEventFor(transition))
+          expect(result.status.state).toBe(transition);
       });
     }
   }
 
-  it("a task begins with its birth and nothing else", () => {
+  it("a log starts with the creation of its task", () => {
     expect(isEventRefusal(fold(undefined, { task: createTask() }))).toBe(false);
     for (const event of [userMessageEvent, createChunkEvent("x"), createStatusEvent("TASK_STATE_WORKING")]) {
       expect(fold(undefined, event)).toEqual({
@@ -92,15 +93,15 @@ describe("the table of legal moves [E7]", () => {
     }
   });
 
-  it("says in words what it refuses", () => {
+  it("describes a refusal", () => {
     expect(findRefusal("TASK_STATE_COMPLETED", createStatusEvent("TASK_STATE_WORKING"))).toEqual({
-      refusalReason: "a task that is completed accepts no move to working",
+      refusalReason: "a task that is completed accepts no transition to working",
     });
   });
 });
 
 describe("fold", () => {
-  it("joins appended text, and keeps what is not plain text apart [G-07]", () => {
+  it("joins appended text and keeps other parts separate [G-07]", () => {
     const file: TaskEvent = {
       artifactUpdate: {
         ...taskIds,
@@ -118,7 +119,7 @@ describe("fold", () => {
     expect(task.artifacts?.[0]?.parts).toEqual([{ text: "Hello" }, { url: "http://x/y" }, { text: "!" }]);
   });
 
-  it("replaces an artifact that comes again without append", () => {
+  it("replaces an existing artifact without append", () => {
     const task = foldAll([
       { task: createTask() },
       createChunkEvent("draft"),
@@ -128,7 +129,7 @@ describe("fold", () => {
     expect(task.artifacts).toEqual([{ artifactId: "a", parts: [{ text: "final" }] }]);
   });
 
-  it("takes an appended chunk of an unknown artifact as its first [G-07]", () => {
+  it("creates an artifact from an appended chunk of an unknown artifact [G-07]", () => {
     const task = foldAll([{ task: createTask() }, createChunkEvent("x", { append: true, id: "new" })]);
     expect(task.artifacts).toEqual([{ artifactId: "new", parts: [{ text: "x" }] }]);
   });
@@ -154,7 +155,7 @@ describe("fold", () => {
     expect(task.status).toEqual({ state: "TASK_STATE_INPUT_REQUIRED" });
   });
 
-  it("leaves a snapshot alone, and the events too", () => {
+  it("changes neither a snapshot nor the events", () => {
     const events = [
       { task: createTask() },
       userMessageEvent,
@@ -170,8 +171,8 @@ describe("fold", () => {
     expect(JSON.stringify(events)).toBe(before);
   });
 
-  it("costs the same per chunk however long the task is [E6]", () => {
-    // Counted, not timed: every read of an artifact's parts by index or length goes through this.
+  it("has a constant cost per chunk for any length of the task [E6]", () => {
+    // Counted instead of timed: every read of an artifact's parts by index passes through this proxy.
     const parts: { url: string }[] = [];
     let touched = 0;
     const counted = new Proxy(parts, {
@@ -206,7 +207,7 @@ const chunkArbitrary = fc
     createChunkEvent(text, { id, ...(append ? { append } : {}), ...(lastChunk ? { lastChunk } : {}) }),
   );
 
-/** The events as they are after merging whatever can be. */
+/** Merges all adjacent chunks that can be merged. */
 function mergeChunks(events: TaskEvent[]): TaskEvent[] {
   const merged: TaskEvent[] = [];
   let growing: MergedChunk | undefined;
@@ -238,7 +239,7 @@ describe("merging chunks", () => {
     );
   });
 
-  it("joins neighbours of one artifact and keeps the mark of the last", () => {
+  it("joins adjacent chunks of one artifact and keeps the lastChunk flag", () => {
     const chunks = [
       createChunkEvent("Hel"),
       createChunkEvent("l", { append: true }),
@@ -251,16 +252,16 @@ describe("merging chunks", () => {
     ["another artifact", createChunkEvent("x", { id: "b", append: true }), createChunkEvent("y")],
     ["a replacement", createChunkEvent("x"), createChunkEvent("y")],
     [
-      "what follows a last chunk",
+      "a chunk after a last chunk",
       createChunkEvent("y", { append: true }),
       createChunkEvent("x", { lastChunk: true }),
     ],
     ["a status", createStatusEvent("TASK_STATE_WORKING"), createChunkEvent("x")],
-  ])("leaves %s alone", (_, second, first) => {
+  ])("does not merge %s", (_, second, first) => {
     expect(canMergeChunks(first, second)).toBe(false);
   });
 
-  it("leaves a chunk alone that says more than its text", () => {
+  it("does not merge a chunk with more than its text", () => {
     const named: TaskEvent = {
       artifactUpdate: {
         ...taskIds,

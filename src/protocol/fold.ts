@@ -2,10 +2,10 @@ import type { TaskArtifactUpdateEvent, TaskEvent } from "./event.ts";
 import { isPlainText, type Message, type Part } from "./message.ts";
 import { formatTaskState, type Artifact, type Task, type TaskState } from "./task.ts";
 
-/** What an event wants to do: be born, grow the history, grow an artifact, or move to a state. */
+/** The effect of an event on a task: creating it, adding a message or an artifact, or changing its state. */
 export type Transition = "task" | "message" | "artifact" | TaskState;
 
-/** An event that a task may not accept, and why. */
+/** The reason why a task cannot accept an event. */
 export interface EventRefusal {
   refusalReason: string;
 }
@@ -26,7 +26,8 @@ const SUBMITTED_TRANSITIONS: TransitionRow = {
   TASK_STATE_REJECTED: true,
   TASK_STATE_UNSPECIFIED: true,
 };
-// Once work has begun it cannot become unbegun; the same state again is a progress report and allowed.
+// A task cannot return to SUBMITTED once work has begun. Repeating the current state is a progress report and
+// allowed.
 const WORKING_TRANSITIONS: TransitionRow = { ...SUBMITTED_TRANSITIONS, TASK_STATE_SUBMITTED: false };
 const TERMINAL_TRANSITIONS: TransitionRow = {
   task: false,
@@ -43,7 +44,10 @@ const TERMINAL_TRANSITIONS: TransitionRow = {
   TASK_STATE_UNSPECIFIED: false,
 };
 
-/** The table of legal moves: total, so that the compiler asks for a cell when a state or an event is added. */
+/**
+ * Allowed transitions by state. The table is complete, so adding a state or a transition without a cell is a
+ * compile error.
+ */
 export const TRANSITIONS: Record<TaskState, TransitionRow> = {
   TASK_STATE_SUBMITTED: SUBMITTED_TRANSITIONS,
   TASK_STATE_WORKING: WORKING_TRANSITIONS,
@@ -56,26 +60,31 @@ export const TRANSITIONS: Record<TaskState, TransitionRow> = {
   TASK_STATE_UNSPECIFIED: WORKING_TRANSITIONS,
 };
 
-/** The move that an event asks for. */
+/** Returns the transition that an event requests. */
 export function getTransition(event: TaskEvent): Transition {
   if ("statusUpdate" in event) return event.statusUpdate.status.state;
   if ("artifactUpdate" in event) return "artifact";
   return "task" in event ? "task" : "message";
 }
 
-/** Why a task in `state` (undefined: not born yet) may not accept `event`; undefined when it may. */
+/**
+ * Returns the reason why a task in `state` cannot accept `event`, or `undefined` when it can. A `state` of
+ * `undefined` means that the task does not exist yet.
+ */
 export function findRefusal(state: TaskState | undefined, event: TaskEvent): EventRefusal | undefined {
-  const move = getTransition(event);
+  const transition = getTransition(event);
   if (state === undefined) {
-    return move === "task"
+    return transition === "task"
       ? undefined
       : { refusalReason: "the first event of a task must be the task itself" };
   }
-  if (TRANSITIONS[state][move]) return undefined;
-  if (move === "task") return { refusalReason: "the task exists already" };
-  const what =
-    move === "artifact" || move === "message" ? `no ${move}` : `no move to ${formatTaskState(move)}`;
-  return { refusalReason: `a task that is ${formatTaskState(state)} accepts ${what}` };
+  if (TRANSITIONS[state][transition]) return undefined;
+  if (transition === "task") return { refusalReason: "the task exists already" };
+  const refused =
+    transition === "artifact" || transition === "message"
+      ? `no ${transition}`
+      : `no move to ${formatTaskState(transition)}`;
+  return { refusalReason: `a task that is ${formatTaskState(state)} accepts ${refused}` };
 }
 
 export function isEventRefusal(result: Task | EventRefusal): result is EventRefusal {
@@ -83,14 +92,15 @@ export function isEventRefusal(result: Task | EventRefusal): result is EventRefu
 }
 
 /**
- * Applies one event to a task: the only place where a task changes. The caller gives up `task`: its arrays are
- * extended in place, so that a chunk costs the same however long the task has become. Hand a task out with
- * `copyTask`. Events, parts and messages are never changed, only referred to.
+ * Applies one event to a task and returns the changed task, or the reason why the task cannot accept the
+ * event. This function is the only code that changes a task. It extends the arrays of `task` in place, so the
+ * cost of a chunk does not depend on the task's length. Callers must not share `task`; use `copyTask` to hand
+ * out a snapshot. The events, parts, and messages are referenced and never modified.
  */
 export function fold(task: Task | undefined, event: TaskEvent): Task | EventRefusal {
   const refusal = findRefusal(task?.status.state, event);
   if (refusal) return refusal;
-  // Without a task refusalOf lets only a birth through.
+  // When `task` is undefined, `findRefusal` accepts only the creation of a task.
   if ("task" in event || !task) return copyTask((event as { task: Task }).task);
   if ("artifactUpdate" in event) applyArtifactUpdate(task, event.artifactUpdate);
   else if ("message" in event) {
@@ -106,14 +116,14 @@ export function fold(task: Task | undefined, event: TaskEvent): Task | EventRefu
   return task;
 }
 
-/** A status message that is answered or superseded becomes part of the conversation, in its place. */
+/** Moves a status message into the history when an answer or a newer status replaces it. */
 function addToHistory(task: Task, message: Message | undefined): void {
   if (message) (task.history ??= []).push(message);
 }
 
 function applyArtifactUpdate(task: Task, { artifact, append }: TaskArtifactUpdateEvent): void {
   const artifacts = (task.artifacts ??= []);
-  // From the end, because the artifact that grows is nearly always the newest one.
+  // Search from the end, because the growing artifact is nearly always the newest one.
   const at = artifacts.findLastIndex((known) => known.artifactId === artifact.artifactId);
   const known = artifacts[at];
   if (!known) artifacts.push(copyArtifact(artifact));
@@ -132,7 +142,7 @@ function appendToArtifact(
   if (extensions) known.extensions = [...new Set([...(known.extensions ?? []), ...extensions])];
 }
 
-/** Adds a part, joining plain text to plain text: a reply of 8,000 tokens is one part, not 8,000. */
+/** Appends a part and joins adjacent plain text parts, so a reply of 8,000 tokens becomes one part. */
 export function appendPart(parts: Part[], part: Part): void {
   const last = parts.at(-1);
   if (last && isPlainText(last) && isPlainText(part))
@@ -144,7 +154,10 @@ function copyArtifact(artifact: Artifact): Artifact {
   return { ...artifact, parts: artifact.parts.slice() };
 }
 
-/** A copy that later folds do not touch. Costs a pointer per part, message and artifact; no content is copied. */
+/**
+ * Returns a copy of a task that later folds do not change. The copy shares all content and duplicates only
+ * the arrays of parts, messages, and artifacts.
+ */
 export function copyTask(task: Task): Task {
   const copy = { ...task };
   if (task.artifacts) copy.artifacts = task.artifacts.map(copyArtifact);

@@ -1,30 +1,47 @@
 /**
- * THE WORDS. Everything else in Colloquy speaks in these: the A2A 1.0 types exactly as they stand on the wire (plain
- * JSON shapes), a few makers, the errors, and `fold`, the only place where a task changes. This room imports nothing.
+ * A2A 1.0 TYPES. All other folders of Colloquy use these types, which have exactly the JSON shape of the wire
+ * format. The folder also has functions that create parts, the errors, and `fold`, the only function that
+ * changes a task. It imports no other folder.
  *
  * Glossary
- * - agent: whatever does the work; yields what happens, knows nothing of HTTP.
- * - task: a unit of work with a state; always the fold of its events.
- * - event: one thing that happened to a task; numbered 1, 2, 3 … in the task's log.
- * - seq: an event's number; also the SSE id, and where a reader resumes.
- * - turn: one message to a task and all that the agent does because of it.
- * - run: an agent at work on one turn. A task never has two.
- * - runner: the one writer of a task.
- * - reader, subscription: somebody who follows a task; never drives it.
- * - caller: who asks, as (tenant, principal); owns tasks and contexts.
- * - context: a conversation that groups tasks (`contextId`).
- * - artifact: an output; grows by chunks.
- * - terminal / interrupted: a state that ends a task / that waits for the user.
- * - card: an agent's description of itself.
- * - binding: how a request travels: JSON-RPC, HTTP+JSON or gRPC. An interface is one, in one version, at its URL.
- * - dialect: how one version writes on one binding; inside, all is 1.0. The simple dialect is another way to write 0.3.
- * - capability: what a card offers, and only then is served. An extension is one that is not A2A's own.
- * - scheme: a way to authenticate, as a card declares it; credentials are what a client has for one.
- * - webhook: where events of a task are posted; also a reader, whose place in the log is kept. Such a post is a (push)
- *   notification, and the outbox sends them.
- * - violation: one thing wrong with a request, with its path.
+ * - agent: Code that performs work and yields events. It does not depend on HTTP.
+ * - task: A unit of work with a state. A task is always the result of folding its events.
+ * - event: A change of a task. Events are numbered 1, 2, 3 … in the task's log.
+ * - log: The append-only list of a task's events.
+ * - fold: The function that applies one event to a task.
+ * - seq: The sequence number of an event. It is also the SSE event id and the cursor from which a reader
+ *   resumes.
+ * - turn: The processing of one message to a task, including everything that the agent does in response.
+ * - run: One execution of an agent for a turn. A task never has two runs at the same time.
+ * - runner: The single writer of a task.
+ * - reader, subscription: A consumer that follows the events of a task. A reader never changes the task.
+ * - caller: The authenticated principal that sends requests, as (tenant, principal). A caller owns tasks and
+ *   contexts.
+ * - client: A program that sends A2A requests.
+ * - user: A person who communicates with an agent.
+ * - context: A conversation that groups tasks, identified by `contextId`.
+ * - artifact: An output of a task. It can grow chunk by chunk.
+ * - terminal: Describes a state that ends a task: COMPLETED, FAILED, CANCELED, or REJECTED.
+ * - interrupted: Describes a state in which a task waits for its user: INPUT_REQUIRED or AUTH_REQUIRED.
+ * - card: An agent card: the A2A document in which an agent describes itself. Cards of the card protocol are
+ *   always called message cards, or by their type, for example task cards.
+ * - binding: A transport for requests: JSON-RPC, HTTP+JSON, or gRPC. An interface is one binding in one
+ *   version at one URL.
+ * - dialect: The encoding of one A2A version on one binding. Internally, Colloquy uses only A2A 1.0. The
+ *   simple dialect is a second encoding of A2A 0.3.
+ * - capability: A feature that an agent card declares. The server rejects requests for undeclared
+ *   capabilities.
+ * - extension: A feature that is not part of A2A, identified by a URI and declared on an agent card.
+ * - security scheme: An authentication method that an agent card declares.
+ * - credentials: The secret that a client sends to authenticate with a security scheme.
+ * - webhook: A URL to which the server posts the events of a task. The server stores the last event that each
+ *   webhook received.
+ * - push notification: An HTTP POST request that delivers an event to a webhook.
+ * - outbox: The component that sends push notifications and retries failed deliveries.
+ * - violation: A problem in one field of a request, reported with the path of the field.
  */
 export type { JsonObject, JsonValue } from "./json.ts";
+export { isObject } from "./json.ts";
 export type { DataPart, Message, Part, RawPart, Role, TextPart, UrlPart } from "./message.ts";
 export { data, file, fromBase64, isPlainText, text, getText, toBase64 } from "./message.ts";
 export type { AgentCardContent } from "./agent-card-validation.ts";
@@ -37,6 +54,7 @@ export { acceptsMediaType, matchesMediaType, getMediaType } from "./media-type.t
 export type { Artifact, Task, TaskState, TaskStatus, TerminalState } from "./task.ts";
 export { isInterrupted, isTerminal, formatTaskState, TASK_STATES } from "./task.ts";
 export type { StreamResponse, TaskArtifactUpdateEvent, TaskEvent, TaskStatusUpdateEvent } from "./event.ts";
+export { getTaskId, getTaskState } from "./event.ts";
 export type { Transition, EventRefusal } from "./fold.ts";
 export {
   fold,

@@ -1,18 +1,22 @@
 import type { TaskEvent } from "./event.ts";
 
-/** Writes an event as one line, for example as the JSON of another protocol version. */
+/** Encodes an event as one line of text, for example as the JSON of another protocol version. */
 export type EventEncoder = (event: TaskEvent) => string;
 
 /**
- * An event in a task's log. Made from an event (by the runner) or from JSON text (by a store); the other form is made
- * at first use and kept, so that an event is serialised at most once however many readers it has.
+ * An event in a task's log. The runner creates it from an object and a store creates it from JSON text. The
+ * other form is computed on first use and cached, so an event is serialized at most once for any number of
+ * readers.
  */
 export class LogEvent {
-  /** 1, 2, 3 … without gaps; 0 for what is in no log (an answer without a task). */
+  /**
+   * Sequence number in the log: 1, 2, 3 … without gaps. It is 0 for an event outside of any log, such as a
+   * reply without a task.
+   */
   readonly seq: number;
   #event: TaskEvent | undefined;
   #json: string | undefined;
-  #cachedEncoding: { readonly write: EventEncoder; readonly text: string } | undefined;
+  #cachedEncoding: { readonly encoder: EventEncoder; readonly text: string } | undefined;
 
   private constructor(seq: number, event: TaskEvent | undefined, json: string | undefined) {
     this.seq = seq;
@@ -24,7 +28,10 @@ export class LogEvent {
     return new LogEvent(seq, event, undefined);
   }
 
-  /** `json` must be the text of a `TaskEvent`; stores hand back what they were given. */
+  /**
+   * Creates a log event from JSON. `json` must be the JSON text of a `TaskEvent`, unchanged since it was
+   * stored.
+   */
   static parse(seq: number, json: string): LogEvent {
     return new LogEvent(seq, undefined, json);
   }
@@ -38,9 +45,13 @@ export class LogEvent {
     return (this.#json ??= JSON.stringify(this.#event));
   }
 
-  /** The event as another text than `json`; kept for all readers who want that one, until one wants a third. */
-  encodeWith(write: EventEncoder): string {
-    if (this.#cachedEncoding?.write !== write) this.#cachedEncoding = { write, text: write(this.event) };
+  /**
+   * Returns the event as encoded by `encoder`. It caches the result of the most recent encoder for all
+   * readers.
+   */
+  encodeWith(encoder: EventEncoder): string {
+    if (this.#cachedEncoding?.encoder !== encoder)
+      this.#cachedEncoding = { encoder, text: encoder(this.event) };
     return this.#cachedEncoding.text;
   }
 }

@@ -18,7 +18,7 @@ describe("a media type", () => {
     expect(matchesMediaType(modes, type)).toBe(expected);
   });
 
-  it("is that of the part, else what its kind has", () => {
+  it("is the part's own, or the default of its kind", () => {
     expect(getMediaType({ text: "a" })).toBe("text/plain");
     expect(getMediaType({ text: "a", mediaType: "text/html" })).toBe("text/html");
     expect(getMediaType({ data: null })).toBe("application/json");
@@ -26,7 +26,7 @@ describe("a media type", () => {
     expect(getMediaType({ url: "https://a.example/x.png" })).toBeUndefined();
   });
 
-  it("is accepted by who names it, and by who names none [F-12]", () => {
+  it("is accepted by requests that list it and by requests without a list [F-12]", () => {
     expect(acceptsMediaType({}, "image/png")).toBe(true);
     expect(acceptsMediaType({ acceptedOutputModes: [] }, "image/png")).toBe(true);
     expect(acceptsMediaType({ acceptedOutputModes: ["text/plain"] }, "image/png")).toBe(false);

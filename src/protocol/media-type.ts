@@ -1,14 +1,14 @@
 import type { Part } from "./message.ts";
 import type { SendMessageConfiguration } from "./operation.ts";
 
-/** The media type of a part's content; undefined for a file that does not say. */
+/** Returns the media type of a part's content, or `undefined` for a file without a media type. */
 export function getMediaType(part: Part): string | undefined {
   if (part.mediaType !== undefined) return part.mediaType;
   if ("text" in part) return "text/plain";
   return "data" in part ? "application/json" : undefined;
 }
 
-/** What cards of the first days say instead of media types. */
+/** Legacy mode names that early agent cards use instead of media types. */
 const LEGACY_MODES: Readonly<Record<string, string>> = {
   "*": "*/*",
   text: "text/*",
@@ -16,7 +16,10 @@ const LEGACY_MODES: Readonly<Record<string, string>> = {
   file: "*/*",
 };
 
-/** True when one of `modes` is the media type, or covers it as `image/*` does. Parameters and case do not count. */
+/**
+ * Returns true when one of `modes` equals the media type or covers it with a wildcard such as `image/*`. The
+ * comparison ignores parameters and letter case.
+ */
 export function matchesMediaType(modes: readonly string[], mediaType: string): boolean {
   const type = normalizeMediaType(mediaType);
   return modes.some((mode) => {
@@ -26,7 +29,10 @@ export function matchesMediaType(modes: readonly string[], mediaType: string): b
   });
 }
 
-/** Whether whoever sent a request takes that media type in answers; who names none takes all (A2A §3.2.2). */
+/**
+ * Returns true when the request accepts the media type in responses. A request without `acceptedOutputModes`
+ * accepts every media type (A2A §3.2.2).
+ */
 export function acceptsMediaType(
   { acceptedOutputModes }: Pick<SendMessageConfiguration, "acceptedOutputModes">,
   mediaType: string,
@@ -34,7 +40,7 @@ export function acceptsMediaType(
   return !acceptedOutputModes?.length || matchesMediaType(acceptedOutputModes, mediaType);
 }
 
-/** `Text/Plain; charset=utf-8` → `text/plain`. */
+/** Removes the parameters and lowercases the type: `Text/Plain; charset=utf-8` → `text/plain`. */
 function normalizeMediaType(mediaType: string): string {
   return (mediaType.split(";", 1)[0] ?? "").trim().toLowerCase();
 }

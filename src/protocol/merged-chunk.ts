@@ -2,8 +2,9 @@ import type { TaskArtifactUpdateEvent, TaskEvent } from "./event.ts";
 import { isPlainText } from "./message.ts";
 
 /**
- * True when two neighbouring chunks can be one event without losing anything: plain text of one artifact, where the
- * second says nothing but its text, does not start the artifact anew and does not follow a last chunk.
+ * Returns true when two adjacent chunks can become one event without losing information. Both must append
+ * plain text to the same artifact, the second must carry only its text, and the first must not be a last
+ * chunk.
  */
 export function canMergeChunks(first: TaskEvent, second: TaskEvent): boolean {
   if (!("artifactUpdate" in first) || !("artifactUpdate" in second)) return false;
@@ -16,15 +17,15 @@ export function canMergeChunks(first: TaskEvent, second: TaskEvent): boolean {
   return last !== undefined && next !== undefined && isPlainText(last) && isPlainText(next);
 }
 
-/** A chunk that says nothing but its text: whatever it said beside it would be lost in the one before. */
+/** Returns true when a chunk carries only one part. Merging would lose any other member of the chunk. */
 function isTextOnlyChunk({ metadata, artifact }: TaskArtifactUpdateEvent): boolean {
   const { parts, name, description, extensions } = artifact;
   return parts.length === 1 && !(metadata || artifact.metadata || extensions || name || description);
 }
 
 /**
- * An event that grows by the chunks that are merged into it, without copying what it has. The event that it begins with
- * stays as it was.
+ * An event that grows as chunks are merged into it, without copying the text received so far. The first event
+ * is not modified.
  */
 export class MergedChunk {
   readonly event: { artifactUpdate: TaskArtifactUpdateEvent };
@@ -38,7 +39,7 @@ export class MergedChunk {
     this.event = { artifactUpdate: { ...first, artifact: { ...first.artifact, parts } } };
   }
 
-  /** Adds a chunk for which `canMergeChunks` said yes. */
+  /** Adds a chunk that `canMergeChunks` accepted. */
   add({ artifact, lastChunk }: TaskArtifactUpdateEvent): void {
     const [part] = artifact.parts;
     if (part && "text" in part) this.#text.text += part.text;

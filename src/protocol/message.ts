@@ -1,13 +1,13 @@
 import type { JsonObject, JsonValue } from "./json.ts";
 
-/** Who speaks in a message (A2A §4.1.5). */
+/** Sender of a message (A2A §4.1.5). */
 export type Role = "ROLE_USER" | "ROLE_AGENT";
 
 interface PartBase {
   metadata?: JsonObject;
-  /** File name, for example `report.pdf`. */
+  /** File name of the content, for example `report.pdf`. */
   filename?: string;
-  /** MIME type of the content, for example `text/plain`. */
+  /** Media type of the content, for example `text/plain`. */
   mediaType?: string;
 }
 
@@ -16,24 +16,24 @@ export interface TextPart extends PartBase {
 }
 
 export interface RawPart extends PartBase {
-  /** File content: standard base64 with padding. */
+  /** File content in standard base64 with padding. */
   raw: string;
 }
 
 export interface UrlPart extends PartBase {
-  /** Where the file content can be fetched. */
+  /** URL from which the file content can be downloaded. */
   url: string;
 }
 
 export interface DataPart extends PartBase {
-  /** Any JSON value; `null` is a value and is kept. */
+  /** Any JSON value, including `null`. */
   data: JsonValue;
 }
 
-/** A piece of content: exactly one of `text`, `raw`, `url`, `data` (A2A §4.1.6). */
+/** A piece of content that has exactly one of `text`, `raw`, `url`, and `data` (A2A §4.1.6). */
 export type Part = TextPart | RawPart | UrlPart | DataPart;
 
-/** One turn of a conversation (A2A §4.1.4). */
+/** One message of a conversation between a user and an agent (A2A §4.1.4). */
 export interface Message {
   messageId: string;
   contextId?: string;
@@ -45,7 +45,7 @@ export interface Message {
   referenceTaskIds?: string[];
 }
 
-/** A text part that carries nothing but its text, so that neighbours can be joined. */
+/** Returns true for a text part that carries only its text, so that adjacent parts can be joined. */
 export function isPlainText(part: Part): part is TextPart {
   return (
     "text" in part &&
@@ -55,43 +55,43 @@ export function isPlainText(part: Part): part is TextPart {
   );
 }
 
-/** The text of all text parts, joined without a separator. */
+/** Returns the text of all text parts, joined without a separator. */
 export function getText(parts: readonly Part[]): string {
   let text = "";
   for (const part of parts) if ("text" in part) text += part.text;
   return text;
 }
 
-/** A text part. */
+/** Creates a text part. */
 export function text(value: string, metadata?: JsonObject): TextPart {
   return metadata ? { text: value, metadata } : { text: value };
 }
 
-/** A data part; the media type is left out, which readers take as `application/json`. */
+/** Creates a data part without a media type. Receivers treat its content as `application/json`. */
 export function data(value: JsonValue, metadata?: JsonObject): DataPart {
   return metadata ? { data: value, metadata } : { data: value };
 }
 
-/** A file part from bytes (encoded as base64) or from a URL. */
+/** Creates a file part from bytes, which are encoded as base64, or from a URL. */
 export function file(
   content: Uint8Array | URL,
-  about: { filename?: string; mediaType?: string; metadata?: JsonObject } = {},
+  options: { filename?: string; mediaType?: string; metadata?: JsonObject } = {},
 ): RawPart | UrlPart {
-  if (content instanceof URL) return { url: content.href, ...about };
-  return { raw: toBase64(content), ...about };
+  if (content instanceof URL) return { url: content.href, ...options };
+  return { raw: toBase64(content), ...options };
 }
 
-/** Standard base64 with padding, as ProtoJSON writes `bytes`. */
+/** Encodes bytes as standard base64 with padding, as ProtoJSON does for `bytes` fields. */
 export function toBase64(bytes: Uint8Array): string {
   let binary = "";
-  // In slices, because one call with too many arguments overflows the stack.
+  // Convert in slices, because a call with too many arguments overflows the stack.
   for (let at = 0; at < bytes.length; at += 0x8000) {
     binary += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
   }
   return btoa(binary);
 }
 
-/** The bytes of a `raw` part. */
+/** Decodes the content of a `raw` part to bytes. It also accepts the URL-safe base64 alphabet. */
 export function fromBase64(base64: string): Uint8Array {
   const binary = atob(base64.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = new Uint8Array(binary.length);

@@ -4,13 +4,13 @@ import type { JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
 import type { Task, TaskState } from "./task.ts";
 
-/** How a push notification authenticates itself to its receiver (A2A §4.3.2). */
+/** Credentials with which a push notification authenticates to its receiver (A2A §4.3.2). */
 export interface AuthenticationInfo {
   scheme: string;
   credentials?: string;
 }
 
-/** Where and how updates of a task are posted (A2A §4.3.1). */
+/** URL and credentials for posting the updates of a task (A2A §4.3.1). */
 export interface TaskPushNotificationConfig {
   tenant?: string;
   id?: string;
@@ -23,9 +23,9 @@ export interface TaskPushNotificationConfig {
 export interface SendMessageConfiguration {
   acceptedOutputModes?: string[];
   taskPushNotificationConfig?: TaskPushNotificationConfig;
-  /** At most that many of the most recent messages in the answer's history; 0 leaves the history out. */
+  /** Maximum number of the most recent messages in the response's history. 0 omits the history. */
   historyLength?: number;
-  /** True: answer once the task exists, not when it stops. */
+  /** True: the server responds as soon as the task exists. Default: it responds when the task stops. */
   returnImmediately?: boolean;
 }
 
@@ -36,7 +36,7 @@ export interface SendMessageRequest {
   metadata?: JsonObject;
 }
 
-/** Exactly one of the two. */
+/** Response to a message: a task, or a message without a task. */
 export type SendMessageResponse = { task: Task } | { message: Message };
 
 export interface GetTaskRequest {
@@ -49,21 +49,21 @@ export interface ListTasksRequest {
   tenant?: string;
   contextId?: string;
   status?: TaskState;
-  /** 1 to 100, 50 when absent. */
+  /** Number of tasks per page, from 1 to 100. Default: 50. */
   pageSize?: number;
   pageToken?: string;
   historyLength?: number;
-  /** ISO 8601; tasks whose status is at least that new. */
+  /** ISO 8601 time. The response omits tasks whose status is older. */
   statusTimestampAfter?: string;
   includeArtifacts?: boolean;
 }
 
 export interface ListTasksResponse {
   tasks: Task[];
-  /** Empty on the last page. */
+  /** Token of the next page. It is empty on the last page. */
   nextPageToken: string;
   pageSize: number;
-  /** Matches before paging. */
+  /** Number of all matching tasks, on all pages. */
   totalSize: number;
 }
 
@@ -82,7 +82,7 @@ export interface GetExtendedAgentCardRequest {
   tenant?: string;
 }
 
-/** `id` may be left out: the server then gives one. */
+/** Parameters that register a webhook for a task. The server generates an `id` when the request has none. */
 export interface CreateTaskPushNotificationConfigRequest extends TaskPushNotificationConfig {
   taskId: string;
 }
@@ -111,10 +111,13 @@ export interface DeleteTaskPushNotificationConfigRequest {
   id: string;
 }
 
-/** The answer of an operation that has nothing to say. */
+/** Response of an operation that returns no data. */
 export type Empty = Record<string, never>;
 
-/** The operations with their parameters and results (A2A §3.1); those that stream give one `StreamResponse` at a time. */
+/**
+ * Parameters and result of each operation (A2A §3.1). For streaming operations, `result` is one element of
+ * the stream.
+ */
 export interface Operations {
   SendMessage: { params: SendMessageRequest; result: SendMessageResponse };
   SendStreamingMessage: { params: SendMessageRequest; result: StreamResponse };
@@ -140,7 +143,7 @@ export interface Operations {
 
 export type OperationName = keyof Operations;
 
-/** The operations that answer with a stream of events. */
+/** Names of the operations that respond with a stream of events. */
 export type StreamingOperation = "SendStreamingMessage" | "SubscribeToTask";
 
 export function isStreamingOperation(operation: OperationName): operation is StreamingOperation {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "./json.ts";
 import type { Message, Part } from "./message.ts";
 
-/** Every state that a task of ours can be in (A2A §4.1.3). */
+/** Every state of a Colloquy task (A2A §4.1.3). */
 export const TASK_STATES = [
   "TASK_STATE_SUBMITTED",
   "TASK_STATE_WORKING",
@@ -13,10 +13,13 @@ export const TASK_STATES = [
   "TASK_STATE_REJECTED",
 ] as const;
 
-/** Of other agents' tasks there is one more: unknown, so neither an end nor a question. Nothing here ever says it. */
+/**
+ * State of a task. Tasks of other agents can also be in `TASK_STATE_UNSPECIFIED`, which is neither terminal
+ * nor interrupted. Colloquy never sends it.
+ */
 export type TaskState = (typeof TASK_STATES)[number] | "TASK_STATE_UNSPECIFIED";
 
-/** States after which nothing changes any more. */
+/** States that end a task. A task in such a state never changes again. */
 export type TerminalState =
   | "TASK_STATE_COMPLETED"
   | "TASK_STATE_FAILED"
@@ -26,7 +29,7 @@ export type TerminalState =
 export interface TaskStatus {
   state: TaskState;
   message?: Message;
-  /** UTC, ISO 8601 with milliseconds; never decreases within a task. */
+  /** UTC time of the status in ISO 8601 with milliseconds. It never decreases within a task. */
   timestamp?: string;
 }
 
@@ -40,7 +43,7 @@ export interface Artifact {
   extensions?: string[];
 }
 
-/** A unit of work with a state, a conversation and outputs (A2A §4.1.1). */
+/** A unit of work with a state, a message history, and artifacts (A2A §4.1.1). */
 export interface Task {
   id: string;
   contextId: string;
@@ -50,7 +53,7 @@ export interface Task {
   metadata?: JsonObject;
 }
 
-/** True for COMPLETED, FAILED, CANCELED and REJECTED. */
+/** Returns true for the states COMPLETED, FAILED, CANCELED, and REJECTED. */
 export function isTerminal(state: TaskState): state is TerminalState {
   return (
     state === "TASK_STATE_COMPLETED" ||
@@ -60,12 +63,12 @@ export function isTerminal(state: TaskState): state is TerminalState {
   );
 }
 
-/** True for INPUT_REQUIRED and AUTH_REQUIRED: the task waits for its user. */
+/** Returns true for the states INPUT_REQUIRED and AUTH_REQUIRED, in which the task waits for its user. */
 export function isInterrupted(state: TaskState): boolean {
   return state === "TASK_STATE_INPUT_REQUIRED" || state === "TASK_STATE_AUTH_REQUIRED";
 }
 
-/** `TASK_STATE_INPUT_REQUIRED` → `input-required`, for people and logs. */
+/** Formats a task state for people and logs: `TASK_STATE_INPUT_REQUIRED` → `input-required`. */
 export function formatTaskState(state: TaskState): string {
   return state.slice("TASK_STATE_".length).toLowerCase().replaceAll("_", "-");
 }

@@ -2,22 +2,25 @@ import { A2AError } from "../protocol/index.ts";
 import type { ClientCertificate, HttpRequest } from "./http-exchange.ts";
 
 /**
- * A request to a server that a host has mounted below a path of its own, seen as if that path were the root: it is taken
- * off what is asked for, and belongs to where the client has reached us.
+ * A request to a server with a `basePath`. The prefix is removed from the path and appended to the origin, so
+ * that the server handles the request as if it were mounted at the root.
  */
 export class BasePathRequest implements HttpRequest {
   readonly path: string;
   readonly #request: HttpRequest;
   readonly #basePath: string;
 
-  /** Throws NOT_FOUND for a path that is elsewhere: a host that has taken the path off would have every URL wrong. */
-  constructor(given: HttpRequest, basePath: string) {
-    const { path } = given;
+  /**
+   * Throws NOT_FOUND for a path outside `basePath`. A host that strips the prefix would cause wrong URLs in
+   * cards.
+   */
+  constructor(request: HttpRequest, basePath: string) {
+    const { path } = request;
     if (path !== basePath && !path.startsWith(`${basePath}/`)) {
-      const text = `This server has the basePath ${basePath} and was asked for ${path.slice(0, 200)}; have the host hand on whole paths.`;
+      const text = `The path ${path.slice(0, 200)} is outside the basePath ${basePath} of this server; make the host pass full paths.`;
       throw new A2AError("NOT_FOUND", text);
     }
-    this.#request = given;
+    this.#request = request;
     this.#basePath = basePath;
     this.path = path.slice(basePath.length) || "/";
   }

@@ -2,7 +2,10 @@ import { createPushNotSupportedError, type AgentDescription } from "../engine/in
 import { A2AError, isStreamingOperation, type OperationName } from "../protocol/index.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
 
-/** Refuses an operation that the card does not offer (A2A §3.3.4), before its parameters are looked at. */
+/**
+ * Throws for an operation that the agent card does not offer (A2A §3.3.4). The check runs before the
+ * parameters are decoded.
+ */
 export function assertOperationSupported(
   operation: OperationName,
   { capabilities = {} }: AgentDescription,
@@ -11,15 +14,15 @@ export function assertOperationSupported(
   if (isStreamingOperation(operation) && capabilities.streaming !== true) {
     throw new A2AError(
       "UNSUPPORTED_OPERATION",
-      "This agent does not stream (its card says so); use SendMessage and GetTask.",
+      "This agent does not support streaming; use SendMessage and GetTask.",
     );
   }
   if (PUSH_OPERATIONS.has(operation) && capabilities.pushNotifications !== true)
     throw createPushNotSupportedError();
   if (operation === "GetExtendedAgentCard" && capabilities.extendedAgentCard !== true) {
-    // The only error that 0.3 has for it.
+    // 0.3 defines only this error for a missing extended card.
     const reason = version === "0.3" ? "EXTENDED_AGENT_CARD_NOT_CONFIGURED" : "UNSUPPORTED_OPERATION";
-    throw new A2AError(reason, "This agent has no extended card; its public card says all.");
+    throw new A2AError(reason, "This agent has no extended card; use its public card.");
   }
 }
 

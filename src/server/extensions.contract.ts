@@ -14,7 +14,7 @@ import {
 const POLITE_URI = "urn:x:polite/v1";
 const STRICT_URI = "urn:x:strict";
 
-/** Says which extensions are active, and marks what it says with them. */
+/** An agent that returns the active extensions and marks its output with them. */
 const createExtensionAgent = (required: boolean): Agent => ({
   describe: () => ({
     name: "polite",
@@ -28,27 +28,27 @@ const createExtensionAgent = (required: boolean): Agent => ({
   },
 });
 
-/** What extensions do, through whatever door. */
+/** Defines the tests of extensions for one kind of endpoint. */
 export function defineExtensionsContract(open: TestEndpointFactory): void {
   describe("extensions", () => {
-    let door: TestEndpoint;
+    let endpoint: TestEndpoint;
     beforeEach(async () => {
-      ({ endpoint: door } = await open(
+      ({ endpoint } = await open(
         { polite: createExtensionAgent(false), strict: createExtensionAgent(true) },
         { store: "memory" },
       ));
     });
-    afterEach(() => door.close());
+    afterEach(() => endpoint.close());
 
-    const post = (path: string, body: object, asked?: string): Promise<Response> =>
-      door.send(path, {
+    const post = (path: string, body: object, requested?: string): Promise<Response> =>
+      endpoint.send(path, {
         method: "POST",
-        headers: { ...V1_JSON_HEADERS, ...(asked === undefined ? {} : { "A2A-Extensions": asked }) },
+        headers: { ...V1_JSON_HEADERS, ...(requested === undefined ? {} : { "A2A-Extensions": requested }) },
         body: JSON.stringify(body),
       });
     const rpc = (method: string, params: object): object => ({ jsonrpc: "2.0", id: 1, method, params });
 
-    it("are inactive unless asked for [J-04]", async () => {
+    it("are inactive unless requested [J-04]", async () => {
       const sent = await post("/message:send", { message: buildMessage("x") });
       expect(sent.headers.get("a2a-extensions")).toBeNull();
       const { task } = (await sent.json()) as { task: Task };
@@ -56,24 +56,24 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
       expect(task.status.message).not.toHaveProperty("extensions");
     });
 
-    it("that the card declares and the request asks for are active, and answered [J-01, J-02]", async () => {
-      const asked = `urn:x:unknown, ${POLITE_URI}`;
-      const sent = await post("/message:send", { message: buildMessage("x") }, asked);
+    it("that are declared and requested are active, and listed in the reply [J-01, J-02]", async () => {
+      const requested = `urn:x:unknown, ${POLITE_URI}`;
+      const sent = await post("/message:send", { message: buildMessage("x") }, requested);
       expect(sent.headers.get("a2a-extensions")).toBe(POLITE_URI);
       const { task } = (await sent.json()) as { task: Task };
       expect(task.artifacts?.[0]?.parts).toEqual([{ data: [POLITE_URI] }]);
       for (const answer of [
-        await post("/", rpc("SendMessage", { message: buildMessage("x") }), asked),
-        await post("/", rpc("SendStreamingMessage", { message: buildMessage("x") }), asked),
-        await post("/message:stream", { message: buildMessage("x") }, asked),
-        await door.send("/tasks", { headers: { ...V1_HEADERS, "a2a-extensions": asked } }),
+        await post("/", rpc("SendMessage", { message: buildMessage("x") }), requested),
+        await post("/", rpc("SendStreamingMessage", { message: buildMessage("x") }), requested),
+        await post("/message:stream", { message: buildMessage("x") }, requested),
+        await endpoint.send("/tasks", { headers: { ...V1_HEADERS, "a2a-extensions": requested } }),
       ]) {
         expect(answer.headers.get("a2a-extensions")).toBe(POLITE_URI);
         await answer.text();
       }
     });
 
-    it("stand on the messages and artifacts that they contributed to, wherever those are read [J-05]", async () => {
+    it("are listed in the messages and artifacts to which they contributed [J-05]", async () => {
       const marked = buildMessage("x", { extensions: [POLITE_URI, "urn:x:anything"] });
       const events = await readServerSentEvents(
         await post("/message:stream", { message: marked }, POLITE_URI),
@@ -81,7 +81,7 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
       const { task } = (events[0] as { data: { task: Task } }).data;
       expect(task.history?.[0]?.extensions).toEqual([POLITE_URI, "urn:x:anything"]);
       expect(events[1]?.data).toMatchObject({ artifactUpdate: { artifact: { extensions: [POLITE_URI] } } });
-      const now = await (await door.send(`/tasks/${task.id}`, { headers: V1_HEADERS })).json();
+      const now = await (await endpoint.send(`/tasks/${task.id}`, { headers: V1_HEADERS })).json();
       expect(now).toMatchObject({
         artifacts: [{ extensions: [POLITE_URI] }],
         status: { message: { extensions: [POLITE_URI] } },
@@ -89,11 +89,11 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
       });
     });
 
-    it("are asked for and answered in the header of 0.3 by clients of that, or in the newer [J-01, J-02, J-04]", async () => {
+    it("use the 0.3 header or the 1.0 header for 0.3 clients [J-01, J-02, J-04]", async () => {
       const parts = [{ kind: "text", text: "x" }];
       const old = (): object => ({ messageId: crypto.randomUUID(), role: "user", kind: "message", parts });
       const post03 = (path: string, body: object, headers: Record<string, string>): Promise<Response> =>
-        door.send(path, {
+        endpoint.send(path, {
           method: "POST",
           headers: { "content-type": "application/json", ...headers },
           body: JSON.stringify(body),
@@ -126,7 +126,7 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
       expect(error?.message).toContain(`send "x-a2a-extensions: ${STRICT_URI}"`);
     });
 
-    it("that are required are required of every operation, before its parameters are read [H-04, J-03]", async () => {
+    it("that are required apply to every operation, before its parameters are decoded [H-04, J-03]", async () => {
       for (const [method, params] of [
         ["SendMessage", { message: buildMessage("x") }],
         ["SendStreamingMessage", { message: buildMessage("x") }],
@@ -140,14 +140,14 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
         expect([method, error?.code]).toEqual([method, -32008]);
         expect(error?.message).toContain(`send "a2a-extensions: ${STRICT_URI}"`);
       }
-      const rest = await door.send("/a2a/strict/tasks/nope", { headers: V1_HEADERS });
+      const rest = await endpoint.send("/a2a/strict/tasks/nope", { headers: V1_HEADERS });
       expect([rest.status, await rest.text()]).toEqual([
         400,
         expect.stringContaining("EXTENSION_SUPPORT_REQUIRED"),
       ]);
       const sent = await post("/a2a/strict/message:send", { message: buildMessage("x") }, STRICT_URI);
       expect([sent.status, sent.headers.get("a2a-extensions")]).toEqual([200, STRICT_URI]);
-      expect((await door.send("/a2a/strict/.well-known/agent-card.json")).status).toBe(200);
+      expect((await endpoint.send("/a2a/strict/.well-known/agent-card.json")).status).toBe(200);
     });
   });
 }

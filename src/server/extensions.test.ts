@@ -26,7 +26,7 @@ describe("the extensions of a request", () => {
     expect(activateExtensions(declaredExtensions, createRequest(headers), "1.0")).toEqual(active);
   });
 
-  it("come in both spellings under 0.3, and are answered in its own [J-01, V-17]", () => {
+  it("use both headers in 0.3 requests, and the 0.3 header in replies [J-01, V-17]", () => {
     const request = createRequest({
       "x-a2a-extensions": LOUD_URI,
       "a2a-extensions": `${POLITE_URI}, ${LOUD_URI}`,
@@ -38,17 +38,17 @@ describe("the extensions of a request", () => {
     });
   });
 
-  it("are refused when one is missing that the card requires, with what to send [H-04, J-03]", () => {
+  it("are rejected with a hint when a required one is missing [H-04, J-03]", () => {
     const card = [{ uri: POLITE_URI, required: true }, { uri: LOUD_URI }];
-    const refusal = (asked: string): unknown => {
+    const refusal = (requested: string): unknown => {
       try {
-        return activateExtensions(card, createRequest({ "a2a-extensions": asked }), "1.0");
+        return activateExtensions(card, createRequest({ "a2a-extensions": requested }), "1.0");
       } catch (error) {
         return error;
       }
     };
-    for (const asked of ["", LOUD_URI, "urn:x:polite/v2"]) {
-      const error = refusal(asked) as A2AError;
+    for (const requested of ["", LOUD_URI, "urn:x:polite/v2"]) {
+      const error = refusal(requested) as A2AError;
       expect(error).toMatchObject({
         reason: "EXTENSION_SUPPORT_REQUIRED",
         metadata: { extensions: POLITE_URI },
@@ -58,7 +58,7 @@ describe("the extensions of a request", () => {
     expect(refusal(`${POLITE_URI}, urn:x:other`)).toEqual([POLITE_URI]);
   });
 
-  it("are always among the declared and among the asked ones [J-03, J-04]", () => {
+  it("are always both declared and requested [J-03, J-04]", () => {
     const uri = fc.constantFrom("urn:a", "urn:b", "urn:A", "urn:a/2", "urn:c");
     fc.assert(
       fc.property(fc.array(uri), fc.array(uri), (have, ask) => {

@@ -15,7 +15,7 @@ const formatRawPost = (path: string, text: string): string =>
   `POST ${path} HTTP/1.1\r\nhost: localhost\r\na2a-version: 1.0\r\ncontent-type: application/json\r\n` +
   `content-length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
 
-/** Speaks when the test says so, and at first only decides whether there is a task. */
+/** An agent whose events the test releases. It responds with a message or a task. */
 class SteppedAgent implements Agent {
   readonly respondsWith = "either";
   startedRuns = 0;
@@ -59,7 +59,7 @@ async function openRawSocket(port: number, text: string): Promise<Socket> {
   return socket;
 }
 
-/** True when the server has room for `count` more streams. */
+/** Returns true when the server accepts `count` more streams. */
 async function hasStreamCapacity(url: string, count = 1): Promise<boolean> {
   const { tasks } = (await (await fetch(`${url}/tasks`, { headers: V1_JSON_HEADERS })).json()) as {
     tasks: { id: string }[];
@@ -73,8 +73,8 @@ async function hasStreamCapacity(url: string, count = 1): Promise<boolean> {
   return streams.every(({ status }) => status === 200);
 }
 
-describe("a client that leaves", () => {
-  it("before its stream begins holds no stream open [E2, E14]", async () => {
+describe("a client that disconnects", () => {
+  it("before its stream starts keeps no stream open [E2, E14]", async () => {
     const agent = new SteppedAgent();
     const { url, port } = await startServer(agent, { limits: { streams: 1 } });
     const socket = await openRawSocket(port, formatRawPost("/message:stream", buildMessageBody()));
@@ -85,7 +85,7 @@ describe("a client that leaves", () => {
     await expect.poll(() => hasStreamCapacity(url)).toBe(true);
   });
 
-  it("while its stream waits behind another answer holds none open [E2, E14]", async () => {
+  it("while its stream waits for another response keeps none open [E2, E14]", async () => {
     const agent = new SteppedAgent();
     const { url, port } = await startServer(agent, { limits: { streams: 2 } });
     const socket = await openRawSocket(
@@ -101,7 +101,7 @@ describe("a client that leaves", () => {
     await expect.poll(() => hasStreamCapacity(url, 2)).toBe(true);
   });
 
-  it("in the middle of its body is no failure of the server", async () => {
+  it("during its body causes no server error", async () => {
     const errors: unknown[] = [];
     const observer: Observer = { onError: ({ error }) => errors.push(error) };
     const { url, port } = await startServer(new SteppedAgent(), { observer });
@@ -115,7 +115,7 @@ describe("a client that leaves", () => {
 });
 
 describe("a request", () => {
-  it("whose body something else has read before is told so", async () => {
+  it("with a body that was already read returns an error", async () => {
     const server = createServer(new SteppedAgent(), { store: "memory" });
     openServers.push(server);
     const http = createHttpServer((incoming, outgoing) => {
@@ -134,7 +134,7 @@ describe("a request", () => {
     expect(status).toBe(500);
   });
 
-  it("that asks before it sends its body may send it [E14]", async () => {
+  it("with Expect: 100-continue can send its body [E14]", async () => {
     const { port } = await startServer(new SteppedAgent());
     const headers = { ...V1_JSON_HEADERS, expect: "100-continue" };
     const sent = httpRequest({ port, method: "POST", path: "/tasks/none:cancel", headers });
@@ -147,8 +147,8 @@ describe("a request", () => {
   });
 });
 
-describe("an answer", () => {
-  it("that nothing has changed says nothing of a length [A-21]", async () => {
+describe("a reply", () => {
+  it("with status 304 has no content length [A-21]", async () => {
     const { port } = await startServer(new SteppedAgent());
     const path = "/.well-known/agent-card.json";
     const sent = httpRequest({ port, path, headers: { "if-none-match": "*" } }).end();
@@ -160,7 +160,7 @@ describe("an answer", () => {
 });
 
 describe("a stream that fails", () => {
-  it("is told to the observer, not to the client", async () => {
+  it("reports the error to the observer, not to the client", async () => {
     const errors: unknown[] = [];
     const observer: Observer = { onError: ({ where, error }) => errors.push([where, String(error)]) };
     let looks = 0;
@@ -190,7 +190,7 @@ describe("a stream that fails", () => {
 });
 
 describe("closing", () => {
-  it("comes to its end although nothing else keeps the process alive [E15]", async () => {
+  it("completes although nothing else keeps the process alive [E15]", async () => {
     const script = `
       import { createServer } from ${JSON.stringify(new URL("index.ts", import.meta.url).href)};
       const deaf = {
@@ -210,7 +210,7 @@ describe("closing", () => {
     expect(stdout).toBe("closed\n");
   });
 
-  it("twice is closing once", async () => {
+  it("can be called twice", async () => {
     const server = createServer(new SteppedAgent(), { store: "memory" });
     await server.listen();
     await expect(Promise.all([server.close(), server.close()])).resolves.toBeDefined();

@@ -1,7 +1,7 @@
 import { decodeBodyText, createPayloadTooLargeError } from "./request-body.ts";
 import type { HttpReply, HttpRequest, ResponseSink } from "./http-exchange.ts";
 
-/** A WHATWG request. */
+/** Adapts a WHATWG `Request` to `HttpRequest`. */
 export class FetchRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
@@ -18,7 +18,7 @@ export class FetchRequest implements HttpRequest {
     this.query = url.search.slice(1);
   }
 
-  /** By the client's word for us, as everywhere: Next writes a name of its own into the URL. */
+  /** The origin with the host of the Host header. Next.js sets a different host in the URL. */
   get origin(): string {
     const host = this.header("host");
     return host === undefined ? this.#url.origin : `${this.#url.protocol}//${host}`;
@@ -31,7 +31,7 @@ export class FetchRequest implements HttpRequest {
   async text(maxBytes: number): Promise<string> {
     const chunks: Uint8Array[] = [];
     let size = 0;
-    // Web streams are async iterable in every runtime that has this library's other needs; the DOM types do not say so.
+    // Web streams are async iterable in every supported runtime, but not in the DOM types.
     for await (const chunk of (this.#request.body ?? []) as AsyncIterable<Uint8Array>) {
       size += chunk.length;
       if (size > maxBytes) throw createPayloadTooLargeError(maxBytes);
@@ -43,7 +43,7 @@ export class FetchRequest implements HttpRequest {
   }
 }
 
-/** An answer as a WHATWG response. */
+/** Converts a reply to a WHATWG `Response`. */
 export function toResponse({ status, headers, body }: HttpReply, { method }: HttpRequest): Response {
   if (method === "HEAD" || body === undefined) return new Response(null, { status, headers });
   if (typeof body === "string") return new Response(body, { status, headers });
@@ -52,12 +52,12 @@ export function toResponse({ status, headers, body }: HttpReply, { method }: Htt
 
 function createBodyStream(write: (sink: ResponseSink) => void): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  let makeRoom: (() => void) | undefined;
+  let resumeWrites: (() => void) | undefined;
   let closed = false;
   const callbacks: (() => void)[] = [];
   const close = (): void => {
     closed = true;
-    makeRoom?.();
+    resumeWrites?.();
     for (const callback of callbacks.splice(0)) callback();
   };
   return new ReadableStream<Uint8Array>({
@@ -68,7 +68,7 @@ function createBodyStream(write: (sink: ResponseSink) => void): ReadableStream<U
           controller.enqueue(encoder.encode(text));
           if ((controller.desiredSize ?? 0) > 0) return undefined;
           return new Promise((resolve) => {
-            makeRoom = resolve;
+            resumeWrites = resolve;
           });
         },
         end() {
@@ -83,7 +83,7 @@ function createBodyStream(write: (sink: ResponseSink) => void): ReadableStream<U
       });
     },
     pull() {
-      makeRoom?.();
+      resumeWrites?.();
     },
     cancel: close,
   });

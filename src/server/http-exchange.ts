@@ -1,45 +1,48 @@
-/** A request, as every host can give it. */
+/** An HTTP request, independent of the host that received it. */
 export interface HttpRequest {
   readonly method: string;
-  /** The path of the URL, still percent-encoded, without the query. */
+  /** URL path, percent-encoded, without the query. */
   readonly path: string;
-  /** The query of the URL, without the question mark; "" when there is none. */
+  /** URL query without the question mark. Empty when the URL has no query. */
   readonly query: string;
   /** Scheme and host under which the client reached this server, for example `http://127.0.0.1:4100`. */
   readonly origin: string;
-  /** A header by its lower-case name. */
+  /** Returns the value of a header by its lower-case name. */
   header(name: string): string | undefined;
-  /** The whole body as text; rejects with PAYLOAD_TOO_LARGE past `maxBytes` and with PARSE_ERROR when it is not UTF-8. */
+  /**
+   * Returns the complete body as text. Rejects with PAYLOAD_TOO_LARGE for a body larger than `maxBytes`, and
+   * with PARSE_ERROR for a body that is not UTF-8.
+   */
   text(maxBytes: number): Promise<string>;
-  /** The certificate that the client has proven to have, where a host knows. */
+  /** Returns the verified TLS client certificate, if the host provides one. */
   certificate?(): ClientCertificate | undefined;
 }
 
-/** What `node:crypto`'s `X509Certificate` has of a client. */
+/** Members of a client certificate, as in `X509Certificate` of `node:crypto`. */
 export interface ClientCertificate {
   readonly subject: string;
   readonly subjectAltName?: string | undefined;
   readonly fingerprint256: string;
 }
 
-/** Where a streamed body goes. */
+/** Receives the parts of a streamed response body. */
 export interface ResponseSink {
-  /** Writes text; the answer, if there is one, resolves when there is room for more. */
+  /** Writes text. A returned promise resolves when the connection can accept more. */
   write(text: string): Promise<void> | undefined;
   end(): void;
-  /** Calls back once when the client is gone, or the body has ended. */
+  /** Calls `callback` once when the client has disconnected or the body has ended. */
   onClose(callback: () => void): void;
 }
 
-/** An answer, as every host can send it. */
+/** An HTTP response, independent of the host that sends it. */
 export interface HttpReply {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** Text, or a function that writes a stream. */
+  /** A text, or a function that writes a stream. */
   readonly body?: string | ((sink: ResponseSink) => void);
 }
 
-/** A JSON answer. */
+/** Returns a reply with a JSON body. */
 export function createJsonReply(
   status: number,
   body: string,

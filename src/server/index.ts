@@ -1,7 +1,8 @@
 /**
- * THE DOOR IN. A request walks through here in one line: `node.ts` or `fetch.ts` makes it an `HttpRequest`, `router.ts`
- * finds the agent and lets the caller in, one of `bindings/` decodes and validates it, `operations.ts` asks the agent's
- * engine, and the answer goes back as JSON or, through `bindings/event-stream.ts`, as server-sent events.
+ * THE SERVER ROOM. `node-adapter.ts` or `fetch-adapter.ts` converts a request to an `HttpRequest`.
+ * `router.ts` finds the agent. A binding in `bindings/` authenticates the caller and decodes the request, and
+ * `operations.ts` calls the agent's engine. The reply is JSON, or a stream of server-sent events that
+ * `bindings/event-stream.ts` writes.
  */
 export { createServer } from "./server.ts";
 export type { ServerAddress, ListenOptions, Server } from "./server.ts";

@@ -13,13 +13,13 @@ import {
 const pngPart = { raw: "AQI=", mediaType: "image/png" };
 const pdfPart = { url: "https://a.example/a.pdf", mediaType: "application/pdf" };
 
-/** What an agent is sent of the media types that it does not take, through whatever door. */
+/** Defines the tests of unsupported media types for one kind of endpoint. */
 export function defineInputModesContract(open: TestEndpointFactory): void {
   describe("media types", () => {
-    let door: TestEndpoint | undefined;
-    afterEach(() => door?.close());
+    let endpoint: TestEndpoint | undefined;
+    afterEach(() => endpoint?.close());
 
-    /** The error code of SendMessage with those parts, to an agent that describes itself so. */
+    /** Returns a function that sends parts to an agent with this description, and returns the error code. */
     const sender = async (
       described: Partial<Awaited<ReturnType<Agent["describe"]>>>,
       options: ServerOptions = {},
@@ -28,8 +28,8 @@ export function defineInputModesContract(open: TestEndpointFactory): void {
         ...parrot,
         describe: async () => ({ ...(await parrot.describe()), ...described }),
       };
-      ({ endpoint: door } = await open({ parrot: agent }, { store: "memory", ...options }));
-      const own = door;
+      ({ endpoint } = await open({ parrot: agent }, { store: "memory", ...options }));
+      const own = endpoint;
       return async (method, parts) => {
         const params = { message: buildMessage("", { parts }) };
         const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
@@ -38,18 +38,18 @@ export function defineInputModesContract(open: TestEndpointFactory): void {
       };
     };
 
-    it("that the agent does not declare are refused before any stream, and named with their parts [F-09]", async () => {
+    it("that the agent does not declare are rejected before a stream starts, with the part in the error [F-09]", async () => {
       const send = await sender({ defaultInputModes: ["text/plain", "image/*"] });
       for (const method of ["SendMessage", "SendStreamingMessage"]) {
         const { error } = await send(method, [{ text: "echo" }, pdfPart, pngPart, { data: 1 }]);
         expect(error?.code).toBe(-32005);
         expect(error?.message).toBe(
-          'message.parts[1] is "application/pdf"; this agent takes text/plain, image/* (and 1 more).',
+          'message.parts[1] is "application/pdf"; this agent accepts text/plain, image/* (and 1 more).',
         );
         const violations = error?.data?.flatMap(({ fieldViolations = [] }) => fieldViolations) ?? [];
         expect(violations.map(({ field }) => field)).toEqual(["message.parts[1]", "message.parts[3]"]);
       }
-      const sent = await door?.send("/message:send", {
+      const sent = await endpoint?.send("/message:send", {
         method: "POST",
         headers: V1_JSON_HEADERS,
         body: JSON.stringify({ message: buildMessage("", { parts: [pdfPart] }) }),
@@ -61,7 +61,7 @@ export function defineInputModesContract(open: TestEndpointFactory): void {
       expect((await send("ListTasks", [])).result).toMatchObject({ totalSize: 0 });
     });
 
-    it("that the agent or one of its skills declares are taken, and files of no known type [F-09, A-11]", async () => {
+    it("that the agent or one of its skills declares are accepted, and files of unknown type [F-09, A-11]", async () => {
       const skill = { id: "see", name: "See", description: "Sees.", tags: ["t"], inputModes: ["image/png"] };
       const send = await sender({ skills: [skill] });
       const { result } = await send("SendMessage", [{ text: "echo" }, pngPart, { raw: "AQI=" }]);
@@ -69,12 +69,12 @@ export function defineInputModesContract(open: TestEndpointFactory): void {
       expect((await send("SendMessage", [pdfPart])).error?.code).toBe(-32005);
     });
 
-    it("are all taken by an agent that declares none [F-09]", async () => {
+    it("are all accepted by an agent that declares none [F-09]", async () => {
       const send = await sender({});
       expect((await send("SendMessage", [{ text: "echo" }, pdfPart, { data: 1 }])).error).toBeUndefined();
     });
 
-    it("are left to the agent when the server is told so [F-09]", async () => {
+    it("are not checked when the server ignores them [F-09]", async () => {
       const send = await sender({ defaultInputModes: ["text/plain"] }, { inputModePolicy: "ignore" });
       expect((await send("SendMessage", [{ text: "echo" }, pdfPart])).error).toBeUndefined();
     });

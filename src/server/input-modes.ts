@@ -2,17 +2,17 @@ import type { AgentDescription } from "../engine/index.ts";
 import { A2AError, matchesMediaType, getMediaType, type Message } from "../protocol/index.ts";
 
 /**
- * Refuses a message with a part of a media type that the agent does not take (A2A §3.1.1). Only what the agent itself
- * declares counts, for the card or for any of its skills: one that declares nothing sees everything. A file that does
- * not say its type is let through.
+ * Throws CONTENT_TYPE_NOT_SUPPORTED for a message with parts of media types that the agent does not accept
+ * (A2A §3.1.1). Only the media types that the agent itself declares count, for the agent or for any of its
+ * skills. An agent that declares none accepts every type. A file without a media type is accepted.
  */
-export function assertAcceptedInputModes({ parts }: Message, described: AgentDescription): void {
-  const modes = collectInputModes(described);
+export function assertAcceptedInputModes({ parts }: Message, agentDescription: AgentDescription): void {
+  const modes = collectInputModes(agentDescription);
   if (!modes) return;
   const violations = parts.flatMap((part, index) => {
     const type = getMediaType(part);
     if (type === undefined || matchesMediaType(modes, type)) return [];
-    const description = `is ${JSON.stringify(type.slice(0, 100))}; this agent takes ${modes.join(", ")}`;
+    const description = `is ${JSON.stringify(type.slice(0, 100))}; this agent accepts ${modes.join(", ")}`;
     return [{ field: `message.parts[${index}]`, description }];
   });
   const [first] = violations;
@@ -23,10 +23,10 @@ export function assertAcceptedInputModes({ parts }: Message, described: AgentDes
 }
 
 function collectInputModes({ defaultInputModes, skills = [] }: AgentDescription): string[] | undefined {
-  const ofSkills = skills.flatMap(({ inputModes }) => inputModes ?? []);
-  if (!defaultInputModes && ofSkills.length === 0) return undefined;
-  return [...new Set([...(defaultInputModes ?? DEFAULT_MEDIA_MODES), ...ofSkills])];
+  const skillModes = skills.flatMap(({ inputModes }) => inputModes ?? []);
+  if (!defaultInputModes && skillModes.length === 0) return undefined;
+  return [...new Set([...(defaultInputModes ?? DEFAULT_MEDIA_MODES), ...skillModes])];
 }
 
-/** What the card of an agent says that declares none. */
+/** Input and output modes in the card of an agent that declares none. */
 export const DEFAULT_MEDIA_MODES: readonly string[] = ["text/plain"];

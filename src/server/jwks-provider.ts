@@ -1,26 +1,30 @@
-import type { JWK } from "../keys/index.ts";
+import type { JSONWebKeySet } from "../keys/index.ts";
 import { buildCardSigningJwks, type CardSigningOptions } from "./card/card-signing.ts";
 import type { PushSigner } from "./push/push-signer.ts";
 
-/** What `/.well-known/jwks.json` answers. */
+/** Provides the key set that the server publishes at `/.well-known/jwks.json`. */
 export interface JwksProvider {
-  getJwks(): Promise<{ readonly getJwks: readonly JWK[] }>;
+  getJwks(): Promise<JSONWebKeySet>;
 }
 
 /**
- * The public keys of all that is signed here; undefined when nothing is. A key with two uses stands there once, because
- * verifiers refuse to choose between two of one name.
+ * Returns a provider of the public keys for all signatures of the server, or `undefined` when the server
+ * signs nothing. A key that signs both cards and push notifications is listed once, because verifiers reject
+ * two keys with the same id.
  */
 export function createJwksProvider(
-  push: PushSigner | undefined,
-  signing: CardSigningOptions | readonly CardSigningOptions[] | undefined,
+  pushSigner: PushSigner | undefined,
+  cardSigning: CardSigningOptions | readonly CardSigningOptions[] | undefined,
 ): JwksProvider | undefined {
-  if (!push && !signing) return undefined;
+  if (!pushSigner && !cardSigning) return undefined;
   return {
     async getJwks() {
-      const sets = await Promise.all([push?.getJwks(), signing && buildCardSigningJwks(signing)]);
-      const all = sets.flatMap((set) => set?.keys ?? []);
-      return { getJwks: [...new Map(all.map((key) => [JSON.stringify(key), key])).values()] };
+      const sets = await Promise.all([
+        pushSigner?.getJwks(),
+        cardSigning && buildCardSigningJwks(cardSigning),
+      ]);
+      const keys = sets.flatMap((set) => set?.keys ?? []);
+      return { keys: [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()] };
     },
   };
 }

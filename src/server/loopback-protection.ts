@@ -1,35 +1,33 @@
+import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import type { ServerOptions } from "./options.ts";
 
 /**
- * Refuses an address that others can reach when nobody is authenticated, safe unless asked otherwise in words; and when
- * cards are signed that would have whatever address a request asks for.
+ * Throws when the server would listen beyond loopback in an unsafe way: without authentication, unless
+ * `allowUnauthenticated` is set, or with card signing but without `publicUrl`.
  */
 export function assertSafeBind(
   host: string,
   options: Pick<ServerOptions, "authenticate" | "allowUnauthenticated" | "cardSigning" | "publicUrl">,
 ): void {
-  if (isLoopback(host)) return;
+  if (isLoopbackHost(host)) return;
   if (options.cardSigning && options.publicUrl === undefined) {
     throw new Error(
-      `Will not sign cards on ${host} without "publicUrl": they would vouch for whatever address a request asks for. ` +
-        `Give the URL under which clients reach this server.`,
+      `The server does not sign cards on ${host} without "publicUrl": clients could choose the address in a signed ` +
+        `card. Set "publicUrl" to the URL under which clients reach this server.`,
     );
   }
   if (options.authenticate || options.allowUnauthenticated) return;
   throw new Error(
-    `Will not listen on ${host}: it can be reached from other machines and no authentication is configured. ` +
-      `Give "authenticate", or say "allowUnauthenticated: true" if that is meant, or listen on 127.0.0.1.`,
+    `The server does not listen on ${host}: other machines can reach it, and no authentication is configured. ` +
+      `Set "authenticate", listen on 127.0.0.1, or set "allowUnauthenticated: true" to accept all requests.`,
   );
 }
 
-export function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
-}
-
 /**
- * Refuses requests that reach a loopback listener under a foreign name. A page of another site can make a browser send
- * them (DNS rebinding), and "only this machine" would no longer hold.
+ * Checks the Host header of requests to a server that listens on loopback. A web page of another site can use
+ * DNS rebinding to make a browser send requests to this machine. Requests that use DNS rebinding have a
+ * foreign name in the Host header.
  */
 export class HostHeaderGuard {
   readonly #publicHost: string | undefined;
@@ -39,20 +37,19 @@ export class HostHeaderGuard {
     this.#publicHost = publicUrl === undefined ? undefined : new URL(publicUrl).hostname;
   }
 
+  /**
+   * Throws PERMISSION_DENIED for a Host header that is neither a loopback name nor the host of `publicUrl`.
+   */
   assertAllowed(host: string): void {
     if (host === this.#lastAllowedHost) return;
-    const name = parseHostHeader(host);
-    if (!isLoopback(name) && !name.endsWith(".localhost") && name !== this.#publicHost) {
+    const hostname = URL.parse(`http://${host}`)?.hostname ?? host;
+    if (!isLoopbackHost(hostname) && !hostname.endsWith(".localhost") && hostname !== this.#publicHost) {
+      const name = JSON.stringify(host.slice(0, 100));
       throw new A2AError(
         "PERMISSION_DENIED",
-        `This server listens on loopback and does not answer for ${JSON.stringify(host.slice(0, 100))}; set publicUrl if it is published under that name.`,
+        `This server listens on loopback and does not accept the Host header ${name}; set "publicUrl" if the server is published under that name.`,
       );
     }
     this.#lastAllowedHost = host;
   }
-}
-
-/** The name in a Host header, without the port. */
-function parseHostHeader(host: string): string {
-  return URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname.replace(/^\[|\]$/g, "") : host;
 }

@@ -27,7 +27,7 @@ const ADA_HEADERS = { authorization: "Bearer the-token-of-ada" };
 const createRequest = (path: string, headers: Record<string, string> = {}): Request =>
   new Request(`http://agents.test${path}`, { headers });
 
-/** Answers with what it is told to do once it is inside. */
+/** A mounted handler that runs a test function with the caller context. */
 const createMountedHandler = (
   work: (inside: CallerContext) => Promise<Response> | Response,
 ): MountedHandler => ({
@@ -35,8 +35,8 @@ const createMountedHandler = (
   handle: async (_request, enter) => work(await enter()),
 });
 
-describe("what stands beside the agents", () => {
-  it("gets its paths, and nothing else", async () => {
+describe("a mounted handler", () => {
+  it("receives only its own paths", async () => {
     const server = createTestServer({
       matchesPath: (path) => path.startsWith("/page"),
       handle: ({ url }) => Promise.resolve(new Response(url)),
@@ -48,7 +48,7 @@ describe("what stands beside the agents", () => {
     expect((await server.fetch(createRequest("/elsewhere"))).status).toBe(404);
   });
 
-  it("learns who asks by the server's authentication, and gets nobody past it", async () => {
+  it("authenticates callers with the server's authentication", async () => {
     const server = createTestServer(
       createMountedHandler(({ caller }) => new Response(caller.principal)),
       { authenticate: adaScheme },
@@ -61,7 +61,7 @@ describe("what stands beside the agents", () => {
     expect(reportedErrors).toEqual([]);
   });
 
-  it("speaks with the agents as that caller, and needs no credentials any more", async () => {
+  it("calls the agents as that caller without credentials", async () => {
     const server = createTestServer(
       createMountedHandler(({ url, fetch }) =>
         fetch(
@@ -85,7 +85,7 @@ describe("what stands beside the agents", () => {
     expect((await server.fetch(createRequest(`/a2a/parrot/tasks/${task.id}`, version))).status).toBe(401);
   });
 
-  it("finds the agents inside, wherever the server is published", async () => {
+  it("reaches the agents in process, whatever the public URL is", async () => {
     const server = createTestServer(
       createMountedHandler(({ url, fetch }) =>
         fetch(new Request(`${url}/a2a/parrot/.well-known/agent-card.json`)),
@@ -98,7 +98,7 @@ describe("what stands beside the agents", () => {
     expect(card.supportedInterfaces[0]?.url).toBe("http://localhost/a2a/parrot");
   });
 
-  it("that falls over is told of to the owner, and says nothing of it to clients", async () => {
+  it("reports its errors to the observer, and hides them from clients", async () => {
     const server = createTestServer(
       createMountedHandler(() => {
         throw new Error("secret");

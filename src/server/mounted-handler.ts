@@ -1,51 +1,57 @@
 import type { Caller } from "../engine/index.ts";
-import { authenticateCaller, ANONYMOUS_CALLER } from "./auth/authenticate-caller.ts";
+import { authenticateCaller } from "./auth/authenticate-caller.ts";
 import type { HttpRequest } from "./http-exchange.ts";
 import { FetchRequest, toResponse } from "./fetch-adapter.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 
-/** Something else at a server's address, such as another way to speak with its agents. */
+/**
+ * A request handler that shares the address of a server with its agents, such as another API for the same
+ * agents.
+ */
 export interface MountedHandler {
-  /** Whether a path (without `basePath`) is its own: no agent is asked there any more. */
+  /**
+   * Returns true for a path (without `basePath`) that this handler serves. Agents are not served at such a
+   * path.
+   */
   matchesPath(path: string): boolean;
   /**
-   * `createCallerContext` lets in whoever asks as for an agent, and is the only way to the agents; it rejects with an A2AError. What is
-   * answered without it is public.
+   * Returns the response to a request. `createCallerContext` authenticates the request as the server does for
+   * an agent, and provides access to the agents. `createCallerContext` rejects with an `A2AError` when
+   * authentication fails. A response that does not use `createCallerContext` is public.
    */
-  handle(request: Request, enter: () => Promise<CallerContext>): Promise<Response>;
+  handle(request: Request, createCallerContext: () => Promise<CallerContext>): Promise<Response>;
 }
 
-/** The agents of a server, for somebody who has been let in. */
+/** Access to the agents of a server for one authenticated caller. */
 export interface CallerContext {
   readonly caller: Caller;
-  /** Where the agents are for `fetch`, and for nobody else. */
+  /** Base URL of the agents. Only the `fetch` function of this context can reach it. */
   readonly url: string;
-  /** Answers as the server would answer that caller, without a socket. */
+  /** Sends a request to the server as the caller, without a network connection. */
   readonly fetch: (request: Request) => Promise<Response>;
 }
 
-/** By this name cards say where agents are inside; a server that signs its cards vouches for this machine. */
+/** Base URL of in-process requests. A server that signs its cards also signs cards for loopback addresses. */
 const IN_PROCESS_URL = "http://localhost";
 
-/** Authenticates once; whoever is inside is the same caller with every request. */
+/** Authenticates a request once and returns a context in which every request has that caller. */
 export async function createCallerContext(
   request: HttpRequest,
   context: RouterContext,
 ): Promise<CallerContext> {
-  const { authenticate } = context;
-  const caller = authenticate ? await authenticateCaller(request, authenticate) : ANONYMOUS_CALLER;
-  const inside: RouterContext = {
+  const caller = await authenticateCaller(request, context.authenticate);
+  const inProcessContext: RouterContext = {
     ...context,
     publicUrl: undefined,
     assertHostAllowed: () => {},
-    authenticate: authenticate && (() => caller),
+    authenticate: context.authenticate && (() => caller),
   };
   return {
     caller,
     url: IN_PROCESS_URL,
-    fetch: async (asked) => {
-      const given = new FetchRequest(asked);
-      return toResponse(await routeRequest(given, inside), given);
+    fetch: async (fetchRequest) => {
+      const httpRequest = new FetchRequest(fetchRequest);
+      return toResponse(await routeRequest(httpRequest, inProcessContext), httpRequest);
     },
   };
 }

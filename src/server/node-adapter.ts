@@ -4,14 +4,17 @@ import { A2AError } from "../protocol/index.ts";
 import { decodeBodyText, createPayloadTooLargeError } from "./request-body.ts";
 import type { ClientCertificate, HttpReply, HttpRequest, ResponseSink } from "./http-exchange.ts";
 
-/** What a client asked for. Express takes off `url` the path at which it has found a listener, and keeps the whole. */
+/**
+ * Returns the URL as the client sent it. Express removes the mount path from `url` and keeps the full URL in
+ * `originalUrl`.
+ */
 export function getOriginalUrl(
   incoming: IncomingMessage & { readonly originalUrl?: unknown },
 ): string | undefined {
   return typeof incoming.originalUrl === "string" ? incoming.originalUrl : incoming.url;
 }
 
-/** A Node request without the cost of a `Request`. */
+/** Adapts a `node:http` request to `HttpRequest`, without the cost of a WHATWG `Request`. */
 export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
@@ -31,7 +34,9 @@ export class NodeRequest implements HttpRequest {
     return `${encrypted ? "https" : "http"}://${this.header("host") ?? "localhost"}`;
   }
 
-  /** Looks among the headers as they came: four look-ups cost less than the object that Node would make of them all. */
+  /**
+   * Searches the raw headers. A few linear searches cost less than the header object that Node would build.
+   */
   header(name: string): string | undefined {
     const { rawHeaders } = this.#incoming;
     let found: string | undefined;
@@ -48,7 +53,7 @@ export class NodeRequest implements HttpRequest {
     return readBodyText(this.#incoming, maxBytes);
   }
 
-  /** Only one that TLS has verified. */
+  /** Returns the client certificate only if TLS has verified it. */
   certificate(): ClientCertificate | undefined {
     const { socket } = this.#incoming;
     return socket instanceof TLSSocket && socket.authorized ? socket.getPeerX509Certificate() : undefined;
@@ -56,8 +61,8 @@ export class NodeRequest implements HttpRequest {
 }
 
 /**
- * The body of a request that a parser of the host has read before us: the bytes, where it keeps them (cloud functions do,
- * as `rawBody`), or what it has made of them (`express.json()`).
+ * Returns the request body that a parser of the host has already read. Cloud functions keep the bytes as
+ * `rawBody`. `express.json()` keeps the parsed value as `body`, which this function serializes again.
  */
 export function getBufferedBody(
   incoming: IncomingMessage & { readonly rawBody?: unknown; readonly body?: unknown },
@@ -69,7 +74,7 @@ export function getBufferedBody(
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-/** By events, because async iteration over a request costs a multiple of that. */
+/** Reads the body with stream events, because async iteration over a request is several times slower. */
 function readBodyText(incoming: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const settle = (text: string | A2AError): void => {
@@ -77,12 +82,10 @@ function readBodyText(incoming: IncomingMessage, maxBytes: number): Promise<stri
       else reject(text);
     };
     if (incoming.readableEnded) {
-      const kept = getBufferedBody(incoming);
-      if (kept) settle(kept.length > maxBytes ? createPayloadTooLargeError(maxBytes) : decodeBodyText(kept));
-      else
-        reject(
-          new Error("Something has read the request's body before; mount the listener before body parsers."),
-        );
+      const buffered = getBufferedBody(incoming);
+      if (buffered)
+        settle(buffered.length > maxBytes ? createPayloadTooLargeError(maxBytes) : decodeBodyText(buffered));
+      else reject(new Error("The request body was already read; mount the listener before body parsers."));
       return;
     }
     let first: Buffer | undefined;
@@ -90,22 +93,28 @@ function readBodyText(incoming: IncomingMessage, maxBytes: number): Promise<stri
     let size = 0;
     incoming.on("data", (chunk: Buffer) => {
       size += chunk.length;
-      // What comes after is read and dropped, so that the client reads our answer instead of a reset connection.
+      // The rest of a too large body is read and discarded, so that the client receives the error reply.
       if (size > maxBytes) more = undefined;
       else if (first) (more ??= [first]).push(chunk);
       else first = chunk;
     });
     incoming.on("end", () => {
-      const whole = more ? Buffer.concat(more) : (first ?? Buffer.alloc(0));
-      settle(size > maxBytes ? createPayloadTooLargeError(maxBytes) : decodeBodyText(whole));
+      const body = more ? Buffer.concat(more) : (first ?? Buffer.alloc(0));
+      settle(size > maxBytes ? createPayloadTooLargeError(maxBytes) : decodeBodyText(body));
     });
     incoming.on("error", (cause) => {
-      reject(new A2AError("PARSE_ERROR", "The request ended in the middle of its body.", { cause }));
+      reject(
+        new A2AError(
+          "PARSE_ERROR",
+          "The connection ended before the request body was complete; send the request again.",
+          { cause },
+        ),
+      );
     });
   });
 }
 
-/** Sends an answer; a HEAD request gets the headers only. */
+/** Sends a reply. The reply to a HEAD request has no body. */
 export function sendReply(reply: HttpReply, request: HttpRequest, outgoing: ServerResponse): void {
   const { status, headers, body } = reply;
   if (typeof body === "function" && request.method !== "HEAD") {
@@ -113,7 +122,7 @@ export function sendReply(reply: HttpReply, request: HttpRequest, outgoing: Serv
     body(new NodeResponseSink(outgoing));
     return;
   }
-  // A 304 must not give the length of what it does not send (RFC 9110 §8.6).
+  // A 304 reply must not have the length of the omitted body (RFC 9110 §8.6).
   if (status === 304) {
     outgoing.writeHead(status, headers).end();
     return;
@@ -123,7 +132,7 @@ export function sendReply(reply: HttpReply, request: HttpRequest, outgoing: Serv
   outgoing.end(request.method === "HEAD" ? undefined : text, selectEncoding(text));
 }
 
-/** Text of one byte per character is ASCII, and much cheaper to write when Node knows that. */
+/** Returns the cheapest encoding of a text. Node writes ASCII text much faster as `latin1`. */
 function selectEncoding(text: string): "latin1" | "utf8" {
   return Buffer.byteLength(text) === text.length ? "latin1" : "utf8";
 }
@@ -133,7 +142,7 @@ class NodeResponseSink implements ResponseSink {
 
   constructor(outgoing: ServerResponse) {
     this.#outgoing = outgoing;
-    // Without a listener a write to a client that has left would end the process.
+    // Without a listener, a write error after a disconnect would end the process.
     outgoing.on("error", () => outgoing.destroy());
   }
 
@@ -141,13 +150,13 @@ class NodeResponseSink implements ResponseSink {
     const outgoing = this.#outgoing;
     if (outgoing.write(text, selectEncoding(text)) || outgoing.destroyed) return undefined;
     return new Promise((resolve) => {
-      const go = (): void => {
-        outgoing.off("drain", go);
-        outgoing.off("close", go);
+      const resume = (): void => {
+        outgoing.off("drain", resume);
+        outgoing.off("close", resume);
         resolve();
       };
-      outgoing.on("drain", go);
-      outgoing.on("close", go);
+      outgoing.on("drain", resume);
+      outgoing.on("close", resume);
     });
   }
 
@@ -156,7 +165,7 @@ class NodeResponseSink implements ResponseSink {
   }
 
   onClose(callback: () => void): void {
-    // A client that has left already is not announced again.
+    // A destroyed response emits no further `close` event.
     if (this.#outgoing.destroyed) callback();
     else this.#outgoing.once("close", callback);
   }

@@ -11,7 +11,7 @@ async function startListener(answer: (request: Request) => Promise<Response>): P
   return `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
 }
 
-it("sends a stream as it comes, and its headers before", async () => {
+it("streams the body, and sends the headers before it", async () => {
   let say!: (text: string) => void;
   const body = new ReadableStream({
     start(controller) {
@@ -37,9 +37,9 @@ it("sends a stream as it comes, and its headers before", async () => {
   expect((await reader?.read())?.done).toBe(true);
 });
 
-it("tells who answers when nobody is left to read", async () => {
+it("aborts the request signal when the client disconnects", async () => {
   const left = Promise.withResolvers<string>();
-  const asked = Promise.withResolvers<void>();
+  const requestReceived = Promise.withResolvers<void>();
   const url = await startListener(async (request) => {
     const cancelled = Promise.withResolvers<void>();
     const body = new ReadableStream({ cancel: () => cancelled.resolve() });
@@ -47,17 +47,17 @@ it("tells who answers when nobody is left to read", async () => {
       "abort",
       () => void cancelled.promise.then(() => left.resolve(request.method)),
     );
-    asked.resolve();
+    requestReceived.resolve();
     return new Response(body, { headers: { "content-type": "text/event-stream" } });
   });
   const leave = new AbortController();
   await fetch(url, { signal: leave.signal });
-  await asked.promise;
+  await requestReceived.promise;
   leave.abort();
   expect(await left.promise).toBe("GET");
 });
 
-it("answers what has no body", async () => {
+it("handles requests without a body", async () => {
   const url = await startListener((request) =>
     request.text().then((text) => new Response(null, { status: text === "hello" ? 204 : 400 })),
   );

@@ -4,38 +4,38 @@ import { pipeline } from "node:stream/promises";
 import { getBufferedBody } from "./node-adapter.ts";
 
 /**
- * For `node:http` and what is built on it: anything that answers `Request` with `Response`, such as a webhook of `createWebhook`.
- * A body that is a stream goes out as it comes; the request's signal aborts when nobody is left to read. (A server of
- * agents has a faster `listener` of its own.)
+ * Converts a handler of `Request` and `Response`, such as the result of `createWebhook`, to a `node:http`
+ * listener. Streams the response body, and aborts the signal of the request when the client disconnects. For
+ * a server of agents, use `server.listener`, which is faster.
  */
 export function toNodeListener(
-  answer: (request: Request) => Promise<Response>,
+  handler: (request: Request) => Promise<Response>,
 ): (incoming: IncomingMessage, outgoing: ServerResponse) => void {
   return (incoming, outgoing) => {
     void (async (): Promise<void> => {
       try {
-        const left = new AbortController();
-        outgoing.once("close", () => left.abort());
-        const { status, headers, body } = await answer(toRequest(incoming, left.signal));
+        const disconnected = new AbortController();
+        outgoing.once("close", () => disconnected.abort());
+        const { status, headers, body } = await handler(toRequest(incoming, disconnected.signal));
         outgoing.statusCode = status;
         outgoing.setHeaders(headers);
-        // Whoever opens a stream of events wants to know that it is open, also when nothing happens yet.
+        // A client of an event stream needs the headers at once, even before the first event.
         if (headers.get("content-type")?.startsWith("text/event-stream")) outgoing.flushHeaders();
         if (body) await pipeline(Readable.fromWeb(body), outgoing);
         else outgoing.end();
         incoming.resume();
       } catch {
-        // Not a request that can be answered, or nobody is left to answer.
+        // The request is invalid, the handler failed, or the client has disconnected.
         outgoing.destroy();
       }
     })();
   };
 }
 
-/** What is still to be read; or what was, where a parser of the host has kept it. */
+/** Returns the unread body as a stream, or the body that a parser of the host has buffered. */
 function getRequestBody(incoming: IncomingMessage): Uint8Array<ArrayBuffer> | ReadableStream {
-  const kept = incoming.readableEnded ? getBufferedBody(incoming) : undefined;
-  return kept ? new Uint8Array(kept) : Readable.toWeb(incoming);
+  const buffered = incoming.readableEnded ? getBufferedBody(incoming) : undefined;
+  return buffered ? new Uint8Array(buffered) : Readable.toWeb(incoming);
 }
 
 function toRequest(incoming: IncomingMessage, signal: AbortSignal): Request {

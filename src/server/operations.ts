@@ -19,7 +19,7 @@ import {
 import type { RequestHead } from "./bindings/request-pipeline.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
-/** What an operation answers: its result, or a stream of events. */
+/** The outcome of an operation: a result, or a stream of events. */
 export type OperationOutcome<O extends OperationName = OperationName> =
   | { readonly result: Operations[O]["result"] }
   | { readonly stream: Subscription };
@@ -29,16 +29,18 @@ type OperationFunction<O extends OperationName> = (
   params: Operations[O]["params"],
   caller: Caller,
   service: ServiceParameters,
-  asked: RequestHead,
+  request: RequestHead,
 ) => Promise<OperationOutcome<O>>;
 
-/** What keeps the agent's webhooks. */
+/**
+ * Returns the push configuration operations of an agent. Throws when the server sends no push notifications.
+ */
 function requireWebhooks({ engine }: ServedAgent): PushConfigOperations {
   if (!engine.pushConfigs) throw createPushNotSupportedError();
   return engine.pushConfigs;
 }
 
-/** Every operation that is served (A2A §3.1), the same for all bindings and versions. */
+/** All supported operations (A2A §3.1). All bindings and versions share these operations. */
 const OPERATION_FUNCTIONS: { readonly [O in OperationName]: OperationFunction<O> } = {
   SendMessage: async ({ engine }, params, caller, service) => ({
     result: await engine.sendMessage(params, caller, service),
@@ -52,8 +54,8 @@ const OPERATION_FUNCTIONS: { readonly [O in OperationName]: OperationFunction<O>
   SubscribeToTask: async ({ engine }, params, caller, service) => ({
     stream: await subscribeToTask(engine, params, caller, service),
   }),
-  GetExtendedAgentCard: async ({ cardPublisher: card }, _params, caller, _service, asked) => ({
-    result: await card.buildExtendedCard(caller, asked.origin),
+  GetExtendedAgentCard: async ({ cardPublisher }, _params, caller, _service, request) => ({
+    result: await cardPublisher.buildExtendedCard(caller, request.origin),
   }),
   CreateTaskPushNotificationConfig: async (agent, params, caller, service) => ({
     result: await requireWebhooks(agent).create(params, caller, service),
@@ -69,7 +71,10 @@ const OPERATION_FUNCTIONS: { readonly [O in OperationName]: OperationFunction<O>
   }),
 };
 
-/** A task that has ended can be followed no more: 1.0 refuses, 0.3 answers with the task alone. */
+/**
+ * Subscribes to a task. For a task that has ended, 1.0 requires an error, and 0.3 a stream with only the
+ * task.
+ */
 async function subscribeToTask(
   engine: Engine,
   params: SubscribeToTaskRequest,
@@ -85,7 +90,10 @@ async function subscribeToTask(
   }
 }
 
-/** Without an id, as only 0.3 can ask, the task's first configuration. */
+/**
+ * Returns a push configuration. A request without an id, which only 0.3 allows, returns the first
+ * configuration of the task.
+ */
 async function getPushConfig(
   webhooks: PushConfigOperations,
   params: GetTaskPushNotificationConfigRequest,
@@ -96,25 +104,28 @@ async function getPushConfig(
   return configs[0] ?? (await webhooks.get(params, caller));
 }
 
-/** Performs an operation for a caller; `params` must have been decoded for that operation. */
+/** Performs an operation for a caller. `params` must be decoded for that operation. */
 export function performOperation<O extends OperationName>(
   operation: O,
   agent: ServedAgent,
   params: Operations[O]["params"],
   caller: Caller,
   service: ServiceParameters,
-  asked: RequestHead,
+  request: RequestHead,
 ): Promise<OperationOutcome<O>> {
-  const within = scopeCallerToTenant(caller, params.tenant);
+  const scopedCaller = scopeCallerToTenant(caller, params.tenant);
   const call = (): Promise<OperationOutcome<O>> =>
-    OPERATION_FUNCTIONS[operation](agent, params, within, service, asked);
-  return agent.assertTenantServed ? agent.assertTenantServed(within).then(call) : call();
+    OPERATION_FUNCTIONS[operation](agent, params, scopedCaller, service, request);
+  return agent.assertTenantServed ? agent.assertTenantServed(scopedCaller).then(call) : call();
 }
 
-/** The caller in the tenant that the request names. Whom authentication has put into a tenant gets into no other (E13). */
+/**
+ * Returns the caller, scoped to the tenant of the request. Throws PERMISSION_DENIED when authentication has
+ * assigned another tenant to the caller (E13).
+ */
 function scopeCallerToTenant(caller: Caller, tenant: string = caller.tenant): Caller {
   if (caller.tenant === tenant) return caller;
   if (caller.tenant === "") return { ...caller, tenant, choseTenant: true };
-  const text = `Your credentials are not for the tenant ${JSON.stringify(tenant.slice(0, 80))}; leave "tenant" out.`;
+  const text = `The credentials are not valid for the tenant ${JSON.stringify(tenant.slice(0, 80))}; omit "tenant".`;
   throw new A2AError("PERMISSION_DENIED", text);
 }

@@ -8,88 +8,115 @@ import type { StoreOption } from "./resolve-store.ts";
 import type { PushOptions } from "./push/push-service.ts";
 import type { TenantsOption } from "./tenants.ts";
 
-/** Bounds of a server; each has a default that suits one process. */
+/** Resource limits of a server. The defaults suit a single process. */
 export interface ServerLimits extends Partial<EngineLimits> {
-  /** Largest request body, in bytes. Default 10 MiB. */
+  /** Maximum size of a request body, in bytes. Default: 10 MiB. */
   readonly maxBodyBytes?: number;
 }
 
+/** Options for `createServer`. */
 export interface ServerOptions {
-  /** Where tasks live. Default `sqlite:.colloquy/colloquy.db`: durable, in the working directory. */
+  /**
+   * Task store of the server. Default: `sqlite:.colloquy/colloquy.db`, a durable store in the working
+   * directory.
+   */
   readonly store?: StoreOption;
-  /** The versions of A2A that are spoken, the preferred one first. Default 1.0 and 0.3. */
+  /** A2A versions that the server accepts, in order of preference. Default: `["1.0", "0.3"]`. */
   readonly versions?: readonly ProtocolVersion[];
   /**
-   * The card for those who do not say their version: one of them, or `hybrid`, one object that readers of both
-   * understand. Default `hybrid` where both versions are spoken. Whoever sends `A2A-Version` gets that version's card.
+   * Format of the agent card for requests without an `A2A-Version` header. `hybrid` is one object that 1.0
+   * and 0.3 clients can both read. A request with the header receives the card of its version. Default:
+   * `hybrid` when the server accepts both versions.
    */
   readonly cardFormat?: CardFormat;
-  /** Which patch of A2A 1.0 the REST media type and status table follow. Default 1.0.1. */
+  /**
+   * Patch release of A2A 1.0 that determines the media type and the status codes of HTTP+JSON. Default:
+   * `1.0.1`.
+   */
   readonly specRevision?: SpecRevision;
-  /** What a request without `A2A-Version` means: `0.3`, as the specification says (default), or what it looks like. */
+  /**
+   * Version of a request without an `A2A-Version` header. `0.3` follows the specification. `infer` uses the
+   * version that the form of the request suggests. Default: `0.3`.
+   */
   readonly missingVersionPolicy?: "0.3" | "infer";
   /**
-   * Give a message that comes without a `messageId` a new one, for clients that leave out what A2A §4.1.4 requires; such a
-   * message is never known again when it is sent twice. Default false: it is refused.
+   * Assigns an id to a message without a `messageId`, for clients that omit this required member (A2A
+   * §4.1.4). The server cannot recognize duplicates of such a message. Default: false, which rejects the
+   * message.
    */
   readonly autoMessageId?: boolean;
-  /** Serve the simple dialect to requests of 0.3 that are not 0.3's but its own. Default true. */
+  /**
+   * Whether the server accepts the simple dialect for 0.3 requests that A2A 0.3 does not define. Default:
+   * true.
+   */
   readonly simpleDialect?: boolean;
   /**
-   * Where clients reach this server, for example `https://example.com/agents` for a proxy that takes `/agents` off the
-   * path. Default: as each request says.
+   * Public base URL of the server, for example `https://example.com/agents` behind a proxy that removes
+   * `/agents` from the path. Default: the origin of each request.
    */
   readonly publicUrl?: string;
   /**
-   * The path below which a host mounts this server, for example `/agents`: the host hands it on as a part of each path, and
-   * it stands in the URLs of cards unless `publicUrl` says where clients come from. Default: the root.
+   * URL prefix under which a host application mounts this server, for example `/agents`. The host must pass
+   * the full, unstripped request path. Card URLs include the prefix unless `publicUrl` is set. Default: no
+   * prefix.
    */
   readonly basePath?: string;
-  /** What else is to be reached at this server's address. Default: nothing but its agents. */
+  /** Other request handlers at the address of this server. Default: none. */
   readonly mountedHandlers?: readonly MountedHandler[];
   /**
-   * Whether a message part of a media type that the agent does not declare (`defaultInputModes`, `inputModePolicy` of its
-   * skills) is refused, as A2A §3.1.1 has it (default), or left to the agent. An agent that declares none gets everything.
+   * Handling of message parts with a media type that the agent does not declare in `defaultInputModes` or in
+   * the `inputModes` of its skills. `enforce` rejects such a message (A2A §3.1.1), and `ignore` passes it to
+   * the agent. An agent that declares no media types receives every message. Default: `enforce`.
    */
   readonly inputModePolicy?: "enforce" | "ignore";
   /**
-   * Signs the cards, with every key that is given (A2A §8.4): a new one beside the old while clients change over. The
-   * public keys stand at `/.well-known/jwks.json`. Takes `publicUrl`, but on this machine alone: a signature vouches for the
-   * address in the card, which otherwise is what each request says.
+   * Keys that sign the agent cards (A2A §8.4). Use several keys during key rotation. The public keys are
+   * published at `/.well-known/jwks.json`. Requires `publicUrl` unless the server listens on loopback:
+   * otherwise the Host header of a request would determine the signed address. Default: cards are not signed.
    */
   readonly cardSigning?: CardSigningOptions | readonly CardSigningOptions[];
   /**
-   * Says who asks: a function, or one or several of what `colloquy/auth` makes, which the agents' cards then declare.
-   * Without it everybody is the same caller, and only loopback is listened on.
+   * Authenticates the caller of each request: a function, a scheme from `colloquy/auth`, or a list of them.
+   * Agent cards declare the schemes. Without this option, all requests have the same caller, and the server
+   * listens on loopback only.
    */
   readonly authenticate?: AuthenticationOption;
-  /** The tenants that are served; others are NOT_FOUND. Default: any, each by itself. */
+  /**
+   * Tenants that the server accepts. A request for another tenant fails with NOT_FOUND. Default: every tenant
+   * is accepted, and tenants are isolated from each other.
+   */
   readonly tenants?: TenantsOption;
   /**
-   * How push notifications are sent; false sends none. Default: to webhooks on the public internet only, retried for a
-   * day, unsigned.
+   * Options for push notifications, or `false` to disable them. Default: the server sends unsigned
+   * notifications to webhooks on the public internet, and retries for 24 hours.
    */
   readonly push?: PushOptions | false;
-  /** Listen beyond loopback without authentication. Default false. */
+  /** Allows the server to listen beyond loopback without authentication. Default: false. */
   readonly allowUnauthenticated?: boolean;
+  /** Resource limits of the server. */
   readonly limits?: ServerLimits;
+  /** Receives events, errors, and other notifications from the server. */
   readonly observer?: Observer;
-  /** Merge chunks of text that wait for the same commit. Default true. */
+  /** Merges text chunks that wait for the same commit. Default: true. */
   readonly mergeChunks?: boolean;
   /**
-   * Recognise a message that is sent again, by its id: the same task, not a second one (A2A §3.3.1). Default true. Turn it
-   * off for clients that use an id for different messages, as the A2A TCK does.
+   * Recognizes a repeated message by its id and returns the existing task (A2A §3.3.1). Disable this option
+   * for clients that reuse ids for different messages, such as the A2A TCK. Default: true.
    */
   readonly deduplicateMessages?: boolean;
-  /** Silence on a stream after which a comment is sent (over gRPC: a ping), in milliseconds. Default 15,000; 0 sends none. */
+  /**
+   * Time in milliseconds after which the server sends a comment on an idle stream, or a ping over gRPC.
+   * Default: 15,000. The value 0 disables heartbeats.
+   */
   readonly heartbeatMs?: number;
-  /** How long a cancelled agent may take to stop, in milliseconds. Default 5,000. */
+  /** Time in milliseconds that a canceled agent has to stop. Default: 5,000. */
   readonly cancelGraceMs?: number;
 }
 
+/** A2A versions that this library supports, in order of preference. */
 export const SUPPORTED_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 
-/** What options of a few words may say. */
+/** Allowed values of the options with a fixed set of values. */
 const ALLOWED_VALUES = {
   cardFormat: ["v1", "v0.3", "hybrid"],
   specRevision: ["1.0.0", "1.0.1"],
@@ -97,50 +124,47 @@ const ALLOWED_VALUES = {
   inputModePolicy: ["enforce", "ignore"],
 } satisfies { readonly [Name in keyof ServerOptions]?: readonly ServerOptions[Name][] };
 
-/** Refuses what would be found out late, or not at all: for callers without types too, and for values from outside. */
+/** Throws for invalid options. The types do not protect untyped code and values from outside. */
 export function assertValidOptions(options: ServerOptions): void {
-  const {
-    versions = SUPPORTED_VERSIONS,
-    cardFormat: card,
-    publicUrl,
-    basePath,
-    tenants,
-    cardSigning: signing,
-  } = options;
+  const { versions = SUPPORTED_VERSIONS, cardFormat, publicUrl, basePath, tenants, cardSigning } = options;
   if (
     !Array.isArray(versions) ||
     versions.length === 0 ||
     !versions.every((one) => SUPPORTED_VERSIONS.includes(one))
   )
-    throw createOptionError("versions", versions, `give a list of "1.0", "0.3" or both`);
-  for (const [name, words] of Object.entries(ALLOWED_VALUES)) {
+    throw createOptionError("versions", versions, `use a list of "1.0", "0.3", or both`);
+  for (const [name, allowed] of Object.entries(ALLOWED_VALUES)) {
     const value = options[name as keyof typeof ALLOWED_VALUES];
-    if (value !== undefined && !(words as readonly string[]).includes(value))
+    if (value !== undefined && !(allowed as readonly string[]).includes(value))
       throw createOptionError(
         name,
         value,
-        `it is one of ${words.map((word) => JSON.stringify(word)).join(", ")}`,
+        `use one of ${allowed.map((text) => JSON.stringify(text)).join(", ")}`,
       );
   }
-  if (card !== undefined && card !== "v1" && !versions.includes("0.3"))
-    throw createOptionError("card", card, `that card needs "0.3" among the versions`);
+  if (cardFormat !== undefined && cardFormat !== "v1" && !versions.includes("0.3"))
+    throw createOptionError("cardFormat", cardFormat, `this format requires "0.3" in "versions"`);
   if (publicUrl !== undefined && !isHttpUrl(publicUrl))
-    throw createOptionError("publicUrl", publicUrl, "give a whole URL, such as https://example.com/agents");
+    throw createOptionError(
+      "publicUrl",
+      publicUrl,
+      "use an absolute URL, such as https://example.com/agents",
+    );
   if (basePath !== undefined && !/^(\/[A-Za-z0-9._~-]+)+$/.test(basePath))
     throw createOptionError(
       "basePath",
       basePath,
-      "give a path that begins with a slash and ends without, such as /agents",
+      "use a path with a leading slash and no trailing slash, such as /agents",
     );
   if (tenants !== undefined && typeof tenants !== "function" && !Array.isArray(tenants))
     throw createOptionError(
       "tenants",
       tenants,
-      `give a list of names, or a function that says who may be in one`,
+      `use a list of names, or a function that decides whether a caller may use a tenant`,
     );
-  for (const key of Array.isArray(signing) ? signing : signing === undefined ? [] : [signing])
+  for (const key of Array.isArray(cardSigning) ? cardSigning : cardSigning === undefined ? [] : [cardSigning])
     if (typeof key !== "object" || key === null || !("privateKey" in key))
-      throw new Error(`"signing" has a key without "privateKey"; give a JWK, or PEM with "alg" beside it.`);
+      throw new Error(`"cardSigning" has a key without "privateKey"; use a JWK, or PEM together with "alg".`);
 }
 
 function isHttpUrl(text: string): boolean {

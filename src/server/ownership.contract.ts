@@ -5,25 +5,25 @@ import type { OperationName } from "../protocol/index.ts";
 import { bearer } from "./auth/index.ts";
 import type { ServerOptions } from "./index.ts";
 
-/** Everything that a caller is told, as it stood on the wire. */
+/** A complete response, as sent over the network. */
 export interface WireResponse {
   readonly status: number | string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** One binding in one version, seen from outside: performs an operation with a bearer token. */
+/** A client of one binding in one version, which performs operations with a bearer token. */
 export interface BindingClient {
   readonly name: string;
-  /** 0.3 has no tenants and, over JSON-RPC, no lists. */
+  /** Version of the binding. 0.3 has no tenants and, over JSON-RPC, no ListTasks. */
   readonly version: "1.0" | "0.3";
-  /** `params` as 1.0 has them in JSON. Of a stream only the beginning is told. */
+  /** Performs an operation with the JSON parameters of 1.0. Returns only the beginning of a stream. */
   call(url: string, operation: OperationName, params: OperationParams, token: string): Promise<WireResponse>;
 }
 
 export type OperationParams = Readonly<Record<string, unknown>> & { readonly tenant?: string };
 
-/** Who asks, by their tokens. */
+/** Identities of the callers, by bearer token. */
 export const IDENTITIES_BY_TOKEN = {
   "token-of-ada-0123456789": { principal: "ada" },
   "token-of-bob-0123456789": { principal: "bob" },
@@ -31,14 +31,14 @@ export const IDENTITIES_BY_TOKEN = {
 } as const;
 const [ADA, BOB, ADA_OF_GLOBEX] = Object.keys(IDENTITIES_BY_TOKEN) as [string, string, string];
 
-/** Of a server that the contract is tried on, with `questionAgent` as its agent. */
+/** Options for the server under test, whose agent is `questionAgent`. */
 export const SERVER_OPTIONS: ServerOptions = {
   store: "memory",
   authenticate: bearer({ tokens: IDENTITIES_BY_TOKEN }),
   push: { allowPrivate: true },
 };
 
-/** Asks a question and waits; says which tasks it was referred to. */
+/** An agent that asks a question, waits for the answer, and returns the ids of referenced tasks. */
 export const questionAgent: Agent = agent(
   { name: "curious", description: "Asks back" },
   async function* (run) {
@@ -48,7 +48,7 @@ export const questionAgent: Agent = agent(
   { describeExtended: ({ principal }) => ({ description: `Asks ${principal} back` }) },
 );
 
-/** Nobody listens there. */
+/** URL of a port on which no server listens. */
 const WEBHOOK_URL = "http://127.0.0.1:9/hook";
 
 let messageCount = 0;
@@ -56,7 +56,7 @@ const buildMessageParams = (more: object = {}): OperationParams => ({
   message: { messageId: `own-${++messageCount}`, role: "ROLE_USER", parts: [{ text: "Hello" }], ...more },
 });
 
-/** How each operation names a task. What is not about a task names a context, or nothing. */
+/** Parameters with which each operation names a task. Some operations name a context or nothing instead. */
 const PARAMS_BY_OPERATION: Record<OperationName, (taskId: string, contextId: string) => OperationParams> = {
   SendMessage: (taskId) => buildMessageParams({ taskId }),
   SendStreamingMessage: (taskId) => buildMessageParams({ taskId }),
@@ -72,9 +72,12 @@ const PARAMS_BY_OPERATION: Record<OperationName, (taskId: string, contextId: str
 };
 const OPERATIONS = Object.keys(PARAMS_BY_OPERATION) as OperationName[];
 
-/** What every binding must keep to itself. `url`: of a server of `questionAgent` with `SERVER_OPTIONS`. */
+/**
+ * Defines the ownership tests for one binding. `url` returns the URL of a server with `questionAgent` and
+ * `SERVER_OPTIONS`.
+ */
 export function defineOwnershipContract(wire: BindingClient, url: () => string): void {
-  /** A task of Ada's, waiting for her. */
+  /** Creates a task of Ada that waits for input. */
   const taskOfAda = async (more: OperationParams = {}): Promise<{ id: string; contextId: string }> => {
     const { body } = await wire.call(url(), "SendMessage", { ...buildMessageParams(), ...more }, ADA);
     const [, id = "", contextId = ""] =
@@ -82,8 +85,8 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
     expect(id).not.toBe("");
     return { id, contextId };
   };
-  /** What is told of a task, with every name of it taken out. */
-  const told = async (
+  /** Returns the response about a task, with all ids of the task removed. */
+  const callAndMask = async (
     operation: OperationName,
     { id, contextId }: { id: string; contextId: string },
     token: string,
@@ -101,42 +104,45 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
       "%s tells nobody of somebody else's task [E13, M-02, M-03, M-04, K-02]",
       async (operation) => {
         const own = await taskOfAda();
-        await told("CreateTaskPushNotificationConfig", own, ADA);
+        await callAndMask("CreateTaskPushNotificationConfig", own, ADA);
         const unknown = { id: createSimilarId(own.id), contextId: createSimilarId(own.contextId) };
         for (const stranger of [BOB, ADA_OF_GLOBEX]) {
-          const expected = await told(operation, unknown, stranger);
-          expect(await told(operation, own, stranger)).toEqual(expected);
+          const expected = await callAndMask(operation, unknown, stranger);
+          expect(await callAndMask(operation, own, stranger)).toEqual(expected);
         }
         if (!isNewest) return;
-        // The same person in another tenant is somebody else too.
+        // The same principal in another tenant is also a different caller.
         const elsewhere = { tenant: "acme" };
-        expect(await told(operation, own, ADA, elsewhere)).toEqual(
-          await told(operation, unknown, ADA, elsewhere),
+        expect(await callAndMask(operation, own, ADA, elsewhere)).toEqual(
+          await callAndMask(operation, unknown, ADA, elsewhere),
         );
       },
     );
 
-    it.each(operations)("%s answers whose task it is, and differently [M-03]", async (operation) => {
-      const own = await taskOfAda();
-      await told("CreateTaskPushNotificationConfig", own, ADA);
-      const stranger = await told(operation, own, BOB);
-      expect(await told(operation, own, ADA)).not.toEqual(stranger);
-    });
+    it.each(operations)(
+      "%s returns the task to its owner, with a different response [M-03]",
+      async (operation) => {
+        const own = await taskOfAda();
+        await callAndMask("CreateTaskPushNotificationConfig", own, ADA);
+        const stranger = await callAndMask(operation, own, BOB);
+        expect(await callAndMask(operation, own, ADA)).not.toEqual(stranger);
+      },
+    );
 
     it.runIf(isNewest)(
-      "lets nobody into another tenant than the one of his credentials, whether there is anything or not [M-02, K-02]",
+      "rejects a tenant other than that of the credentials, whether the task exists or not [M-02, K-02]",
       async () => {
-        const there = await taskOfAda({ tenant: "acme" });
-        const unknown = { id: createSimilarId(there.id), contextId: createSimilarId(there.contextId) };
+        const task = await taskOfAda({ tenant: "acme" });
+        const unknown = { id: createSimilarId(task.id), contextId: createSimilarId(task.contextId) };
         for (const operation of OPERATIONS) {
-          const expected = await told(operation, unknown, ADA_OF_GLOBEX, { tenant: "acme" });
-          expect(await told(operation, there, ADA_OF_GLOBEX, { tenant: "acme" })).toEqual(expected);
+          const expected = await callAndMask(operation, unknown, ADA_OF_GLOBEX, { tenant: "acme" });
+          expect(await callAndMask(operation, task, ADA_OF_GLOBEX, { tenant: "acme" })).toEqual(expected);
           expect(expected.body + JSON.stringify(expected.headers)).toContain("PERMISSION_DENIED");
         }
       },
     );
 
-    it.runIf(isNewest)("lists only what is one's own, also without a filter [M-03]", async () => {
+    it.runIf(isNewest)("lists only tasks of the caller, also without a filter [M-03]", async () => {
       const own = await taskOfAda();
       const list = async (token: string): Promise<string> =>
         (await wire.call(url(), "ListTasks", {}, token)).body;
@@ -144,8 +150,8 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
       for (const stranger of [BOB, ADA_OF_GLOBEX]) expect(await list(stranger)).not.toContain(own.id);
     });
 
-    it("takes a context, a reference and a message id of somebody else's for ones that nobody has used [F-08, F-16, M-04]", async () => {
-      // The server is the same for all bindings.
+    it("treats contexts, references, and message ids of another caller as unused [F-08, F-16, M-04]", async () => {
+      // All bindings share this server.
       const [ofAda, ofBob] = ["ada", "bob"].map((who) => `of-${who}-${wire.name}-${wire.version}`) as [
         string,
         string,
@@ -155,11 +161,11 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
         names: { id: string; contextId: string },
         messageId: string,
       ): Promise<WireResponse> => {
-        const given = { contextId: names.contextId, referenceTaskIds: [names.id], messageId };
-        const answer = await wire.call(url(), "SendMessage", buildMessageParams(given), BOB);
+        const references = { contextId: names.contextId, referenceTaskIds: [names.id], messageId };
+        const answer = await wire.call(url(), "SendMessage", buildMessageParams(references), BOB);
         const text = JSON.stringify(answer.body);
         expect(text).toContain("Referred to [].");
-        // What is made for every message is another each time.
+        // Ids that are generated per message differ in every response.
         const body = answer.body
           .replaceAll(names.contextId, "CONTEXT")
           .replaceAll(names.id, "TASK")
@@ -171,20 +177,20 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
       const unknown = { id: createSimilarId(own.id), contextId: createSimilarId(own.contextId) };
       expect(await send(own, ofAda)).toEqual(await send(unknown, ofBob));
       if (!isNewest) return;
-      // Ada's conversation is as it was.
+      // Ada's conversation is unchanged.
       const { body } = await wire.call(url(), "ListTasks", { contextId: own.contextId }, ADA);
       expect(body).toContain(`"totalSize":1`);
     });
   });
 }
 
-/** Another id that looks the same. */
+/** Returns a different id of the same form. */
 function createSimilarId(id: string): string {
   const last = id.at(-1) === "0" ? "1" : "0";
   return id.slice(0, -1) + last;
 }
 
-/** Only the date may differ, and what names the task. */
+/** Removes the date and the ids of a task from a response. */
 function maskIds({ status, headers, body }: WireResponse, id: string, contextId: string): WireResponse {
   const without = (text: string): string =>
     [id, contextId].reduce(

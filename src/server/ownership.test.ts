@@ -89,7 +89,7 @@ const restClient: BindingClient = {
   },
 };
 
-/** As 0.3 writes it (A2A 0.3 §7). */
+/** JSON-RPC method names of 0.3 (A2A 0.3 §7). */
 const V03_JSON_RPC_METHODS: Partial<
   Record<OperationName, readonly [method: string, params: (params: OperationParams) => object]>
 > = {
@@ -109,8 +109,8 @@ const V03_JSON_RPC_METHODS: Partial<
 };
 
 function toV03Message({ message }: OperationParams): object {
-  const said = { kind: "message", role: "user", parts: [{ kind: "text", text: "Hello" }] };
-  return { message: { ...(message as object), ...said } };
+  const v0_3Message = { kind: "message", role: "user", parts: [{ kind: "text", text: "Hello" }] };
+  return { message: { ...(message as object), ...v0_3Message } };
 }
 
 function toV03Config({ taskId, id }: OperationParams): object {
@@ -138,16 +138,16 @@ const v03RestClient: BindingClient = {
       query = {},
       body,
     } = oldRoutes.encodeRequest(operation, castParams(operation, params));
-    const asked = Object.entries(query).flatMap(([name, value]) =>
+    const queryParams = Object.entries(query).flatMap(([name, value]) =>
       value === undefined ? [] : [`${name}=${String(value)}`],
     );
     const headers = { ...buildHeaders(token), "a2a-version": "0.3" };
     const posted = body === undefined ? {} : { body: JSON.stringify(body) };
-    return readResponse(await fetch(`${at}${path}?${asked.join("&")}`, { method, headers, ...posted }));
+    return readResponse(await fetch(`${at}${path}?${queryParams.join("&")}`, { method, headers, ...posted }));
   },
 };
 
-/** What the contract asks with is written as JSON has it, which the types of an operation say more closely. */
+/** Casts the JSON parameters of the contract to the parameter type of an operation. */
 function castParams<O extends OperationName>(_: O, params: OperationParams): Operations[O]["params"] {
   return params;
 }
@@ -182,7 +182,7 @@ const createGrpcBindingClient = (
         metadata,
       );
       call.on("metadata", take);
-      // Of a stream the beginning is enough; what has but one answer ends by itself.
+      // The beginning of a stream is sufficient. Other responses end after one message.
       call.on("data", (answer: string) => {
         body = answer;
         if (isStreamingOperation(operation)) call.cancel();
@@ -198,7 +198,7 @@ const createGrpcBindingClient = (
 
 function decodeLatin1(value: unknown): string {
   const text = String(value);
-  // The details of an error are bytes, and have the ids in them.
+  // The details of an error are encoded as bytes that contain the ids.
   return /^[A-Za-z0-9+/]{40,}=*$/.test(text) ? Buffer.from(text, "base64").toString("latin1") : text;
 }
 
@@ -207,7 +207,7 @@ async function readResponse(response: Response): Promise<WireResponse> {
   return { status: response.status, headers, body: await readBodyStart(response) };
 }
 
-/** The whole body, or the beginning of a stream. */
+/** Returns the complete body, or the beginning of a stream. */
 async function readBodyStart(response: Response): Promise<string> {
   if (!response.headers.get("content-type")?.startsWith("text/event-stream")) return response.text();
   const reader = response.body?.getReader();

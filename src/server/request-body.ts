@@ -1,14 +1,52 @@
 import { isUtf8 } from "node:buffer";
 import { A2AError } from "../protocol/index.ts";
+import type { HttpRequest } from "./http-exchange.ts";
 
-/** The text of a body that has arrived whole, or why it has none. */
+const JSON_MEDIA_TYPES = new Set(["application/json", "application/a2a+json"]);
+
+/** Returns the text of a complete request body, or an error when the body is not UTF-8. */
 export function decodeBodyText(bytes: Buffer): string | A2AError {
   return isUtf8(bytes)
     ? bytes.toString("utf8")
-    : new A2AError("PARSE_ERROR", "The body is not UTF-8; send JSON encoded as UTF-8.");
+    : new A2AError("PARSE_ERROR", "The request body is not UTF-8; send JSON encoded as UTF-8.");
 }
 
+/** Returns the error for a request body that exceeds `maxBytes`. */
 export function createPayloadTooLargeError(maxBytes: number): A2AError {
   const limit = `${maxBytes.toLocaleString("en")} bytes`;
-  return new A2AError("PAYLOAD_TOO_LARGE", `The body is larger than ${limit}; send large files by URL.`);
+  return new A2AError("PAYLOAD_TOO_LARGE", `The request body exceeds ${limit}; send large files by URL.`);
+}
+
+/**
+ * Throws CONTENT_TYPE_NOT_SUPPORTED when a request does not declare its body as uncompressed JSON. The check
+ * of the content type also stops cross-site requests, because a browser sends other media types without a
+ * CORS preflight.
+ */
+export function assertJsonContentType(request: HttpRequest): void {
+  const encoding = request.header("content-encoding");
+  if (encoding !== undefined && encoding !== "identity") {
+    const text = `The request body has the content encoding ${encoding}; send it uncompressed.`;
+    throw new A2AError("CONTENT_TYPE_NOT_SUPPORTED", text);
+  }
+  const contentType = request.header("content-type");
+  if (contentType === "application/json") return;
+  const mediaType = contentType?.split(";", 1)[0]?.trim().toLowerCase();
+  if (mediaType !== undefined && JSON_MEDIA_TYPES.has(mediaType)) return;
+  const problem = contentType ? `is ${JSON.stringify(contentType.slice(0, 80))}` : "has no Content-Type";
+  const text = `The request body ${problem}; send "Content-Type: application/json".`;
+  throw new A2AError("CONTENT_TYPE_NOT_SUPPORTED", text);
+}
+
+/** Returns the parsed JSON of a request body, or `undefined` for an empty body, which CancelTask allows. */
+export async function readJsonBody(request: HttpRequest, maxBytes: number): Promise<unknown> {
+  const text = await request.text(maxBytes);
+  if (text === "") return undefined;
+  assertJsonContentType(request);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : "unknown";
+    const message = `The request body is not JSON (${why}); send one JSON object as UTF-8.`;
+    throw new A2AError("PARSE_ERROR", message, { cause });
+  }
 }

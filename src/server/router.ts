@@ -1,42 +1,38 @@
-import type { Caller } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import { ANONYMOUS_CALLER, authenticateCaller } from "./auth/authenticate-caller.ts";
-import type { AuthenticateFunction } from "./auth/auth-scheme.ts";
+import { handleJsonRpc } from "./bindings/json-rpc.ts";
+import { assertMethod } from "./bindings/method-not-allowed.ts";
 import type { BindingContext } from "./bindings/request-pipeline.ts";
+import { createRestErrorReply, handleRest } from "./bindings/rest.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "./http-exchange.ts";
-import { handleJsonRpc, resolveJsonRpcErrorDialect, createJsonRpcErrorReply } from "./bindings/json-rpc.ts";
-import {
-  handleRest,
-  createMethodNotAllowedReply,
-  resolveRestErrorDialect as presumedRest,
-  createRestErrorReply,
-} from "./bindings/rest.ts";
-import { getAgentPath, type ServedAgent } from "./served-agent.ts";
 import type { JwksProvider } from "./jwks-provider.ts";
-import { handleTaskEvents, matchTaskEventsPath } from "./bindings/task-events.ts";
+import { getAgentPath, type ServedAgent } from "./served-agent.ts";
 
 const CARD_PATH = "/.well-known/agent-card.json";
 const JWKS_PATH = "/.well-known/jwks.json";
-/** Where cards were before A2A 0.3. */
+/** Path of agent cards before A2A 0.3. */
 const LEGACY_CARD_PATH = "/.well-known/agent.json";
 const READ_METHODS = ["GET", "HEAD"];
 
-/** What the router needs beside the bindings. */
+/** Settings and services that the router needs, in addition to those of the bindings. */
 export interface RouterContext extends BindingContext {
-  /** In the order in which they were given. */
+  /** Agents by id, in the order in which they were passed to `createServer`. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
-  /** Answers for the root: the first of them. */
+  /** The agent that is served at the root path: the first one. */
   readonly defaultAgent: ServedAgent | undefined;
-  readonly authenticate: AuthenticateFunction | undefined;
-  /** What the URLs in cards begin with; undefined takes the request's origin. */
+  /** Base URL of the URLs in agent cards. Default: the origin of the request. */
   readonly publicUrl: string | undefined;
-  /** The public keys of what the server signs. */
+  /**
+   * Provides the public keys for the signatures of the server. `undefined` on a server that signs nothing.
+   */
   readonly jwksProvider: JwksProvider | undefined;
-  /** Refuses requests that may not be answered at all. */
+  /** Throws for a request whose Host header is not allowed. */
   readonly assertHostAllowed: (request: HttpRequest) => void;
 }
 
-/** Answers any request: agent by path, card or binding by what follows. Never rejects. */
+/**
+ * Returns the reply to a request. The path selects the agent, and the rest of the path selects its card or a
+ * binding. Never rejects: every error becomes an error reply.
+ */
 export async function routeRequest(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
   try {
     context.assertHostAllowed(request);
@@ -47,77 +43,51 @@ export async function routeRequest(request: HttpRequest, context: RouterContext)
 }
 
 function dispatchRequest(request: HttpRequest, context: RouterContext): HttpReply | Promise<HttpReply> {
-  const { path, method } = request;
+  const { path } = request;
   if (path === "/a2a" || path === "/a2a/") return handleAgentList(request, context);
-  if (path === JWKS_PATH && context.jwksProvider) return handleJwks(request, context, context.jwksProvider);
+  if (path === JWKS_PATH && context.jwksProvider) return handleJwks(request, context.jwksProvider);
   const { agent, rest } = findAgentByPath(path, context);
-  if (!agent) {
-    const text = `There is no agent at ${path}; GET /a2a lists the agents of this server.`;
-    throw new A2AError("NOT_FOUND", text);
-  }
+  if (!agent) throw createAgentNotFoundError(`at ${path}`);
   if (rest === CARD_PATH || rest === LEGACY_CARD_PATH) {
-    if (!READ_METHODS.includes(method))
-      return createMethodNotAllowedReply(request, context.specRevision, READ_METHODS);
-    return (findAgentByAssistantId(request, context) ?? agent).cardPublisher.handle(
-      request,
-      getBaseUrl(request, context),
-    );
+    assertMethod(request, READ_METHODS);
+    const { cardPublisher } = findAgentByAssistantId(request, context) ?? agent;
+    return cardPublisher.handle(request, getBaseUrl(request, context));
   }
-  if (rest !== "" && rest !== "/") return dispatchToBinding(request, agent, context, rest);
-  return method === "POST"
-    ? dispatchToBinding(request, agent, context, undefined)
-    : createMethodNotAllowedReply(request, context.specRevision, ["POST"]);
+  if (rest !== "" && rest !== "/") return handleRest(request, agent, context, rest);
+  assertMethod(request, ["POST"]);
+  return handleJsonRpc(request, agent, context);
 }
 
-/** Lets the caller in and hands the request to its binding: REST for a `path` below the agent's URL, else JSON-RPC. */
-function dispatchToBinding(
-  request: HttpRequest,
-  agent: ServedAgent,
-  context: RouterContext,
-  path: string | undefined,
-): Promise<HttpReply> {
-  const answer = (caller: Caller): Promise<HttpReply> => {
-    const admitted = { request, agent, caller };
-    if (path === undefined) return handleJsonRpc(admitted, context);
-    const followed = matchTaskEventsPath(request, context, path);
-    return followed === undefined
-      ? handleRest(admitted, context, path)
-      : handleTaskEvents(admitted, context, followed);
-  };
-  if (!context.authenticate) return answer(ANONYMOUS_CALLER);
-  return authenticateCaller(request, context.authenticate).then(answer, (error: unknown) => {
-    const refusal = context.reportError("authenticate", error);
-    return path === undefined
-      ? createJsonRpcErrorReply(null, refusal, resolveJsonRpcErrorDialect(request, context))
-      : createRestErrorReply(request, context.specRevision, refusal, presumedRest(request, context, path));
-  });
+function createAgentNotFoundError(place: string): A2AError {
+  return new A2AError("NOT_FOUND", `This server has no agent ${place}; GET /a2a lists its agents.`);
 }
 
-/** The agent that a path belongs to, and what follows the agent's own path. */
+/** Returns the agent that a path addresses, and the part of the path that follows the agent's URL. */
 function findAgentByPath(
   path: string,
-  { agents, defaultAgent: byDefault }: RouterContext,
+  { agents, defaultAgent }: RouterContext,
 ): { agent: ServedAgent | undefined; rest: string } {
   if (path.startsWith("/a2a/")) {
     const end = path.indexOf("/", "/a2a/".length);
     const id = decodeUriComponentOrEmpty(path.slice("/a2a/".length, end < 0 ? undefined : end));
     return { agent: agents.get(id), rest: end < 0 ? "" : path.slice(end) };
   }
-  return { agent: byDefault, rest: path };
+  return { agent: defaultAgent, rest: path };
 }
 
-/** The agent whose card the simple dialect asks the root for: `?assistant_id=…`. */
+/**
+ * Returns the agent of a card request in the simple dialect, which names the agent with `?assistant_id=…`.
+ */
 function findAgentByAssistantId(
   { path, query }: HttpRequest,
-  { simpleDialect: simple, agents }: RouterContext,
+  { simpleDialect, agents }: RouterContext,
 ): ServedAgent | undefined {
-  if (!simple || path !== CARD_PATH || query === "") return undefined;
+  if (!simpleDialect || path !== CARD_PATH || query === "") return undefined;
   const id = new URLSearchParams(query).get("assistant_id");
   if (id === null) return undefined;
   const agent = agents.get(id);
   if (agent) return agent;
-  const text = `There is no agent ${JSON.stringify(id.slice(0, 80))}; GET /a2a lists the agents of this server.`;
-  throw new A2AError("NOT_FOUND", text);
+  throw createAgentNotFoundError(`with the id ${JSON.stringify(id.slice(0, 80))}`);
 }
 
 function decodeUriComponentOrEmpty(text: string): string {
@@ -128,14 +98,13 @@ function decodeUriComponentOrEmpty(text: string): string {
   }
 }
 
-/** Who is here: name, description, endpoint and card of every agent. */
+/** Returns the id, name, description, URL, and card URL of every agent. */
 async function handleAgentList(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
-  if (!READ_METHODS.includes(request.method))
-    return createMethodNotAllowedReply(request, context.specRevision, READ_METHODS);
+  assertMethod(request, READ_METHODS);
   const base = getBaseUrl(request, context);
   const agents = await Promise.all(
-    [...context.agents.values()].map(async ({ id, cardPublisher: card }) => {
-      const { name, description } = await card.getDescription();
+    [...context.agents.values()].map(async ({ id, cardPublisher }) => {
+      const { name, description } = await cardPublisher.loadDescription();
       const url = base + getAgentPath(id);
       return { id, name, description, url, cardUrl: url + CARD_PATH };
     }),
@@ -143,17 +112,14 @@ async function handleAgentList(request: HttpRequest, context: RouterContext): Pr
   return createJsonReply(200, JSON.stringify({ agents }));
 }
 
-/** Public, like the card: whoever is sent something that this server signed may verify it. */
-async function handleJwks(
-  request: HttpRequest,
-  { specRevision: revision }: RouterContext,
-  keys: JwksProvider,
-): Promise<HttpReply> {
-  if (!READ_METHODS.includes(request.method))
-    return createMethodNotAllowedReply(request, revision, READ_METHODS);
-  return createJsonReply(200, JSON.stringify(await keys.getJwks()), {
-    "cache-control": "public, max-age=300",
-  });
+/**
+ * Returns the public keys. The key set needs no authentication, so that every receiver of a signature can
+ * verify it.
+ */
+async function handleJwks(request: HttpRequest, jwksProvider: JwksProvider): Promise<HttpReply> {
+  assertMethod(request, READ_METHODS);
+  const body = JSON.stringify(await jwksProvider.getJwks());
+  return createJsonReply(200, body, { "cache-control": "public, max-age=300" });
 }
 
 function getBaseUrl(request: HttpRequest, { publicUrl }: RouterContext): string {

@@ -19,7 +19,7 @@ import {
   type RpcResponse,
 } from "./server.fixture.ts";
 
-/** What every door to a server must do alike. */
+/** Defines the tests that every kind of endpoint must pass. */
 export function defineServerContract(name: string, open: TestEndpointFactory): void {
   describe(`a server, through ${name}`, () => {
     const visit = new TestClient();
@@ -37,14 +37,14 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
     defineExtensionsContract(open);
     defineInputModesContract(open);
 
-    it("keeps the agents' tasks apart [E13]", async () => {
+    it("isolates the tasks of its agents [E13]", async () => {
       const { id } = await taskFrom("echo x");
       expect((await rpc("GetTask", { id }, {}, "/a2a/silent")).error?.code).toBe(-32001);
       expect((await rpc("ListTasks", {}, {}, "/a2a/silent")).result).toMatchObject({ totalSize: 0 });
       expect((await rpc("GetTask", { id }, {}, "/a2a/parrot")).result).toMatchObject({ id });
     });
 
-    it("keeps tenants apart [E13, K-02]", async () => {
+    it("isolates tenants [E13, K-02]", async () => {
       const sent = await rpc("SendMessage", { message: buildMessage("echo x"), tenant: "a" });
       const id = sent.result?.task?.id;
       expect((await rpc("GetTask", { id, tenant: "a" })).result).toMatchObject({ id });
@@ -52,7 +52,7 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
       expect((await rpc("GetTask", { id })).error?.code).toBe(-32001);
     });
 
-    it("refuses a body that is too large, and lives on [D-05, E14]", async () => {
+    it("rejects a body that is too large, and continues to work [D-05, E14]", async () => {
       const small = await open({ parrot }, { store: "memory", limits: { maxBodyBytes: 1000 } });
       const body = JSON.stringify({ message: buildMessage("x".repeat(2000)) });
       const response = await small.endpoint.send("/message:send", {
@@ -71,7 +71,7 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
       await small.endpoint.close();
     });
 
-    it("refuses a body that is not UTF-8 [C-06]", async () => {
+    it("rejects a body that is not UTF-8 [C-06]", async () => {
       const response = await visit.endpoint.send("/", {
         method: "POST",
         headers: V1_JSON_HEADERS,
@@ -80,7 +80,7 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
       expect(((await response.json()) as RpcResponse).error?.code).toBe(-32700);
     });
 
-    it("lets nobody in who is not authenticated, in either binding; the card is public [M-01, M-11]", async () => {
+    it("requires authentication in both bindings, except for the card [M-01, M-11]", async () => {
       const guarded = await open(
         { parrot },
         {
@@ -103,7 +103,7 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
       await guarded.endpoint.close();
     });
 
-    it("follows the tables of 1.0.0 when told to [D-05]", async () => {
+    it("uses the status table of 1.0.0 when configured [D-05]", async () => {
       const old = await open({ parrot }, { store: "memory", specRevision: "1.0.0" });
       const sent = await old.endpoint.send("/message:send", {
         method: "POST",
@@ -121,13 +121,13 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
       await old.endpoint.close();
     });
 
-    it("reads a request without a version by its shape when told to [B-07]", async () => {
+    it("infers a missing version from the request when configured [B-07]", async () => {
       const sloppy = await open({ parrot }, { store: "memory", missingVersionPolicy: "infer" });
       expect((await sloppy.endpoint.send("/tasks")).status).toBe(200);
       await sloppy.endpoint.close();
     });
 
-    it("gives a message an id of its own when told to, and refuses it otherwise", async () => {
+    it("assigns a missing message id when configured, and rejects the message otherwise", async () => {
       const lenient = await open({ parrot }, { store: "memory", autoMessageId: true });
       const nameless = { message: { ...buildMessage("echo x"), messageId: undefined } };
       const rpcBody = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: nameless };
@@ -146,7 +146,7 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
       await lenient.endpoint.close();
     });
 
-    it("ends its streams between two events when it closes, and says that they are cut [D-10]", async () => {
+    it("ends its streams between two events with an error when it closes [D-10]", async () => {
       const { endpoint: own, server } = await open({ parrot }, { store: "memory" });
       const start = (text: string): Promise<Response> =>
         own.send("/message:stream", {
@@ -154,8 +154,8 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
           headers: V1_JSON_HEADERS,
           body: JSON.stringify({ message: buildMessage(text) }),
         });
-      const asked = await readServerSentEvents(await start("ask"));
-      const { task } = (asked[0] as { data: { task: Task } }).data;
+      const events = await readServerSentEvents(await start("ask"));
+      const { task } = (events[0] as { data: { task: Task } }).data;
       const subscribed = await own.send(`/tasks/${task.id}:subscribe`, {
         method: "POST",
         headers: V1_JSON_HEADERS,

@@ -2,14 +2,17 @@ import type { Agent, AgentEvent, Run } from "../engine/index.ts";
 import { getText, type Task } from "../protocol/index.ts";
 import type { Server, ServerOptions } from "./index.ts";
 
-/** A way to send requests to a server, and to stop doing so. */
+/** An endpoint that sends test requests to a server. */
 export interface TestEndpoint {
   readonly url: string;
   send(path: string, init?: RequestInit): Promise<Response>;
   close(): Promise<void>;
 }
 
-/** Says what its message asks for: `echo …`, `chunks n`, `ask`, `wait` (until aborted), `throw`. */
+/**
+ * An agent that runs the command in its message: `echo …`, `chunks n`, `ask`, `wait` (until aborted), or
+ * `throw`.
+ */
 export const parrot: Agent = {
   describe: () => ({
     name: "parrot",
@@ -35,7 +38,7 @@ export const parrot: Agent = {
 export const V1_HEADERS = { "a2a-version": "1.0" };
 export const V1_JSON_HEADERS: Record<string, string> = { ...V1_HEADERS, "content-type": "application/json" };
 let messageCount = 0;
-/** A message of its own. */
+/** Returns a message with a new id. */
 export const buildMessage = (text: string, more: object = {}): object => ({
   messageId: `m${++messageCount}`,
   role: "ROLE_USER",
@@ -53,7 +56,7 @@ export interface RpcResponse {
   };
 }
 
-/** Server-sent events of a body that ends: id and data of each. */
+/** Reads a complete stream and returns the id and the data of each server-sent event. */
 export async function readServerSentEvents(
   response: Response,
 ): Promise<{ id: number | undefined; data: unknown }[]> {
@@ -67,13 +70,16 @@ export async function readServerSentEvents(
   });
 }
 
-/** How a suite gets at a server through one kind of door. */
+/** Starts a server and returns an endpoint of one kind, such as a socket or `fetch`. */
 export type TestEndpointFactory = (
   agents: Record<string, Agent>,
   options?: ServerOptions,
 ) => Promise<{ endpoint: TestEndpoint; server: Server }>;
 
-/** A door to a server with two agents, `parrot` and `silent` (which neither streams nor sends push notifications), and what one does at it. */
+/**
+ * A test client for a server with two agents: `parrot`, and `silent`, which supports neither streaming nor
+ * push notifications.
+ */
 export class TestClient {
   endpoint!: TestEndpoint;
 

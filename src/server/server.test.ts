@@ -10,12 +10,12 @@ import { parrot, type TestEndpoint } from "./server.fixture.ts";
 defineServerContract("fetch", async (agents, options) => {
   const server = createServer(agents, options);
   const url = "http://agents.test";
-  const door: TestEndpoint = {
+  const endpoint: TestEndpoint = {
     url,
     send: (path, init) => server.fetch(new Request(url + path, init)),
     close: () => server.close({ graceMs: 50 }),
   };
-  return Promise.resolve({ endpoint: door, server });
+  return Promise.resolve({ endpoint, server });
 });
 
 defineServerContract("a Node listener", async (agents, options) => {
@@ -43,7 +43,7 @@ const buildMessageBody = (text: string): string =>
   JSON.stringify({ message: { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] } });
 
 describe("a listening server", () => {
-  it("does not listen where others reach it without authentication", async () => {
+  it("does not listen beyond loopback without authentication", async () => {
     const server = createServer(parrot, { store: "memory" });
     await expect(server.listen({ host: "0.0.0.0" })).rejects.toThrow(/allowUnauthenticated: true/);
     await server.close();
@@ -52,19 +52,19 @@ describe("a listening server", () => {
     await open.close();
   });
 
-  it("waits for no connection on which nothing was ever asked, as browsers open them in advance", async () => {
+  it("closes without waiting for connections without a request, which browsers open in advance", async () => {
     const server = createServer(parrot, { store: "memory" });
     const { port } = await server.listen();
     const socket = connect(port, "127.0.0.1");
     await once(socket, "connect");
-    // Accepted behind it, so that the server knows of both.
+    // This connection is accepted after the idle one, so the server knows both.
     await fetch(`http://127.0.0.1:${port}/.well-known/agent-card.json`).then((answer) => answer.text());
     const hungUp = once(socket, "close");
     await server.close({ graceMs: 60_000 });
     expect(await hungUp).toEqual([false]);
   });
 
-  it("does not answer on loopback under a foreign name", async () => {
+  it("rejects a foreign Host header on loopback", async () => {
     const server = createServer(parrot, { store: "memory", publicUrl: "https://agents.example.com" });
     const { port } = await server.listen();
     const status = (host: string): Promise<number | undefined> =>
@@ -81,7 +81,7 @@ describe("a listening server", () => {
     await server.close();
   });
 
-  it("says in its card where it is published, and nothing of where it runs [A-03, A-09]", async () => {
+  it("has only its public URL in the card [A-03, A-09]", async () => {
     const server = createServer(parrot, { store: "memory", publicUrl: "https://agents.example.com/all/" });
     const { agents, port } = await server.listen();
     expect(agents).toEqual([
@@ -99,7 +99,7 @@ describe("a listening server", () => {
     await server.close();
   });
 
-  it("keeps a silent stream alive with comments [E4, G-05]", async () => {
+  it("sends comments on an idle stream [E4, G-05]", async () => {
     const server = createServer(parrot, { store: "memory", heartbeatMs: 40 });
     const { url } = await server.listen();
     const response = await fetch(`${url}/message:stream`, {
@@ -116,10 +116,11 @@ describe("a listening server", () => {
     await server.close({ graceMs: 50 });
   });
 
-  it("holds a bounded amount for a client that does not read [E5, G-06]", async () => {
+  it("buffers a bounded amount for a client that does not read [E5, G-06]", async () => {
     const server = createServer(parrot, { store: "memory", mergeChunks: false });
     const { port, url } = await server.listen();
-    // A socket that is never read: the kernel's buffers fill, then the server must stop writing, not buffer.
+    // Nothing reads this socket. When the kernel's buffers are full, the server must stop writing instead of
+    // buffering.
     const stalled = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = httpRequest(
         { port, method: "POST", path: "/message:stream", headers: V1_JSON_HEADERS },
@@ -140,7 +141,7 @@ describe("a listening server", () => {
         }
       ).status.state;
     while ((await state()) !== "TASK_STATE_COMPLETED") await delay(20);
-    // The task went on without its reader; now the reader takes everything that it has not seen.
+    // The task has continued without its reader. The reader now receives all events that it missed.
     let ids = 0;
     let rest = "";
     for await (const bytes of stalled) {
@@ -152,7 +153,7 @@ describe("a listening server", () => {
     await server.close();
   });
 
-  it("tells the truth when its store can not be opened, and tries again", async () => {
+  it("returns UNAVAILABLE when its store cannot be opened, and tries again", async () => {
     const server = createServer(parrot, { store: "sqlite:/dev/null/nowhere.db" });
     const response = await server.fetch(new Request("http://agents.test/a2a"));
     expect(response.status).toBe(503);
@@ -161,42 +162,46 @@ describe("a listening server", () => {
   });
 });
 
-describe("an agent that describes itself wrongly", () => {
+describe("an agent with an invalid description", () => {
   const skill = { id: "s", name: "S", description: "d", tags: [] };
   const wrong = { name: "twice", description: "", skills: [skill, skill], iconUrl: "icon.png" };
   const words =
-    /The agent "twice" describes itself wrongly: iconUrl must be .*; skills\[1\]\.id "s" is there twice\./;
+    /The agent "twice" has an invalid description: iconUrl must be .*; skills\[1\]\.id "s" is used more than once\./;
 
-  it("is not listened for [A-11]", async () => {
+  it("prevents the server from listening [A-11]", async () => {
     const server = createServer({ ...parrot, describe: () => wrong }, { store: "memory" });
     await expect(server.listen()).rejects.toThrow(words);
     await server.close();
   });
 
-  it("is found out as soon as it does, when that takes its time, and may do better next time", async () => {
+  it("fails the request when an asynchronous description is invalid, and is loaded again", async () => {
     let described: { name: string; description: string } = wrong;
-    const told: unknown[] = [];
+    const reportedErrors: unknown[] = [];
     const server = createServer(
       { ...parrot, describe: () => Promise.resolve(described) },
-      { store: "memory", observer: { onError: ({ error }) => void told.push(error) } },
+      { store: "memory", observer: { onError: ({ error }) => void reportedErrors.push(error) } },
     );
     const { url } = await server.listen();
     const card = (): Promise<Response> => fetch(`${url}/.well-known/agent-card.json`);
     expect((await card()).status).toBe(500);
-    expect(told.map(String)).toEqual([expect.stringMatching(words)]);
+    expect(reportedErrors.map(String)).toEqual([expect.stringMatching(words)]);
     described = { name: "once", description: "" };
     expect(await (await card()).json()).toMatchObject({ name: "once" });
     await server.close();
   });
 });
 
-describe("what is no agent", () => {
+describe("a value that is not an agent", () => {
   it.each([
-    ["nothing", undefined, "There is no agent to serve"],
-    ["a generator that nothing was made of", async function* () {}, "There is no agent to serve"],
-    ["an agent of another kind", { name: "weather", runAsync() {} }, '"name" is no agent; make one with'],
-    ["a name for nothing", { weather: undefined }, '"weather" is no agent; make one with'],
-  ])("is refused before anything is opened: %s", (_, agents, message) => {
+    ["nothing", undefined, "createServer was called without an agent"],
+    ["a generator function", async function* () {}, "createServer was called without an agent"],
+    [
+      "an ADK agent",
+      { name: "weather", runAsync() {} },
+      'The value of "name" in createServer is not an agent',
+    ],
+    ["an undefined agent", { weather: undefined }, 'The value of "weather" in createServer is not an agent'],
+  ])("is rejected before the store is opened: %s", (_, agents, message) => {
     expect(() => createServer(agents as never)).toThrow(message);
   });
 });

@@ -13,6 +13,7 @@ import {
   type Agent,
   type TaskStore,
 } from "../engine/index.ts";
+import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
 import { EventStreamRegistry, type ErrorReporter } from "./bindings/event-stream.ts";
@@ -24,7 +25,7 @@ import { startGrpcServer, type GrpcServer, type GrpcOptions } from "./bindings/g
 import { BasePathRequest } from "./base-path-request.ts";
 import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
 import { toNodeListener } from "./node-listener.ts";
-import { assertSafeBind, HostHeaderGuard, isLoopback } from "./loopback-protection.ts";
+import { assertSafeBind, HostHeaderGuard } from "./loopback-protection.ts";
 import { resolveStore } from "./resolve-store.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
 import { assertValidOptions, SUPPORTED_VERSIONS, type ServerOptions } from "./options.ts";
@@ -39,39 +40,55 @@ import {
   type ServedAgentOptions,
 } from "./served-agent.ts";
 
+/** Options for `Server.listen`. */
 export interface ListenOptions {
-  /** 0 (default) takes any free port. */
+  /** Port to listen on. Default: 0, which selects any free port. */
   readonly port?: number;
-  /** Default 127.0.0.1: this machine only. */
+  /**
+   * Host name or address to listen on. Default: `127.0.0.1`, which accepts connections from this machine
+   * only.
+   */
   readonly host?: string;
-  /** Also listens for gRPC, on a port of its own. Takes the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. */
+  /**
+   * Also serves gRPC, on a separate port. Requires the packages `@grpc/grpc-js` and `@bufbuild/protobuf`.
+   * Default: false.
+   */
   readonly grpc?: boolean | GrpcOptions;
 }
 
-/** Where a listening server is. */
+/** The addresses of a listening server. */
 export interface ServerAddress {
   readonly url: string;
   readonly host: string;
   readonly port: number;
-  /** Where gRPC is served, when it is. */
+  /** The address of the gRPC listener. Absent when gRPC is not served. */
   readonly grpc?: { readonly host: string; readonly port: number };
   readonly agents: readonly { readonly id: string; readonly url: string; readonly cardUrl: string }[];
 }
 
-/** One or several agents, served over A2A. */
+/** A server for one or several agents over A2A. */
 export interface Server {
-  /** For hosts that speak `Request` and `Response` (Hono, Next, Deno, Bun, workers). Opens the store at first use. */
+  /**
+   * Request handler for hosts that use `Request` and `Response`: Hono, Next, Deno, Bun, and workers. Opens
+   * the store at first use.
+   */
   readonly fetch: (request: Request) => Promise<Response>;
-  /** For `node:http` and what is built on it. */
+  /**
+   * Request handler for `node:http` and for frameworks based on it, such as Express and Fastify. Opens the
+   * store at first use.
+   */
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   /**
-   * Opens the store, settles what an earlier process left unfinished, and listens. Rejects for an agent whose
-   * description can not be a card.
+   * Opens the store, recovers tasks that an earlier process left unfinished, and starts to listen. Rejects
+   * when the description of an agent is not valid as an agent card.
    */
   listen(options?: ListenOptions): Promise<ServerAddress>;
-  /** The store that is used, for what else is to live in it. */
+  /** The task store of the server. Other parts of the application may use it too. */
   readonly store: TaskStore;
-  /** Ends streams between two events, stops agents (`graceMs`, default 2,000, to end by themselves), closes the store. */
+  /**
+   * Stops the server: aborts running agents, ends open streams between two events, and closes the store.
+   * Agents have `graceMs` milliseconds to finish. Default: 2,000.
+   */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
 
@@ -79,8 +96,8 @@ const DEFAULT_MAX_BODY_BYTES = 10 * 1024 * 1024;
 const DEFAULT_HEARTBEAT_MS = 15_000;
 
 /**
- * Puts agents on the network. `agents`: one agent, or several by the ids under which they are served (`/a2a/{id}`);
- * the first also answers at the root. Nothing happens before `listen` or the first request.
+ * Creates a server for one agent, or for several agents by id. Each agent is served at `/a2a/{id}`, and the
+ * first one also at the root. The server opens no store and no port before `listen` or the first request.
  */
 export function createServer(
   agents: Agent | Readonly<Record<string, Agent>>,
@@ -100,7 +117,7 @@ class AgentServer implements Server {
   #openPromise: Promise<void> | undefined;
   #isOpen = false;
   #httpServer: HttpServer | undefined;
-  /** All that are open. */
+  /** All open connections. */
   readonly #sockets = new Set<Socket>();
   #grpcServer: GrpcServer | undefined;
   #isLoopbackOnly = false;
@@ -112,31 +129,31 @@ class AgentServer implements Server {
     this.store = resolveStore(options.store);
     this.#pushService = createPushService(options.push ?? {}, this.store, options.observer);
     const observer = withSafeListeners(options.observer ?? {});
-    const told: ErrorReporter = (where, error) => {
+    const reportError: ErrorReporter = (where, error) => {
       if (!(error instanceof A2AError) || isServerFault(error)) observer.onError?.({ where, error });
       return A2AError.from(error);
     };
-    this.#eventStreams = new EventStreamRegistry(options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, told);
-    const hostNames = new HostHeaderGuard(options.publicUrl);
-    const gate = options.authenticate === undefined ? undefined : new Authenticator(options.authenticate);
-    // The URL that paths are appended to.
+    this.#eventStreams = new EventStreamRegistry(options.heartbeatMs ?? DEFAULT_HEARTBEAT_MS, reportError);
+    const hostGuard = new HostHeaderGuard(options.publicUrl);
+    const authenticator =
+      options.authenticate === undefined ? undefined : new Authenticator(options.authenticate);
+    // URL paths are appended to this URL, so it must not end in a slash.
     const publicUrl = options.publicUrl?.replace(/\/+$/, "");
-    const {
-      cardSigning: signing,
-      inputModePolicy: inputModes,
-      tenants,
-      cardFormat: card,
-      basePath,
-    } = options;
-    const checkTenant = tenants && createTenantAssertion(tenants);
-    const tenant = findSingleTenant(tenants);
-    const pushNotifications = this.#pushService !== undefined;
-    const about = { gate, publicUrl, tenant, checkTenant, signing, inputModes, pushNotifications };
-    const how = { versions, card, ...about };
-    const served = this.#createServedAgents(agents, how);
+    const { cardSigning, inputModePolicy, tenants, cardFormat, basePath } = options;
+    const servedAgents = this.#createServedAgents(agents, {
+      versions,
+      cardFormat,
+      cardSigning,
+      inputModePolicy,
+      authenticator,
+      publicUrl,
+      tenant: findSingleTenant(tenants),
+      assertTenantServed: tenants && createTenantAssertion(tenants),
+      pushNotifications: this.#pushService !== undefined,
+    });
     this.#routerContext = {
-      agents: served,
-      defaultAgent: served.values().next().value,
+      agents: servedAgents,
+      defaultAgent: servedAgents.values().next().value,
       eventStreams: this.#eventStreams,
       specRevision: options.specRevision ?? "1.0.1",
       versions,
@@ -144,31 +161,34 @@ class AgentServer implements Server {
       autoMessageId: options.autoMessageId ?? false,
       simpleDialect: (options.simpleDialect ?? true) && versions.includes("0.3"),
       maxBodyBytes: options.limits?.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
-      authenticate: gate && ((credentials) => gate.authenticate(credentials)),
+      authenticate: authenticator && ((request) => authenticator.authenticate(request)),
       publicUrl,
-      jwksProvider: createJwksProvider(this.#pushService?.signer, signing),
+      jwksProvider: createJwksProvider(this.#pushService?.signer, cardSigning),
       assertHostAllowed: (request) => {
         if (this.#isLoopbackOnly && !options.authenticate)
-          hostNames.assertAllowed(request.header("host") ?? "");
+          hostGuard.assertAllowed(request.header("host") ?? "");
       },
-      reportError: told,
+      reportError,
     };
-    // Both need no `this`, so that a host can be given them as they are.
+    // Neither function uses `this`, so that both can be passed to a host as values.
     this.listener = (incoming, outgoing) => {
       const request = new NodeRequest(
         incoming,
         basePath === undefined ? undefined : getOriginalUrl(incoming),
       );
-      const neighbour = this.#findMountedHandler(request);
-      if (neighbour)
-        toNodeListener((asked) => this.#callMountedHandler(neighbour, asked, request))(incoming, outgoing);
+      const handler = this.#findMountedHandler(request);
+      if (handler)
+        toNodeListener((fetchRequest) => this.#callMountedHandler(handler, fetchRequest, request))(
+          incoming,
+          outgoing,
+        );
       else void this.#handle(request).then((reply) => sendReply(reply, request, outgoing));
     };
-    this.fetch = async (request) => {
-      const given = new FetchRequest(request);
-      const neighbour = this.#findMountedHandler(given);
-      if (neighbour) return await this.#callMountedHandler(neighbour, request, given);
-      return toResponse(await this.#handle(given), given);
+    this.fetch = async (fetchRequest) => {
+      const request = new FetchRequest(fetchRequest);
+      const handler = this.#findMountedHandler(request);
+      if (handler) return await this.#callMountedHandler(handler, fetchRequest, request);
+      return toResponse(await this.#handle(request), request);
     };
   }
 
@@ -176,11 +196,11 @@ class AgentServer implements Server {
     assertSafeBind(host, this.#options);
     const grpcOptions = grpc === true ? {} : grpc;
     if (grpcOptions) assertSafeBind(grpcOptions.host ?? host, this.#options);
-    // Keys that can not sign are known now, and not when the first signature is due.
+    // An invalid signing key must fail here, not at the first signature.
     await this.#routerContext.jwksProvider?.getJwks();
-    for (const { cardPublisher: card } of this.#routerContext.agents.values()) void card.loadDescription();
+    for (const { cardPublisher } of this.#routerContext.agents.values()) void cardPublisher.loadDescription();
     await this.#ensureOpen();
-    this.#isLoopbackOnly = isLoopback(host);
+    this.#isLoopbackOnly = isLoopbackHost(host);
     const http = createHttpServer({ keepAliveTimeout: 65_000 }, this.listener);
     this.#httpServer = http;
     http.on("connection", (socket: Socket) => {
@@ -195,13 +215,10 @@ class AgentServer implements Server {
     if (!grpcOptions) return address;
     const { heartbeatMs = DEFAULT_HEARTBEAT_MS } = this.#options;
     try {
-      this.#grpcServer = await startGrpcServer(this.#routerContext, grpcOptions, {
-        host,
-        port: address.port,
-        heartbeatMs,
-      });
+      const httpServer = { host, port: address.port, heartbeatMs };
+      this.#grpcServer = await startGrpcServer(this.#routerContext, httpServer, grpcOptions);
     } catch (error) {
-      // Half of what was asked for would be found out late.
+      // Without gRPC the server would be incomplete, which the operator would notice late.
       await new Promise((resolve) => http.close(resolve));
       throw error;
     }
@@ -210,58 +227,52 @@ class AgentServer implements Server {
 
   async close({ graceMs = 2000 }: { graceMs?: number } = {}): Promise<void> {
     const http = this.#httpServer;
-    // Deadlines keep no process alive, but one that ends before them would leave its tasks as they are.
-    const awake = setInterval(() => {}, 2 ** 30);
+    // This timer keeps the process alive until the tasks are closed. The deadline timers do not.
+    const keepAlive = setInterval(() => {}, 2 ** 30);
     const closed = Promise.all([
       new Promise<void>((resolve) => (http ? http.close(() => resolve()) : resolve())),
       this.#grpcServer?.drain(),
     ]);
     await Promise.all([...this.#routerContext.agents.values()].map(({ engine }) => engine.close(graceMs)));
-    const sent = this.#pushService?.close(graceMs);
+    const pushClosed = this.#pushService?.close(graceMs);
     this.#eventStreams.closeAll();
     this.#grpcServer?.closeStreams();
     http?.closeIdleConnections();
-    // To Node those are idle that have asked something; others are opened in advance, and may never ask.
+    // Node counts a connection as idle only after its first request. Clients also open connections in
+    // advance.
     for (const socket of this.#sockets) if (socket.bytesRead === 0) socket.destroy();
-    const cut = setTimeout(() => {
+    const deadline = setTimeout(() => {
       http?.closeAllConnections();
       this.#grpcServer?.forceShutdown();
     }, graceMs);
     await closed;
-    clearTimeout(cut);
-    await sent;
-    clearInterval(awake);
+    clearTimeout(deadline);
+    await pushClosed;
+    clearInterval(keepAlive);
     if (this.#openPromise) await this.#openPromise.then(() => this.store.close());
   }
 
-  #createServedAgents(agents: [string, Agent][], how: ServedAgentOptions): Map<string, ServedAgent> {
-    const {
-      observer,
-      limits,
-      mergeChunks: merge,
-      deduplicateMessages: deduplicate,
-      cancelGraceMs,
-    } = this.#options;
-    const committer = new Committer(this.store, systemClock);
-    const shared = {
+  #createServedAgents(agents: [string, Agent][], options: ServedAgentOptions): Map<string, ServedAgent> {
+    const { observer, limits, mergeChunks, deduplicateMessages, cancelGraceMs } = this.#options;
+    const engineOptions = {
       store: this.store,
-      committer,
+      committer: new Committer(this.store, systemClock),
       push: this.#pushService,
       ...(observer ? { observer } : {}),
       ...(limits ? { limits } : {}),
-      ...(merge === undefined ? {} : { merge }),
-      ...(deduplicate === undefined ? {} : { deduplicate }),
+      ...(mergeChunks === undefined ? {} : { mergeChunks }),
+      ...(deduplicateMessages === undefined ? {} : { deduplicateMessages }),
       ...(cancelGraceMs === undefined ? {} : { cancelGraceMs }),
     };
     return new Map(
-      agents.map(([id, agent]) => [
-        id,
-        createServedAgent(id, agent, new Engine({ ...shared, agent, agentId: id }), how),
-      ]),
+      agents.map(([id, agent]) => {
+        const engine = new Engine({ ...engineOptions, agent, agentId: id });
+        return [id, createServedAgent(id, agent, engine, options)];
+      }),
     );
   }
 
-  /** Opens the store once; a failure is told to whoever asked, and tried again by the next. */
+  /** Opens the store once. A failure rejects the waiting requests, and the next request tries again. */
   #ensureOpen(): Promise<void> {
     this.#openPromise ??= this.#openStore().catch((error: unknown) => {
       this.#openPromise = undefined;
@@ -278,38 +289,40 @@ class AgentServer implements Server {
   }
 
   #findMountedHandler({ path }: HttpRequest): MountedHandler | undefined {
-    const { mountedHandlers: beside, basePath = "" } = this.#options;
-    if (!beside?.length || !path.startsWith(`${basePath}/`)) return undefined;
-    const below = path.slice(basePath.length);
-    return beside.find((one) => one.matchesPath(below));
+    const { mountedHandlers = [], basePath = "" } = this.#options;
+    if (mountedHandlers.length === 0 || !path.startsWith(`${basePath}/`)) return undefined;
+    const relativePath = path.slice(basePath.length);
+    return mountedHandlers.find((handler) => handler.matchesPath(relativePath));
   }
 
   async #callMountedHandler(
-    neighbour: MountedHandler,
-    asked: Request,
-    given: HttpRequest,
+    handler: MountedHandler,
+    fetchRequest: Request,
+    request: HttpRequest,
   ): Promise<Response> {
     try {
-      this.#routerContext.assertHostAllowed(given);
-      return await neighbour.handle(asked, async () => {
+      this.#routerContext.assertHostAllowed(request);
+      return await handler.handle(fetchRequest, async () => {
         await this.#ensureOpen();
-        return await createCallerContext(given, this.#routerContext);
+        return await createCallerContext(request, this.#routerContext);
       });
-    } catch (error) {
-      const refusal = this.#routerContext.reportError("beside the agents", error);
-      return toResponse(createRestErrorReply(given, this.#routerContext.specRevision, refusal), given);
+    } catch (thrown) {
+      const error = this.#routerContext.reportError("mounted handler", thrown);
+      return toResponse(this.#createErrorReply(request, error), request);
     }
   }
 
-  #handle(given: HttpRequest): Promise<HttpReply> {
+  #createErrorReply(request: HttpRequest, error: A2AError): HttpReply {
+    return createRestErrorReply(request, this.#routerContext.specRevision, error);
+  }
+
+  #handle(request: HttpRequest): Promise<HttpReply> {
     const { basePath } = this.#options;
-    if (basePath === undefined) return this.#routeWhenOpen(given);
+    if (basePath === undefined) return this.#routeWhenOpen(request);
     try {
-      return this.#routeWhenOpen(new BasePathRequest(given, basePath));
+      return this.#routeWhenOpen(new BasePathRequest(request, basePath));
     } catch (error) {
-      return Promise.resolve(
-        createRestErrorReply(given, this.#routerContext.specRevision, A2AError.from(error)),
-      );
+      return Promise.resolve(this.#createErrorReply(request, A2AError.from(error)));
     }
   }
 
@@ -322,7 +335,7 @@ class AgentServer implements Server {
       await this.#ensureOpen();
     } catch (error) {
       this.#routerContext.reportError("store", error);
-      const text = "The server's store can not be opened; its log has the cause.";
+      const text = "The server cannot open its store; the server log has the cause.";
       return createRestErrorReply(
         request,
         this.#routerContext.specRevision,
@@ -344,7 +357,9 @@ class AgentServer implements Server {
   }
 }
 
-/** A failure of the server's that an error tells callers less about than its cause tells us. */
+/**
+ * Returns true for a server fault whose cause is hidden from callers and therefore reported to the observer.
+ */
 function isServerFault({ reason, cause }: A2AError): boolean {
   return cause !== undefined && (reason === "INTERNAL" || reason === "UNAVAILABLE");
 }

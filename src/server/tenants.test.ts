@@ -28,13 +28,13 @@ const buildHeaders = (credentials: string): Record<string, string> => ({
   authorization: credentials,
 });
 
-/** The status of ListTasks in a tenant, with credentials for another or for none. */
+/** Returns the status of a ListTasks request in a tenant, with credentials for another tenant or for none. */
 async function getListStatus(tenant: string, credentials: string): Promise<number> {
   const path = tenant === "" ? "/tasks" : `/${tenant}/tasks`;
   return (await fetch(url + path, { headers: buildHeaders(credentials) })).status;
 }
 
-/** The reason why JSON-RPC refuses ListTasks in a tenant. */
+/** Returns the error reason of a ListTasks request over JSON-RPC in a tenant. */
 async function getListErrorReason(tenant: string | undefined, credentials = ""): Promise<string | undefined> {
   const params = tenant === undefined ? {} : { tenant };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks", params });
@@ -51,19 +51,19 @@ const fetchCardTenants = async (path: string): Promise<(string | undefined)[]> =
 };
 
 describe("tenants", () => {
-  it("are closed to credentials for another [E13, M-02, M-03]", async () => {
+  it("reject credentials for another tenant [E13, M-02, M-03]", async () => {
     await startServer();
     expect(await getListStatus("red", "red")).toBe(200);
     expect(await getListStatus("blue", "red")).toBe(403);
     expect(await getListErrorReason("blue", "red")).toBe("PERMISSION_DENIED");
   });
 
-  it("are left to the request where credentials are for none [K-02]", async () => {
+  it("are selected by the request when credentials have no tenant [K-02]", async () => {
     await startServer();
     expect(await getListStatus("blue", "")).toBe(200);
   });
 
-  it("that a caller may choose are counted as one caller's [E14]", async () => {
+  it("that a caller may choose share one limit [E14]", async () => {
     await startServer({ limits: { runsPerCaller: 1 } }, parrot);
     const say = async (tenant: string, credentials: string, text: string): Promise<number> => {
       const body = JSON.stringify({
@@ -75,12 +75,12 @@ describe("tenants", () => {
     };
     expect(await say("red", "", "wait")).toBe(200);
     expect([await say("blue", "", "echo"), await say("", "", "echo")]).toEqual([429, 429]);
-    // Who has the same name in a tenant of its own is somebody else.
+    // The same principal in an assigned tenant is a different caller.
     expect(await say("red", "red", "wait")).toBe(200);
     expect(await say("", "red", "echo")).toBe(429);
   });
 
-  it("that are not served are not found, in either binding; none named is none served [K-02]", async () => {
+  it("that are not served return NOT_FOUND in both bindings, also without a tenant [K-02]", async () => {
     await startServer({ tenants: ["red", "blue"] });
     expect([
       await getListStatus("red", ""),
@@ -97,15 +97,15 @@ describe("tenants", () => {
       await getListErrorReason("green"),
       await getListErrorReason(undefined),
     ]).toEqual([undefined, "NOT_FOUND", "NOT_FOUND"]);
-    // Credentials for one tenant tell nothing of which others there are.
+    // Credentials for one tenant do not reveal which other tenants exist.
     expect([await getListStatus("blue", "red"), await getListStatus("green", "red")]).toEqual([403, 403]);
   });
 
-  it("may be looked up for each caller; a failure lets nobody in [K-02, M-03]", async () => {
-    const asked: unknown[] = [];
+  it("can be checked by a function, whose failure rejects the request [K-02, M-03]", async () => {
+    const checkedTenants: unknown[] = [];
     await startServer({
       tenants: async (tenant, { principal }) => {
-        asked.push([tenant, principal]);
+        checkedTenants.push([tenant, principal]);
         if (tenant === "broken") throw new A2AError("UNAVAILABLE", "Later.");
         return Promise.resolve(tenant === "red");
       },
@@ -115,10 +115,10 @@ describe("tenants", () => {
       await getListStatus("blue", ""),
       await getListStatus("broken", ""),
     ]).toEqual([200, 404, 503]);
-    expect(asked).toEqual(["red", "blue", "broken"].map((tenant) => [tenant, "alice"]));
+    expect(checkedTenants).toEqual(["red", "blue", "broken"].map((tenant) => [tenant, "alice"]));
   });
 
-  it("are named by the card when there is but one, else only to whom they are of [A-09]", async () => {
+  it("are in the card when there is only one, otherwise only in the extended card [A-09]", async () => {
     await startServer({ tenants: ["red"] });
     expect(await fetchCardTenants("/.well-known/agent-card.json")).toEqual(["red", "red"]);
     await server.close();
@@ -127,7 +127,7 @@ describe("tenants", () => {
     expect(await fetchCardTenants("/blue/extendedAgentCard")).toEqual(["blue", "blue"]);
   });
 
-  it("in path and body must be one [D-11]", async () => {
+  it("must be equal in path and body [D-11]", async () => {
     await startServer();
     const send = async (tenant: string): Promise<number> => {
       const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "Hello" }] };

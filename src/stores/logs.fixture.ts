@@ -1,4 +1,4 @@
-/** Logs for the tests of stores: by hand, and at random. */
+/** Creates task logs for store tests, both fixed and random. */
 import * as fc from "fast-check";
 import type { LogAppend, TaskScope } from "../engine/index.ts";
 import {
@@ -18,7 +18,7 @@ import {
 export const aliceScope: TaskScope = { tenant: "acme", principal: "alice", agent: "echo" };
 export const bobScope: TaskScope = { ...aliceScope, principal: "bob" };
 
-/** `2026-01-01T00:00:00.000Z` and so many milliseconds. */
+/** Formats the time `milliseconds` after `2026-01-01T00:00:00.000Z`. */
 export function formatTestTime(milliseconds: number): string {
   return new Date(Date.UTC(2026, 0, 1) + milliseconds).toISOString();
 }
@@ -35,8 +35,8 @@ export function createStatusEvent(taskId: string, state: TaskState, time = 0): T
   return { statusUpdate: { taskId, contextId: "talk", status: { state, timestamp: formatTestTime(time) } } };
 }
 
-export function createChunkEvent(taskId: string, words: string): TaskEvent {
-  const artifact = { artifactId: "answer", parts: [text(words)] };
+export function createChunkEvent(taskId: string, content: string): TaskEvent {
+  const artifact = { artifactId: "answer", parts: [text(content)] };
   return { artifactUpdate: { taskId, contextId: "talk", artifact, append: true } };
 }
 
@@ -44,7 +44,10 @@ export function createUserMessage(messageId: string): Message {
   return { messageId, role: "ROLE_USER", parts: [text("hello")] };
 }
 
-/** The append that puts `events` behind the first `after` ones of alice's log; the status is the newest among them. */
+/**
+ * Creates an append of `events` to alice's log with `after` existing events. Its status is the newest status
+ * among the events.
+ */
 export function createAppend(
   taskId: string,
   after: number,
@@ -52,9 +55,9 @@ export function createAppend(
   options: Partial<LogAppend> = {},
 ): LogAppend {
   const newest = events.findLast((event) => "task" in event || "statusUpdate" in event);
-  const holder = newest && ("task" in newest ? newest.task : "statusUpdate" in newest && newest.statusUpdate);
-  const { state, timestamp = formatTestTime(0) } = holder
-    ? holder.status
+  const source = newest && ("task" in newest ? newest.task : "statusUpdate" in newest && newest.statusUpdate);
+  const { state, timestamp = formatTestTime(0) } = source
+    ? source.status
     : { state: "TASK_STATE_WORKING" as const };
   return {
     scope: aliceScope,
@@ -68,7 +71,7 @@ export function createAppend(
   };
 }
 
-/** The task that a whole log makes, folded without any store. */
+/** Folds a complete log into its task, without a store. */
 export function foldLog(log: readonly TaskEvent[]): Task {
   let task: Task | undefined;
   for (const event of log) {
@@ -85,21 +88,21 @@ const messageArbitrary: fc.Arbitrary<Message> = fc.record({
   parts: fc.array(
     fc.oneof(
       fc.record({ text: fc.string({ unit: "grapheme" }) }),
-      // JSON has no -0.
+      // JSON cannot represent -0.
       fc.record({ data: fc.jsonValue().map((value) => JSON.parse(JSON.stringify(value)) as never) }),
     ),
     { minLength: 1, maxLength: 3 },
   ),
 });
 
-/** Anything that could happen to `taskId` after its birth, legal or not. */
+/** Generates an event for an existing task, allowed or not. */
 function createEventArbitrary(taskId: string): fc.Arbitrary<TaskEvent> {
   const artifacts = fc.record({
     artifactId: fc.constantFrom("answer", "file"),
     parts: messageArbitrary.map(({ parts }) => parts),
   });
   return fc.oneof(
-    { weight: 3, arbitrary: fc.string().map((words) => createChunkEvent(taskId, words)) },
+    { weight: 3, arbitrary: fc.string().map((content) => createChunkEvent(taskId, content)) },
     messageArbitrary.map((message) => ({ message })),
     fc.constantFrom(...TASK_STATES).map((state) => createStatusEvent(taskId, state)),
     fc
@@ -108,7 +111,7 @@ function createEventArbitrary(taskId: string): fc.Arbitrary<TaskEvent> {
   );
 }
 
-/** Random legal logs of `taskId`, each cut into pieces of one event or more. */
+/** Generates random valid logs of a task, each split into pieces of one or more events. */
 export function createSplitLogArbitrary(taskId: string): fc.Arbitrary<TaskEvent[][]> {
   return fc
     .record({
@@ -118,7 +121,7 @@ export function createSplitLogArbitrary(taskId: string): fc.Arbitrary<TaskEvent[
     .map(({ events, sizes }) => splitBySizes(keepLegalEvents([createTaskEvent(taskId), ...events]), sizes));
 }
 
-/** `items` in consecutive pieces of the given sizes. */
+/** Splits `items` into consecutive pieces of the given sizes. */
 export function splitBySizes<T>(items: readonly T[], sizes: readonly number[]): T[][] {
   const pieces: T[][] = [];
   let start = 0;
@@ -133,7 +136,7 @@ function keepLegalEvents(events: readonly TaskEvent[]): TaskEvent[] {
   let state: TaskState | undefined;
   const log: TaskEvent[] = [];
   for (const event of events) {
-    // Most logs should become long, so most of the early ends are left out.
+    // Skip most of the early terminal states, because most logs should be long.
     if ("statusUpdate" in event && isTerminal(event.statusUpdate.status.state) && log.length % 5) continue;
     if (findRefusal(state, event)) continue;
     log.push(event);

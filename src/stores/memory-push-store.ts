@@ -2,22 +2,22 @@ import type { PushStore, TaskScope, Webhook, WebhookProgress, WebhookRegistratio
 import { isTerminal, type TaskState } from "../protocol/index.ts";
 import { getScopeKey } from "./scope-key.ts";
 
-/** What is asked about a task that has a webhook, or is to get one. */
+/** Looks up the current seq and state of a task. */
 type TaskStateLookup = (
   scope: TaskScope,
   taskId: string,
 ) => { readonly seq: number; readonly state: TaskState } | undefined;
 
-/** Webhooks in the memory of this process. */
+/** Stores webhooks in the memory of the process. */
 export class MemoryPushStore implements PushStore {
   readonly #findTaskState: TaskStateLookup;
   readonly #byTask = new Map<string, Map<string, Webhook>>();
-  /** Those that are owed something, or will be, as long as their tasks go on. */
+  /** Webhooks that need deliveries now or may need them while their tasks continue. */
   readonly #undelivered = new Map<number, { scope: TaskScope; taskId: string; id: string }>();
   #lastKey = 0;
 
-  constructor(look: TaskStateLookup) {
-    this.#findTaskState = look;
+  constructor(findTaskState: TaskStateLookup) {
+    this.#findTaskState = findTaskState;
   }
 
   async put(
@@ -29,7 +29,7 @@ export class MemoryPushStore implements PushStore {
     return task && this.register(scope, taskId, task.seq, registration);
   }
 
-  /** Registers a webhook for what comes behind `after`. */
+  /** Registers a webhook for events after the seq `after`. */
   register(
     scope: TaskScope,
     taskId: string,
@@ -38,12 +38,12 @@ export class MemoryPushStore implements PushStore {
   ): Webhook {
     const known = this.#findTaskWebhooks(scope, taskId)?.get(config.id);
     const key = known?.key ?? ++this.#lastKey;
-    const delivered = known?.deliveredSeq ?? after;
-    const webhook = { key, scope, taskId, config, version, deliveredSeq: delivered };
+    const deliveredSeq = known?.deliveredSeq ?? after;
+    const webhook = { key, scope, taskId, config, version, deliveredSeq };
     const siblings = this.#findTaskWebhooks(scope, taskId) ?? new Map<string, Webhook>();
     this.#byTask.set(getTaskKey(scope, taskId), siblings.set(config.id, webhook));
     const task = this.#findTaskState(scope, taskId);
-    if (task && (task.seq > delivered || !isTerminal(task.state)))
+    if (task && (task.seq > deliveredSeq || !isTerminal(task.state)))
       this.#undelivered.set(key, { scope, taskId, id: config.id });
     return webhook;
   }
@@ -78,16 +78,10 @@ export class MemoryPushStore implements PushStore {
   }
 
   async saveProgress(progress: readonly WebhookProgress[]): Promise<void> {
-    for (const {
-      key,
-      deliveredSeq: delivered,
-      isFinished: finished,
-      failingSince,
-      deadLetter: dead,
-    } of progress) {
-      const place = this.#undelivered.get(key);
-      const siblings = place && this.#findTaskWebhooks(place.scope, place.taskId);
-      const known = siblings?.get(place?.id ?? "");
+    for (const { key, deliveredSeq, isFinished, failingSince, deadLetter } of progress) {
+      const location = this.#undelivered.get(key);
+      const siblings = location && this.#findTaskWebhooks(location.scope, location.taskId);
+      const known = siblings?.get(location?.id ?? "");
       if (!siblings || !known) continue;
       const { scope, taskId, config, version } = known;
       siblings.set(config.id, {
@@ -96,23 +90,23 @@ export class MemoryPushStore implements PushStore {
         taskId,
         config,
         version,
-        deliveredSeq: Math.max(known.deliveredSeq, delivered),
+        deliveredSeq: Math.max(known.deliveredSeq, deliveredSeq),
         ...(failingSince === undefined ? {} : { failingSince }),
-        ...(dead ? { deadLetter: dead } : {}),
+        ...(deadLetter ? { deadLetter } : {}),
       });
-      if (finished || dead) this.#undelivered.delete(key);
+      if (isFinished || deadLetter) this.#undelivered.delete(key);
     }
   }
 
   async listDead(limit: number): Promise<Webhook[]> {
     const all = [...this.#byTask.values()].flatMap((siblings) => [...siblings.values()]);
     return all
-      .filter(({ deadLetter: dead }) => dead)
+      .filter(({ deadLetter }) => deadLetter)
       .toSorted((a, b) => b.key - a.key)
       .slice(0, limit);
   }
 
-  /** The task is gone. */
+  /** Removes the webhooks of an evicted task. */
   removeTask(scope: TaskScope, taskId: string): void {
     if (this.#byTask.size === 0) return;
     for (const { key } of this.#findTaskWebhooks(scope, taskId)?.values() ?? [])

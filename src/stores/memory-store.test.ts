@@ -7,7 +7,7 @@ import { commitAppend, defineTaskStoreContract } from "./task-store.contract.ts"
 defineTaskStoreContract("MemoryStore", () => new MemoryStore());
 
 describe("MemoryStore", () => {
-  it("forgets the task that finished longest ago, with its messages [E14]", async () => {
+  it("evicts the task that finished first, with its messages [E14]", async () => {
     const store = new MemoryStore({ maxFinishedTasks: 2 });
     await commitAppend(store, createAppend("open", 0, [createTaskEvent("open")]));
     for (const id of ["a", "b", "c"]) {
@@ -27,7 +27,7 @@ describe("MemoryStore", () => {
     expect(await store.findMessage(aliceScope, "m-a")).toEqual({ taskId: "a", seq: 1 });
   });
 
-  it("forgets a task's webhooks with the task [E14]", async () => {
+  it("evicts a task's webhooks with the task [E14]", async () => {
     const store = new MemoryStore({ maxFinishedTasks: 1 });
     for (const id of ["a", "b"]) {
       await commitAppend(
@@ -40,7 +40,7 @@ describe("MemoryStore", () => {
     expect(await store.pushStore.listDue(0, 10)).toMatchObject([{ taskId: "b", deliveredSeq: 0 }]);
   });
 
-  it("refuses a bound that keeps nothing", () => {
-    expect(() => new MemoryStore({ maxFinishedTasks: 0 })).toThrow("whole number of at least 1");
+  it("rejects a limit of zero tasks", () => {
+    expect(() => new MemoryStore({ maxFinishedTasks: 0 })).toThrow("integer of at least 1");
   });
 });

@@ -18,12 +18,15 @@ import { getScopeKey } from "./scope-key.ts";
 
 const SHORT_LOG_LENGTH = 16;
 
-/** One task: its log, and as much of it as was folded so far. */
+/** A task's log, and the task folded from its first events. */
 interface TaskLog {
   readonly scopeData: ScopeData;
   readonly taskId: string;
   readonly contextId: string;
-  /** Replaced, not pushed to, by the few appends of a short task: a grown array would keep four times the room. */
+  /**
+   * Appends to a short log replace this array, because an array that grows by `push` reserves up to four
+   * times the memory.
+   */
   events: LogEvent[];
   /** Ids of the caller's messages in the log. */
   messageIds: string[];
@@ -34,7 +37,7 @@ interface TaskLog {
   foldedCount: number;
 }
 
-/** All that one scope owns. */
+/** The tasks and messages of one scope. */
 interface ScopeData {
   readonly scope: TaskScope;
   readonly key: string;
@@ -43,13 +46,14 @@ interface ScopeData {
 }
 
 export interface MemoryStoreOptions {
-  /** How many finished tasks are kept: 10,000 unless told. */
+  /** Maximum number of finished tasks to keep. Default: 10,000. */
   readonly maxFinishedTasks?: number;
 }
 
 /**
- * Tasks in the memory of this process; they end with it. Bounded: beyond `maxFinishedTasks` the task that finished
- * longest ago is forgotten with its messages, and reads find nothing. Unfinished tasks are never forgotten.
+ * Stores tasks in the memory of the process. Its size is bounded: when there are more than `maxFinishedTasks`
+ * finished tasks, the store evicts the task that finished first, with its messages. Unfinished tasks are
+ * never evicted.
  */
 export class MemoryStore implements TaskStore {
   readonly name = "memory";
@@ -61,14 +65,14 @@ export class MemoryStore implements TaskStore {
   });
   readonly pushStore: PushStore = this.#pushStore;
   readonly #maxFinishedTasks: number;
-  /** A ring: the slot of `#oldest` is the next to be taken. */
+  /** A ring buffer. The task at `#ringIndex` is evicted next. */
   readonly #finishedRing: TaskLog[] = [];
   #ringIndex = 0;
   #lastUsedScope: ScopeData | undefined;
 
   constructor({ maxFinishedTasks = 10_000 }: MemoryStoreOptions = {}) {
     if (!Number.isInteger(maxFinishedTasks) || maxFinishedTasks < 1) {
-      throw new RangeError(`maxFinishedTasks is ${maxFinishedTasks}; make it a whole number of at least 1.`);
+      throw new RangeError(`maxFinishedTasks is ${maxFinishedTasks}; it must be an integer of at least 1.`);
     }
     this.#maxFinishedTasks = maxFinishedTasks;
   }
@@ -100,20 +104,20 @@ export class MemoryStore implements TaskStore {
 
   async list(
     scope: TaskScope,
-    { contextId, status, statusSince: since, after, limit }: TaskListQuery,
+    { contextId, status, statusSince, after, limit }: TaskListQuery,
   ): Promise<TaskListPage> {
     const matches: TaskLog[] = [];
     for (const log of this.#findScopeData(scope)?.logs.values() ?? []) {
       if (contextId !== undefined && log.contextId !== contextId) continue;
       if (status !== undefined && log.state !== status) continue;
-      if (since !== undefined && log.timestamp < since) continue;
+      if (statusSince !== undefined && log.timestamp < statusSince) continue;
       matches.push(log);
     }
-    const behind = after ? matches.filter((log) => compareListOrder(log, after) > 0) : matches;
-    behind.sort(compareListOrder);
+    const remaining = after ? matches.filter((log) => compareListOrder(log, after) > 0) : matches;
+    remaining.sort(compareListOrder);
     return {
-      tasks: behind.slice(0, limit).map(foldCurrentTask),
-      hasMore: behind.length > limit,
+      tasks: remaining.slice(0, limit).map(foldCurrentTask),
+      hasMore: remaining.length > limit,
       total: matches.length,
     };
   }
@@ -146,19 +150,19 @@ export class MemoryStore implements TaskStore {
     scope,
     taskId,
     contextId,
-    expectedSeq: after,
+    expectedSeq,
     events,
     status,
     messages,
     webhooks,
     turn,
   }: LogAppend): AppendRefusal | undefined {
-    const owner = this.#getScopeData(scope);
-    const known = owner.logs.get(taskId);
-    if ((known?.events.length ?? 0) !== after) return "conflict";
-    if (hasDuplicateMessage(owner, messages)) return "duplicate-message";
+    const scopeData = this.#getScopeData(scope);
+    const known = scopeData.logs.get(taskId);
+    if ((known?.events.length ?? 0) !== expectedSeq) return "conflict";
+    if (hasDuplicateMessage(scopeData, messages)) return "duplicate-message";
     const log: TaskLog = known ?? {
-      scopeData: owner,
+      scopeData,
       taskId,
       contextId,
       events: [],
@@ -170,26 +174,30 @@ export class MemoryStore implements TaskStore {
       foldedCount: 0,
     };
     if (!known) {
-      owner.logs.insertNew(taskId, log);
-      this.#scopes.set(owner.key, owner);
+      scopeData.logs.insertNew(taskId, log);
+      this.#scopes.set(scopeData.key, scopeData);
     }
     appendToLog(log, events, messages);
-    for (const { messageId, seq } of messages) owner.messages.insertNew(messageId, { taskId, seq });
+    for (const { messageId, seq } of messages) scopeData.messages.insertNew(messageId, { taskId, seq });
     if (turn !== undefined) log.turn = turn ?? undefined;
     log.state = status.state;
     log.timestamp = status.timestamp;
-    if (webhooks) for (const webhook of webhooks) this.#pushStore.register(scope, taskId, after, webhook);
+    if (webhooks)
+      for (const webhook of webhooks) this.#pushStore.register(scope, taskId, expectedSeq, webhook);
     if (isTerminal(status.state)) this.#addFinished(log);
     return undefined;
   }
 
-  /** What a scope owns. Most requests come from the same few callers, one of them just before. */
+  /**
+   * Returns the data of a scope. It caches the last scope, because consecutive requests often come from the
+   * same caller.
+   */
   #findScopeData(scope: TaskScope): ScopeData | undefined {
-    const newest = this.#lastUsedScope;
-    if (newest && isSameScope(newest.scope, scope)) return newest;
-    const owned = this.#scopes.get(getScopeKey(scope));
-    if (owned) this.#lastUsedScope = owned;
-    return owned;
+    const lastUsed = this.#lastUsedScope;
+    if (lastUsed && isSameScope(lastUsed.scope, scope)) return lastUsed;
+    const scopeData = this.#scopes.get(getScopeKey(scope));
+    if (scopeData) this.#lastUsedScope = scopeData;
+    return scopeData;
   }
 
   #getScopeData(scope: TaskScope): ScopeData {
@@ -204,18 +212,18 @@ export class MemoryStore implements TaskStore {
   }
 
   #addFinished(log: TaskLog): void {
-    const forgotten = this.#finishedRing[this.#ringIndex];
+    const evicted = this.#finishedRing[this.#ringIndex];
     this.#finishedRing[this.#ringIndex] = log;
     this.#ringIndex = (this.#ringIndex + 1) % this.#maxFinishedTasks;
-    if (forgotten) this.#evict(forgotten);
+    if (evicted) this.#evict(evicted);
   }
 
-  #evict({ scopeData: owner, taskId, messageIds }: TaskLog): void {
-    owner.logs.delete(taskId);
-    this.#pushStore.removeTask(owner.scope, taskId);
-    for (const messageId of messageIds) owner.messages.delete(messageId);
-    if (owner.logs.size > 0) return;
-    this.#scopes.delete(owner.key);
+  #evict({ scopeData, taskId, messageIds }: TaskLog): void {
+    scopeData.logs.delete(taskId);
+    this.#pushStore.removeTask(scopeData.scope, taskId);
+    for (const messageId of messageIds) scopeData.messages.delete(messageId);
+    if (scopeData.logs.size > 0) return;
+    this.#scopes.delete(scopeData.key);
     this.#lastUsedScope = undefined;
   }
 }
@@ -237,14 +245,14 @@ function hasDuplicateMessage({ messages: known }: ScopeData, messages: LogAppend
   );
 }
 
-/** Folds what was appended since the last time: nothing is folded for a task that nobody loads. */
+/** Returns a copy of the current task. Events are folded only when the task is loaded. */
 function foldCurrentTask(log: TaskLog): Task {
   log.task = replayEvents(log.task, log.events.slice(log.foldedCount));
   log.foldedCount = log.events.length;
   return copyTask(log.task as Task);
 }
 
-/** The order of lists: newest status first, then by task id, descending too. */
+/** Compares positions in list order: newest status first, then by descending task id. */
 function compareListOrder(a: TaskListCursor, b: TaskListCursor): number {
   if (a.timestamp !== b.timestamp) return a.timestamp > b.timestamp ? -1 : 1;
   if (a.taskId === b.taskId) return 0;

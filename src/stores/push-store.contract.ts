@@ -19,14 +19,16 @@ export function createRegistration(
 const listConfigIds = (webhooks: readonly Webhook[] | undefined): string[] | undefined =>
   webhooks?.map(({ config }) => config.id);
 
-/** What a store promises about webhooks. `storeOf` gives the store of the running test: open and empty. */
-export function definePushStoreContract(storeOf: () => TaskStore): void {
+/**
+ * Defines the contract tests for webhooks. `getStore` returns the store of the running test, open and empty.
+ */
+export function definePushStoreContract(getStore: () => TaskStore): void {
   describe("a webhook", () => {
     let store: TaskStore;
     let push: PushStore;
 
     beforeEach(async () => {
-      store = storeOf();
+      store = getStore();
       expect(store.pushStore).toBeDefined();
       push = store.pushStore as PushStore;
       expect(
@@ -40,14 +42,14 @@ export function definePushStoreContract(storeOf: () => TaskStore): void {
       return webhook as Webhook;
     }
 
-    it("is kept as it was registered, and begins behind what there is [I-01, I-02]", async () => {
-      const given = createRegistration("w", {
+    it("is stored unchanged and starts after the existing events [I-01, I-02]", async () => {
+      const registration = createRegistration("w", {
         token: "t0k€n",
         authentication: { scheme: "Bearer", credentials: "secret" },
       });
-      const webhook = await push.put(aliceScope, "t", { ...given, version: "0.3" });
+      const webhook = await push.put(aliceScope, "t", { ...registration, version: "0.3" });
       expect(webhook).toEqual({
-        ...given,
+        ...registration,
         version: "0.3",
         key: webhook?.key,
         scope: aliceScope,
@@ -59,13 +61,13 @@ export function definePushStoreContract(storeOf: () => TaskStore): void {
       expect(await push.listDue(0, 10)).toEqual([]);
     });
 
-    it("is one of several, in the order of their registration [I-01]", async () => {
+    it("is listed with others in the order of registration [I-01]", async () => {
       for (const id of ["c", "a", "b"]) await put(id);
       await put("a");
       expect(listConfigIds(await push.list(aliceScope, "t"))).toEqual(["c", "a", "b"]);
     });
 
-    it("needs a task, of the same scope [I-03, E13]", async () => {
+    it("requires a task of the same scope [I-03, E13]", async () => {
       await put("w");
       for (const [scope, taskId] of [
         [aliceScope, "u"],
@@ -80,7 +82,7 @@ export function definePushStoreContract(storeOf: () => TaskStore): void {
       expect(listConfigIds(await push.list(aliceScope, "t"))).toEqual(["w"]);
     });
 
-    it("of the same name in another scope is another webhook [E13]", async () => {
+    it("with the same id in another scope is another webhook [E13]", async () => {
       await store.commit([createAppend("t", 0, [createTaskEvent("t")], { scope: bobScope })]);
       const mine = await put("w");
       const his = await put("w", bobScope);
@@ -90,7 +92,7 @@ export function definePushStoreContract(storeOf: () => TaskStore): void {
       expect(await push.list(bobScope, "t")).toEqual([]);
     });
 
-    it("is removed for good, and again without complaint [I-03]", async () => {
+    it("is removed permanently, and removing it again succeeds [I-03]", async () => {
       const first = await put("w");
       expect(await push.remove(aliceScope, "t", "w")).toBe(true);
       expect(await push.remove(aliceScope, "t", "w")).toBe(true);
@@ -104,7 +106,7 @@ export function definePushStoreContract(storeOf: () => TaskStore): void {
       expect(await push.get(aliceScope, "t", "w")).toEqual(second);
     });
 
-    it("is due once the log is longer than what was delivered, until it is not [E12]", async () => {
+    it("is due while the log has undelivered events [E12]", async () => {
       const { key } = await put("w");
       await store.commit([createAppend("t", 2, [createChunkEvent("t", "b"), createChunkEvent("t", "c")])]);
       expect(await push.listDue(0, 10)).toEqual([await push.get(aliceScope, "t", "w")]);
@@ -119,7 +121,7 @@ export function definePushStoreContract(storeOf: () => TaskStore): void {
       expect(await push.get(aliceScope, "t", "w")).toMatchObject({ deliveredSeq: 5 });
     });
 
-    it("never goes back in the log", async () => {
+    it("never moves back in the log", async () => {
       const { key } = await put("w");
       await push.saveProgress([{ key, deliveredSeq: 1, isFinished: false }]);
       expect(await push.get(aliceScope, "t", "w")).toMatchObject({ deliveredSeq: 2 });
@@ -142,7 +144,7 @@ export function definePushStoreContract(storeOf: () => TaskStore): void {
       ]);
     });
 
-    it("remembers since when it fails, until it does not [E12]", async () => {
+    it("records the time of the first failure until a delivery succeeds [E12]", async () => {
       const { key } = await put("w");
       await push.saveProgress([{ key, deliveredSeq: 2, isFinished: false, failingSince: 1_790_000_000_000 }]);
       expect(await push.get(aliceScope, "t", "w")).toMatchObject({ failingSince: 1_790_000_000_000 });
@@ -150,7 +152,7 @@ export function definePushStoreContract(storeOf: () => TaskStore): void {
       expect(await push.get(aliceScope, "t", "w")).not.toHaveProperty("failingSince");
     });
 
-    it("that is dead is due no more and tells why, until it is registered again [E12]", async () => {
+    it("that is dead has a reason and is not due until it is registered again [E12]", async () => {
       const { key } = await put("a");
       const other = await put("b");
       await store.commit([createAppend("t", 2, [createStatusEvent("t", "TASK_STATE_COMPLETED")])]);
@@ -175,7 +177,7 @@ export function definePushStoreContract(storeOf: () => TaskStore): void {
       expect(await push.listDue(0, 10)).toEqual([again]);
     });
 
-    it("may come with a task's birth, and is owed all of it [F-13]", async () => {
+    it("can be registered with a new task and receives all of its events [F-13]", async () => {
       const webhooks = [createRegistration("w"), createRegistration("x")];
       expect(
         await store.commit([
@@ -189,7 +191,7 @@ export function definePushStoreContract(storeOf: () => TaskStore): void {
       expect(listConfigIds(await push.listDue(0, 10))).toEqual(["w", "x"]);
     });
 
-    it("may come with a later message, and is owed what came with it [F-13]", async () => {
+    it("can be registered with a later message and receives its events [F-13]", async () => {
       await put("w");
       await store.commit([createAppend("t", 2, [createChunkEvent("t", "b")])]);
       const webhooks = [createRegistration("w", { token: "new" }), createRegistration("x")];
@@ -200,7 +202,7 @@ export function definePushStoreContract(storeOf: () => TaskStore): void {
       ]);
     });
 
-    it("is not registered by an append that is refused [F-13]", async () => {
+    it("is not registered by a rejected append [F-13]", async () => {
       const webhooks = [createRegistration("w")];
       expect(
         await store.commit([createAppend("t", 1, [createChunkEvent("t", "late")], { webhooks })]),
@@ -208,7 +210,7 @@ export function definePushStoreContract(storeOf: () => TaskStore): void {
       expect(await push.list(aliceScope, "t")).toEqual([]);
     });
 
-    it("of a task that has ended is kept, and owed nothing [I-02]", async () => {
+    it("of a finished task is stored and not due [I-02]", async () => {
       await store.commit([createAppend("t", 2, [createStatusEvent("t", "TASK_STATE_COMPLETED")])]);
       const webhook = await put("w");
       expect(await push.get(aliceScope, "t", "w")).toEqual(webhook);

@@ -1,6 +1,9 @@
 import { A2AError, fold, isEventRefusal, type LogEvent, type Task } from "../protocol/index.ts";
 
-/** Folds logged events into `task`, which the caller gives up; undefined when there is neither a task nor an event. */
+/**
+ * Folds logged events into `task`, which must not be used afterwards. Returns `undefined` when there is
+ * neither a task nor an event.
+ */
 export function replayEvents(task: Task | undefined, events: Iterable<LogEvent>): Task | undefined {
   let folded = task;
   for (const { seq, event } of events) {
@@ -8,7 +11,7 @@ export function replayEvents(task: Task | undefined, events: Iterable<LogEvent>)
     if (isEventRefusal(result)) {
       throw new A2AError(
         "INTERNAL",
-        `The log of a task is damaged at event ${seq}: ${result.refusalReason}. Restore the store from a backup.`,
+        `The log of a task is corrupt at event ${seq}: ${result.refusalReason}. Restore the store from a backup.`,
       );
     }
     folded = result;

@@ -1,6 +1,6 @@
 import type { TaskScope } from "../engine/index.ts";
 
-/** A scope as one string. Two scopes never have the same one, whatever characters their names are made of. */
+/** Returns a string that identifies a scope. Different scopes always have different keys. */
 export function getScopeKey({ tenant, principal, agent }: TaskScope): string {
   return `${tenant.length}:${principal.length}:${tenant}${principal}${agent}`;
 }

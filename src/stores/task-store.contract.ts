@@ -19,17 +19,19 @@ import { definePushStoreContract } from "./push-store.contract.ts";
 
 const NO_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };
 
-/** Commits one append that must be done. */
+/** Commits one append and expects it to succeed. */
 export async function commitAppend(store: TaskStore, one: LogAppend): Promise<void> {
   expect(await store.commit([one])).toEqual([undefined]);
 }
 
-/** The ids of alice's tasks that match. */
+/** Returns the ids of alice's matching tasks. */
 async function listTaskIds(store: TaskStore, query: Partial<TaskListQuery> = {}): Promise<string[]> {
   return (await store.list(aliceScope, { limit: 100, ...query })).tasks.map(({ id }) => id);
 }
 
-/** The ids on every page of alice's list, each page asked for behind the last task of the one before. */
+/**
+ * Returns the ids on every page of alice's list. Each page starts after the last task of the previous one.
+ */
 async function listTaskIdPages(
   store: TaskStore,
   query: Partial<TaskListQuery>,
@@ -47,13 +49,15 @@ async function listTaskIdPages(
   }
 }
 
-/** What every store promises to the engine. `make` gives a new, empty store that is not open yet. */
-export function defineTaskStoreContract(name: string, make: () => TaskStore): void {
+/**
+ * Defines the contract tests for every store. `createStore` returns a new, empty store that is not open yet.
+ */
+export function defineTaskStoreContract(name: string, createStore: () => TaskStore): void {
   describe(`${name} as a task store`, () => {
     let store: TaskStore;
 
     beforeEach(async () => {
-      store = make();
+      store = createStore();
       await store.open();
     });
 
@@ -78,7 +82,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(log), seq: 4 });
       });
 
-      it("may grow by several appends of one batch, and by many tasks at once", async () => {
+      it("accepts several appends in one batch, for several tasks", async () => {
         const batch = [
           createAppend("a", 0, [createTaskEvent("a")]),
           createAppend("b", 0, [createTaskEvent("b"), createStatusEvent("b", "TASK_STATE_COMPLETED")]),
@@ -95,12 +99,12 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         });
       });
 
-      it("of an unknown task is no task and no events", async () => {
+      it("of an unknown task has no task and no events", async () => {
         expect(await store.load(aliceScope, "t")).toBeUndefined();
         expect(await store.readEvents(aliceScope, "t", 0, NO_READ_LIMIT)).toEqual([]);
       });
 
-      it("loads a task that the caller may change without changing the store's", async () => {
+      it("loads a copy of the task", async () => {
         const log = [createTaskEvent("t"), createChunkEvent("t", "a")];
         await commitAppend(store, createAppend("t", 0, log));
         const loaded = await store.load(aliceScope, "t");
@@ -111,7 +115,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(log), seq: 2 });
       });
 
-      it("loads as the fold of its events, however they were cut into appends and batches [E1]", async () => {
+      it("loads as the fold of its events for any split into appends and batches [E1]", async () => {
         let count = 0;
         const batchSizes = fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 41, maxLength: 41 });
         await fc.assert(
@@ -136,7 +140,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         );
       });
 
-      it("is read in pieces, from any point, that join to the whole", async () => {
+      it("is read in pieces, from any position, without gaps or overlaps", async () => {
         const log = [
           createTaskEvent("t"),
           ...Array.from({ length: 30 }, (_, n) => createChunkEvent("t", "x".repeat(n))),
@@ -159,7 +163,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         );
       });
 
-      it("is read up to the limit of events, and of bytes: the event that passes it is the last", async () => {
+      it("is read up to a limit of events and of bytes, including the event that exceeds it", async () => {
         const log = [
           createTaskEvent("t"),
           createChunkEvent("t", "é".repeat(500)),
@@ -195,7 +199,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         expect(await store.readEvents(aliceScope, "t", 0, NO_READ_LIMIT)).toHaveLength(2);
       }
 
-      it("is refused when the log has moved on, or is not there yet, or is there already [E1]", async () => {
+      it("is rejected when the log is longer or shorter than expected [E1]", async () => {
         const late = createAppend("t", 1, [createChunkEvent("t", "late")], {
           messages: [{ messageId: "m2", seq: 2 }],
         });
@@ -209,7 +213,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         expect(await store.load(aliceScope, "u")).toBeUndefined();
       });
 
-      it("is refused when one of its messages is known, and leaves nothing of the others [E10]", async () => {
+      it("is rejected as a unit when one of its messages is known [E10]", async () => {
         const twice = [
           { messageId: "m2", seq: 3 },
           { messageId: "m1", seq: 4 },
@@ -227,7 +231,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         expect(await store.findMessage(aliceScope, "m1")).toEqual({ taskId: "t", seq: 1 });
       });
 
-      it("is refused when a message comes twice in its batch: the first one wins [E10]", async () => {
+      it("is rejected when an earlier append of its batch has the same message [E10]", async () => {
         const one = { messages: [{ messageId: "m9", seq: 1 }] };
         expect(
           await store.commit([
@@ -239,7 +243,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         expect(await store.load(aliceScope, "y")).toBeUndefined();
       });
 
-      it("that is refused keeps nobody else's from being done", async () => {
+      it("that is rejected does not affect the others of its batch", async () => {
         const batch = [
           createAppend("a", 0, [createTaskEvent("a")]),
           createAppend("t", 7, [createChunkEvent("t", "late")]),
@@ -258,31 +262,28 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         { ...aliceScope, tenant: "" },
         { ...aliceScope, principal: "bob" },
         { ...aliceScope, agent: "other" },
-        // The same names cut elsewhere.
+        // The same characters, split differently.
         { tenant: "acm", principal: "ealice", agent: "echo" },
         { tenant: "acme", principal: "alic", agent: "eecho" },
       ];
 
-      it.for(strangers)(
-        "$tenant/$principal/$agent sees nothing of another's tasks [E13]",
-        async (stranger) => {
-          const messages = [{ messageId: "m1", seq: 1 }];
-          await commitAppend(store, createAppend("t", 0, [createTaskEvent("t")], { messages }));
-          expect(await store.load(stranger, "t")).toBeUndefined();
-          expect(await store.readEvents(stranger, "t", 0, NO_READ_LIMIT)).toEqual([]);
-          expect(await store.list(stranger, { limit: 10 })).toEqual({ tasks: [], hasMore: false, total: 0 });
-          expect(await store.findMessage(stranger, "m1")).toBeUndefined();
-          expect(
-            await store.commit([createAppend("t", 1, [createChunkEvent("t", "x")], { scope: stranger })]),
-          ).toEqual(["conflict"]);
-          expect(await store.load(aliceScope, "t")).toEqual({
-            task: foldLog([createTaskEvent("t")]),
-            seq: 1,
-          });
-        },
-      );
+      it.for(strangers)("$tenant/$principal/$agent sees no tasks of other scopes [E13]", async (stranger) => {
+        const messages = [{ messageId: "m1", seq: 1 }];
+        await commitAppend(store, createAppend("t", 0, [createTaskEvent("t")], { messages }));
+        expect(await store.load(stranger, "t")).toBeUndefined();
+        expect(await store.readEvents(stranger, "t", 0, NO_READ_LIMIT)).toEqual([]);
+        expect(await store.list(stranger, { limit: 10 })).toEqual({ tasks: [], hasMore: false, total: 0 });
+        expect(await store.findMessage(stranger, "m1")).toBeUndefined();
+        expect(
+          await store.commit([createAppend("t", 1, [createChunkEvent("t", "x")], { scope: stranger })]),
+        ).toEqual(["conflict"]);
+        expect(await store.load(aliceScope, "t")).toEqual({
+          task: foldLog([createTaskEvent("t")]),
+          seq: 1,
+        });
+      });
 
-      it("has ids of its own: the same ones in another scope are other tasks and messages [E13]", async () => {
+      it("has separate ids: the same ids in another scope are other tasks and messages [E13]", async () => {
         const messages = [{ messageId: "m1", seq: 1 }];
         await commitAppend(store, createAppend("t", 0, [createTaskEvent("t")], { messages }));
         await commitAppend(
@@ -304,7 +305,10 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
     });
 
     describe("a list", () => {
-      /** Ten tasks, two at each millisecond, in contexts `even` and `odd`; the ones of `even` are completed. */
+      /**
+       * Creates ten tasks, two per millisecond, in the contexts `even` and `odd`. The tasks of `even` are
+       * completed.
+       */
       beforeEach(async () => {
         for (let n = 0; n < 10; n++) {
           const contextId = n % 2 ? "odd" : "even";
@@ -319,7 +323,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         );
       });
 
-      it("has the newest status first, and among equals the highest id", async () => {
+      it("is ordered by newest status, then by highest id", async () => {
         expect(await listTaskIds(store)).toEqual([
           "t9",
           "t8",
@@ -334,12 +338,12 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         ]);
       });
 
-      it("has whole tasks", async () => {
+      it("contains complete tasks", async () => {
         const { tasks } = await store.list(aliceScope, { limit: 1 });
         expect(tasks).toEqual([(await store.load(aliceScope, "t9"))?.task]);
       });
 
-      it("is filtered by context, by state and by time, alone and together", async () => {
+      it("is filtered by context, state, and time, alone and combined", async () => {
         expect(await listTaskIds(store, { contextId: "even" })).toEqual(["t8", "t6", "t4", "t2", "t0"]);
         expect(await listTaskIds(store, { status: "TASK_STATE_WORKING" })).toEqual([
           "t9",
@@ -365,7 +369,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         expect(await listTaskIds(store, { contextId: "nowhere" })).toEqual([]);
       });
 
-      it("is cut into pages that have every task once", async () => {
+      it("is split into pages that contain every task once", async () => {
         expect(await listTaskIdPages(store, {})).toEqual([
           ["t9", "t8", "t7"],
           ["t6", "t5", "t4"],
@@ -383,7 +387,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         ]);
       });
 
-      it("counts all that match, on whichever page", async () => {
+      it("counts all matching tasks on every page", async () => {
         const after = { timestamp: formatTestTime(1), taskId: "t2" };
         expect(await store.list(aliceScope, { limit: 1, after })).toMatchObject({ total: 10, hasMore: true });
         expect(await store.list(aliceScope, { limit: 2, after })).toMatchObject({
@@ -400,7 +404,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         ).toMatchObject({ total: 4 });
       });
 
-      it("misses no task that stays as it is while others move to the front", async () => {
+      it("includes every unchanged task while other tasks move to the front", async () => {
         const pages = await listTaskIdPages(store, {}, async (page) => {
           if (page === 1)
             await commitAppend(
@@ -419,7 +423,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
       });
     });
 
-    it("knows the unfinished tasks of all scopes, and not those that wait for their user [E9]", async () => {
+    it("lists the unfinished tasks of all scopes except tasks that wait for their user [E9]", async () => {
       for (const state of TASK_STATES) {
         const log = [
           createTaskEvent(state),
@@ -452,7 +456,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
       expect(found).toEqual(expect.arrayContaining(expected));
     });
 
-    it("keeps the newest turn of a task until it is told that there is none any more [E9]", async () => {
+    it("stores the newest turn of a task until it is deleted [E9]", async () => {
       const turn = { seq: 1, attempt: 1, request: { metadata: { a: 1 } }, service: { version: "0.3" } };
       const kept = async (): Promise<unknown[]> => (await store.listUnfinished()).map((task) => task.turn);
       await commitAppend(store, createAppend("t", 0, [createTaskEvent("t")], { turn }));
@@ -464,7 +468,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
         createAppend("t", 2, [createChunkEvent("t", "b")], { turn: { ...turn, attempt: 2 } }),
       );
       expect(await kept()).toEqual([{ ...turn, attempt: 2 }]);
-      // Refused, it leaves nothing of itself.
+      // A rejected append does not change the turn.
       await store.commit([createAppend("t", 9, [createChunkEvent("t", "c")], { turn })]);
       expect(await kept()).toEqual([{ ...turn, attempt: 2 }]);
       await commitAppend(store, createAppend("t", 3, [createChunkEvent("t", "c")], { turn: null }));
@@ -472,7 +476,7 @@ export function defineTaskStoreContract(name: string, make: () => TaskStore): vo
       expect(await kept()).toEqual([undefined]);
     });
 
-    it("loads the same with snapshots at any points as without", async () => {
+    it("loads the same task with and without snapshots", async () => {
       let count = 0;
       const snapshots = fc.array(fc.boolean(), { minLength: 41, maxLength: 41 });
       await fc.assert(

@@ -3,57 +3,77 @@ import type { SpecRevision } from "./error-mappings.ts";
 import type { JsonRpcId } from "./json-rpc.ts";
 import type { RouteMatcher } from "./route-matcher.ts";
 
-/** The protocol versions that are spoken here, `Major.Minor`. */
+/** Supported A2A protocol versions, as `Major.Minor`. */
 export type ProtocolVersion = "1.0" | "0.3";
 
-/** How a version writes, as JSON, what operations are given and what they answer. Inside, everything is 1.0. */
+/**
+ * A codec for the JSON of one protocol version: operation parameters, results, and stream events. The model
+ * on the other side is always A2A 1.0.
+ */
 export interface OperationCodec {
-  /** The parameters of a request; throws INVALID_PARAMS that names every violation with its path. */
+  /** Decodes the parameters of a request. Throws `INVALID_PARAMS` with every violation and its path. */
   decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"];
-  /** The result of an operation that does not stream, as JSON text. */
+  /** Encodes the result of a non-streaming operation as JSON text. */
   encodeResult<O extends OperationName>(operation: O, result: Operations[O]["result"]): string;
-  /** One event of a stream, as one line of JSON; made at most once per event. */
+  /**
+   * Encodes one stream event as a single line of JSON. The JSON is created at most once per event, for all
+   * readers.
+   */
   encodeEvent(event: LogEvent): string;
-  /** True for an event behind which this version's streams end, though the engine's go on. */
+  /**
+   * Returns `true` if this version ends the stream after the event, even if the engine's stream continues.
+   */
   readonly isLastEvent?: (event: LogEvent, operation: StreamingOperation) => boolean;
 }
 
-/** A version as the ProtoJSON of its proto's messages, which gRPC has in binary; for both sides of a call. */
+/**
+ * A codec for the ProtoJSON of one version's protobuf messages, which gRPC carries in binary. Servers and
+ * clients use this codec.
+ */
 export interface ProtoDialect extends Pick<OperationCodec, "decodeParams" | "isLastEvent"> {
   readonly version: ProtocolVersion;
-  /** A request message. Throws UNSUPPORTED_OPERATION for what this version does not have. */
+  /**
+   * Encodes a request message. Throws `UNSUPPORTED_OPERATION` if this version does not have the operation.
+   */
   encodeParams<O extends OperationName>(operation: O, params: Operations[O]["params"]): object;
-  /** A response message, and one of a stream. */
+  /** Converts a result to a response message, or one stream event to a message of the response stream. */
   toResultMessage<O extends OperationName>(operation: O, result: Operations[O]["result"]): object;
-  /** Takes what can be used; throws INVALID_AGENT_RESPONSE. */
+  /** Decodes a response message tolerantly. Throws `INVALID_AGENT_RESPONSE` if the message is unusable. */
   decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
 }
 
-/** A version over JSON-RPC. */
+/** A codec for one protocol version over JSON-RPC. */
 export interface JsonRpcDialect extends OperationCodec {
   readonly version: ProtocolVersion;
-  /** The operation behind a method's name; undefined for a name that this version does not have. */
+  /**
+   * Returns the operation of a JSON-RPC method name, or `undefined` if this version does not have the method.
+   */
   findOperation(method: string): OperationName | undefined;
-  /** A whole JSON-RPC response. */
+  /** Encodes an error as a complete JSON-RPC response. */
   encodeError(id: JsonRpcId, error: A2AError): string;
-  /** How streams are written where they are not JSON-RPC responses. */
+  /**
+   * Encoder for streams whose events are not JSON-RPC responses. Default: each event is a JSON-RPC response.
+   */
   readonly eventEncoder?: SseEventEncoder;
-  /** True when the answer must be a task: what an agent answers without one then completes one. */
+  /**
+   * If `true`, the result must be a task. If the agent replies with a message, the reply completes a new
+   * task.
+   */
   readonly needsTask?: boolean;
 }
 
-/** Server-sent events, whole. */
+/** An encoder that returns complete server-sent events, including field names and the closing blank line. */
 export interface SseEventEncoder {
   encodeEvent(event: LogEvent): string;
   encodeFailure(error: A2AError): string;
 }
 
-/** A version over HTTP+JSON. */
+/** A codec for one protocol version over HTTP+JSON. */
 export interface RestDialect extends OperationCodec {
   readonly version: ProtocolVersion;
   readonly mediaType: "application/json" | "application/a2a+json";
   readonly matchRoute: RouteMatcher;
-  /** What `decodeParams` reads, from the parts of a request. */
+  /** Collects the parameters of an HTTP request into the JSON value that `decodeParams` reads. */
   collectParams(
     operation: OperationName,
     path: Record<string, string>,
@@ -64,6 +84,6 @@ export interface RestDialect extends OperationCodec {
     error: A2AError,
     revision: SpecRevision,
   ): { readonly status: number; readonly body: object };
-  /** The name of the SSE event in which a stream's failure is told; without it, it is an event like all others. */
+  /** SSE event name for stream errors. Default: errors have no event name. */
   readonly failureEventName?: string;
 }

@@ -3,20 +3,22 @@ import {
   type A2AErrorOptions,
   type ErrorReason,
   type FieldViolation,
+  isObject,
   type JsonObject,
   type JsonValue,
 } from "../protocol/index.ts";
 import { ERROR_MAPPINGS, isErrorReason } from "./error-mappings.ts";
 
 const A2A_DOMAIN = "a2a-protocol.org";
-// A2A keeps its domain for its own reasons, and -32000 alone does not tell "sign in" from "try later".
+// A2A reserves its domain for its own reasons. Other errors need a domain too, because -32000 alone does not
+// distinguish "sign in" from "try later".
 const COLLOQUY_DOMAIN = "colloquy";
 
 const ERROR_INFO_TYPE = "type.googleapis.com/google.rpc.ErrorInfo";
 const BAD_REQUEST_TYPE = "type.googleapis.com/google.rpc.BadRequest";
 const RETRY_INFO_TYPE = "type.googleapis.com/google.rpc.RetryInfo";
 
-/** What an error says beside its message, as ProtoJSON `Any` objects (A2A §9.5, §11.6). */
+/** Converts the details of an error to ProtoJSON `Any` objects (A2A §9.5, §11.6). */
 export function toErrorDetails(error: A2AError): JsonObject[] {
   const { reason, metadata, violations, retryAfter } = error;
   const { isDefinedByA2A: a2a, jsonRpc } = ERROR_MAPPINGS[reason];
@@ -33,21 +35,24 @@ export function toErrorDetails(error: A2AError): JsonObject[] {
   return details;
 }
 
-/** What is known of a received error before its details are read. */
+/** Message and fallback reason of a received error, before its details are parsed. */
 export interface ErrorWithoutDetails {
   message: string;
-  /** The reason when the details name none. */
+  /** Reason of the error if its details contain no known reason. */
   fallbackReason: ErrorReason;
 }
 
-/** The error that `details` (of whatever shape a server sent) and an outline tell of. An ErrorInfo's reason wins. */
+/**
+ * Creates an error from received details of any shape. The reason of an ErrorInfo takes precedence over
+ * `fallbackReason`.
+ */
 export function fromErrorDetails(
   details: unknown,
   { message, fallbackReason: fallback }: ErrorWithoutDetails,
 ): A2AError {
   let reason = fallback;
   const options: A2AErrorOptions & { details: JsonObject[] } = { details: [] };
-  // 0.3 and some 1.0 servers send one object where 1.0 wants an array.
+  // 0.3 servers and some 1.0 servers send one object instead of the array that 1.0 requires.
   for (const detail of Array.isArray(details) ? details : [details]) {
     if (!isObject(detail)) continue;
     const type = detail["@type"];
@@ -78,8 +83,4 @@ function extractStringMembers(json: JsonValue | undefined): Record<string, strin
   return Object.fromEntries(
     Object.entries(json).filter((entry): entry is [string, string] => typeof entry[1] === "string"),
   );
-}
-
-export function isObject(json: unknown): json is JsonObject {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
 }

@@ -1,9 +1,12 @@
 import type { ErrorReason } from "../protocol/index.ts";
 
-/** The patch of A2A 1.0 whose tables a server follows; they differ in a few statuses and in the REST media type. */
+/**
+ * Patch version of A2A 1.0 whose error tables a server follows. The revisions differ in a few statuses and in
+ * the REST media type.
+ */
 export type SpecRevision = "1.0.0" | "1.0.1";
 
-/** The canonical names of gRPC's status codes that A2A uses. */
+/** Names of the gRPC status codes that A2A uses. */
 export type GrpcStatusName =
   | "INVALID_ARGUMENT"
   | "NOT_FOUND"
@@ -15,18 +18,21 @@ export type GrpcStatusName =
   | "INTERNAL"
   | "UNAVAILABLE";
 
-/** How one reason is written by each carrier. */
+/** JSON-RPC code, HTTP status, and gRPC status of one error reason. */
 export interface ErrorMapping {
   jsonRpc: number;
   http: number;
   grpc: GrpcStatusName;
-  /** True for the errors that A2A itself defines: they carry an ErrorInfo of A2A's domain. */
+  /**
+   * `true` for errors that the A2A specification defines. These errors have an ErrorInfo with the domain of
+   * A2A.
+   */
   isDefinedByA2A: boolean;
 }
 
 /**
- * Every reason in every carrier (A2A §5.4 at 1.0.1). -32000 is the code for what JSON-RPC leaves to the
- * implementation; -32010 is kept free, the draft of 1.1 has taken it.
+ * Error codes of every reason in every binding (A2A §5.4 at 1.0.1). JSON-RPC reserves -32000 for
+ * implementations. -32010 is not used, because the draft of A2A 1.1 uses it.
  */
 export const ERROR_MAPPINGS: Record<ErrorReason, ErrorMapping> = {
   TASK_NOT_FOUND: { jsonRpc: -32001, http: 404, grpc: "NOT_FOUND", isDefinedByA2A: true },
@@ -67,7 +73,7 @@ export const ERROR_MAPPINGS: Record<ErrorReason, ErrorMapping> = {
   UNAVAILABLE: { jsonRpc: -32000, http: 503, grpc: "UNAVAILABLE", isDefinedByA2A: false },
 };
 
-/** Where A2A 1.0.0 had other statuses than 1.0.1. */
+/** Statuses in which A2A 1.0.0 differs from 1.0.1. */
 const STATUS_OVERRIDES_1_0_0: Partial<Record<ErrorReason, Partial<Pick<ErrorMapping, "http" | "grpc">>>> = {
   TASK_NOT_CANCELABLE: { http: 409 },
   CONTENT_TYPE_NOT_SUPPORTED: { http: 415 },
@@ -77,7 +83,7 @@ const STATUS_OVERRIDES_1_0_0: Partial<Record<ErrorReason, Partial<Pick<ErrorMapp
   VERSION_NOT_SUPPORTED: { grpc: "UNIMPLEMENTED" },
 };
 
-/** The HTTP and gRPC status of a reason in a revision of the specification. */
+/** Returns the HTTP status and the gRPC status of a reason in a revision of the specification. */
 export function getErrorStatus(
   reason: ErrorReason,
   revision: SpecRevision,
@@ -88,12 +94,15 @@ export function getErrorStatus(
 
 const ERROR_REASONS = Object.keys(ERROR_MAPPINGS) as ErrorReason[];
 
-/** True for a reason that this library knows; a server may send any. */
+/** Returns `true` if a received value is an error reason that this library knows. */
 export function isErrorReason(value: unknown): value is ErrorReason {
   return typeof value === "string" && Object.hasOwn(ERROR_MAPPINGS, value);
 }
 
-/** The reason of a JSON-RPC code; undefined for -32000, which many share, and for codes that nobody has defined. */
+/**
+ * Returns the reason of a JSON-RPC error code. Returns `undefined` for an unknown code and for -32000, which
+ * several reasons share.
+ */
 export function findReasonByJsonRpcCode(code: unknown): ErrorReason | undefined {
   return code === -32000
     ? undefined
@@ -114,19 +123,19 @@ const ERROR_REASONS_BY_HTTP_STATUS: Readonly<Record<number, ErrorReason>> = {
   504: "UNAVAILABLE",
 };
 
-/** The reason that an HTTP status tells by itself, without a body that says more. */
+/** Returns the reason that an HTTP status indicates if the response body has no error details. */
 export function getReasonByHttpStatus(status: number): ErrorReason {
   return ERROR_REASONS_BY_HTTP_STATUS[status] ?? (status < 500 ? "INVALID_PARAMS" : "INTERNAL");
 }
 
-/** `TASK_NOT_FOUND` → `TaskNotFoundError`, as A2A §3.3.2 has the names. */
+/** Converts a reason to its error name in A2A §3.3.2: `TASK_NOT_FOUND` becomes `TaskNotFoundError`. */
 export function toErrorName(reason: ErrorReason): string {
   if (reason === "PARSE_ERROR") return "JSONParseError";
   const words = reason.toLowerCase().split("_");
   return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}Error`;
 }
 
-/** The reason of such a name; undefined for one that is none. */
+/** Returns the reason of an error name such as `TaskNotFoundError`, or `undefined` for an unknown name. */
 export function findReasonByErrorName(name: string | undefined): ErrorReason | undefined {
   return ERROR_REASONS.find((reason) => toErrorName(reason) === name);
 }

@@ -7,13 +7,14 @@ import {
   getErrorStatus,
 } from "./error-mappings.ts";
 
-/** What a gRPC call ends with when it fails: `google.rpc.Status`, its details as ProtoJSON (A2A §10.6). */
+/** The `google.rpc.Status` of a failed gRPC call, with its details as ProtoJSON (A2A §10.6). */
 export interface GrpcError {
   readonly status: GrpcStatusName;
   readonly message: string;
   readonly details: readonly JsonObject[];
 }
 
+/** Converts an error to a gRPC status in a revision of the specification. */
 export function toGrpcError(error: A2AError, revision: SpecRevision): GrpcError {
   return {
     status: getErrorStatus(error.reason, revision).grpc,
@@ -23,8 +24,8 @@ export function toGrpcError(error: A2AError, revision: SpecRevision): GrpcError 
 }
 
 /**
- * The error that a call of an operation failed with, at whatever server; `status` is a name of gRPC's, of which it has
- * more than A2A.
+ * Converts the status of a failed gRPC call to an error. `status` is a gRPC status name, which may be one
+ * that A2A does not use.
  */
 export function fromGrpcError(
   operation: OperationName,
@@ -32,22 +33,25 @@ export function fromGrpcError(
   message: string,
   details: readonly JsonObject[] = [],
 ): A2AError {
-  // Some implementations of 0.3 say the error's name in front of its message, and only there.
+  // Some 0.3 implementations send the error name only as a prefix of the message.
   const [, name, rest = ""] = /^(\w+Error): ([^]*)$/.exec(message) ?? [];
-  const named = findReasonByErrorName(name);
+  const reason = findReasonByErrorName(name);
   return fromErrorDetails(details, {
-    message: (named ? rest : message) || `The agent answered gRPC status ${status}.`,
+    message: (reason ? rest : message) || `The agent returned gRPC status ${status}.`,
     fallbackReason:
-      named ??
+      reason ??
       ERROR_REASONS_BY_OPERATION[operation]?.[status] ??
       ERROR_REASONS_BY_GRPC_STATUS[status] ??
       "INTERNAL",
   });
 }
 
-/** What a status most likely means by itself: 0.3 sends no more, and gRPC libraries have failures of their own. */
+/**
+ * The most likely reason of a gRPC status without details. 0.3 servers send no details, and gRPC libraries
+ * raise errors of their own.
+ */
 const ERROR_REASONS_BY_GRPC_STATUS: Readonly<Record<string, ErrorReason>> = {
-  // In gRPC it is never the path that is not found, which leaves the task.
+  // gRPC has no paths, so the task is what the server did not find.
   NOT_FOUND: "TASK_NOT_FOUND",
   INVALID_ARGUMENT: "INVALID_PARAMS",
   OUT_OF_RANGE: "INVALID_PARAMS",
@@ -66,7 +70,7 @@ const PUSH_CONFIG_ERROR_REASONS: Readonly<Record<string, ErrorReason>> = {
   UNIMPLEMENTED: "PUSH_NOTIFICATION_NOT_SUPPORTED",
 };
 
-/** Where the operation says more. */
+/** Reasons of gRPC statuses that depend on the operation. */
 const ERROR_REASONS_BY_OPERATION: Readonly<
   Partial<Record<OperationName, Readonly<Record<string, ErrorReason>>>>
 > = {

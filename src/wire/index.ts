@@ -1,7 +1,8 @@
 /**
- * HOW THE WORDS ARE WRITTEN. Everything between a protocol word and the bytes of a carrier: the JSON of each protocol
- * version (`v1`, `v0_3`), the envelopes of JSON-RPC and HTTP+JSON, server-sent events, version negotiation, and the one table
- * of errors. Requests are read strictly, every violation with its path; answers of others tolerantly.
+ * ENCODING AND DECODING. This module converts between the protocol model and the bytes of a binding. It
+ * contains the JSON format of each protocol version (`v1`, `v0_3`), the JSON-RPC and HTTP+JSON envelopes,
+ * server-sent events, version negotiation, and the error table. Requests are decoded strictly: every
+ * violation is reported with its path. Responses of other agents are decoded tolerantly.
  */
 export type { ErrorMapping, GrpcStatusName, SpecRevision } from "./error-mappings.ts";
 export { ERROR_MAPPINGS, toErrorName, getErrorStatus } from "./error-mappings.ts";
@@ -26,6 +27,7 @@ export type {
   ProtoDialect,
   RestDialect,
 } from "./dialect.ts";
+export { parseRetryAfter } from "./retry-after.ts";
 export type { RestRouteMatch } from "./route-matcher.ts";
 export type { SseEvent, SseLimits } from "./sse.ts";
 export { encodeSseFrame, encodeNamedSseFrame, SSE_HEARTBEAT, parseSse } from "./sse.ts";

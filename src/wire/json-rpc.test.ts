@@ -23,7 +23,7 @@ function catchFailure(body: string): { id: unknown; reason: string; fields: stri
 }
 
 describe("a JSON-RPC request", () => {
-  it("is read with its id as it stands [C-04]", () => {
+  it("is decoded with its id unchanged [C-04]", () => {
     for (const id of ["a", 1, 1.5, 0, "", null]) {
       const body = JSON.stringify({ jsonrpc: "2.0", id, method: "GetTask", params: { id: "t" } });
       expect(decodeJsonRpcRequest(body)).toEqual({ id, method: "GetTask", params: { id: "t" } });
@@ -59,11 +59,11 @@ describe("a JSON-RPC request", () => {
     ['{"jsonrpc":"2.0","id":true,"method":"GetTask"}', null, ["id"]],
     ['{"jsonrpc":"2.0","id":[1],"method":"GetTask"}', null, ["id"]],
     ["{}", null, ["jsonrpc", "method"]],
-  ])("with a wrong envelope is invalid, and all that is wrong is named: %s [C-08]", (body, id, fields) => {
+  ])("with an invalid envelope is rejected with every violation: %s [C-08]", (body, id, fields) => {
     expect(catchFailure(body)).toEqual({ id, reason: "INVALID_REQUEST", fields });
   });
 
-  it("has named params [C-09]", () => {
+  it("must have named params [C-09]", () => {
     for (const params of ["[]", "[1]", "5", '"x"']) {
       expect(catchFailure(`{"jsonrpc":"2.0","id":7,"method":"GetTask","params":${params}}`)).toEqual({
         id: 7,
@@ -75,7 +75,7 @@ describe("a JSON-RPC request", () => {
 });
 
 describe("a JSON-RPC response", () => {
-  it("carries a result that is JSON already", () => {
+  it("contains a result that is already JSON", () => {
     expect(JSON.parse(encodeJsonRpcResult('a"b', '{"task":{}}'))).toEqual({
       jsonrpc: "2.0",
       id: 'a"b',
@@ -83,13 +83,13 @@ describe("a JSON-RPC response", () => {
     });
   });
 
-  it("carries an A2A error with its ErrorInfo in an array [C-05]", () => {
+  it("contains an A2A error with its ErrorInfo in an array [C-05]", () => {
     expect(JSON.parse(encodeJsonRpcError(3, A2AError.taskNotFound("t-1")))).toEqual({
       jsonrpc: "2.0",
       id: 3,
       error: {
         code: -32001,
-        message: "Task t-1 was not found; check its id, and that you ask as who began it.",
+        message: "Task t-1 was not found; check its id and your credentials.",
         data: [
           {
             "@type": "type.googleapis.com/google.rpc.ErrorInfo",
@@ -102,7 +102,7 @@ describe("a JSON-RPC response", () => {
     });
   });
 
-  it("carries violations as BadRequest and nothing of A2A's domain [C-05]", () => {
+  it("contains violations as BadRequest, without an ErrorInfo of A2A [C-05]", () => {
     const error = A2AError.invalidParams([{ field: "id", description: "is required" }]);
     expect(toJsonRpcError(error)).toEqual({
       code: -32602,
@@ -116,7 +116,7 @@ describe("a JSON-RPC response", () => {
     });
   });
 
-  it("tells a client when to come back", () => {
+  it("contains the delay for a retry", () => {
     const error = new A2AError("RESOURCE_EXHAUSTED", "Too many runs.", { retryAfter: 2 });
     expect(toJsonRpcError(error).data).toContainEqual({
       "@type": "type.googleapis.com/google.rpc.RetryInfo",
@@ -130,25 +130,25 @@ describe("a JSON-RPC response", () => {
 });
 
 describe("a received error", () => {
-  it("is known by its ErrorInfo before its code", () => {
+  it("is identified by its ErrorInfo before its code", () => {
     const data = [{ "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "TASK_NOT_CANCELABLE" }];
     expect(fromJsonRpcError({ code: -32603, message: "no", data }).reason).toBe("TASK_NOT_CANCELABLE");
   });
 
-  it("is known by its code, as 0.3 sends it", () => {
+  it("is identified by its code, as 0.3 sends it", () => {
     expect(fromJsonRpcError({ code: -32001, message: "gone" })).toMatchObject({
       reason: "TASK_NOT_FOUND",
       message: "gone",
     });
   });
 
-  it("is known by the HTTP status when code and data say nothing", () => {
+  it("is identified by the HTTP status when it has no known code or data", () => {
     expect(fromJsonRpcError({ code: -32000, message: "who?" }, 401).reason).toBe("UNAUTHENTICATED");
     expect(fromJsonRpcError({ code: 1, message: "odd" }).reason).toBe("INTERNAL");
     expect(fromJsonRpcError("nonsense").reason).toBe("INTERNAL");
   });
 
-  it("keeps what it does not know", () => {
+  it("keeps unknown details", () => {
     const data = { "@type": "type.googleapis.com/example.Other", x: 1 };
     expect(fromJsonRpcError({ code: -32001, message: "m", data }).details).toEqual([data]);
   });

@@ -1,26 +1,29 @@
-import { A2AError, type FieldViolation, type JsonObject } from "../protocol/index.ts";
-import { fromErrorDetails, isObject, toErrorDetails } from "./error-details.ts";
+import { A2AError, isObject, type FieldViolation, type JsonObject } from "../protocol/index.ts";
+import { fromErrorDetails, toErrorDetails } from "./error-details.ts";
 import { ERROR_MAPPINGS, findReasonByJsonRpcCode, getReasonByHttpStatus } from "./error-mappings.ts";
 import { formatJsonValue } from "./proto-json-schema.ts";
 
+/** Id of a JSON-RPC request, which the response repeats. */
 export type JsonRpcId = string | number | null;
 
+/** The envelope of a JSON-RPC request. */
 export interface JsonRpcRequest {
   id: JsonRpcId;
   method: string;
-  /** An object; `{}` when the request has none (A2A §9.4.8). */
+  /** Parameters of the method, as an object. `{}` if the request has no parameters (A2A §9.4.8). */
   params: unknown;
 }
 
+/** The error object of a JSON-RPC response. */
 export interface JsonRpcError {
   code: number;
   message: string;
   data?: JsonObject[];
 }
 
-/** A request that is no request: what is wrong with it, and the id to answer with. */
+/** An error for an invalid JSON-RPC request. `id` is the id of the error response. */
 export class JsonRpcRequestError extends Error {
-  override readonly name: string = "JsonRpcFailure";
+  override readonly name: string = "JsonRpcRequestError";
   readonly id: JsonRpcId;
   readonly error: A2AError;
 
@@ -31,11 +34,14 @@ export class JsonRpcRequestError extends Error {
   }
 }
 
-/** Reads the envelope of a request; throws a JsonRpcFailure when it is none (A2A §9.5). */
+/**
+ * Parses the envelope of a JSON-RPC request. Throws a `JsonRpcRequestError` if the body is not a valid
+ * request (A2A §9.5).
+ */
 export function decodeJsonRpcRequest(body: string): JsonRpcRequest {
   const envelope = parseBody(body);
   if (!isObject(envelope)) {
-    const batch = Array.isArray(envelope) ? "; A2A has no batches, send one request at a time" : "";
+    const batch = Array.isArray(envelope) ? "; A2A does not support batches, send one request at a time" : "";
     throw createInvalidRequestError(null, [
       {
         field: "request",
@@ -50,14 +56,14 @@ export function decodeJsonRpcRequest(body: string): JsonRpcRequest {
   if (typeof method !== "string") {
     violations.push({ field: "method", description: `must be a string such as "SendMessage"` });
   }
-  const answerTo = isJsonRpcId(id) ? id : null;
+  const responseId = isJsonRpcId(id) ? id : null;
   if (violations.length > 0 || typeof method !== "string")
-    throw createInvalidRequestError(answerTo, violations);
+    throw createInvalidRequestError(responseId, violations);
   if (params !== undefined && params !== null && !isObject(params)) {
     const description = `must be an object with named members, not ${formatJsonValue(params)}`;
-    throw new JsonRpcRequestError(answerTo, A2AError.invalidParams([{ field: "params", description }]));
+    throw new JsonRpcRequestError(responseId, A2AError.invalidParams([{ field: "params", description }]));
   }
-  return { id: answerTo, method, params: params ?? {} };
+  return { id: responseId, method, params: params ?? {} };
 }
 
 function parseBody(body: string): unknown {
@@ -69,8 +75,8 @@ function parseBody(body: string): unknown {
   try {
     return JSON.parse(body);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : "unknown";
-    const message = `The body is not JSON (${why}); send one JSON-RPC object as UTF-8 without a byte order mark.`;
+    const reason = cause instanceof Error ? cause.message : "unknown";
+    const message = `The body is not JSON (${reason}); send one JSON-RPC object as UTF-8 without a byte order mark.`;
     throw new JsonRpcRequestError(null, new A2AError("PARSE_ERROR", message, { cause }));
   }
 }
@@ -80,19 +86,23 @@ function isJsonRpcId(id: unknown): id is JsonRpcId {
 }
 
 function createInvalidRequestError(id: JsonRpcId, violations: FieldViolation[]): JsonRpcRequestError {
-  const told = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
-  return new JsonRpcRequestError(id, new A2AError("INVALID_REQUEST", told, { violations }));
+  const message = violations.map(({ field, description }) => `${field}: ${description}`).join("; ");
+  return new JsonRpcRequestError(id, new A2AError("INVALID_REQUEST", message, { violations }));
 }
 
-/** A response around a result that is JSON text already, so that an event is never serialised twice. */
+/**
+ * Encodes a JSON-RPC response around a result that is already JSON text, so an event is serialized only once.
+ */
 export function encodeJsonRpcResult(id: JsonRpcId, resultJson: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultJson}}`;
 }
 
+/** Encodes an error as a complete JSON-RPC response. */
 export function encodeJsonRpcError(id: JsonRpcId, error: A2AError): string {
   return JSON.stringify({ jsonrpc: "2.0", id, error: toJsonRpcError(error) });
 }
 
+/** Converts an error to a JSON-RPC error object. */
 export function toJsonRpcError(error: A2AError): JsonRpcError {
   const data = toErrorDetails(error);
   const { message } = error;
@@ -101,8 +111,8 @@ export function toJsonRpcError(error: A2AError): JsonRpcError {
 }
 
 /**
- * The error of a response, of whatever server: the reason of its ErrorInfo, or that of its code, or that of the HTTP
- * status it came with (A2A §9.5; 0.3 sends only code and message).
+ * Converts the error object of a JSON-RPC response to an error. The reason comes from the ErrorInfo, then
+ * from the code, then from the HTTP status (A2A §9.5). 0.3 servers send only a code and a message.
  */
 export function fromJsonRpcError(json: unknown, httpStatus = 200): A2AError {
   const { code, message, data } = isObject(json) ? json : {};
@@ -110,7 +120,7 @@ export function fromJsonRpcError(json: unknown, httpStatus = 200): A2AError {
     message:
       typeof message === "string" && message !== ""
         ? message
-        : `The agent answered error ${formatJsonValue(code)}.`,
+        : `The agent returned error ${formatJsonValue(code)}.`,
     fallbackReason:
       findReasonByJsonRpcCode(code) ?? (httpStatus >= 400 ? getReasonByHttpStatus(httpStatus) : "INTERNAL"),
   });

@@ -1,41 +1,48 @@
-import { A2AError, type FieldViolation } from "../protocol/index.ts";
+import { A2AError, type FieldViolation, isObject } from "../protocol/index.ts";
 
 /**
- * Reading ProtoJSON by descriptors. A `Schema` reads one kind of value; `createMessageSchema`, `createListSchema`, `map` and the scalars of
- * `scalars.ts` compose into the schema of a protocol version. Decoding never throws for what it reads: it notes
- * every violation with its path, and the caller asks at the end.
+ * A decoder for one kind of ProtoJSON value. `createMessageSchema`, `createListSchema`, `createMapSchema`,
+ * and the schemas of `scalar-schemas.ts` compose into the schema of a protocol version. A schema does not
+ * throw on invalid input. Instead, the schema adds every violation with its path to the `DecodingContext`,
+ * which the caller checks at the end.
  */
 export interface Schema<T> {
-  /** The value in its normal form. Undefined: nothing was set, or it was refused and the violation is noted. */
+  /**
+   * Decodes a value to its normal form. Returns `undefined` if the value is not set, or if it was rejected
+   * and a violation was added.
+   */
   decode(json: unknown, at: DecodingContext): T | undefined;
-  /** True when JSON `null` is a value of this type; for all others it means "not set". */
+  /** `true` if JSON `null` is a value of this type. For all other types `null` means "not set". */
   readonly isNullable?: boolean;
-  /** True for maps, of which an empty one is the same as none; an empty message is one that is set. */
+  /** `true` for maps. An empty map counts as not set, while an empty message counts as set. */
   readonly isMap?: boolean;
 }
 
-/** A request may be wrong in a million places; nobody reads more than these. */
+/** Maximum number of violations that are reported for one request. */
 const MAX_VIOLATIONS = 100;
 const MAX_PATH_SEGMENT_LENGTH = 100;
 
 /**
- * `isStrict`: requests, everything is checked. `tolerant`: answers, whatever can be used is taken. `canonical`: the same,
- * but nothing is filled in for the reader's comfort, so that every writer's form comes out the same.
+ * How strictly input is decoded:
+ * - `strict`: for requests. Everything is validated.
+ * - `tolerant`: for responses. Unknown values are ignored, and missing members get defaults.
+ * - `canonical`: like `tolerant`, but only required members get defaults, so the same card of different
+ *   writers decodes to the same value.
  */
 export type DecodingMode = "strict" | "tolerant" | "canonical";
 
-/** One decoding under way: where it stands and what it has found. */
+/** State of one decoding: the current path and the violations found so far. */
 export class DecodingContext {
   readonly isStrict: boolean;
-  /** Absent members that may be absent get their default. */
+  /** `true` if missing optional members get their default. */
   readonly fillsDefaults: boolean;
   readonly violations: FieldViolation[] = [];
-  /** How much was refused, noted or not. */
+  /** Number of all violations, including those beyond the reported maximum. */
   refusalCount = 0;
   readonly #rootName: string;
   readonly #path: (string | number)[] = [];
 
-  /** `root` names the whole in violations, for example `params`. */
+  /** `root` is the path of violations in the top-level value, for example `params`. */
   constructor(root: string, mode: DecodingMode) {
     this.#rootName = root;
     this.isStrict = mode === "strict";
@@ -50,7 +57,7 @@ export class DecodingContext {
     this.#path.pop();
   }
 
-  /** Notes a violation at the present place. The description says how to put it right. */
+  /** Adds a violation at the current path. The description must say how to fix the value. */
   addViolation(description: string): undefined {
     this.refusalCount++;
     if (this.violations.length < MAX_VIOLATIONS)
@@ -62,124 +69,135 @@ export class DecodingContext {
     let path = "";
     for (const step of this.#path) {
       if (typeof step === "number") path += `[${step}]`;
-      // Keys of a Struct may be as long as the request; a hundred copies of one must not be the answer to it.
+      // A Struct key can be as long as the request. Truncation keeps the error response small.
       else path += `${path === "" ? "" : "."}${step.slice(0, MAX_PATH_SEGMENT_LENGTH)}`;
     }
     return path === "" ? this.#rootName : path;
   }
 }
 
-/** Reads a whole request strictly; throws INVALID_PARAMS with every violation. */
-export function decodeStrictly<T>(type: Schema<T>, json: unknown, root: string): T {
+/** Decodes a complete request strictly. Throws `INVALID_PARAMS` with every violation. */
+export function decodeStrictly<T>(schema: Schema<T>, json: unknown, root: string): T {
   const at = new DecodingContext(root, "strict");
-  const value = type.decode(json, at);
+  const value = schema.decode(json, at);
   if (value === undefined || at.violations.length > 0) throw A2AError.invalidParams(at.violations);
   return value;
 }
 
-/** Reads somebody else's answer and takes what can be used; throws INVALID_AGENT_RESPONSE when it cannot. */
+/** Decodes a response of another agent tolerantly. Throws `INVALID_AGENT_RESPONSE` if it is unusable. */
 export function decodeTolerantly<T>(
-  type: Schema<T>,
+  schema: Schema<T>,
   json: unknown,
   root: string,
   mode: "tolerant" | "canonical" = "tolerant",
 ): T {
   const at = new DecodingContext(root, mode);
-  const value = type.decode(json, at);
+  const value = schema.decode(json, at);
   const [first] = at.violations;
   if (value !== undefined && !first) return value;
-  const what = first ? `${first.field} ${first.description}` : `${root} is empty`;
-  throw new A2AError("INVALID_AGENT_RESPONSE", `The answer is not valid A2A: ${what}.`, {
+  const problem = first ? `${first.field} ${first.description}` : `${root} is empty`;
+  throw new A2AError("INVALID_AGENT_RESPONSE", `The agent's response is not valid A2A: ${problem}.`, {
     violations: at.violations,
   });
 }
 
-/** A member of a message: its type and what its absence means. */
+/** Schema of a message member, and the meaning of its absence. */
 export interface FieldSchema<T> {
   readonly schema: Schema<T>;
   /**
-   * `implicit`: an empty value is the same as none and is left out. `optional`: an empty value is kept.
-   * `required`: must be there and not empty. `oneof`: at most one member of these is there, empty or not.
+   * Whether the member must be present:
+   * - `implicit`: an empty value counts as not set and is omitted.
+   * - `optional`: an empty value is kept.
+   * - `required`: the member must be present and not empty.
+   * - `oneof`: at most one of the `oneof` members is present, empty or not.
    */
   readonly presence: "implicit" | "optional" | "required" | "oneof";
   /**
-   * What stands for a missing value: for an `implicit` one always; for a `required` one only where the reader is
-   * tolerant, and without it the message is unusable.
+   * Default for a missing value. The default applies to `implicit` members except in canonical mode, and to `required`
+   * members except in strict mode. A message that lacks a `required` member without a fallback is rejected.
    */
   readonly fallback?: unknown;
 }
 
-export function required<T>(type: Schema<T>, fallback?: unknown): FieldSchema<T> {
-  return { schema: type, presence: "required", fallback };
+/** Declares a required member. In tolerant mode `fallback` replaces a missing value. */
+export function required<T>(schema: Schema<T>, fallback?: unknown): FieldSchema<T> {
+  return { schema, presence: "required", fallback };
 }
 
-/** May be absent, and then reads as that value. */
-export function withDefault<T>(type: Schema<T>, fallback: unknown): FieldSchema<T> {
-  return { schema: type, presence: "implicit", fallback };
+/** Declares a member that decodes to `fallback` if it is absent. */
+export function withDefault<T>(schema: Schema<T>, fallback: unknown): FieldSchema<T> {
+  return { schema, presence: "implicit", fallback };
 }
 
-export function optional<T>(type: Schema<T>): FieldSchema<T> {
-  return { schema: type, presence: "optional" };
+/** Declares an optional member that keeps empty values. */
+export function optional<T>(schema: Schema<T>): FieldSchema<T> {
+  return { schema, presence: "optional" };
 }
 
-export function oneof<T>(type: Schema<T>): FieldSchema<T> {
-  return { schema: type, presence: "oneof" };
+/** Declares a member of the message's oneof. */
+export function oneof<T>(schema: Schema<T>): FieldSchema<T> {
+  return { schema, presence: "oneof" };
 }
 
 type UnionKeys<T> = T extends unknown ? keyof T : never;
 type UnionValue<T, K> = T extends unknown ? (K extends keyof T ? Exclude<T[K], undefined> : never) : never;
 
-/** A field for every member of `T` (of every variant of a union), so that the compiler asks for a forgotten one. */
+/** Schemas for all members of `T`, or of every variant of a union. The compiler reports a missing member. */
 export type FieldSchemas<T> = {
   readonly [K in UnionKeys<T>]-?: Schema<UnionValue<T, K>> | FieldSchema<UnionValue<T, K>>;
 };
 
 interface NamedFieldSchema extends FieldSchema<unknown> {
   readonly name: string;
-  /** Its name on the wire, and another that is taken. */
+  /** Name of the member on the wire. `alternateName` is a second accepted name. */
   readonly wireName: string;
   readonly alternateName: string;
 }
 
-/** How a message is read, where that does not follow from its fields. */
+/** Options for `createMessageSchema`. */
 export interface MessageSchemaOptions<T> {
-  /** With `oneof` members, an answer must have one of them, too. Default false. */
+  /** If `true`, responses must also have one of the `oneof` members. Default: `false`. */
   readonly requiresOneof?: boolean;
-  /** The names on the wire of members that are called something else there: the proper one, then others that are taken. */
+  /**
+   * Wire names of members whose name differs from the model: the preferred name, then other accepted names.
+   */
   readonly wireNames?: { readonly [K in UnionKeys<T>]?: readonly [string, ...string[]] };
 }
 
 /**
- * A message. Members are known by their camelCase and their snake_case name; two at once are refused, unknown ones
- * ignored. With `oneof` members, one must be there; an answer may lack it unless `requiresOneof` is set.
+ * Creates a schema for a message. Each member is accepted under its camelCase and its snake_case name, but
+ * not under both. Unknown members are ignored. If the message has `oneof` members, a request must have
+ * exactly one of them. A response may have none, unless `requiresOneof` is set.
  */
 export function createMessageSchema<T extends object>(
   fields: FieldSchemas<T>,
   options: MessageSchemaOptions<T> = {},
 ): Schema<T> {
-  const { requiresOneof: always = false } = options;
+  const { requiresOneof = false } = options;
   const names: Readonly<Record<string, readonly [string, ...string[]] | undefined>> = options.wireNames ?? {};
   const byName = new Map<string, NamedFieldSchema>();
-  const named = Object.entries<Schema<unknown> | FieldSchema<unknown>>(fields).map(
-    ([name, given]): NamedFieldSchema => {
-      const taken = names[name] ?? [name];
-      const [written, otherwise = toSnakeCase(written)] = taken;
-      const about = "decode" in given ? { schema: given, presence: "implicit" as const } : given;
-      const field = { ...about, name, wireName: written, alternateName: otherwise };
-      for (const one of taken) byName.set(one, field).set(toSnakeCase(one), field);
+  const namedFields = Object.entries<Schema<unknown> | FieldSchema<unknown>>(fields).map(
+    ([name, fieldSchema]): NamedFieldSchema => {
+      const acceptedNames = names[name] ?? [name];
+      const [wireName, alternateName = toSnakeCase(wireName)] = acceptedNames;
+      const member =
+        "decode" in fieldSchema ? { schema: fieldSchema, presence: "implicit" as const } : fieldSchema;
+      const field = { ...member, name, wireName, alternateName };
+      for (const acceptedName of acceptedNames)
+        byName.set(acceptedName, field).set(toSnakeCase(acceptedName), field);
       return field;
     },
   );
-  const needed = named.filter(({ presence }) => presence === "required");
-  const filled = named.filter(({ presence, fallback }) => presence === "implicit" && fallback !== undefined);
-  const choices = named
-    .filter(({ presence }) => presence === "oneof")
-    .map(({ wireName: written }) => written);
-  const oneOfThem = `exactly one of ${choices.join(", ")}`;
+  const requiredFields = namedFields.filter(({ presence }) => presence === "required");
+  const defaultedFields = namedFields.filter(
+    ({ presence, fallback }) => presence === "implicit" && fallback !== undefined,
+  );
+  const choices = namedFields.filter(({ presence }) => presence === "oneof").map(({ wireName }) => wireName);
+  const oneofHint = `exactly one of ${choices.join(", ")}`;
 
   return {
     decode(json, at): T | undefined {
-      if (typeof json !== "object" || json === null || Array.isArray(json)) {
+      if (!isObject(json)) {
         return at.addViolation(`must be an object with named members, not ${formatJsonValue(json)}`);
       }
       const out: Record<string, unknown> = {};
@@ -187,31 +205,33 @@ export function createMessageSchema<T extends object>(
       for (const key in json) {
         const field = byName.get(key);
         if (field === undefined) continue;
-        const value = (json as Record<string, unknown>)[key];
+        const value = json[key];
         if (value === null && !field.schema.isNullable) continue;
-        const { name, wireName: written, presence } = field;
-        at.pushPath(written);
+        const { name, wireName, presence } = field;
+        at.pushPath(wireName);
         if (out[name] === undefined) decodeField(field, value, out, at);
-        else at.addViolation(`is there twice, as ${written} and as ${field.alternateName}; send one`);
+        else at.addViolation(`is present twice, as ${wireName} and as ${field.alternateName}; send only one`);
         at.popPath();
         if (presence !== "oneof") continue;
-        if (chosen !== undefined && chosen !== written) {
-          at.addViolation(`has both ${chosen} and ${written}; send ${oneOfThem}`);
+        if (chosen !== undefined && chosen !== wireName) {
+          at.addViolation(`has both ${chosen} and ${wireName}; send ${oneofHint}`);
         }
-        chosen = written;
+        chosen = wireName;
       }
-      for (const field of needed) if (out[field.name] === undefined) resolveMissingField(field, out, at);
+      for (const field of requiredFields)
+        if (out[field.name] === undefined) resolveMissingField(field, out, at);
       if (at.fillsDefaults)
-        for (const field of filled) if (out[field.name] === undefined) fillDefault(field, out, at);
-      if (choices.length > 0 && chosen === undefined && (always || at.isStrict)) {
-        at.addViolation(`must have ${oneOfThem}`);
+        for (const field of defaultedFields) if (out[field.name] === undefined) fillDefault(field, out, at);
+      if (choices.length > 0 && chosen === undefined && (requiresOneof || at.isStrict)) {
+        at.addViolation(`must have ${oneofHint}`);
       }
       return out as T;
     },
   };
 }
 
-// Stands for a refused value in an output that nobody will see, so that it does not count as missing, too.
+// Placeholder for a rejected value, so the member is not also reported as missing. The output of a rejected
+// request is never used.
 const REFUSED_VALUE = Symbol("refused");
 
 function decodeField(
@@ -220,15 +240,15 @@ function decodeField(
   out: Record<string, unknown>,
   at: DecodingContext,
 ): void {
-  const { refusalCount: refusals } = at;
+  const { refusalCount: refusalsBefore } = at;
   const value = field.schema.decode(json, at);
   if (value === undefined) {
-    if (at.refusalCount > refusals) out[field.name] = REFUSED_VALUE;
+    if (at.refusalCount > refusalsBefore) out[field.name] = REFUSED_VALUE;
   } else if (
     field.presence === "implicit" &&
     (isEmpty(value) || (field.schema.isMap && isEmptyObject(value as object)))
   ) {
-    // Not set, in the words of proto3.
+    // In proto3 an empty value counts as not set.
   } else if (field.presence === "required" && at.isStrict && isEmpty(value)) {
     at.addViolation(Array.isArray(value) ? "must have at least one element" : "must not be empty");
     out[field.name] = REFUSED_VALUE;
@@ -246,13 +266,13 @@ function resolveMissingField(
   at.popPath();
 }
 
-/** Decodes the fallback, so that every message has its own and its members are complete, too. */
+/** Decodes the fallback, so each message gets its own copy with complete members. */
 function fillDefault(
-  { name, schema: type, fallback }: NamedFieldSchema,
+  { name, schema, fallback }: NamedFieldSchema,
   out: Record<string, unknown>,
   at: DecodingContext,
 ): void {
-  out[name] = type.decode(fallback, at);
+  out[name] = schema.decode(fallback, at);
 }
 
 function isEmpty(value: unknown): boolean {
@@ -263,8 +283,8 @@ function isEmptyObject(value: object): boolean {
   return Object.keys(value).length === 0;
 }
 
-/** A repeated field. */
-export function createListSchema<T>(type: Schema<T>): Schema<T[]> {
+/** Creates a schema for a repeated field. */
+export function createListSchema<T>(schema: Schema<T>): Schema<T[]> {
   return {
     decode(json, at): T[] | undefined {
       if (!Array.isArray(json)) return at.addViolation(`must be an array, not ${formatJsonValue(json)}`);
@@ -272,9 +292,9 @@ export function createListSchema<T>(type: Schema<T>): Schema<T[]> {
       for (let index = 0; index < json.length; index++) {
         at.pushPath(index);
         const item: unknown = json[index];
-        if (item === null && !type.isNullable) at.addViolation("must not be null; leave the element out");
+        if (item === null && !schema.isNullable) at.addViolation("must not be null; leave the element out");
         else {
-          const value = type.decode(item, at);
+          const value = schema.decode(item, at);
           if (value !== undefined) out.push(value);
         }
         at.popPath();
@@ -284,66 +304,67 @@ export function createListSchema<T>(type: Schema<T>): Schema<T[]> {
   };
 }
 
-/** A map with string keys. */
-export function createMapSchema<T>(type: Schema<T>): Schema<Record<string, T>> {
+/** Creates a schema for a map with string keys. */
+export function createMapSchema<T>(schema: Schema<T>): Schema<Record<string, T>> {
   return {
     isMap: true,
     decode(json, at): Record<string, T> | undefined {
-      if (typeof json !== "object" || json === null || Array.isArray(json)) {
-        return at.addViolation(`must be an object, not ${formatJsonValue(json)}`);
-      }
+      if (!isObject(json)) return at.addViolation(`must be an object, not ${formatJsonValue(json)}`);
       const entries: [string, T][] = [];
       for (const [key, item] of Object.entries(json)) {
         at.pushPath(key);
         const value =
-          item === null ? at.addViolation("must not be null; leave the key out") : type.decode(item, at);
+          item === null ? at.addViolation("must not be null; leave the key out") : schema.decode(item, at);
         if (value !== undefined) entries.push([key, value]);
         at.popPath();
       }
-      // Defines its keys, so that "__proto__" is a key like any other.
+      // Object.fromEntries defines its keys, so "__proto__" becomes a normal key.
       return Object.fromEntries(entries);
     },
   };
 }
 
-/** `schema` with a further condition on requests: `complaint` says what is wrong with a value, or nothing. */
-export function withCheck<T>(type: Schema<T>, complaint: (value: T) => string | undefined): Schema<T> {
+/**
+ * Adds a check of requests to a schema. `findViolation` returns the description of a violation, or `undefined` if
+ * the value is valid.
+ */
+export function withCheck<T>(schema: Schema<T>, findViolation: (value: T) => string | undefined): Schema<T> {
   return {
     decode(json, at): T | undefined {
-      const value = type.decode(json, at);
+      const value = schema.decode(json, at);
       if (value === undefined || !at.isStrict) return value;
-      const problem = complaint(value);
-      return problem === undefined ? value : at.addViolation(problem);
+      const violation = findViolation(value);
+      return violation === undefined ? value : at.addViolation(violation);
     },
   };
 }
 
-/** `schema`, and what becomes of a value that was read without complaint. */
+/** Converts each value that the schema decodes without violations. */
 export function withConversion<A, B>(
-  type: Schema<A>,
+  schema: Schema<A>,
   convert: (value: A, at: DecodingContext) => B | undefined,
 ): Schema<B> {
   return {
     decode(json, at): B | undefined {
-      const { refusalCount: refusals } = at;
-      const value = type.decode(json, at);
+      const { refusalCount: refusalsBefore } = at;
+      const value = schema.decode(json, at);
       if (value === undefined) return undefined;
-      // Nobody will see the output of a refused request.
-      return at.refusalCount > refusals ? (value as unknown as B) : convert(value, at);
+      // The output of a rejected request is never used.
+      return at.refusalCount > refusalsBefore ? (value as unknown as B) : convert(value, at);
     },
   };
 }
 
-/** A member that is checked, and not kept. */
-export function createIgnoredSchema(type: Schema<unknown>): Schema<never> {
+/** Creates a schema that validates a member and discards its value. */
+export function createIgnoredSchema(schema: Schema<unknown>): Schema<never> {
   return {
     decode(json, at): undefined {
-      type.decode(json, at);
+      schema.decode(json, at);
     },
   };
 }
 
-/** What a JSON value is, for people; short, whatever it is. */
+/** Formats a JSON value for error messages. The text is always short. */
 export function formatJsonValue(json: unknown): string {
   if (json === null) return "null";
   if (Array.isArray(json)) return "an array";

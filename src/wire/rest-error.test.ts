@@ -13,7 +13,7 @@ it("a REST error is a google.rpc.Status with an ErrorInfo [D-03]", () => {
       error: {
         code: 404,
         status: "NOT_FOUND",
-        message: "Task t was not found; check its id, and that you ask as who began it.",
+        message: "Task t was not found; check its id and your credentials.",
         details: [
           {
             "@type": "type.googleapis.com/google.rpc.ErrorInfo",
@@ -39,7 +39,7 @@ it("violations are a BadRequest with status 400 [D-04]", () => {
   ]);
 });
 
-it("1.0.0 and 1.0.1 differ in six statuses [D-05] [1.L]", () => {
+it("revisions 1.0.0 and 1.0.1 differ in six statuses [D-05] [1.L]", () => {
   const differing = reasons.filter(
     (reason) =>
       JSON.stringify(getErrorStatus(reason, "1.0.0")) !== JSON.stringify(getErrorStatus(reason, "1.0.1")),
@@ -76,7 +76,7 @@ it("1.0.0 and 1.0.1 differ in six statuses [D-05] [1.L]", () => {
   ]);
 });
 
-it("A2A's codes stay in A2A's range and off the one that 1.1 has taken [C-06]", () => {
+it("A2A's codes stay in A2A's range and avoid the code that 1.1 uses [C-06]", () => {
   for (const reason of reasons) {
     const { jsonRpc, isDefinedByA2A: a2a } = ERROR_MAPPINGS[reason];
     expect(jsonRpc).not.toBe(-32010);
@@ -84,24 +84,24 @@ it("A2A's codes stay in A2A's range and off the one that 1.1 has taken [C-06]", 
   }
 });
 
-describe("every error that we write", () => {
-  // These share status and code with others of their kind and differ only for the one who sends them.
+describe("every encoded error", () => {
+  // These reasons share their status and code with others, and differ only for the sender.
   const onlyByCode: ErrorReason[] = ["PARSE_ERROR", "INVALID_REQUEST", "METHOD_NOT_FOUND"];
 
-  it.each(reasons)("is read back: %s", (reason) => {
+  it.each(reasons)("is decoded to the same reason: %s", (reason) => {
     const error = new A2AError(reason, "what happened", {
       metadata: ERROR_MAPPINGS[reason].isDefinedByA2A ? { a: "b" } : {},
     });
-    const told = { reason, message: "what happened", metadata: error.metadata };
-    expect(fromJsonRpcError(toJsonRpcError(error))).toMatchObject(told);
+    const expected = { reason, message: "what happened", metadata: error.metadata };
+    expect(fromJsonRpcError(toJsonRpcError(error))).toMatchObject(expected);
     if (onlyByCode.includes(reason)) return;
     for (const revision of ["1.0.0", "1.0.1"] as const) {
       const { status, body } = toRestError(error, revision);
-      expect(fromRestError(status, body)).toMatchObject(told);
+      expect(fromRestError(status, body)).toMatchObject(expected);
     }
   });
 
-  it("keeps violations, retry and further details", () => {
+  it("keeps violations, the retry delay, and other details", () => {
     const details = [{ "@type": "type.googleapis.com/google.rpc.Help", links: [] }];
     const violations = [{ field: "a", description: "b" }];
     const error = new A2AError("INVALID_PARAMS", "m", { violations, details, retryAfter: 1.5 });

@@ -1,5 +1,5 @@
-import type { A2AError, ErrorReason, JsonObject } from "../protocol/index.ts";
-import { fromErrorDetails, isObject, toErrorDetails } from "./error-details.ts";
+import { type A2AError, type ErrorReason, isObject, type JsonObject } from "../protocol/index.ts";
+import { fromErrorDetails, toErrorDetails } from "./error-details.ts";
 import {
   type GrpcStatusName,
   isErrorReason,
@@ -10,12 +10,13 @@ import {
   getErrorStatus,
 } from "./error-mappings.ts";
 
-/** `google.rpc.Status` as JSON (A2A §11.6). */
+/** HTTP status and body of an error response. The body is a `google.rpc.Status` as JSON (A2A §11.6). */
 export interface RestError {
   status: number;
   body: { error: { code: number; status: GrpcStatusName; message: string; details: JsonObject[] } };
 }
 
+/** Converts an error to an HTTP response in a revision of the specification. */
 export function toRestError(error: A2AError, revision: SpecRevision): RestError {
   const { http, grpc } = getErrorStatus(error.reason, revision);
   const details = toErrorDetails(error);
@@ -23,8 +24,9 @@ export function toRestError(error: A2AError, revision: SpecRevision): RestError 
 }
 
 /**
- * The error of a response, of whatever server: `google.rpc.Status`, problem+json (which early texts of 1.0 show),
- * or the `{code, message}` of 0.3. A status alone is enough.
+ * Converts an HTTP error response of any server to an error. The body may be a `google.rpc.Status`,
+ * problem+json (used in early texts of 1.0), or the `{code, message}` of 0.3. Without a body the HTTP status
+ * determines the reason.
  */
 export function fromRestError(status: number, body: unknown): A2AError {
   const json = isObject(body) ? body : {};
@@ -33,21 +35,25 @@ export function fromRestError(status: number, body: unknown): A2AError {
     (text) => typeof text === "string" && text !== "",
   );
   return fromErrorDetails(error.details, {
-    message: typeof message === "string" ? message : `The agent answered HTTP status ${status}.`,
+    message: typeof message === "string" ? message : `The agent returned HTTP status ${status}.`,
     fallbackReason:
       findReasonByJsonRpcCode(error.code) ??
       findReasonByProblemType(error.type) ??
       findReasonByGrpcStatus(error.status) ??
-      // All that Python's 0.3 says; without it, a task that is not there would be a path that is not.
+      // Python servers of 0.3 send only this message. Without this check, a missing task would look like an
+      // unknown path.
       (status === 404 && message === "Task not found" ? "TASK_NOT_FOUND" : getReasonByHttpStatus(status)),
   });
 }
 
-/** `https://a2a-protocol.org/errors/task-not-found` → `TASK_NOT_FOUND`, and so `TaskNotFoundError` of Python's 0.3. */
+/**
+ * Returns the reason of a problem type. `https://a2a-protocol.org/errors/task-not-found` and
+ * `TaskNotFoundError` of Python's 0.3 servers both become `TASK_NOT_FOUND`.
+ */
 function findReasonByProblemType(type: unknown): ErrorReason | undefined {
   if (typeof type !== "string") return undefined;
-  const named = findReasonByErrorName(type);
-  if (named) return named;
+  const reason = findReasonByErrorName(type);
+  if (reason) return reason;
   const name = type
     .slice(type.lastIndexOf("/") + 1)
     .replaceAll("-", "_")
@@ -55,7 +61,10 @@ function findReasonByProblemType(type: unknown): ErrorReason | undefined {
   return isErrorReason(name) ? name : undefined;
 }
 
-/** Only the statuses that mean one thing; FAILED_PRECONDITION, say, stands for five reasons. */
+/**
+ * gRPC statuses that map to exactly one reason. `FAILED_PRECONDITION`, for example, is the status of five
+ * reasons.
+ */
 const ERROR_REASONS_BY_GRPC_STATUS: Record<string, ErrorReason> = {
   UNAUTHENTICATED: "UNAUTHENTICATED",
   PERMISSION_DENIED: "PERMISSION_DENIED",

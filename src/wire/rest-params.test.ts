@@ -22,7 +22,7 @@ describe("a REST path", () => {
     expect(matchRoute(method, `/a%2Fb${path}`)).toEqual(tenant);
   });
 
-  it("is percent-decoded after its verb was split off [D-09]", () => {
+  it("is percent-decoded after its verb is removed [D-09]", () => {
     expect(matchRoute("GET", "/tasks/a%3Acancel%20b")).toEqual({
       operation: "GetTask",
       pathParams: { id: "a:cancel b" },
@@ -43,11 +43,11 @@ describe("a REST path", () => {
     "/tasks/%",
     "/a/b/tasks",
     "/message:send/",
-  ])("that does not exist is none: %s [D-09]", (path) => {
+  ])("that does not exist has no route: %s [D-09]", (path) => {
     expect(matchRoute("GET", path)).toBeUndefined();
   });
 
-  it("with the wrong method says which are right [D-09]", () => {
+  it("with the wrong method lists the allowed methods [D-09]", () => {
     expect(matchRoute("GET", "/message:send")).toEqual({ allowedMethods: ["POST"] });
     expect(matchRoute("DELETE", "/tasks/t")).toEqual({ allowedMethods: ["GET"] });
     expect(matchRoute("PUT", "/tasks/t/pushNotificationConfigs")).toEqual({
@@ -55,7 +55,7 @@ describe("a REST path", () => {
     });
   });
 
-  it("prefers no tenant to a tenant that is named like a path", () => {
+  it("prefers a route without a tenant to a tenant whose name looks like a path", () => {
     expect(matchRoute("GET", "/tasks/tasks")).toEqual({ operation: "GetTask", pathParams: { id: "tasks" } });
   });
 });
@@ -87,11 +87,11 @@ describe("the parameters of a REST request", () => {
     "pageSize=5.5",
     "pageSize=",
     "pageSize=1&pageSize=2",
-  ])("are strict: %s", (query) => {
+  ])("are validated strictly: %s", (query) => {
     expect(() => decodeListTasksQuery(query)).toThrow(A2AError);
   });
 
-  it("come from the body and the path of a POST, and an empty body is fine [D-08]", () => {
+  it("come from the body and the path of a POST, whose body may be empty [D-08]", () => {
     for (const body of [undefined, null, {}, { id: "t" }]) {
       expect(collectRestParams("CancelTask", { id: "t", tenant: "acme" }, none, body)).toEqual({
         id: "t",
@@ -101,7 +101,7 @@ describe("the parameters of a REST request", () => {
     expect(collectRestParams("SendMessage", {}, none, { message: 1 })).toEqual({ message: 1 });
   });
 
-  it("may not contradict each other [D-11]", () => {
+  it("must not contradict each other [D-11]", () => {
     expect(() => collectRestParams("SendMessage", { tenant: "a" }, none, { tenant: "b" })).toThrow(/tenant/);
     expect(() => collectRestParams("CancelTask", { id: "a" }, none, { id: "b" })).toThrow(/id/);
     expect(() => collectRestParams("GetTask", { id: "a" }, new URLSearchParams("id=b"), undefined)).toThrow(
@@ -109,7 +109,7 @@ describe("the parameters of a REST request", () => {
     );
   });
 
-  it("are refused by the decoder when the body is no object", () => {
+  it("are rejected by the decoder when the body is not an object", () => {
     expect(() => decodeParams("SendMessage", collectRestParams("SendMessage", {}, none, [1]))).toThrow(
       "params: must be an object with named members, not an array",
     );

@@ -1,9 +1,9 @@
-import { A2AError, type OperationName } from "../protocol/index.ts";
-import { isObject } from "./error-details.ts";
+import { A2AError, isObject, type OperationName } from "../protocol/index.ts";
 
 /**
- * The JSON parameters of a REST request, for the same decoder that reads JSON-RPC's: the body of a POST or the query
- * of a GET, with what the path says. A body that contradicts the path is refused.
+ * Collects the parameters of a REST request into one JSON object, which the decoder for JSON-RPC parameters
+ * can read. The object merges the path parameters with the body of a POST or the query of a GET. Throws
+ * `INVALID_PARAMS` if the body or the query contradicts the path.
  */
 export function collectRestParams(
   operation: OperationName,
@@ -11,18 +11,18 @@ export function collectRestParams(
   query: URLSearchParams,
   body: unknown,
 ): unknown {
-  // A body that is no object goes on to the decoder, which says what it should be.
+  // The decoder rejects a body that is not an object and reports what it must be.
   if (body !== undefined && body !== null && !isObject(body)) return body;
-  const given: Record<string, unknown> = QUERY_OPERATIONS.has(operation) ? parseQuery(query) : { ...body };
+  const params: Record<string, unknown> = QUERY_OPERATIONS.has(operation) ? parseQuery(query) : { ...body };
   for (const [name, value] of Object.entries(path)) {
-    const other = given[name];
-    if (other !== undefined && other !== null && other !== "" && other !== value) {
-      const description = `is ${JSON.stringify(value)} in the path and something else beside it; send one`;
+    const existing = params[name];
+    if (existing !== undefined && existing !== null && existing !== "" && existing !== value) {
+      const description = `is ${JSON.stringify(value)} in the path but has another value in the body or query; send only one`;
       throw A2AError.invalidParams([{ field: name, description }]);
     }
-    given[name] = value;
+    params[name] = value;
   }
-  return given;
+  return params;
 }
 
 const QUERY_OPERATIONS: ReadonlySet<OperationName> = new Set([
@@ -35,20 +35,23 @@ const QUERY_OPERATIONS: ReadonlySet<OperationName> = new Set([
 ]);
 
 function parseQuery(query: URLSearchParams): Record<string, unknown> {
-  const given: Record<string, unknown> = {};
+  const params: Record<string, unknown> = {};
   for (const name of new Set(query.keys())) {
     const [first, ...more] = query.getAll(name);
-    // What comes twice stays a list, which the decoder refuses where it wants one value.
-    Object.defineProperty(given, name, {
+    // A repeated parameter stays a list. The decoder rejects it where a single value is expected.
+    Object.defineProperty(params, name, {
       value: more.length > 0 ? [first, ...more] : parseQueryValue(name, first),
       enumerable: true,
       writable: true,
     });
   }
-  return given;
+  return params;
 }
 
-/** Text of a query as JSON: numbers, enums and times are read from strings anyway, booleans are not. */
+/**
+ * Converts a query value to JSON. Only booleans need a conversion: the decoder reads numbers, enums, and
+ * times from strings.
+ */
 function parseQueryValue(name: string, text: string | undefined): unknown {
   return name === "includeArtifacts" && (text === "true" || text === "false") ? text === "true" : text;
 }

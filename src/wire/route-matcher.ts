@@ -1,24 +1,35 @@
 import type { OperationName } from "../protocol/index.ts";
 
-/** One operation's place in the HTTP+JSON binding. */
+/** HTTP methods and path template of one operation in the HTTP+JSON binding. */
 export interface RestRoute {
   readonly operation: OperationName;
   readonly methods: readonly string[];
-  /** Segments between slashes; `{name}` matches any but an empty one, `:verb` only at the end. */
+  /**
+   * Path segments separated by slashes. `{name}` matches any non-empty segment. `:verb` may only end the last
+   * segment.
+   */
   readonly pathTemplate: string;
 }
 
+/**
+ * Result of matching a request path: the operation with its path parameters, or the methods that the path
+ * allows.
+ */
 export type RestRouteMatch =
   | { operation: OperationName; pathParams: Record<string, string> }
-  /** The path exists, the method is not one of these. */
+  /** HTTP methods of the path, if the request used another method. */
   | { allowedMethods: string[] };
 
-/** The operation behind a method and a path below the agent's URL; undefined for a path that is none. */
+/**
+ * Finds the operation of an HTTP method and a path below the agent's URL. Returns `undefined` if no route has
+ * the path.
+ */
 export type RouteMatcher = (method: string, path: string) => RestRouteMatch | undefined;
 
 /**
- * What finds the route of a request. `tenants`: each path is also served below `/{tenant}`. The `:verb` is split off
- * the last segment before percent-decoding, so that an id may contain an encoded colon.
+ * Creates a matcher for a list of routes. With `tenants`, each path is also served below `/{tenant}`. The
+ * matcher removes the `:verb` from the last segment before it percent-decodes the segment, so an id may
+ * contain an encoded colon.
  */
 export function createRouteMatcher(
   routes: readonly RestRoute[],
@@ -28,14 +39,14 @@ export function createRouteMatcher(
   return (method, path) => {
     const segments = splitPath(path);
     if (!segments) return undefined;
-    const plain = matchSegments(patterns, method, segments, {});
+    const match = matchSegments(patterns, method, segments, {});
     const [tenant, ...rest] = segments;
-    if (plain || !tenants || !tenant || rest.length === 0) return plain;
+    if (match || !tenants || !tenant || rest.length === 0) return match;
     return matchSegments(patterns, method, rest, { tenant: tenant.text });
   };
 }
 
-/** A segment of a path: decoded text and, of the last one, the verb. */
+/** A path segment: its decoded text and, for the last segment, its verb. */
 interface PathSegment {
   readonly text: string;
   readonly verb: string;
@@ -73,8 +84,10 @@ function parseRoutePattern(route: RestRoute): RoutePattern {
     .split("/")
     .map((segment) => {
       const [head = "", verb] = segment.split(":");
-      const about = { verb: verb === undefined ? "" : `:${verb}` };
-      return head.startsWith("{") ? { ...about, name: head.slice(1, -1) } : { ...about, literal: head };
+      const verbMember = { verb: verb === undefined ? "" : `:${verb}` };
+      return head.startsWith("{")
+        ? { ...verbMember, name: head.slice(1, -1) }
+        : { ...verbMember, literal: head };
     });
   return { ...route, segments };
 }
@@ -85,11 +98,11 @@ function matchSegments(
   segments: readonly PathSegment[],
   path: Record<string, string>,
 ): RestRouteMatch | undefined {
-  const allow: string[] = [];
+  const allowedMethods: string[] = [];
   for (const pattern of patterns) {
     if (!matchesPattern(pattern, segments)) continue;
     if (!pattern.methods.includes(method)) {
-      allow.push(...pattern.methods);
+      allowedMethods.push(...pattern.methods);
       continue;
     }
     for (const [index, { name }] of pattern.segments.entries()) {
@@ -98,7 +111,7 @@ function matchSegments(
     }
     return { operation: pattern.operation, pathParams: path };
   }
-  return allow.length > 0 ? { allowedMethods: allow } : undefined;
+  return allowedMethods.length > 0 ? { allowedMethods } : undefined;
 }
 
 function matchesPattern(pattern: RoutePattern, segments: readonly PathSegment[]): boolean {

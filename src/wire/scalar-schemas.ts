@@ -1,9 +1,10 @@
-import type { JsonObject, JsonValue } from "../protocol/index.ts";
+import { isObject, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { type DecodingContext, formatJsonValue, type Schema } from "./proto-json-schema.ts";
 
-/** Deeper JSON than this is refused: whoever walks or writes it recursively would overflow the stack. */
+/** Maximum nesting depth of JSON values. Recursive code would overflow the stack on deeper JSON. */
 const MAX_JSON_DEPTH = 100;
 
+/** Schema for strings of well-formed Unicode. */
 export const stringSchema: Schema<string> = {
   decode(json, at) {
     if (typeof json !== "string") return at.addViolation(`must be a string, not ${formatJsonValue(json)}`);
@@ -13,6 +14,7 @@ export const stringSchema: Schema<string> = {
 
 const UNPAIRED_SURROGATE_TEXT = "has half of a UTF-16 surrogate pair; send valid Unicode";
 
+/** Schema for booleans. Strings such as `"true"` are rejected. */
 export const boolSchema: Schema<boolean> = {
   decode(json, at) {
     return typeof json === "boolean"
@@ -23,21 +25,27 @@ export const boolSchema: Schema<boolean> = {
 
 const INT32_LIMIT = 2 ** 31;
 
-/** A number without a fraction, or its decimal text: `5`, `5.0` and `"5"`. */
+/**
+ * Schema for 32-bit integers. Accepts a number without a fraction, or its decimal text: `5`, `5.0`, and
+ * `"5"`.
+ */
 export const int32Schema: Schema<number> = {
   decode(json, at) {
     const number = typeof json === "string" && /^-?\d+(?:\.0+)?$/.test(json) ? Number(json) : json;
     if (typeof number !== "number" || !Number.isInteger(number)) {
       return at.addViolation(`must be a whole number, not ${formatJsonValue(json)}`);
     }
-    // + 0 makes 0 of -0, which JSON.stringify would do later, unseen.
+    // Adding 0 turns -0 into 0, as JSON.stringify would do later.
     return number >= -INT32_LIMIT && number < INT32_LIMIT
       ? number + 0
       : at.addViolation(`must fit in 32 bits, ${number} does not`);
   },
 };
 
-/** Base64 of either alphabet, padded or not; comes out in the standard alphabet with padding. */
+/**
+ * Schema for bytes as base64. Accepts the standard and the URL-safe alphabet, padded or not. Decodes to the
+ * standard alphabet with padding.
+ */
 export const bytesSchema: Schema<string> = {
   decode(json, at) {
     if (typeof json !== "string")
@@ -57,15 +65,21 @@ export const bytesSchema: Schema<string> = {
 
 function isStandardBase64(text: string): boolean {
   if (text.length % 4 !== 0) return false;
-  // A search for what does not belong, because a pattern of what does would backtrack through megabytes.
-  const stranger = text.search(/[^A-Za-z0-9+/]/);
-  return stranger === -1 || (stranger >= text.length - 2 && /^={1,2}$/.test(text.slice(stranger)));
+  // Searches for a character outside the alphabet. A pattern for the entire text would backtrack over
+  // megabytes.
+  const firstInvalidIndex = text.search(/[^A-Za-z0-9+/]/);
+  return (
+    firstInvalidIndex === -1 ||
+    (firstInvalidIndex >= text.length - 2 && /^={1,2}$/.test(text.slice(firstInvalidIndex)))
+  );
 }
 
 const RFC_3339_PATTERN =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
-/** RFC 3339 with any offset; comes out in UTC with milliseconds, as A2A §5.6.1 wants it. */
+/**
+ * Schema for RFC 3339 timestamps with any offset. Decodes to UTC with milliseconds, as A2A §5.6.1 requires.
+ */
 export const timestampSchema: Schema<string> = {
   decode(json, at) {
     const time = typeof json === "string" ? normalizeTimestamp(json) : undefined;
@@ -82,7 +96,7 @@ function normalizeTimestamp(text: string): string | undefined {
   const [, year, month, day, hour, minute, second, fraction = "", sign, offsetHours, offsetMinutes] = match;
   const local = `${year}-${month}-${day}T${hour}:${minute}:${second}.${fraction.slice(0, 3).padEnd(3, "0")}Z`;
   const time = new Date(local);
-  // A day or an hour that does not exist is either no time at all or rolls over to another.
+  // A date that does not exist is either invalid or rolls over to another date.
   if (Number.isNaN(time.getTime()) || time.toISOString() !== local) return undefined;
   if (sign === undefined) return local;
   if (Number(offsetHours) > 23 || Number(offsetMinutes) > 59) return undefined;
@@ -90,18 +104,16 @@ function normalizeTimestamp(text: string): string | undefined {
   return new Date(time.getTime() + (sign === "-" ? offset : -offset)).toISOString();
 }
 
-/** `google.protobuf.Struct`: any JSON object, kept as it is. */
+/** Schema for `google.protobuf.Struct`: any JSON object, returned unchanged. */
 export const structSchema: Schema<JsonObject> = {
   decode(json, at) {
-    if (typeof json !== "object" || json === null || Array.isArray(json)) {
-      return at.addViolation(`must be an object, not ${formatJsonValue(json)}`);
-    }
+    if (!isObject(json)) return at.addViolation(`must be an object, not ${formatJsonValue(json)}`);
     validateJsonValue(json, at, 1);
-    return json as JsonObject;
+    return json;
   },
 };
 
-/** `google.protobuf.Value`: any JSON value, null too, kept as it is. */
+/** Schema for `google.protobuf.Value`: any JSON value including `null`, returned unchanged. */
 export const valueSchema: Schema<JsonValue> = {
   isNullable: true,
   decode(json, at) {
@@ -140,8 +152,9 @@ function validateMembers(json: object, at: DecodingContext, depth: number): void
 }
 
 /**
- * An enum, by name or by number. `names[n]` is the name of number n; `names[0]` is the unspecified one, which is the
- * same as not set. So is, for a tolerant reader, a value that it does not know: a newer agent may have more of them.
+ * Creates a schema for an enum, which is read by name or by number. `names[n]` is the name of number n.
+ * `names[0]` is the unspecified value, which counts as not set. In tolerant mode an unknown value also counts
+ * as not set, because a newer agent may have more values.
  */
 export function createEnumSchema<T extends string>(names: readonly [string, ...T[]]): Schema<T> {
   const [unspecified, ...known] = names;
@@ -153,29 +166,37 @@ export function createEnumSchema<T extends string>(names: readonly [string, ...T
       if (name === unspecified || (!at.isStrict && (typeof json === "string" || typeof json === "number"))) {
         return undefined;
       }
-      const meant = typeof json === "string" ? findSimilarName(json, known) : undefined;
-      const hint = meant ? `; did you mean ${meant}?` : "";
+      const suggestion = typeof json === "string" ? findSimilarName(json, known) : undefined;
+      const hint = suggestion ? `; did you mean ${suggestion}?` : "";
       return at.addViolation(`must be one of ${known.join(", ")}, not ${formatJsonValue(json)}${hint}`);
     },
   };
 }
 
-/** One of a few words, and what it means. A tolerant reader takes a word that it does not know for none. */
-export function createMappedEnumSchema<T extends string>(meanings: Readonly<Record<string, T>>): Schema<T> {
-  const words = Object.keys(meanings);
+/**
+ * Creates a schema for an enum whose wire names map to other values. In tolerant mode an unknown name counts
+ * as not set.
+ */
+export function createMappedEnumSchema<T extends string>(
+  valuesByName: Readonly<Record<string, T>>,
+): Schema<T> {
+  const names = Object.keys(valuesByName);
   return {
     decode(json, at): T | undefined {
-      if (typeof json === "string" && Object.hasOwn(meanings, json)) return meanings[json];
+      if (typeof json === "string" && Object.hasOwn(valuesByName, json)) return valuesByName[json];
       if (!at.isStrict && typeof json === "string") return undefined;
-      const meant = typeof json === "string" ? findSimilarName(json, words) : undefined;
-      const hint = meant ? `; did you mean ${meant}?` : "";
-      const known = words.length > 1 ? `one of ${words.join(", ")}` : JSON.stringify(words[0]);
+      const suggestion = typeof json === "string" ? findSimilarName(json, names) : undefined;
+      const hint = suggestion ? `; did you mean ${suggestion}?` : "";
+      const known = names.length > 1 ? `one of ${names.join(", ")}` : JSON.stringify(names[0]);
       return at.addViolation(`must be ${known}, not ${formatJsonValue(json)}${hint}`);
     },
   };
 }
 
-/** `input-required` for `TASK_STATE_INPUT_REQUIRED`, and the other way round: each version's spelling, and people's. */
+/**
+ * Returns the name that differs from a text only in case, hyphens, or prefix. For example, `input-required`
+ * matches `TASK_STATE_INPUT_REQUIRED`.
+ */
 function findSimilarName(text: string, names: readonly string[]): string | undefined {
   const ending = normalizeName(text);
   if (ending === "_") return undefined;

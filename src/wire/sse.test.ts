@@ -15,7 +15,7 @@ async function parseChunks(
 }
 
 describe("a stream of server-sent events", () => {
-  it("is read back as it was written, however it is cut [D-06] [E4]", async () => {
+  it("is parsed into the encoded events for any split of its bytes [D-06] [E4]", async () => {
     const events = fc.array(fc.record({ data: fc.json(), id: fc.nat() }), { maxLength: 8 });
     const cuts = fc.array(fc.nat({ max: 400 }), { maxLength: 12 });
     await fc.assert(
@@ -33,7 +33,7 @@ describe("a stream of server-sent events", () => {
     );
   });
 
-  it("may end its lines with CR, LF or both, open with a BOM and spread data over lines", async () => {
+  it("may use CR, LF, or CRLF, start with a BOM, and have data over several lines", async () => {
     expect(
       await parseChunks([
         "\ufeffid: 7\r\nevent: e\r",
@@ -44,11 +44,11 @@ describe("a stream of server-sent events", () => {
     ).toEqual([{ id: "7", event: "e", data: "a\nb" }, { data: "c" }]);
   });
 
-  it("that is cut in an event does not give that event", async () => {
+  it("that ends within an event does not yield that event", async () => {
     expect(await parseChunks([encodeSseFrame("1", 1), "id: 2\ndata: 2\n"])).toEqual([{ id: "1", data: "1" }]);
   });
 
-  it("that never ends an event is given up at the limit [E14]", async () => {
+  it("that never ends an event fails at the size limit [E14]", async () => {
     const endless = Array.from({ length: 50 }, () => "x".repeat(100));
     await expect(parseChunks(["data: ", ...endless], { maxEventBytes: 1_000 })).rejects.toMatchObject({
       reason: "INVALID_AGENT_RESPONSE",

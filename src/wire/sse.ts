@@ -1,35 +1,41 @@
 import { createParser } from "eventsource-parser";
 import { A2AError } from "../protocol/index.ts";
 
-/** One server-sent event. `data` must be one line, as JSON text is. */
+/** Encodes a server-sent event. `data` must be a single line, for example JSON text. */
 export function encodeSseFrame(data: string, id?: number): string {
   return id === undefined ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`;
 }
 
-/** A server-sent event of another kind than the rest of its stream. */
+/** Encodes a server-sent event with an event name, for events of another kind than the rest of the stream. */
 export function encodeNamedSseFrame(event: string, data: string): string {
   return `event: ${event}\ndata: ${data}\n\n`;
 }
 
-/** A comment, so that a silent stream is known to be alive. */
+/** An SSE comment that is sent as a heartbeat while a stream has no events. */
 export const SSE_HEARTBEAT = ": keep-alive\n\n";
 
+/** A server-sent event as parsed from a stream. */
 export interface SseEvent {
   id?: string;
   event?: string;
   data: string;
 }
 
+/** Limits for parsing a stream of server-sent events. */
 export interface SseLimits {
-  /** A single event larger than that (in UTF-16 units of its text) ends the stream with INVALID_AGENT_RESPONSE. */
+  /**
+   * Maximum size of one event, in UTF-16 code units of its text. A larger event ends the stream with
+   * `INVALID_AGENT_RESPONSE`. Default: 16 Mi.
+   */
   maxEventBytes?: number;
 }
 
 const MAX_EVENT_BYTES = 16 * 2 ** 20;
 
 /**
- * The events of a stream, however its bytes are cut. An event without its closing blank line is none: the stream was
- * cut, and the sender will send it again. The bytes belong to this iterator; returning early cancels them.
+ * Parses a byte stream into server-sent events. The stream may be split at any byte. An event without its
+ * closing blank line is discarded, because the connection was cut and the server sends the event again. The
+ * iterator owns the byte stream: returning early cancels it.
  */
 export async function* parseSse(
   stream: AsyncIterable<Uint8Array>,
@@ -39,14 +45,14 @@ export async function* parseSse(
   let failure: Error | undefined;
   const parser = createParser({
     maxBufferSize: maxEventBytes,
-    onEvent: ({ id, event, data }) => {
-      const told: SseEvent = { data };
-      if (id !== undefined) told.id = id;
-      if (event !== undefined) told.event = event;
-      ready.push(told);
+    onEvent: ({ id, event: name, data }) => {
+      const event: SseEvent = { data };
+      if (id !== undefined) event.id = id;
+      if (name !== undefined) event.event = name;
+      ready.push(event);
     },
     onError: (error) => {
-      // Fields that SSE does not know are none of our business.
+      // Other parse errors are ignored, for example unknown fields.
       if (error.type === "max-buffer-size-exceeded") failure = error;
     },
   });
@@ -59,7 +65,7 @@ export async function* parseSse(
     if (failure) {
       throw new A2AError(
         "INVALID_AGENT_RESPONSE",
-        `The agent sent an event of more than ${maxEventBytes} bytes; raise maxEventBytes if that is right.`,
+        `The agent sent an event of more than ${maxEventBytes} bytes; raise maxEventBytes if events may be larger.`,
         { cause: failure },
       );
     }

@@ -45,7 +45,10 @@ const createTextPart = (value: string): Part => ({
   mediaType: "",
 });
 
-/** An executor in the idiom of the SDK's samples: the task, the work, an artifact in chunks, the end. */
+/**
+ * An executor in the style of the SDK's samples: it publishes the task, the work, an artifact in chunks, and
+ * the end.
+ */
 class SampleExecutor implements AgentExecutor {
   readonly #run: (say: SamplePublisher, context: RequestContext) => Promise<void>;
   readonly #onCancel: (taskId: string, bus: ExecutionEventBus) => void;
@@ -184,9 +187,9 @@ describeAdapter("an AgentExecutor of a2a-js", {
   createRememberingAgent() {
     const conversations = new Map<string, string[]>();
     return createSampleAgent(async (say, context) => {
-      const heard = [...(conversations.get(context.contextId) ?? []), getUserText(context)];
-      conversations.set(context.contextId, heard);
-      say.publishChunk(heard.join(" | "));
+      const received = [...(conversations.get(context.contextId) ?? []), getUserText(context)];
+      conversations.set(context.contextId, received);
+      say.publishChunk(received.join(" | "));
     });
   },
   createEchoAgent: () =>

@@ -59,26 +59,28 @@ const createStatusUpdate = (
     role: "ROLE_AGENT" as const,
     parts: [{ text: words ?? "" }],
   };
-  const told = {
+  const reported = {
     state: `TASK_STATE_${state}` as Task["status"]["state"],
     timestamp: new Date().toISOString(),
   };
-  return { statusUpdate: { taskId, contextId, status: words === undefined ? told : { ...told, message } } };
+  return {
+    statusUpdate: { taskId, contextId, status: words === undefined ? reported : { ...reported, message } },
+  };
 };
 
-const createSubmittedTask = ({ taskId: id, contextId }: RequestContext): StreamResponse => ({
-  task: { id, contextId, status: { state: "TASK_STATE_SUBMITTED" } },
+const createSubmittedTask = ({ taskId, contextId }: RequestContext): StreamResponse => ({
+  task: { id: taskId, contextId, status: { state: "TASK_STATE_SUBMITTED" } },
 });
 
-describe("an AgentExecutor on our engine", () => {
-  it("has the card's own words on its card, and nothing of where it was served", async () => {
-    const { card: shown } = await connectToExecutor(async () => {});
-    expect(shown).toMatchObject({ name: "executor", version: "2.0.0", defaultInputModes: ["text", "data"] });
-    expect(shown.skills).toEqual([{ id: "test", name: "Test", description: "Tests", tags: ["test"] }]);
-    expect(JSON.stringify(shown)).not.toContain("elsewhere");
+describe("an AgentExecutor on the Colloquy engine", () => {
+  it("keeps the description of its card, but not its interfaces", async () => {
+    const { card } = await connectToExecutor(async () => {});
+    expect(card).toMatchObject({ name: "executor", version: "2.0.0", defaultInputModes: ["text", "data"] });
+    expect(card.skills).toEqual([{ id: "test", name: "Test", description: "Tests", tags: ["test"] }]);
+    expect(JSON.stringify(card)).not.toContain("elsewhere");
   });
 
-  it("is given what the SDK would give it", async () => {
+  it("receives the same request context as in the SDK", async () => {
     const contexts: RequestContext[] = [];
     const remote = await connectToExecutor(async (context, bus) => {
       contexts.push(context);
@@ -120,7 +122,7 @@ describe("an AgentExecutor on our engine", () => {
     expect(two.referenceTasks?.map(({ id }) => id)).toEqual([first.id]);
   });
 
-  it("knows who asks", async () => {
+  it("receives the caller's name", async () => {
     let user: string | undefined;
     server = createServer(
       fromExecutor(
@@ -142,16 +144,16 @@ describe("an AgentExecutor on our engine", () => {
 
   it("may answer without a task", async () => {
     const remote = await connectToExecutor(async ({ contextId }, bus) => {
-      const said = SdkMessage.fromJSON({ messageId: "m", role: "ROLE_AGENT", contextId });
+      const output = SdkMessage.fromJSON({ messageId: "m", role: "ROLE_AGENT", contextId });
       const nothing = { content: { $case: "data" as const, value: null }, metadata: undefined };
-      bus.publish(AgentEvent.message({ ...said, parts: [{ ...nothing, filename: "", mediaType: "" }] }));
+      bus.publish(AgentEvent.message({ ...output, parts: [{ ...nothing, filename: "", mediaType: "" }] }));
     });
     expect(await remote.send("hi")).toMatchObject({
       message: { messageId: "m", role: "ROLE_AGENT", parts: [{ data: null }] },
     });
   });
 
-  it("may end a task with a message, which is its last word then", async () => {
+  it("may end a task with a message, which becomes the final status message", async () => {
     const remote = await connectToExecutor(async (context, bus) => {
       publishToSdkBus(bus, createSubmittedTask(context));
       publishToSdkBus(bus, createStatusUpdate(context, "WORKING"));
@@ -166,17 +168,17 @@ describe("an AgentExecutor on our engine", () => {
     });
   });
 
-  it("may say everything in one whole task", async () => {
-    const remote = await connectToExecutor(async ({ taskId: id, contextId, userMessage }, bus) => {
-      const said: Message = { messageId: "a", role: "ROLE_AGENT", parts: [text("I looked.")] };
-      const heard = SdkMessage.toJSON(userMessage) as Message;
+  it("may publish its complete result as one task", async () => {
+    const remote = await connectToExecutor(async ({ taskId, contextId, userMessage }, bus) => {
+      const output: Message = { messageId: "a", role: "ROLE_AGENT", parts: [text("I looked.")] };
+      const received = SdkMessage.toJSON(userMessage) as Message;
       publishToSdkBus(bus, {
         task: {
-          id,
+          id: taskId,
           contextId,
           status: { state: "TASK_STATE_COMPLETED" },
           artifacts: [{ artifactId: "r", name: "Result", parts: [text("Blue.")] }],
-          history: [heard, said],
+          history: [received, output],
           metadata: { cost: 3 },
         },
       });
@@ -190,7 +192,7 @@ describe("an AgentExecutor on our engine", () => {
     expect(task.history?.map(({ parts }) => getText(parts))).toEqual(["sky?", "I looked."]);
   });
 
-  it("says nothing new with the task that it was given", async () => {
+  it("emits nothing for an unchanged task", async () => {
     const remote = await connectToExecutor(async (context, bus) => {
       if (!context.task) {
         publishToSdkBus(bus, createSubmittedTask(context));
@@ -213,7 +215,7 @@ describe("an AgentExecutor on our engine", () => {
     expect(getAnswerText(await remote.tasks.get(asked.id))).toBe("One.");
   });
 
-  it("is heard of at once, also when it only says that there is a task", async () => {
+  it("emits a status at once, even if it only publishes the task", async () => {
     const gate = Promise.withResolvers<void>();
     const remote = await connectToExecutor(async (context, bus) => {
       publishToSdkBus(bus, createSubmittedTask(context));
@@ -231,31 +233,31 @@ describe("an AgentExecutor on our engine", () => {
     expect(done.status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("hears itself on its bus, and can not take our ear away", async () => {
-    const heard: string[] = [];
+  it("receives its own events on its bus, and cannot detach the adapter", async () => {
+    const received: string[] = [];
     const remote = await connectToExecutor(async (context, bus) => {
-      bus.on("event", ({ kind }) => heard.push(kind));
-      bus.once("finished", () => heard.push("finished"));
+      bus.on("event", ({ kind }) => received.push(kind));
+      bus.once("finished", () => received.push("finished"));
       publishToSdkBus(bus, createSubmittedTask(context));
       bus.removeAllListeners("event");
       publishToSdkBus(bus, createStatusUpdate(context, "COMPLETED", "Still here."));
       bus.finished();
       publishToSdkBus(bus, createStatusUpdate(context, "WORKING"));
     });
-    const { status: end } = await requireTask(remote.send("hi"));
-    expect(getText(end.message?.parts ?? [])).toBe("Still here.");
-    expect(heard).toEqual(["task", "finished"]);
+    const { status } = await requireTask(remote.send("hi"));
+    expect(getText(status.message?.parts ?? [])).toBe("Still here.");
+    expect(received).toEqual(["task", "finished"]);
     expect(reportedErrors).toEqual([]);
   });
 
-  it("completes the task that it leaves at work", async () => {
+  it("completes a task that is still working when it returns", async () => {
     const remote = await connectToExecutor(async (context, bus) =>
       publishToSdkBus(bus, createSubmittedTask(context)),
     );
     expect((await requireTask(remote.send("hi"))).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("may go on after it has asked for authorization", async () => {
+  it("may continue after it has asked for authorization", async () => {
     const gate = Promise.withResolvers<void>();
     const remote = await connectToExecutor(async (context, bus) => {
       publishToSdkBus(bus, createSubmittedTask(context));
@@ -273,7 +275,7 @@ describe("an AgentExecutor on our engine", () => {
     expect((await remote.tasks.get(asked.id)).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("is told of, when it fails behind its last word", async () => {
+  it("reports an error after its final event", async () => {
     const remote = await connectToExecutor(async (context, bus) => {
       publishToSdkBus(bus, createStatusUpdate(context, "COMPLETED"));
       throw new Error("could not clean up");
@@ -283,16 +285,16 @@ describe("an AgentExecutor on our engine", () => {
     expect(reportedErrors).toEqual(["could not clean up"]);
   });
 
-  it("may not speak for another task", async () => {
+  it("may not publish events of another task", async () => {
     const remote = await connectToExecutor(async (context, bus) => {
       publishToSdkBus(bus, createStatusUpdate({ ...pickTaskIds(context), taskId: "other" }, "COMPLETED"));
     });
-    const { status: end } = await requireTask(remote.send("hi", { configuration: {} }));
-    expect(end.state).toBe("TASK_STATE_FAILED");
-    expect(getText(end.message?.parts ?? [])).toContain('of task "other"');
+    const { status } = await requireTask(remote.send("hi", { configuration: {} }));
+    expect(status.state).toBe("TASK_STATE_FAILED");
+    expect(getText(status.message?.parts ?? [])).toContain('of task "other"');
   });
 
-  it("may publish in a burst, up to a limit", async () => {
+  it("may publish many events at once, up to a limit", async () => {
     const burst =
       (count: number): Execute =>
       async (context, bus) => {
@@ -335,7 +337,7 @@ describe("an AgentExecutor on our engine", () => {
       publishToSdkBus(bus, createStatusUpdate(context, "CANCELED"));
     };
 
-  it("is not taken at its word that it was cancelled when its server closes", async () => {
+  it("does not cancel its task when the server closes", async () => {
     const stop = Promise.withResolvers<void>();
     const cancelled: string[] = [];
     const remote = await connectToExecutor(working(stop.promise), {
@@ -354,7 +356,7 @@ describe("an AgentExecutor on our engine", () => {
     expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_FAILED" } } });
   });
 
-  it("may say that it was cancelled in cancelTask itself", async () => {
+  it("may publish the cancellation in cancelTask", async () => {
     let contextId = "";
     const remote = await connectToExecutor(
       async (context, bus) => {
@@ -374,7 +376,7 @@ describe("an AgentExecutor on our engine", () => {
     expect((await remote.tasks.cancel(id)).status.state).toBe("TASK_STATE_CANCELED");
   });
 
-  it("that fails to cancel fails the task's end, not the server", async () => {
+  it("fails only the task if cancelTask throws", async () => {
     const remote = await connectToExecutor(working(new Promise(() => {})), {
       cancelTask: () => Promise.reject(new Error("not now")),
     });
@@ -383,8 +385,8 @@ describe("an AgentExecutor on our engine", () => {
   });
 });
 
-describe("an executor whose turn is over before it has begun", () => {
-  it("is not begun at all", async () => {
+describe("an executor whose turn was canceled before it started", () => {
+  it("is not executed", async () => {
     let begun = 0;
     const executor = { execute: async () => void begun++, cancelTask: async () => {} };
     const gone = new AbortController();
@@ -400,15 +402,15 @@ describe("an executor whose turn is over before it has begun", () => {
       protocolVersion: "1.0",
       extensions: [],
       signal: gone.signal,
-      // The store is slow, and meanwhile the task is cancelled.
+      // The store is slow, and the task is canceled in the meantime.
       loadReferencedTasks: () => {
         gone.abort(new Error("gone"));
         return Promise.resolve([]);
       },
       listInterruptedTasks: () => Promise.resolve([]),
     } as const satisfies Run;
-    const said = fromExecutor(executor, card).execute(run)[Symbol.asyncIterator]();
-    await expect(said.next()).rejects.toThrow("gone");
+    const output = fromExecutor(executor, card).execute(run)[Symbol.asyncIterator]();
+    await expect(output.next()).rejects.toThrow("gone");
     expect(begun).toBe(0);
   });
 });

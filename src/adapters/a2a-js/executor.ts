@@ -9,25 +9,32 @@ import {
   type Task,
   type TaskStatus,
 } from "../../protocol/index.ts";
+import { isFirstTurn } from "../conversation-store.ts";
 import { QueuedEventBus } from "./queued-event-bus.ts";
 import {
   fromSdkArtifact,
   fromSdkMessage,
   fromSdkStatus,
   fromSdkTask,
-  isFirstTurn,
   toAgentDescription,
   toRequestContext,
   toAgentMessage,
 } from "./sdk-model.ts";
 
-/** Defaults are what the SDK's own request handler does: the first event decides, and no message is refused. */
+/**
+ * Options for `fromExecutor`. The defaults match the SDK's own request handler: the first event decides
+ * between a task and a message, and messages to a working task are queued.
+ */
 export type ExecutorOptions = Pick<Agent, "respondsWith" | "whileWorking" | "describeExtended">;
 
 /**
- * An `AgentExecutor` of `@a2a-js/sdk` as an agent. A turn is over when it says COMPLETED, FAILED, CANCELED, REJECTED or
- * INPUT_REQUIRED, calls `finished()`, or returns: then a task that it left at work is COMPLETED; when it throws, FAILED.
- * `cancelTask` is called for a task that is at work, and when the server closes.
+ * Creates an agent from an `AgentExecutor` of `@a2a-js/sdk`.
+ *
+ * A turn ends when the executor publishes COMPLETED, FAILED, CANCELED, REJECTED, or INPUT_REQUIRED, calls
+ * `finished()`, or returns. A task that is still working then becomes COMPLETED. If the executor throws, the
+ * task becomes FAILED.
+ *
+ * `cancelTask` is called when a working task is canceled, and when the server closes.
  */
 export function fromExecutor(executor: AgentExecutor, card: AgentCard, options: ExecutorOptions = {}): Agent {
   const description = toAgentDescription(card);
@@ -44,31 +51,32 @@ export function fromExecutor(executor: AgentExecutor, card: AgentCard, options: 
 async function* runTurn(executor: AgentExecutor, run: Run): AsyncGenerator<AgentEvent, void, undefined> {
   const bus = new QueuedEventBus();
   const context = await toRequestContext(run);
-  // Also of a task that was cancelled while the store was asked.
+  // The task may have been canceled while the store was read.
   run.signal.throwIfAborted();
   const cancel = (): void => {
-    const cancelled = (async () => executor.cancelTask(run.taskId, bus))();
-    cancelled.catch((error: unknown) => bus.close({ error }));
+    const cancellation = (async () => executor.cancelTask(run.taskId, bus))();
+    cancellation.catch((error: unknown) => bus.close({ error }));
   };
   run.signal.addEventListener("abort", cancel, { once: true });
-  const executed = (async () => executor.execute(context, bus))();
-  const ended = executed.then(
+  const execution = (async () => executor.execute(context, bus))();
+  const executionEnd = execution.then(
     () => bus.finished(),
     (error: unknown) => bus.close({ error }),
   );
-  const retelling = new ExecutorEventConverter(run);
+  const converter = new ExecutorEventConverter(run);
   try {
     for (let event = await bus.next(); event; event = await bus.next()) {
-      for (const said of retelling.convert(event, bus.hasQueuedEvents)) {
-        yield said;
-        if (!("status" in said)) continue;
-        const { state } = said.status;
+      for (const agentEvent of converter.convert(event, bus.hasQueuedEvents)) {
+        yield agentEvent;
+        if (!("status" in agentEvent)) continue;
+        const { state } = agentEvent.status;
         if (state === "TASK_STATE_INPUT_REQUIRED") return;
         if (!isTerminal(state)) continue;
-        // The task has its end; what goes wrong behind it is still told to whoever watches the server.
+        // The task has reached a terminal state. A later error of the executor is still reported to the
+        // server's observer.
         bus.close();
-        await ended;
-        await executed;
+        await executionEnd;
+        await execution;
         return;
       }
     }
@@ -78,10 +86,10 @@ async function* runTurn(executor: AgentExecutor, run: Run): AsyncGenerator<Agent
   }
 }
 
-/** What an executor publishes, as what an agent says. */
+/** Converts the events of an executor into agent events. */
 class ExecutorEventConverter {
   readonly #run: Run;
-  /** Message ids of which the task knows. */
+  /** Ids of the messages that the task already contains. */
   readonly #knownMessageIds: Set<string>;
   #hasStarted = false;
 
@@ -92,7 +100,7 @@ class ExecutorEventConverter {
     if (message) this.#knownMessageIds.add(message.messageId);
   }
 
-  /** `hasQueuedEvents`: the next event is there already. */
+  /** Converts one event. `hasMore` is true if the next event is already queued. */
   *convert(event: AgentExecutionEvent, hasMore: boolean): Generator<AgentEvent, void, undefined> {
     const isFirst = !this.#hasStarted;
     this.#hasStarted = true;
@@ -107,27 +115,27 @@ class ExecutorEventConverter {
       this.#assertOwnTask(taskId);
       yield* this.#convertStatus(status, metadata, hasMore);
     } else {
-      const { taskId, contextId: _, ...said } = fromSdkArtifact(event.data);
+      const { taskId, contextId: _, ...agentEvent } = fromSdkArtifact(event.data);
       this.#assertOwnTask(taskId);
-      yield said;
+      yield agentEvent;
     }
   }
 
-  /** A whole task is news only where it differs from the task that the executor was given. */
+  /** Emits only the parts of the task that differ from the task that the executor received. */
   *#convertTask(task: Task, isFirst: boolean, hasMore: boolean): Generator<AgentEvent, void, undefined> {
     this.#assertOwnTask(task.id);
     const run = this.#run;
     for (const artifact of task.artifacts ?? []) {
-      const known = run.task.artifacts?.find(({ artifactId }) => artifactId === artifact.artifactId);
-      if (!known || JSON.stringify(known) !== JSON.stringify(artifact)) yield { artifact };
+      const knownArtifact = run.task.artifacts?.find(({ artifactId }) => artifactId === artifact.artifactId);
+      if (!knownArtifact || JSON.stringify(knownArtifact) !== JSON.stringify(artifact)) yield { artifact };
     }
     for (const message of task.history ?? []) {
       if (message.role !== "ROLE_AGENT" || this.#knownMessageIds.has(message.messageId)) continue;
       yield this.#createWorkingStatus(message);
     }
     const { state, timestamp } = run.task.status;
-    const isAsFound = isFirst && task.status.state === state && task.status.timestamp === timestamp;
-    if (!isAsFound) yield* this.#convertStatus(task.status, task.metadata, hasMore);
+    const isUnchanged = isFirst && task.status.state === state && task.status.timestamp === timestamp;
+    if (!isUnchanged) yield* this.#convertStatus(task.status, task.metadata, hasMore);
     else if (isFirstTurn(run) && !hasMore) yield { status: { state: "TASK_STATE_WORKING" } };
   }
 
@@ -136,17 +144,19 @@ class ExecutorEventConverter {
     metadata: Task["metadata"],
     hasMore: boolean,
   ): Generator<AgentEvent, void, undefined> {
-    const about = metadata && Object.keys(metadata).length > 0 ? { metadata } : {};
-    // Whoever closes the server has not cancelled the task; the engine says what became of it.
+    const extraMetadata = metadata && Object.keys(metadata).length > 0 ? { metadata } : {};
+    // An aborted signal without cancel metadata means that the server is closing. The engine then decides the
+    // task's state.
     if (state === "TASK_STATE_CANCELED" && this.#run.signal.aborted && !this.#run.cancelMetadata) return;
     if (state === "TASK_STATE_SUBMITTED" || state === "TASK_STATE_UNSPECIFIED") {
-      // Every task is submitted already. That is said in other words only to one who would wait for the next.
-      if (hasMore && !message && !("metadata" in about)) return;
-      yield { ...this.#createWorkingStatus(message), ...about };
+      // The engine has already recorded SUBMITTED. It is emitted again as WORKING only if the executor
+      // publishes nothing else yet.
+      if (hasMore && !message && !("metadata" in extraMetadata)) return;
+      yield { ...this.#createWorkingStatus(message), ...extraMetadata };
       return;
     }
     if (message) this.#knownMessageIds.add(message.messageId);
-    yield { status: message ? { state, message: toAgentMessage(message) } : { state }, ...about };
+    yield { status: message ? { state, message: toAgentMessage(message) } : { state }, ...extraMetadata };
   }
 
   #createWorkingStatus(message: Message | undefined): AgentEvent {
@@ -159,7 +169,7 @@ class ExecutorEventConverter {
     if (taskId === this.#run.taskId) return;
     throw new A2AError(
       "INVALID_AGENT_RESPONSE",
-      `The executor published an event of task ${JSON.stringify(taskId)} while it was at work on ${this.#run.taskId}; publish with requestContext.taskId.`,
+      `The executor published an event of task ${JSON.stringify(taskId)} during task ${this.#run.taskId}. Use requestContext.taskId in each event.`,
     );
   }
 }

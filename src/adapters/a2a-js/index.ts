@@ -1,6 +1,7 @@
 /**
- * AGENT EXECUTORS of `@a2a-js/sdk` as agents. `fromExecutor(executor, card)` runs one as it is: the same request
- * context, the same event bus, on this engine. The package `@a2a-js/sdk` (1.x) is yours to install.
+ * Adapter for agent executors of `@a2a-js/sdk`. `fromExecutor(executor, card)` runs an unmodified executor on
+ * the Colloquy engine, with the SDK's request context and event bus. Install the package `@a2a-js/sdk` (1.x)
+ * yourself.
  */
 export type { ExecutorOptions } from "./executor.ts";
 export { fromExecutor } from "./executor.ts";

@@ -1,12 +1,12 @@
 import { type AgentExecutionEvent, DefaultExecutionEventBus } from "@a2a-js/sdk/server";
 import { A2AError } from "../../protocol/index.ts";
 
-/** `publish` waits for nobody, so what is not yet taken must end somewhere. */
+/** Maximum number of queued events. `publish` does not wait for the reader, so the queue needs a limit. */
 const MAX_QUEUED_EVENTS = 10_000;
 
 /**
- * The SDK's own bus, heard by one reader that no `removeAllListeners` of an executor's can take away. The reader ends
- * with `finished()` or with `end()`, after all that was published until then.
+ * The SDK's event bus with a queue for one reader, which `removeAllListeners` does not detach. The reader
+ * ends after `finished()` or `close()`, once it has read all events that were published before.
  */
 export class QueuedEventBus extends DefaultExecutionEventBus {
   readonly #queue: AgentExecutionEvent[] = [];
@@ -28,7 +28,7 @@ export class QueuedEventBus extends DefaultExecutionEventBus {
     super.finished();
   }
 
-  /** Nothing is heard any more; `failure` is what the reader is then told. */
+  /** Stops accepting events. With a `failure`, the reader throws that error after the queued events. */
   close(failure?: { readonly error: unknown }): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -36,12 +36,12 @@ export class QueuedEventBus extends DefaultExecutionEventBus {
     this.#wakeReader?.();
   }
 
-  /** True: `next` has an answer already. */
+  /** True if `next` can return an event without waiting. */
   get hasQueuedEvents(): boolean {
     return this.#queue.length > 0;
   }
 
-  /** The next event; undefined at the end. Throws what the end was told. */
+  /** Returns the next event, or `undefined` at the end. Throws the error that was passed to `close`. */
   async next(): Promise<AgentExecutionEvent | undefined> {
     for (;;) {
       const event = this.#queue.shift();
@@ -59,6 +59,6 @@ export class QueuedEventBus extends DefaultExecutionEventBus {
 function createQueueFullError(): A2AError {
   return new A2AError(
     "INTERNAL",
-    `The agent published more than ${MAX_QUEUED_EVENTS} events at once; let it wait in between, or publish larger chunks.`,
+    `The agent published more than ${MAX_QUEUED_EVENTS} events at once. Wait between events, or publish larger chunks.`,
   );
 }

@@ -8,6 +8,7 @@ import {
   TaskStatusUpdateEvent as SdkStatusUpdate,
 } from "@a2a-js/sdk";
 import { RequestContext, ServerCallContext, UnauthenticatedUser, type User } from "@a2a-js/sdk/server";
+import { isFirstTurn } from "../conversation-store.ts";
 import type { AgentDescription, AgentMessage, Run } from "../../engine/index.ts";
 import type {
   AgentCard,
@@ -17,38 +18,24 @@ import type {
   TaskStatusUpdateEvent,
 } from "../../protocol/index.ts";
 
-/** What the SDK hands to an executor for one message. */
+/** Creates the SDK request context for one message to an executor. */
 export async function toRequestContext(run: Run): Promise<RequestContext> {
-  const {
-    taskId,
-    contextId,
-    message,
-    caller,
-    configuration,
-    metadata,
-    protocolVersion: version,
-    extensions,
-  } = run;
+  const { taskId, contextId, message, caller, configuration, metadata, protocolVersion, extensions } = run;
   const request = SendMessageRequest.fromJSON({ tenant: caller.tenant, configuration, metadata });
   const { principal, tenant } = caller;
   const context = new ServerCallContext({
     requestedExtensions: [...extensions],
-    requestedVersion: version,
+    requestedVersion: protocolVersion,
     user: principal === "" ? new UnauthenticatedUser() : createUser(principal),
     ...(tenant === "" ? {} : { tenant }),
   });
-  // To an executor a task exists from its second message on.
-  const known = isFirstTurn(run) ? undefined : toSdkTask(run.task);
-  const referenced = message.referenceTaskIds?.length
+  // Executors receive no task for the first message, because the SDK creates the task later.
+  const currentTask = isFirstTurn(run) ? undefined : toSdkTask(run.task);
+  const referencedTasks = message.referenceTaskIds?.length
     ? (await run.loadReferencedTasks()).map(toSdkTask)
     : undefined;
-  const whole = { ...request, message: toSdkMessage(message) };
-  return new RequestContext(whole, taskId, contextId, context, known, referenced);
-}
-
-/** A task is submitted only until its first turn says something else. */
-export function isFirstTurn({ task }: Run): boolean {
-  return task.status.state === "TASK_STATE_SUBMITTED";
+  const sdkRequest = { ...request, message: toSdkMessage(message) };
+  return new RequestContext(sdkRequest, taskId, contextId, context, currentTask, referencedTasks);
 }
 
 function createUser(userName: string): User {
@@ -56,27 +43,30 @@ function createUser(userName: string): User {
 }
 
 function toSdkTask(task: Task): SdkTask {
-  const made = SdkTask.fromJSON(task);
-  made.history.forEach((message, at) => restoreNullData(message, task.history?.[at]));
-  made.artifacts.forEach((artifact, at) => restoreNullData(artifact, task.artifacts?.[at]));
-  return made;
+  const converted = SdkTask.fromJSON(task);
+  converted.history.forEach((message, index) => restoreNullData(message, task.history?.[index]));
+  converted.artifacts.forEach((artifact, index) => restoreNullData(artifact, task.artifacts?.[index]));
+  return converted;
 }
 
 function toSdkMessage(message: Message): SdkMessage {
-  const made = SdkMessage.fromJSON(message);
-  restoreNullData(made, message);
-  return made;
+  const converted = SdkMessage.fromJSON(message);
+  restoreNullData(converted, message);
+  return converted;
 }
 
-/** The SDK reads `"data": null`, which is a value, as no content at all. */
-function restoreNullData(made: SdkMessage | SdkArtifact, from: Pick<Message, "parts"> | undefined): void {
-  from?.parts.forEach((part, at) => {
-    const copy = made.parts[at];
+/** Restores parts with `"data": null`. The SDK reads them as parts without content. */
+function restoreNullData(
+  converted: SdkMessage | SdkArtifact,
+  original: Pick<Message, "parts"> | undefined,
+): void {
+  original?.parts.forEach((part, index) => {
+    const copy = converted.parts[index];
     if (copy && "data" in part && part.data === null) copy.content = { $case: "data", value: null };
   });
 }
 
-// What the SDK writes is the JSON of A2A 1.0, which is what our types say; the engine looks at it once more.
+// The SDK serializes A2A 1.0 JSON, which these casts assume. The engine validates the events again.
 
 export function fromSdkTask(task: SdkTask): Task {
   return SdkTask.toJSON(task) as Task;
@@ -94,15 +84,16 @@ export function fromSdkArtifact(update: SdkArtifactUpdate): TaskArtifactUpdateEv
   return SdkArtifactUpdate.toJSON(update) as TaskArtifactUpdateEvent;
 }
 
-/** Whose message it is and where it belongs, the engine says. */
+/** Removes the message fields that the engine sets: the task id, the context id, and the role. */
 export function toAgentMessage(message: Message): AgentMessage {
-  const { taskId: _, contextId: __, role: ___, ...said } = message;
-  return said;
+  const { taskId: _, contextId: __, role: ___, ...agentMessage } = message;
+  return agentMessage;
 }
 
 /**
- * What the card says of the agent itself. Where it is served, what protects it and what it is signed with are its
- * server's to say. Modes that are no media types ("task-status", in the SDK's samples) are left out: our cards have none.
+ * Returns the agent's description from an SDK card. The server adds interfaces, security schemes, and
+ * signatures. Modes that are not media types, such as `task-status` in the SDK's samples, are removed,
+ * because Colloquy cards do not allow them.
  */
 export function toAgentDescription(card: SdkCard): AgentDescription {
   const {
@@ -113,10 +104,10 @@ export function toAgentDescription(card: SdkCard): AgentDescription {
     defaultInputModes,
     defaultOutputModes,
     skills,
-    ...about
+    ...description
   } = SdkCard.toJSON(card) as AgentCard;
   return {
-    ...about,
+    ...description,
     ...filterModes("defaultInputModes", defaultInputModes),
     ...filterModes("defaultOutputModes", defaultOutputModes),
     skills: (skills ?? []).map(({ inputModes, outputModes, ...skill }) => ({
@@ -127,13 +118,13 @@ export function toAgentDescription(card: SdkCard): AgentDescription {
   };
 }
 
-/** What cards of the first days say instead of media types, which readers still understand. */
+/** Names that older cards use instead of media types, and that clients still understand. */
 const LEGACY_MODES: ReadonlySet<string> = new Set(["*", "text", "data", "file"]);
 
 function filterModes<N extends string>(
   name: N,
-  given: readonly string[] | undefined,
+  modes: readonly string[] | undefined,
 ): { [M in N]?: string[] } {
-  const known = given?.filter((mode) => mode.includes("/") || LEGACY_MODES.has(mode)) ?? [];
-  return (known.length > 0 ? { [name]: known } : {}) as { [M in N]?: string[] };
+  const currentTask = modes?.filter((mode) => mode.includes("/") || LEGACY_MODES.has(mode)) ?? [];
+  return (currentTask.length > 0 ? { [name]: currentTask } : {}) as { [M in N]?: string[] };
 }

@@ -93,7 +93,7 @@ describe("an agent of the AI SDK", () => {
       toolApproval: { refund: "user-approval" },
     });
 
-  it("shows tools at work, keeps thoughts apart, and tells what it used", async () => {
+  it("reports tool calls, reasoning, and token usage separately", async () => {
     const remote = await remoteOf(
       fromAiSdk(
         new ToolLoopAgent({
@@ -142,7 +142,7 @@ describe("an agent of the AI SDK", () => {
     });
   });
 
-  it("keeps to itself what it is told to", async () => {
+  it("hides reasoning and tool calls if configured", async () => {
     const remote = await remoteOf(
       fromAiSdk(
         new ToolLoopAgent({
@@ -162,7 +162,7 @@ describe("an agent of the AI SDK", () => {
     expect(JSON.stringify(await requireTask(remote.send("look")))).not.toContain("secretly");
   });
 
-  it("tells callers that a tool failed, and not why", async () => {
+  it("reports that a tool failed, but not the reason", async () => {
     const remote = await remoteOf(
       fromAiSdk(
         new ToolLoopAgent({
@@ -188,7 +188,7 @@ describe("an agent of the AI SDK", () => {
     expect(JSON.stringify(task)).not.toContain("10.1.2.3");
   });
 
-  it("asks for an approval, and goes on with it", async () => {
+  it("asks for an approval and continues with the answer", async () => {
     const refunded: number[] = [];
     const remote = await remoteOf(fromAiSdk(refund(refunded), agentDescription));
     const asked = await requireTask(remote.send("Refund 80 euros"));
@@ -210,16 +210,16 @@ describe("an agent of the AI SDK", () => {
     ["yes", [80], "Done."],
     ["No, never", [], "No, never"],
     ["yesterday", [], "yesterday"],
-  ])("takes %j for an answer to that", async (words, paid, told) => {
+  ])("accepts %j as the answer to an approval request", async (words, paid, reported) => {
     const refunded: number[] = [];
     const remote = await remoteOf(fromAiSdk(refund(refunded), agentDescription));
     const asked = await requireTask(remote.send("Refund 80 euros"));
     const done = await requireTask(remote.send(words, { taskId: asked.id }));
     expect(refunded).toEqual(paid);
-    expect(getAnswerText(done)).toContain(told);
+    expect(getAnswerText(done)).toContain(reported);
   });
 
-  it("takes nothing said in another task for an approval; one that was cancelled is given up", async () => {
+  it("accepts no approval from another task, and denies approvals of a canceled task", async () => {
     const refunded: number[] = [];
     const remote = await remoteOf(fromAiSdk(refund(refunded), agentDescription));
     const asked = await requireTask(remote.send("Refund 80 euros"));
@@ -234,7 +234,7 @@ describe("an agent of the AI SDK", () => {
     expect([getAnswerText(done), refunded]).toEqual(["Done.", [80]]);
   });
 
-  it("takes no approval that it has not asked for", async () => {
+  it("accepts no approval that it has not requested", async () => {
     const refunded: number[] = [];
     const remote = await remoteOf(fromAiSdk(refund(refunded), agentDescription));
     const asked = await requireTask(remote.send("Refund 80 euros"));
@@ -243,12 +243,14 @@ describe("an agent of the AI SDK", () => {
     expect(refunded).toEqual([]);
   });
 
-  it("goes on from what the task knows when the conversation was forgotten", async () => {
-    const heard: string[][] = [];
+  it("continues from the task's history if the conversation is lost", async () => {
+    const received: string[][] = [];
     const agent = fromAiSdk(
       new ToolLoopAgent({
         model: createScriptedModel((prompt) => {
-          heard.push(prompt.map(({ role, content }) => `${role}: ${getText(content as { text: string }[])}`));
+          received.push(
+            prompt.map(({ role, content }) => `${role}: ${getText(content as { text: string }[])}`),
+          );
           return ["Fine."];
         }),
       }),
@@ -279,6 +281,6 @@ describe("an agent of the AI SDK", () => {
       listInterruptedTasks: () => Promise.resolve([]),
     } satisfies Parameters<Agent["execute"]>[0];
     for await (const _ of agent.execute(run));
-    expect(heard).toEqual([["user: Weather?", "assistant: Where?", "user: Seoul"]]);
+    expect(received).toEqual([["user: Weather?", "assistant: Where?", "user: Seoul"]]);
   });
 });

@@ -16,98 +16,105 @@ import { toJson } from "../to-json.ts";
 import { toApprovalResponses, listPendingApprovals, createDeniedApprovals } from "./approvals.ts";
 import { toAssistantMessage, toUserMessage } from "./messages.ts";
 
-/** What is handed to the AI SDK for one turn. */
+/** Call options that the adapter passes to the AI SDK for each turn. */
 export interface AiSdkCallOptions {
-  /** The conversation until now, and the message of this turn. */
+  /** The earlier conversation and the message of this turn. */
   readonly messages: ModelMessage[];
-  /** Aborts when the task is cancelled; hand it on. */
+  /** Aborts when the task is canceled. Pass it to the model call. */
   readonly abortSignal: AbortSignal;
 }
 
-/** What is read of a result of `streamText`. */
+/** The fields of a `streamText` result that the adapter reads. */
 export interface AiSdkResult {
   readonly stream: AsyncIterable<TextStreamPart<ToolSet>>;
   readonly responseMessages: PromiseLike<ModelMessage[]>;
 }
 
-/** A `ToolLoopAgent`, or whatever else streams as the AI SDK's `Agent` does. */
+/** A `ToolLoopAgent`, or any object that streams like the `Agent` interface of the AI SDK. */
 export interface AiSdkAgent {
   stream(call: AiSdkCallOptions): AiSdkResult | PromiseLike<AiSdkResult>;
 }
 
+/** Options for `fromAiSdk`. */
 export interface AiSdkOptions extends AgentDescription {
-  /** Where earlier turns are kept. Default: in memory, the newest 200 messages of the last 1,000 conversations. */
+  /**
+   * The store for earlier turns. Default: in memory, the newest 200 messages of each of the last 1,000
+   * conversations.
+   */
   conversationStore?: ConversationStore<ModelMessage>;
-  /** Whether callers are shown what the model thinks, as an artifact of its own. Default: true. */
+  /** Whether callers receive the model's reasoning as a separate artifact. Default: true. */
   showReasoning?: boolean;
-  /** Whether callers are shown tool calls and their results, as status updates. Default: true. */
+  /** Whether callers receive tool calls and their results as status updates. Default: true. */
   showToolCalls?: boolean;
 }
 
 /**
- * An agent of the AI SDK as an agent: an object with `stream` (`ToolLoopAgent`), or a function that returns what
- * `streamText({ model, ...call })` returns.
+ * Creates an agent from the AI SDK: from an object with `stream`, such as a `ToolLoopAgent`, or from a
+ * function that returns the result of `streamText({ model, ...call })`.
  *
- * Text is the answer, streamed; reasoning an artifact marked `thought`; files are parts; tool calls and results are data
- * in status updates; usage is in the metadata of the end. A tool that wants a person's approval asks for input, and goes
- * on with `{ approvalId, approved }` or a plain "yes".
+ * Text is streamed as the answer. Reasoning becomes an artifact marked `thought`, and files become parts.
+ * Tool calls and results become data in status updates. Token usage is in the metadata of the final status.
+ *
+ * A tool that requires approval sets the task to INPUT_REQUIRED. The user continues with `{ approvalId,
+ * approved }` or with a plain "yes".
  */
 export function fromAiSdk(
   source: AiSdkAgent | ((call: AiSdkCallOptions, turn: Turn) => AiSdkResult | PromiseLike<AiSdkResult>),
   options: AiSdkOptions,
 ): Agent {
   const {
-    conversationStore: conversations = createMemoryConversationStore<ModelMessage>(
-      ({ role }) => role === "user",
-    ),
-    showReasoning: reasoning = true,
-    showToolCalls: tools = true,
+    conversationStore = createMemoryConversationStore<ModelMessage>(({ role }) => role === "user"),
+    showReasoning = true,
+    showToolCalls = true,
     ...description
   } = options;
   const start = typeof source === "function" ? source : (call: AiSdkCallOptions) => source.stream(call);
   return agent(description, async function* (turn) {
-    const place = getConversationKey(turn);
-    const kept = await conversations.load(place);
-    const earlier =
-      kept.length > 0
-        ? kept
+    const conversationKey = getConversationKey(turn);
+    const storedMessages = await conversationStore.load(conversationKey);
+    const earlierMessages =
+      storedMessages.length > 0
+        ? storedMessages
         : buildConversationFromTask<ModelMessage>(turn, toUserMessage, toAssistantMessage);
-    const waiting = listPendingApprovals(kept);
-    const heard: ModelMessage[] = [];
-    if (waiting.length > 0 && isFirstTurn(turn)) {
-      const [other] = await turn.listInterruptedTasks();
-      // No model takes a conversation in which a call is left open, and "ok" may be meant for something else.
-      if (other) yield failed(formatPendingTaskMessage(other.id));
-      heard.push(createDeniedApprovals(waiting, kept), toUserMessage(turn.message));
+    const pendingApprovals = listPendingApprovals(storedMessages);
+    const newMessages: ModelMessage[] = [];
+    if (pendingApprovals.length > 0 && isFirstTurn(turn)) {
+      const [interruptedTask] = await turn.listInterruptedTasks();
+      // A model rejects a conversation with an open tool call. An "ok" in a new task might also answer a
+      // different question.
+      if (interruptedTask) yield failed(formatPendingTaskMessage(interruptedTask.id));
+      newMessages.push(createDeniedApprovals(pendingApprovals, storedMessages), toUserMessage(turn.message));
     } else
-      heard.push(
-        waiting.length > 0 ? toApprovalResponses(waiting, turn.message) : toUserMessage(turn.message),
+      newMessages.push(
+        pendingApprovals.length > 0
+          ? toApprovalResponses(pendingApprovals, turn.message)
+          : toUserMessage(turn.message),
       );
-    const call = { messages: [...earlier, ...heard], abortSignal: turn.signal };
+    const call = { messages: [...earlierMessages, ...newMessages], abortSignal: turn.signal };
     const result = await start(call, turn);
-    const telling = new StreamPartConverter(turn, { reasoning, tools });
+    const converter = new StreamPartConverter(turn, { reasoning: showReasoning, tools: showToolCalls });
     for await (const part of result.stream) {
       if (part.type === "error") throw part.error;
       if (part.type === "abort") turn.signal.throwIfAborted();
-      yield* telling.convert(part);
+      yield* converter.convert(part);
     }
     turn.signal.throwIfAborted();
-    await conversations.append(place, [...heard, ...(await result.responseMessages)]);
-    yield telling.createFinalStatus();
+    await conversationStore.append(conversationKey, [...newMessages, ...(await result.responseMessages)]);
+    yield converter.createFinalStatus();
   });
 }
 
 type ToolApprovalPart = Extract<TextStreamPart<ToolSet>, { type: "tool-approval-request" }>;
 
-/** The parts of a stream as what an agent says. */
+/** Converts the parts of an AI SDK stream into agent events. */
 class StreamPartConverter {
   readonly #options: { readonly reasoning: boolean; readonly tools: boolean };
   readonly #reasoningArtifactId: string;
   readonly #approvals: ToolApprovalPart[] = [];
   #metadata: JsonObject = {};
 
-  constructor(turn: Turn, shown: { readonly reasoning: boolean; readonly tools: boolean }) {
-    this.#options = shown;
+  constructor(turn: Turn, options: { readonly reasoning: boolean; readonly tools: boolean }) {
+    this.#options = options;
     this.#reasoningArtifactId = createUniqueArtifactId(turn, "reasoning");
   }
 
@@ -115,8 +122,12 @@ class StreamPartConverter {
     const { reasoning, tools } = this.#options;
     if (part.type === "text-delta") yield part.text;
     else if (part.type === "reasoning-delta" && reasoning) {
-      const about = { id: this.#reasoningArtifactId, name: "reasoning", metadata: { thought: true } };
-      if (part.text !== "") yield chunk(about, text(part.text));
+      const artifactOptions = {
+        id: this.#reasoningArtifactId,
+        name: "reasoning",
+        metadata: { thought: true },
+      };
+      if (part.text !== "") yield chunk(artifactOptions, text(part.text));
     } else if (part.type === "file") {
       yield file(fromBase64(part.file.base64), { mediaType: part.file.mediaType });
     } else if (part.type === "source" && part.sourceType === "url") {
@@ -129,7 +140,8 @@ class StreamPartConverter {
       const { type, toolCallId, toolName, output } = part;
       yield status(data({ type, toolCallId, toolName, output: toJson(output) }));
     } else if (part.type === "tool-error" && tools) {
-      // What went wrong is between the tool and the model; it may tell of what callers have no business with.
+      // The error message stays between the tool and the model, because it may reveal internals to the
+      // caller.
       const { type, toolCallId, toolName } = part;
       yield status(data({ type, toolCallId, toolName }));
     } else if (part.type === "tool-approval-request" && !part.isAutomatic) this.#approvals.push(part);
@@ -142,11 +154,11 @@ class StreamPartConverter {
     const metadata = this.#metadata;
     if (this.#approvals.length === 0) return { status: { state: "TASK_STATE_COMPLETED" }, metadata };
     const names = this.#approvals.map(({ toolCall }) => toolCall.toolName).join(", ");
-    const asked = this.#approvals.map(({ type, approvalId, toolCall }) => {
+    const approvalRequests = this.#approvals.map(({ type, approvalId, toolCall }) => {
       const { toolCallId, toolName, input } = toolCall;
       return data({ type, approvalId, toolCallId, toolName, input: toJson(input) });
     });
-    return { ...inputRequired(`May ${names} be called?`, ...asked), metadata };
+    return { ...inputRequired(`May ${names} be called?`, ...approvalRequests), metadata };
   }
 }
 

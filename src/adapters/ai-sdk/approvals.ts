@@ -7,38 +7,39 @@ import type {
 } from "ai";
 import { type Message, getText } from "../../protocol/index.ts";
 
-/** The approvals that the end of a conversation waits for. */
+/** Returns the approval requests of a conversation that have no response yet. */
 export function listPendingApprovals(messages: readonly ModelMessage[]): ToolApprovalRequest[] {
-  const asked: ToolApprovalRequest[] = [];
-  const answered = new Set<string>();
+  const requests: ToolApprovalRequest[] = [];
+  const answeredIds = new Set<string>();
   for (const { role, content } of messages) {
     if (typeof content === "string") continue;
     for (const part of content) {
       if (role === "assistant" && part.type === "tool-approval-request" && !part.isAutomatic)
-        asked.push(part);
-      if (role === "tool" && part.type === "tool-approval-response") answered.add(part.approvalId);
+        requests.push(part);
+      if (role === "tool" && part.type === "tool-approval-response") answeredIds.add(part.approvalId);
     }
   }
-  return asked.filter(({ approvalId }) => !answered.has(approvalId));
+  return requests.filter(({ approvalId }) => !answeredIds.has(approvalId));
 }
 
 /**
- * What the user answered: for each approval a data part `{ approvalId, approved, reason? }`, or one word for all of them.
- * Everything but a plain yes is a no, with what was said as the reason.
+ * Converts the user's answer into approval responses. The answer contains a data part `{ approvalId,
+ * approved, reason? }` for each approval, or one text for all of them. Any text other than a plain "yes" is a
+ * denial, with the text as its reason.
  */
 export function toApprovalResponses(
-  waiting: readonly ToolApprovalRequest[],
+  pendingApprovals: readonly ToolApprovalRequest[],
   message: Message,
 ): ToolModelMessage {
-  const decided = new Map(
+  const decisions = new Map(
     message.parts.flatMap((part) => ("data" in part ? parseApprovalDecision(part.data) : [])),
   );
-  const words = getText(message.parts).trim();
-  const isYes = /^(?:y|yes|ok|okay|approved?)[.!]?$/i.test(words);
-  const content = waiting.map(({ approvalId }): ToolApprovalResponse => {
-    const { approved, reason } = decided.get(approvalId) ?? {
+  const answerText = getText(message.parts).trim();
+  const isYes = /^(?:y|yes|ok|okay|approved?)[.!]?$/i.test(answerText);
+  const content = pendingApprovals.map(({ approvalId }): ToolApprovalResponse => {
+    const { approved, reason } = decisions.get(approvalId) ?? {
       approved: isYes,
-      reason: isYes || words === "" ? undefined : words,
+      reason: isYes || answerText === "" ? undefined : answerText,
     };
     const response = { type: "tool-approval-response", approvalId, approved } as const;
     return reason === undefined ? response : { ...response, reason };
@@ -46,21 +47,21 @@ export function toApprovalResponses(
   return { role: "tool", content };
 }
 
-/** What became of approvals that nobody will give any more, because their task was cancelled: they were not given. */
+/** Returns denials for the pending approvals of a canceled task. */
 export function createDeniedApprovals(
-  waiting: readonly ToolApprovalRequest[],
+  pendingApprovals: readonly ToolApprovalRequest[],
   messages: readonly ModelMessage[],
 ): ToolModelMessage {
-  const reason = "The user cancelled the task.";
-  const names = new Map(
+  const reason = "The user canceled the task.";
+  const toolNames = new Map(
     messages.flatMap(listToolCalls).map(({ toolCallId, toolName }) => [toolCallId, toolName]),
   );
-  const content = waiting.flatMap(({ approvalId, toolCallId }): ToolModelMessage["content"] => [
+  const content = pendingApprovals.flatMap(({ approvalId, toolCallId }): ToolModelMessage["content"] => [
     { type: "tool-approval-response", approvalId, approved: false, reason },
     {
       type: "tool-result",
       toolCallId,
-      toolName: names.get(toolCallId) ?? "",
+      toolName: toolNames.get(toolCallId) ?? "",
       output: { type: "execution-denied", reason },
     },
   ]);
@@ -80,6 +81,6 @@ interface ApprovalDecision {
 function parseApprovalDecision(data: unknown): [string, ApprovalDecision][] {
   if (typeof data !== "object" || data === null || !("approvalId" in data)) return [];
   const { approvalId, approved, reason } = data as Record<string, unknown>;
-  const about = { approved: approved === true, reason: typeof reason === "string" ? reason : undefined };
-  return typeof approvalId === "string" ? [[approvalId, about]] : [];
+  const decision = { approved: approved === true, reason: typeof reason === "string" ? reason : undefined };
+  return typeof approvalId === "string" ? [[approvalId, decision]] : [];
 }

@@ -1,6 +1,7 @@
 /**
- * THE AI SDK, both ways. `fromAiSdk` makes an agent of an AI SDK agent (`ToolLoopAgent`) or of a function that calls
- * `streamText`; `a2aTool` makes a tool of any A2A agent. The package `ai` (7) is yours to install.
+ * Adapter for the AI SDK in both directions. `fromAiSdk` creates an agent from an AI SDK agent
+ * (`ToolLoopAgent`) or from a function that calls `streamText`. `a2aTool` creates a tool from any A2A agent.
+ * Install the package `ai` (7) yourself.
  */
 export { encodeConversationKey, getConversationKey } from "../conversation-store.ts";
 export type { ConversationKey, ConversationStore } from "../conversation-store.ts";

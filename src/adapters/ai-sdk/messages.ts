@@ -1,10 +1,13 @@
 import type { AssistantModelMessage, FilePart, TextPart, UserModelMessage } from "ai";
 import type { Message, Part } from "../../protocol/index.ts";
 
-/** A message of ours as the model is shown it: data as its JSON text, since models know no data. */
+/**
+ * Converts an A2A message into a model message. Data parts become JSON text, because models have no data
+ * parts.
+ */
 export function toUserMessage({ parts }: Pick<Message, "parts">): UserModelMessage {
-  const [only] = parts;
-  if (only && parts.length === 1 && "text" in only) return { role: "user", content: only.text };
+  const [onlyPart] = parts;
+  if (onlyPart && parts.length === 1 && "text" in onlyPart) return { role: "user", content: onlyPart.text };
   return { role: "user", content: parts.map(toContentPart) };
 }
 
@@ -16,6 +19,7 @@ function toContentPart(part: Part): TextPart | FilePart {
   return { type: "file", data, mediaType, ...(filename === undefined ? {} : { filename }) };
 }
 
+/** Creates an assistant message from text. */
 export function toAssistantMessage(content: string): AssistantModelMessage {
   return { role: "assistant", content };
 }

@@ -3,7 +3,7 @@ import { MockLanguageModelV4 } from "ai/test";
 
 type Prompt = LanguageModelV4CallOptions["prompt"];
 
-/** What a scripted model says to a prompt: words, a tool call, or any part of a stream. */
+/** The scripted response of a model to a prompt: text, a tool call, or any stream part. */
 export type ModelScript = (
   prompt: Prompt,
   signal: AbortSignal | undefined,
@@ -14,7 +14,7 @@ const USAGE = {
   outputTokens: { total: 5, text: 5, reasoning: undefined },
 };
 
-/** A model of the AI SDK that does as it is told. */
+/** A model of the AI SDK that follows a script. */
 export function createScriptedModel(script: ModelScript): MockLanguageModelV4 {
   return new MockLanguageModelV4({
     doStream: ({ prompt, abortSignal }) =>
@@ -22,11 +22,11 @@ export function createScriptedModel(script: ModelScript): MockLanguageModelV4 {
   });
 }
 
-async function* toStreamParts(said: ReturnType<ModelScript>): AsyncGenerator<LanguageModelV4StreamPart> {
+async function* toStreamParts(output: ReturnType<ModelScript>): AsyncGenerator<LanguageModelV4StreamPart> {
   yield { type: "stream-start", warnings: [] };
   let reason: "stop" | "tool-calls" = "stop";
   let isOpen = false;
-  for await (const part of said) {
+  for await (const part of output) {
     if (typeof part === "string") {
       if (!isOpen) yield { type: "text-start", id: "t" };
       isOpen = true;
@@ -42,7 +42,7 @@ async function* toStreamParts(said: ReturnType<ModelScript>): AsyncGenerator<Lan
   yield { type: "finish", finishReason: { unified: reason, raw: undefined }, usage: USAGE };
 }
 
-/** All that users have said in a prompt. */
+/** Returns the text of all user messages in a prompt. */
 export function listUserTexts(prompt: Prompt): string[] {
   return prompt.flatMap((message) =>
     message.role === "user"

@@ -24,7 +24,7 @@ const pickStateAndText = (output: unknown): unknown[] => {
   return [state, text];
 };
 
-/** What the model is told by its tool. */
+/** Returns the tool results that the model received. */
 function getLastToolResults({ doStreamCalls }: MockLanguageModelV4): unknown[] {
   const last = doStreamCalls.at(-1)?.prompt.at(-1);
   if (last?.role !== "tool") return [];
@@ -36,7 +36,7 @@ function getLastToolResults({ doStreamCalls }: MockLanguageModelV4): unknown[] {
 }
 
 describe("an A2A agent as a tool of the AI SDK", () => {
-  it("answers a model, and is seen at work meanwhile", async () => {
+  it("answers a model, with preliminary results while it works", async () => {
     const url = await serveAgent(
       agent(agentDescription, async function* ({ text }) {
         yield status("Looking out of the window…");
@@ -68,7 +68,7 @@ describe("an A2A agent as a tool of the AI SDK", () => {
     ]);
   });
 
-  it("tells a model what it is asked, and takes the answer", async () => {
+  it("returns the agent's question to the model and sends the answer", async () => {
     const url = await serveAgent(
       agent(agentDescription, async function* ({ text, history }) {
         if (history.length === 1) yield inputRequired("Which city?");
@@ -84,17 +84,17 @@ describe("an A2A agent as a tool of the AI SDK", () => {
       const [result] = last.content;
       const output =
         result?.type === "tool-result" && result.output.type === "text" ? result.output.value : "{}";
-      const told = JSON.parse(output) as { state: string; status: string; taskId: string; text: string };
-      if (told.state === "input-required") {
-        yield createToolCall("station", { message: "Seoul", taskId: told.taskId }, "c2");
-      } else yield told.text;
+      const reported = JSON.parse(output) as { state: string; status: string; taskId: string; text: string };
+      if (reported.state === "input-required") {
+        yield createToolCall("station", { message: "Seoul", taskId: reported.taskId }, "c2");
+      } else yield reported.text;
     });
     const tools = { station: a2aTool(url, { description: "Tells the weather" }) };
     const { text } = streamText({ model, tools, prompt: "Weather?", stopWhen: isStepCount(5) });
     expect(await text).toBe("Seoul: sunny.");
   });
 
-  it("tells a model why it failed", async () => {
+  it("returns the reason of a failure to the model", async () => {
     const url = await serveAgent(
       agent(agentDescription, async function* () {
         yield failed("It is too dark to see.");
@@ -133,7 +133,7 @@ describe("an A2A agent as a tool of the AI SDK", () => {
     await cancelled.promise;
   });
 
-  it("wants a description for what it does not know yet", () => {
+  it("requires a description for an agent that is not connected", () => {
     expect(() => a2aTool("http://127.0.0.1:1")).toThrow("needs a description");
   });
 });

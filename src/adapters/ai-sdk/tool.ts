@@ -2,14 +2,18 @@ import { jsonSchema, type Tool, tool } from "ai";
 import type { ConnectOptions, A2AClient } from "../../client/index.ts";
 import { RemoteAgentClient, type RemoteAgentAnswer } from "../remote-agent-client.ts";
 
+/** Options for `a2aTool`. */
 export interface A2aToolOptions {
-  /** What the model is told that the agent does. Needed for a URL; of a connected agent, its card says it. */
+  /**
+   * The description from which the model decides when to call the agent. Required for a URL. Default for a
+   * connected client: the description in its card.
+   */
   readonly description?: string;
-  /** How to connect when the agent is given by its URL. */
+  /** Connection options for an agent that is passed as a URL. */
   readonly connectOptions?: ConnectOptions;
 }
 
-/** What the model says to the agent. */
+/** The input that the model passes to the tool. */
 export interface A2aToolInput {
   readonly message: string;
   readonly taskId?: string;
@@ -19,37 +23,52 @@ export interface A2aToolInput {
 const INPUT_SCHEMA = jsonSchema<A2aToolInput>({
   type: "object",
   properties: {
-    message: { type: "string", description: "What to tell the agent, in words that need no other context." },
-    taskId: { type: "string", description: "Of a task that is input-required, to answer what it asks." },
-    contextId: { type: "string", description: "Of an earlier answer, to go on with that conversation." },
+    message: {
+      type: "string",
+      description: "The message to the agent. It must be understandable without further context.",
+    },
+    taskId: {
+      type: "string",
+      description: "The id of a task in state input-required, to answer its question.",
+    },
+    contextId: {
+      type: "string",
+      description: "The contextId of an earlier answer, to continue that conversation.",
+    },
   },
   required: ["message"],
   additionalProperties: false,
 });
 
 /**
- * Any A2A agent as a tool of the AI SDK. The answer comes as preliminary results while the agent works; what it asks, the
- * model is told, and may answer with the `taskId`. An aborted call cancels the agent's task.
+ * Creates an AI SDK tool from any A2A agent. While the agent works, its answer arrives as preliminary
+ * results. If the agent asks a question, the model receives it and can answer with the `taskId`. Aborting the
+ * call cancels the agent's task.
  */
 export function a2aTool(
   agent: string | A2AClient,
-  { description, connectOptions: connect }: A2aToolOptions = {},
+  { description, connectOptions }: A2aToolOptions = {},
 ): Tool<A2aToolInput, RemoteAgentAnswer> {
-  const far = new RemoteAgentClient(agent, connect);
-  const about = description ?? (typeof agent === "string" ? undefined : agent.card.description);
-  if (about === undefined) {
+  const client = new RemoteAgentClient(agent, connectOptions);
+  const toolDescription = description ?? (typeof agent === "string" ? undefined : agent.card.description);
+  if (toolDescription === undefined) {
     throw new TypeError(
-      `a2aTool(${JSON.stringify(agent)}) needs a description, by which a model chooses it; or give it what connect() returns.`,
+      `a2aTool(${JSON.stringify(agent)}) needs a description for the model. Set \`description\`, or pass a client that connect() has returned.`,
     );
   }
   return tool({
-    description: about,
+    description: toolDescription,
     inputSchema: INPUT_SCHEMA,
     execute: ({ message, taskId, contextId }, { abortSignal }) =>
-      far.streamAnswer(message, { taskId, contextId, signal: abortSignal ?? new AbortController().signal }),
-    // A model has no use for bytes; that there is a file it is told.
+      client.streamAnswer(message, {
+        taskId,
+        contextId,
+        signal: abortSignal ?? new AbortController().signal,
+      }),
+    // Removes file contents from the output, because a model cannot use raw bytes. The file's name and type
+    // remain.
     toModelOutput: ({ output }) => {
-      const value = JSON.stringify(output, (name, inner: unknown) => (name === "raw" ? undefined : inner));
+      const value = JSON.stringify(output, (key, field: unknown) => (key === "raw" ? undefined : field));
       return { type: "text", value };
     },
   });

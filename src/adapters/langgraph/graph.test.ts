@@ -29,17 +29,17 @@ const agentDescription = { name: "graph", description: "For tests", defaultInput
 type Config = LangGraphRunnableConfig;
 type Messages = { messages: BaseMessage[] };
 
-/** A graph of one node. */
+/** Creates a graph with one node. */
 const createSingleNodeGraph = (node: (state: Messages, config: Config) => Promise<Partial<Messages>>) =>
   new StateGraph(MessagesAnnotation)
     .addNode("node", node)
     .addEdge("__start__", "node")
     .compile({ checkpointer: new MemorySaver() });
 
-/** A graph whose model says that, chunk by chunk. */
+/** Creates a graph whose model streams these chunks. */
 const createModelAgent = (
   chunks: readonly string[],
-  before?: (said: string) => Promise<void> | void,
+  before?: (output: string) => Promise<void> | void,
 ): Agent =>
   fromLangGraph(
     createSingleNodeGraph(async ({ messages }, config) => {
@@ -51,9 +51,9 @@ const createModelAgent = (
 
 class ScriptedChatModel extends FakeStreamingChatModel {
   readonly #chunks: readonly string[];
-  readonly #beforeChunk: ((said: string) => Promise<void> | void) | undefined;
+  readonly #beforeChunk: ((output: string) => Promise<void> | void) | undefined;
 
-  constructor(chunks: readonly string[], before?: (said: string) => Promise<void> | void) {
+  constructor(chunks: readonly string[], before?: (output: string) => Promise<void> | void) {
     super({ sleep: 0 });
     this.#chunks = chunks;
     this.#beforeChunk = before;
@@ -80,7 +80,7 @@ const listUserTexts = (messages: readonly BaseMessage[]): string[] =>
 describeAdapter("a graph of LangGraph", {
   createAnsweringAgent: (chunks) => createModelAgent(chunks),
   createPausingAgent: (gate) =>
-    createModelAgent(["first ", "second"], (said) => (said === "second" ? gate : undefined)),
+    createModelAgent(["first ", "second"], (output) => (output === "second" ? gate : undefined)),
   createFailingAgent: (error) =>
     fromLangGraph(
       createSingleNodeGraph(async () => {
@@ -126,7 +126,7 @@ describeAdapter("a graph of LangGraph", {
     ),
 });
 
-describe("a graph of LangGraph", () => {
+describe("a LangGraph graph", () => {
   let server: Server | undefined;
   afterEach(() => server?.close({ graceMs: 0 }));
   async function remoteOf(agent: Agent, options: ServerOptions = {}): Promise<A2AClient> {
@@ -153,11 +153,11 @@ describe("a graph of LangGraph", () => {
       .addEdge("search", "generate")
       .compile();
 
-  it("tells its progress, and answers with what its author makes of its state", async () => {
+  it("reports progress and answers with the result of `toAnswer`", async () => {
     const remote = await remoteOf(
       fromLangGraph(research(), {
         ...agentDescription,
-        toGraphInput: ({ text: query }) => ({ query }),
+        toGraphInput: ({ text }) => ({ query: text }),
         toAnswer: ({ report, found }) => [report, data({ sources: found.length })],
       }),
     );
@@ -178,7 +178,7 @@ describe("a graph of LangGraph", () => {
     ]);
   });
 
-  it("shows tool calls as data, sums up usage, and makes paragraphs of what two nodes say", async () => {
+  it("reports tool calls as data, sums up usage, and separates the output of two nodes by paragraphs", async () => {
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("plan", async () => ({
         messages: [
@@ -209,7 +209,7 @@ describe("a graph of LangGraph", () => {
     expect(task.metadata).toEqual({ usage: { inputTokens: 2, outputTokens: 4, totalTokens: 6 } });
   });
 
-  it("answers only with what it is told to", async () => {
+  it("answers only with the configured nodes", async () => {
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("draft", async () => ({ messages: [new AIMessage("A draft.")] }))
       .addNode("final", async () => ({ messages: [new AIMessage("The text.")] }))
@@ -220,7 +220,7 @@ describe("a graph of LangGraph", () => {
     expect(getAnswerText(await requireTask(remote.send("write")))).toBe("The text.");
   });
 
-  it("goes on with data, and with one answer to several questions", async () => {
+  it("continues with data, and with one answer to several questions", async () => {
     const graph = new StateGraph(Annotation.Root({ a: Annotation<unknown>, b: Annotation<unknown> }))
       .addNode("left", async () => ({ a: interrupt({ approve: "left" }) }))
       .addNode("right", async () => ({ b: interrupt({ approve: "right" }) }))
@@ -236,8 +236,8 @@ describe("a graph of LangGraph", () => {
     const asked = await requireTask(remote.send("go"));
     const parts = asked.status.message?.parts ?? [];
     expect(parts).toMatchObject([{ data: { approve: "left" } }, { data: { approve: "right" } }]);
-    const [left, right] = parts.map(({ metadata }) => metadata?.["interruptId"] as string);
-    const each = data({ [left ?? ""]: "yes", [right ?? ""]: { no: 1 } });
+    const [leftId, rightId] = parts.map(({ metadata }) => metadata?.["interruptId"] as string);
+    const each = data({ [leftId ?? ""]: "yes", [rightId ?? ""]: { no: 1 } });
     expect(getAnswerText(await requireTask(remote.send([each], { taskId: asked.id })))).toBe(
       '["yes",{"no":1}]',
     );
@@ -247,7 +247,7 @@ describe("a graph of LangGraph", () => {
     );
   });
 
-  it("does not forget what it has asked because somebody asks something else", async () => {
+  it("keeps its question when a new task arrives in the same conversation", async () => {
     const served = fromLangGraph(
       createSingleNodeGraph(async () => ({
         messages: [new AIMessage(`Sunny in ${interrupt<string, string>("Which city?")}`)],
@@ -264,14 +264,14 @@ describe("a graph of LangGraph", () => {
     expect(getAnswerText(await requireTask(remote.send("Seoul", { taskId: asked.id })))).toBe(
       "Sunny in Seoul",
     );
-    // One that was cancelled is not waited for.
+    // A canceled task does not block the conversation.
     const third = await requireTask(remote.send("Weather?", { contextId: asked.contextId }));
     await remote.tasks.cancel(third.id);
     const fourth = await requireTask(remote.send("Weather?", { contextId: asked.contextId }));
     expect(fourth.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
   });
 
-  it("keeps the threads of two callers apart, whatever they call their conversation", async () => {
+  it("separates the threads of two callers with equal context ids", async () => {
     const threads: unknown[] = [];
     const served = fromLangGraph(
       createSingleNodeGraph(async ({ messages }, config) => {
@@ -295,34 +295,34 @@ describe("a graph of LangGraph", () => {
     expect(new Set(threads).size).toBe(2);
   });
 
-  describe("whose server is killed at work", () => {
+  describe("after a killed server", () => {
     const State = Annotation.Root({
       query: Annotation<string>,
       a: Annotation<string>,
       b: Annotation<string>,
     });
-    /** Two servers on one store; the first never gets beyond the second node of its graph. */
+    /** Two servers with one store. The first server never gets past the second node of its graph. */
     async function secondLife(
       afterRestart: "restart" | "resume",
     ): Promise<{ told: string[]; answer: string }> {
       const store = new MemoryStore();
       const checkpointer = new MemorySaver();
-      const told: string[] = [];
+      const reported: string[] = [];
       const live = (second: (state: typeof State.State) => Promise<string>): Agent => {
         const graph = new StateGraph(State)
           .addNode("first", async ({ query }, config: Config) => {
             config.writer?.("first");
-            told.push("first");
+            reported.push("first");
             return { a: `a of ${query}` };
           })
           .addNode("second", async (state) => {
-            told.push("second");
+            reported.push("second");
             return { b: await second(state) };
           })
           .addEdge("__start__", "first")
           .addEdge("first", "second")
           .compile({ checkpointer });
-        const input = ({ text: query }: { text: string }) => ({ query });
+        const input = ({ text }: { text: string }) => ({ query: text });
         const answer = (state: typeof State.State): string => state.b;
         return fromLangGraph(graph, {
           ...agentDescription,
@@ -348,30 +348,30 @@ describe("a graph of LangGraph", () => {
       );
       const after = await collect(remote.tasks.subscribe(task.id));
       expect((after as { task: Task }).task.artifacts).toHaveLength(1);
-      return { told, answer: getAnswerText((after as { task: Task }).task) };
+      return { told: reported, answer: getAnswerText((after as { task: Task }).task) };
     }
 
-    it("goes on behind the last node that had finished, when it is to resume [E9]", async () => {
+    it("continues after the last completed node with `resume` [E9]", async () => {
       expect(await secondLife("resume")).toEqual({
         told: ["first", "second", "second"],
         answer: "b of a of tea",
       });
     });
 
-    it("begins anew, when it is to restart [E9]", async () => {
+    it("starts again with `restart` [E9]", async () => {
       expect(await secondLife("restart")).toEqual({
         told: ["first", "second", "first", "second"],
         answer: "b of a of tea",
       });
     });
 
-    it("is refused where it could not resume", () => {
+    it("is rejected if it cannot resume", () => {
       expect(() =>
         fromLangGraph(research(), { ...agentDescription, toAnswer: () => "", afterRestart: "resume" }),
-      ).toThrow("has a checkpointer");
+      ).toThrow("requires a graph with a checkpointer");
       const graph = createSingleNodeGraph(async () => ({ messages: [] }));
       expect(() => fromLangGraph(graph, { ...agentDescription, afterRestart: "resume" })).toThrow(
-        "an `answer`",
+        "the option `toAnswer`",
       );
     });
   });

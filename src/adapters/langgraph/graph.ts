@@ -11,9 +11,10 @@ import { agent, type Turn } from "../generator.ts";
 import { chunk, type PartLike, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJson } from "../to-json.ts";
-import { decodeMessage, isRecord, type LangChainMessage, toHumanMessage } from "./langchain-message.ts";
+import { isObject } from "../../client/index.ts";
+import { decodeMessage, type LangChainMessage, toHumanMessage } from "./langchain-message.ts";
 
-/** What is used of a compiled graph; `S` is its state. */
+/** The methods of a compiled graph that the adapter uses. `S` is the state of the graph. */
 export interface CompiledLangGraph<S> {
   readonly checkpointer?: unknown;
   invoke(input: never, options?: never): Promise<S>;
@@ -26,7 +27,9 @@ interface GraphStateSnapshot {
   readonly metadata?: unknown;
 }
 
-/** Given to the graph beside what the adapter gives it (`thread_id`, `signal`, the stream modes). */
+/**
+ * Additional configuration for a graph. The adapter itself sets `thread_id`, `signal`, and the stream modes.
+ */
 export interface LangGraphConfig {
   readonly configurable?: Readonly<Record<string, unknown>>;
   readonly context?: Readonly<Record<string, unknown>>;
@@ -35,108 +38,125 @@ export interface LangGraphConfig {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
+/** Options for `fromLangGraph`. */
 export interface LangGraphOptions<S> extends AgentDescription {
-  /** What the graph begins with. Default: `{ messages: [the message] }`, as `MessagesAnnotation` has it. */
+  /**
+   * Returns the input of the graph for a turn. Default: `{ messages: [message] }`, as in
+   * `MessagesAnnotation`.
+   */
   toGraphInput?: (turn: Turn) => unknown;
   /**
-   * The answer, from the state in which the graph ended; then messages are streamed only from `answerNodes`. Default: what the
-   * models in the graph say, streamed.
+   * Returns the answer from the final state of the graph. With this option, messages are streamed only from
+   * `answerNodes`. Default: the messages of all models in the graph are streamed as the answer.
    */
   toAnswer?: (state: S) => PartLike | PartLike[] | undefined;
-  /** The nodes whose messages are the answer. Default: all, or none when there is `toAnswer`. */
+  /** The nodes whose messages are part of the answer. Default: all nodes, or none if `toAnswer` is set. */
   answerNodes?: readonly string[];
-  /** What becomes of a custom event (`toGraphConfig.writer(value)`). Default: a string is a status, all else a status with data. */
+  /**
+   * Converts a custom event, which a node sends with `config.writer(value)`. Default: a string becomes a
+   * status, and any other value becomes a status with data.
+   */
   toProgress?: (value: unknown) => AgentYield | undefined;
-  /** Whether callers are shown what models think, as an artifact of its own. Default: true. */
+  /** Whether callers receive the models' reasoning as a separate artifact. Default: true. */
   showReasoning?: boolean;
-  /** Whether callers are shown tool calls and their results, as status updates. Default: true. */
+  /** Whether callers receive tool calls and their results as status updates. Default: true. */
   showToolCalls?: boolean;
   /**
-   * What becomes of a turn that was at work when its server stopped. `restart`: the graph is given it again. `resume`: the
-   * graph goes on behind the last node that had finished; takes a checkpointer that outlives the process, and `toAnswer`
-   * or artifacts from `toProgress`, because what models have said by then is not said again. Default: the task fails.
+   * The handling of a turn that a server restart interrupted. Default: `fail`.
+   *
+   * - `fail`: the task ends as FAILED.
+   * - `restart`: the graph receives the message again.
+   * - `resume`: the graph continues after the last completed node. This requires a persistent checkpointer,
+   *   and `toAnswer` or artifacts from `toProgress`, because streamed model output is not repeated.
    */
   afterRestart?: "fail" | "restart" | "resume";
-  /** What else the graph is given for a turn. */
+  /** Returns additional configuration of the graph for a turn. */
   toGraphConfig?: (turn: Turn) => LangGraphConfig;
 }
 
 /**
- * A compiled LangGraph graph as an agent. `thread_id` is the contextId (with the caller's name in front, where there is
- * one), so a graph with a checkpointer remembers. An `interrupt(value)` asks for input; the answer, its data part or its
- * text, is what `interrupt` returns. Custom events are progress; a cancellation reaches `toGraphConfig.signal`.
+ * Creates an agent from a compiled LangGraph graph.
+ *
+ * `thread_id` is the context id, prefixed with the caller's name if the caller is authenticated. A graph with
+ * a checkpointer therefore remembers earlier turns. `interrupt(value)` asks the user for input, and returns
+ * the data part or the text of the user's answer. Custom events become progress updates. Canceling the task
+ * aborts `config.signal`.
  */
 export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraphOptions<S>): Agent {
   const {
-    toGraphInput: input = (turn: Turn) => ({ messages: [toHumanMessage(turn.message)] }),
-    toAnswer: answer,
-    answerNodes: nodes = answer ? [] : undefined,
-    toProgress: progress = toProgressStatus,
-    showReasoning: reasoning = true,
-    showToolCalls: tools = true,
-    toGraphConfig: config = (): LangGraphConfig => ({}),
+    toGraphInput = (turn: Turn) => ({ messages: [toHumanMessage(turn.message)] }),
+    toAnswer,
+    answerNodes = toAnswer ? [] : undefined,
+    toProgress = toProgressStatus,
+    showReasoning = true,
+    showToolCalls = true,
+    toGraphConfig = (): LangGraphConfig => ({}),
     afterRestart = "fail",
     ...description
   } = options;
   const resumes = afterRestart === "resume";
   if (resumes) {
-    if (!isCheckpointer(graph.checkpointer) || nodes?.length !== 0) throw createCannotResumeError();
+    if (!isCheckpointer(graph.checkpointer) || answerNodes?.length !== 0) throw createCannotResumeError();
     addTurnToCheckpoints(graph.checkpointer);
   }
   async function* work(turn: Turn): AsyncGenerator<AgentYield, void> {
-    const more = config(turn);
-    const mark = `${turn.taskId}/${turn.message.messageId}`;
-    const thread = { thread_id: encodeConversationKey(getConversationKey(turn)) };
-    const configurable = { ...more.configurable, ...(resumes ? { [TURN_KEY]: mark } : {}), ...thread };
-    const before = graph.checkpointer ? await graph.getState({ configurable }) : undefined;
-    const isBegun = resumes && before !== undefined && getCheckpointTurn(before) === mark;
-    const interrupts = before && !isBegun ? listInterrupts(before) : [];
+    const graphConfig = toGraphConfig(turn);
+    const turnMark = `${turn.taskId}/${turn.message.messageId}`;
+    const threadConfig = { thread_id: encodeConversationKey(getConversationKey(turn)) };
+    const configurable = {
+      ...graphConfig.configurable,
+      ...(resumes ? { [TURN_KEY]: turnMark } : {}),
+      ...threadConfig,
+    };
+    const stateBefore = graph.checkpointer ? await graph.getState({ configurable }) : undefined;
+    const hasStarted = resumes && stateBefore !== undefined && getCheckpointTurn(stateBefore) === turnMark;
+    const interrupts = stateBefore && !hasStarted ? listInterrupts(stateBefore) : [];
     if (interrupts.length > 0 && isFirstTurn(turn)) {
-      const [waiting] = await turn.listInterruptedTasks();
-      // A graph that is given something new forgets what it has asked.
-      if (waiting) yield failed(formatPendingTaskMessage(waiting.id));
+      const [interruptedTask] = await turn.listInterruptedTasks();
+      // A graph that receives new input discards its pending interrupts.
+      if (interruptedTask) yield failed(formatPendingTaskMessage(interruptedTask.id));
     }
-    const goesOn = interrupts.length > 0 && !isFirstTurn(turn);
-    const given = isBegun
+    const isAnswer = interrupts.length > 0 && !isFirstTurn(turn);
+    const graphInput = hasStarted
       ? null
-      : goesOn
+      : isAnswer
         ? new Command({ resume: buildResumeValue(interrupts, turn) })
-        : input(turn);
-    const streamMode = ["messages", "custom", "updates", ...(answer ? ["values"] : [])];
+        : toGraphInput(turn);
+    const streamMode = ["messages", "custom", "updates", ...(toAnswer ? ["values"] : [])];
     const durability = resumes ? { durability: "sync" } : {};
-    const how = { ...more, ...durability, configurable, streamMode, signal: turn.signal };
-    const telling = new GraphEventConverter(turn, {
-      answerNodes: nodes,
-      toProgress: progress,
-      showReasoning: reasoning,
-      showToolCalls: tools,
+    const streamOptions = { ...graphConfig, ...durability, configurable, streamMode, signal: turn.signal };
+    const converter = new GraphEventConverter(turn, {
+      answerNodes,
+      toProgress,
+      showReasoning,
+      showToolCalls,
     });
     let state: unknown;
-    // The types of a graph are its own; what it is given is what its author's `toGraphInput` makes.
-    for await (const event of await graph.stream(given as never, how as never)) {
+    // The adapter does not know the graph's types. The input comes from the `toGraphInput` option.
+    for await (const event of await graph.stream(graphInput as never, streamOptions as never)) {
       if (!Array.isArray(event)) continue;
       const [mode, value] = event as [string, unknown];
       if (mode === "values") state = value;
-      else yield* telling.convert(mode, value);
+      else yield* converter.convert(mode, value);
     }
     turn.signal.throwIfAborted();
-    const asked = telling.buildInputRequest();
-    if (asked) yield asked;
-    const last = answer?.(state as S) ?? [];
-    yield* Array.isArray(last) ? last : [last];
-    yield { status: { state: "TASK_STATE_COMPLETED" }, metadata: telling.metadata };
+    const inputRequest = converter.buildInputRequest();
+    if (inputRequest) yield inputRequest;
+    const finalYields = toAnswer?.(state as S) ?? [];
+    yield* Array.isArray(finalYields) ? finalYields : [finalYields];
+    yield { status: { state: "TASK_STATE_COMPLETED" }, metadata: converter.metadata };
   }
-  // What the graph says again replaces what it had said.
+  // Restarted output replaces the earlier output.
   return agent(description, work, { afterRestart: resumes ? "restart" : afterRestart });
 }
 
 function createCannotResumeError(): Error {
   return new Error(
-    'A graph can "resume" after a restart when it has a checkpointer and an `answer` (and no `nodes`); use "restart", or give it those.',
+    '`afterRestart: "resume"` requires a graph with a checkpointer, the option `toAnswer`, and no `answerNodes`. Add them, or use "restart".',
   );
 }
 
-/** Where a checkpoint says of which turn it is. */
+/** The metadata key under which a checkpoint stores its turn. */
 const TURN_KEY = "a2a_turn";
 
 interface Checkpointer {
@@ -144,7 +164,7 @@ interface Checkpointer {
     config: { configurable?: Record<string, unknown> },
     checkpoint: unknown,
     metadata: object,
-    ...more: unknown[]
+    ...graphConfig: unknown[]
   ): unknown;
 }
 
@@ -152,22 +172,25 @@ function isCheckpointer(value: unknown): value is Checkpointer {
   return typeof value === "object" && value !== null && "put" in value && typeof value.put === "function";
 }
 
-/** LangGraph writes nothing of its config into a checkpoint, so that it could not be told whose the last of a thread is. */
+/**
+ * Adds the turn to each checkpoint. LangGraph does not store its config in checkpoints, so the turn of a
+ * thread's last checkpoint would be unknown.
+ */
 function addTurnToCheckpoints(checkpointer: Checkpointer): void {
   const put = checkpointer.put.bind(checkpointer);
-  checkpointer.put = (config, checkpoint, metadata, ...more) => {
+  checkpointer.put = (config, checkpoint, metadata, ...graphConfig) => {
     const turn = config.configurable?.[TURN_KEY];
     return put(
       config,
       checkpoint,
       turn === undefined ? metadata : { ...metadata, [TURN_KEY]: turn },
-      ...more,
+      ...graphConfig,
     );
   };
 }
 
 function getCheckpointTurn({ metadata }: GraphStateSnapshot): unknown {
-  return isRecord(metadata) ? metadata[TURN_KEY] : undefined;
+  return isObject(metadata) ? metadata[TURN_KEY] : undefined;
 }
 
 interface Interrupt {
@@ -176,32 +199,40 @@ interface Interrupt {
 }
 
 function listInterrupts({ tasks }: GraphStateSnapshot): Interrupt[] {
-  return tasks.flatMap((task) => (isRecord(task) ? decodeInterrupts(task["interrupts"]) : []));
+  return tasks.flatMap((task) => (isObject(task) ? decodeInterrupts(task["interrupts"]) : []));
 }
 
 function decodeInterrupts(value: unknown): Interrupt[] {
   if (!Array.isArray(value)) return [];
-  return value.filter(isRecord).map(({ id, value: asked }) => ({
+  return value.filter(isObject).map(({ id, value }) => ({
     id: typeof id === "string" ? id : "",
-    value: asked,
+    value,
   }));
 }
 
-/** The one data part of the answer, or its text; of several interrupts each by its id, or all the same. */
-function buildResumeValue(interrupts: readonly Interrupt[], { message, text: words }: Turn): unknown {
-  const given = message.parts.filter((part): part is DataPart => "data" in part);
-  const [only] = given;
+/**
+ * Returns the value with which to resume. It is the only data part of the message, or its text. If the answer
+ * names interrupt ids, each interrupt receives its own value. Otherwise, all interrupts receive the same
+ * value.
+ */
+function buildResumeValue(interrupts: readonly Interrupt[], { message, text }: Turn): unknown {
+  const dataParts = message.parts.filter((part): part is DataPart => "data" in part);
+  const [onlyData] = dataParts;
   const answer =
-    only && given.length === 1 ? only.data : given.length > 1 ? given.map(({ data: d }) => d) : words;
-  const ids = interrupts.map(({ id }) => id);
-  if (isRecord(answer) && ids.some((id) => id in answer)) return answer;
-  return ids.length === 1 ? answer : Object.fromEntries(ids.map((id) => [id, answer]));
+    onlyData && dataParts.length === 1
+      ? onlyData.data
+      : dataParts.length > 1
+        ? dataParts.map(({ data }) => data)
+        : text;
+  const interruptIds = interrupts.map(({ id }) => id);
+  if (isObject(answer) && interruptIds.some((id) => id in answer)) return answer;
+  return interruptIds.length === 1 ? answer : Object.fromEntries(interruptIds.map((id) => [id, answer]));
 }
 
 function toProgressStatus(value: unknown): AgentYield | undefined {
   if (typeof value === "string") return status(value);
-  const words = isRecord(value) && typeof value["message"] === "string" ? [value["message"]] : [];
-  return value === undefined ? undefined : status(...words, data(toJson(value)));
+  const messageText = isObject(value) && typeof value["message"] === "string" ? [value["message"]] : [];
+  return value === undefined ? undefined : status(...messageText, data(toJson(value)));
 }
 
 interface GraphOutputOptions {
@@ -211,17 +242,17 @@ interface GraphOutputOptions {
   readonly showToolCalls: boolean;
 }
 
-/** The events of a graph as what an agent says. */
+/** Converts the events of a graph into agent events. */
 class GraphEventConverter {
   readonly #options: GraphOutputOptions;
   readonly #reasoningArtifactId: string;
   readonly #interrupts: Interrupt[] = [];
   readonly #usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-  /** The message that spoke last. */
+  /** The id of the message that was streamed last. */
   #lastMessageId: string | undefined;
 
-  constructor(turn: Turn, shown: GraphOutputOptions) {
-    this.#options = shown;
+  constructor(turn: Turn, options: GraphOutputOptions) {
+    this.#options = options;
     this.#reasoningArtifactId = createUniqueArtifactId(turn, "reasoning");
   }
 
@@ -231,50 +262,50 @@ class GraphEventConverter {
 
   *convert(mode: string, value: unknown): Generator<AgentYield, void, undefined> {
     if (mode === "custom") {
-      const said = this.#options.toProgress(value);
-      if (said !== undefined) yield said;
+      const progressEvent = this.#options.toProgress(value);
+      if (progressEvent !== undefined) yield progressEvent;
     } else if (mode === "messages") yield* this.#convertMessage(value);
-    else if (mode === "updates" && isRecord(value)) yield* this.#convertUpdates(value);
+    else if (mode === "updates" && isObject(value)) yield* this.#convertUpdates(value);
   }
 
-  /** What the graph waits for, when it has stopped to ask. */
+  /** Returns the question to the user if the graph has stopped at an interrupt. */
   buildInputRequest(): AgentYield | undefined {
     if (this.#interrupts.length === 0) return undefined;
-    const isOne = this.#interrupts.length === 1;
+    const hasOneInterrupt = this.#interrupts.length === 1;
     const content = this.#interrupts.flatMap(({ id, value }): PartLike[] => {
-      if (typeof value === "string") return isOne ? [value] : [text(value, { interruptId: id })];
+      if (typeof value === "string") return hasOneInterrupt ? [value] : [text(value, { interruptId: id })];
       return [data(toJson(value), { interruptId: id })];
     });
     return { ...inputRequired(...content), metadata: this.metadata };
   }
 
   *#convertMessage(value: unknown): Generator<AgentYield, void, undefined> {
-    const [given, about] = Array.isArray(value) ? (value as unknown[]) : [];
-    const message = decodeMessage(given);
+    const [rawMessage, messageMetadata] = Array.isArray(value) ? (value as unknown[]) : [];
+    const message = decodeMessage(rawMessage);
     if (message?.type !== "ai") return;
     this.#addUsage(message);
-    const { answerNodes: nodes, showReasoning: reasoning } = this.#options;
-    const node = isRecord(about) ? about["langgraph_node"] : undefined;
-    if (nodes && !(typeof node === "string" && nodes.includes(node))) return;
-    if (message.thought !== "" && reasoning) {
+    const { answerNodes, showReasoning } = this.#options;
+    const node = isObject(messageMetadata) ? messageMetadata["langgraph_node"] : undefined;
+    if (answerNodes && !(typeof node === "string" && answerNodes.includes(node))) return;
+    if (message.thought !== "" && showReasoning) {
       const artifact = { id: this.#reasoningArtifactId, name: "reasoning", metadata: { thought: true } };
       yield chunk(artifact, text(message.thought));
     }
     if (message.text === "") return;
-    // What two models say are two paragraphs.
-    const isOther = this.#lastMessageId !== undefined && this.#lastMessageId !== message.id;
+    // Messages of different model calls become separate paragraphs.
+    const isNewMessage = this.#lastMessageId !== undefined && this.#lastMessageId !== message.id;
     this.#lastMessageId = message.id ?? "";
-    yield isOther ? `\n\n${message.text}` : message.text;
+    yield isNewMessage ? `\n\n${message.text}` : message.text;
   }
 
   *#convertUpdates(updates: Record<string, unknown>): Generator<AgentYield, void, undefined> {
     this.#interrupts.push(...decodeInterrupts(updates["__interrupt__"]));
     if (!this.#options.showToolCalls) return;
     for (const update of Object.values(updates)) {
-      const messages = isRecord(update) ? update["messages"] : undefined;
-      for (const given of Array.isArray(messages) ? (messages as unknown[]) : [messages]) {
-        const message = decodeMessage(given);
-        if (message) yield* toToolStatuses(message, given);
+      const messages = isObject(update) ? update["messages"] : undefined;
+      for (const rawMessage of Array.isArray(messages) ? (messages as unknown[]) : [messages]) {
+        const message = decodeMessage(rawMessage);
+        if (message) yield* toToolStatuses(message, rawMessage);
       }
     }
   }
@@ -286,16 +317,19 @@ class GraphEventConverter {
   }
 }
 
-function* toToolStatuses(message: LangChainMessage, given: unknown): Generator<AgentYield, void, undefined> {
+function* toToolStatuses(
+  message: LangChainMessage,
+  rawMessage: unknown,
+): Generator<AgentYield, void, undefined> {
   const { type, toolCalls, toolCallId, name: toolName, isError } = message;
   if (type === "ai") {
     for (const { id, name, args } of toolCalls) {
       yield status(data({ type: "tool-call", toolCallId: id, toolName: name, input: toJson(args) }));
     }
   } else if (type === "tool") {
-    const content = isRecord(given) ? given["content"] : undefined;
-    // Why it failed is between the tool and the model.
-    const said = isError ? { type: "tool-error" } : { type: "tool-result", output: toJson(content) };
-    yield status(data({ ...said, toolCallId, toolName }));
+    const content = isObject(rawMessage) ? rawMessage["content"] : undefined;
+    // The error message stays between the tool and the model.
+    const resultData = isError ? { type: "tool-error" } : { type: "tool-result", output: toJson(content) };
+    yield status(data({ ...resultData, toolCallId, toolName }));
   }
 }

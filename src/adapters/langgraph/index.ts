@@ -1,6 +1,6 @@
 /**
- * LANGGRAPH, both ways. `fromLangGraph` makes an agent of a compiled graph; `a2aNode` makes a node of any A2A agent. The
- * package `@langchain/langgraph` (1) is yours to install.
+ * Adapter for LangGraph in both directions. `fromLangGraph` creates an agent from a compiled graph. `a2aNode`
+ * creates a graph node from any A2A agent. Install the package `@langchain/langgraph` (1) yourself.
  */
 export type { CompiledLangGraph, LangGraphConfig, LangGraphOptions } from "./graph.ts";
 export { fromLangGraph } from "./graph.ts";

@@ -1,13 +1,14 @@
+import { isObject } from "../../client/index.ts";
 import type { JsonObject, Message, Part } from "../../protocol/index.ts";
 
-/** What is read of a message of LangChain, of whatever version. */
+/** The fields of a LangChain message that the adapter reads, independent of the LangChain version. */
 export interface LangChainMessage {
   readonly id: string | undefined;
   readonly type: string;
   readonly text: string;
   readonly thought: string;
   readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly args: unknown }[];
-  /** Of a tool's message: which call it answers. */
+  /** The id of the tool call that a tool message answers. */
   readonly toolCallId: string;
   readonly name: string;
   readonly isError: boolean;
@@ -20,13 +21,13 @@ const USAGE_KEYS = {
   totalTokens: "total_tokens",
 };
 
-/** Undefined for what is no message. */
+/** Decodes a LangChain message. Returns `undefined` for any other value. */
 export function decodeMessage(value: unknown): LangChainMessage | undefined {
-  if (!isRecord(value) || typeof value["type"] !== "string" || !("content" in value)) return undefined;
-  const { id, type, content, tool_calls: calls, tool_call_id, name, status, usage_metadata } = value;
+  if (!isObject(value) || typeof value["type"] !== "string" || !("content" in value)) return undefined;
+  const { id, type, content, tool_calls, tool_call_id, name, status, usage_metadata } = value;
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : filterRecords(content);
-  const usage = isRecord(usage_metadata) ? usage_metadata : {};
-  const tokens = (key: string): number => (typeof usage[key] === "number" ? usage[key] : 0);
+  const usage = isObject(usage_metadata) ? usage_metadata : {};
+  const getTokenCount = (key: string): number => (typeof usage[key] === "number" ? usage[key] : 0);
   return {
     id: typeof id === "string" ? id : undefined,
     type,
@@ -37,7 +38,7 @@ export function decodeMessage(value: unknown): LangChainMessage | undefined {
           getBlockText(block, "reasoning", "reasoning") + getBlockText(block, "thinking", "thinking"),
       )
       .join(""),
-    toolCalls: filterRecords(calls).map((call) => ({
+    toolCalls: filterRecords(tool_calls).map((call) => ({
       id: toStringOrEmpty(call["id"]),
       name: toStringOrEmpty(call["name"]),
       args: call["args"],
@@ -46,45 +47,45 @@ export function decodeMessage(value: unknown): LangChainMessage | undefined {
     name: toStringOrEmpty(name),
     isError: status === "error",
     usage: {
-      inputTokens: tokens(USAGE_KEYS.inputTokens),
-      outputTokens: tokens(USAGE_KEYS.outputTokens),
-      totalTokens: tokens(USAGE_KEYS.totalTokens),
+      inputTokens: getTokenCount(USAGE_KEYS.inputTokens),
+      outputTokens: getTokenCount(USAGE_KEYS.outputTokens),
+      totalTokens: getTokenCount(USAGE_KEYS.totalTokens),
     },
   };
 }
 
-/** A message of ours in the form that LangChain makes a `HumanMessage` of: data as its JSON text. */
+/**
+ * Converts an A2A message into the input from which LangChain creates a `HumanMessage`. Data parts become
+ * JSON text.
+ */
 export function toHumanMessage({ parts }: Pick<Message, "parts">): {
   role: "user";
   content: string | JsonObject[];
 } {
-  const [only] = parts;
-  const content = only && parts.length === 1 && "text" in only ? only.text : parts.map(toContentBlock);
+  const [onlyPart] = parts;
+  const content =
+    onlyPart && parts.length === 1 && "text" in onlyPart ? onlyPart.text : parts.map(toContentBlock);
   return { role: "user", content };
 }
 
 const MEDIA_BLOCK_TYPES: ReadonlySet<string> = new Set(["image", "audio", "video"]);
 
-/** LangChain's standard content blocks. */
+/** Converts a part into a standard content block of LangChain. */
 function toContentBlock(part: Part): JsonObject {
   if ("text" in part) return { type: "text", text: part.text };
   if ("data" in part) return { type: "text", text: JSON.stringify(part.data) };
   const { mediaType = "application/octet-stream", filename } = part;
-  const kind = mediaType.split("/", 1)[0] ?? "";
+  const mediaKind = mediaType.split("/", 1)[0] ?? "";
   return {
-    type: MEDIA_BLOCK_TYPES.has(kind) ? kind : "file",
+    type: MEDIA_BLOCK_TYPES.has(mediaKind) ? mediaKind : "file",
     mimeType: mediaType,
     ...("raw" in part ? { data: part.raw } : { url: part.url }),
     ...(filename === undefined ? {} : { metadata: { filename } }),
   };
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function filterRecords(value: unknown): Record<string, unknown>[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
 function getBlockText(block: Record<string, unknown>, type: string, member: string): string {

@@ -28,12 +28,12 @@ async function serveAgent(served: Agent): Promise<string> {
 const agentDescription = { name: "station", description: "Tells the weather of a city" };
 const State = Annotation.Root({ question: Annotation<string>, answer: Annotation<string> });
 
-/** A graph whose one node is that agent. */
+/** A graph whose only node is the agent. */
 function createGraph(place: string | A2AClient, checkpointer = new MemorySaver()) {
   const node = a2aNode(place, {
     toInput: ({ question }: typeof State.State) => question,
-    toStateUpdate: ({ state, text, data: found }) => ({
-      answer: [state, text, ...(found ?? []).map(String)].join(" "),
+    toStateUpdate: ({ state, text, data }) => ({
+      answer: [state, text, ...(data ?? []).map(String)].join(" "),
     }),
   });
   return new StateGraph(State)
@@ -42,8 +42,8 @@ function createGraph(place: string | A2AClient, checkpointer = new MemorySaver()
     .compile({ checkpointer });
 }
 
-describe("an A2A agent as a node of LangGraph", () => {
-  it("answers, in the conversation of the thread, and what it is doing is a custom event", async () => {
+describe("an A2A agent as a LangGraph node", () => {
+  it("answers in the thread's conversation, and reports progress as custom events", async () => {
     const contexts: string[] = [];
     const url = await serveAgent(
       agent(agentDescription, async function* ({ text, contextId }) {
@@ -54,19 +54,19 @@ describe("an A2A agent as a node of LangGraph", () => {
       }),
     );
     const graph = createGraph(url);
-    const how = { configurable: { thread_id: "thread-1" } };
+    const options = { configurable: { thread_id: "thread-1" } };
     const seen: unknown[] = [];
-    for await (const event of await graph.stream({ question: "Seoul" }, { ...how, streamMode: "custom" }))
+    for await (const event of await graph.stream({ question: "Seoul" }, { ...options, streamMode: "custom" }))
       seen.push(event);
     expect(seen).toEqual(["Looking out of the window…"]);
-    expect((await graph.getState(how)).values["answer"]).toBe("completed Seoul: sunny. 21");
-    await graph.invoke({ question: "Busan" }, how);
+    expect((await graph.getState(options)).values["answer"]).toBe("completed Seoul: sunny. 21");
+    await graph.invoke({ question: "Busan" }, options);
     expect(contexts).toEqual(["thread-1", "thread-1"]);
   });
 
-  const asking = (heard: string[]): Agent =>
+  const asking = (received: string[]): Agent =>
     agent(agentDescription, async function* ({ text, history }) {
-      heard.push(text);
+      received.push(text);
       if (history.length === 1) yield inputRequired("Which city?");
       if (history.length === 3) yield inputRequired("Which day?");
       yield `${text}: sunny.`;
@@ -76,31 +76,31 @@ describe("an A2A agent as a node of LangGraph", () => {
     ["in this process", (graph: ReturnType<typeof createGraph>) => graph],
     ["after a restart", (_: unknown, url: string, saver: MemorySaver) => createGraph(url, saver)],
   ])(
-    "interrupts its graph when it is asked, and is asked nothing twice when that goes on %s",
+    "interrupts its graph for a question, and is not called again when the graph resumes %s",
     async (_, after) => {
-      const heard: string[] = [];
-      const url = await serveAgent(asking(heard));
+      const received: string[] = [];
+      const url = await serveAgent(asking(received));
       const saver = new MemorySaver();
-      const how = { configurable: { thread_id: "thread-1" } };
+      const options = { configurable: { thread_id: "thread-1" } };
       const graph = createGraph(url, saver);
-      const asked = await graph.invoke({ question: "Weather?" }, how);
+      const asked = await graph.invoke({ question: "Weather?" }, options);
       expect(asked).toMatchObject({ __interrupt__: [{ value: "Which city?" }] });
       const later = after(graph, url, saver);
-      const more = await later.invoke(new Command({ resume: "Seoul" }), how);
-      expect(more).toMatchObject({ __interrupt__: [{ value: "Which day?" }] });
-      const done = await after(later, url, saver).invoke(new Command({ resume: "Monday" }), how);
+      const extra = await later.invoke(new Command({ resume: "Seoul" }), options);
+      expect(extra).toMatchObject({ __interrupt__: [{ value: "Which day?" }] });
+      const done = await after(later, url, saver).invoke(new Command({ resume: "Monday" }), options);
       expect(done.answer).toBe("completed Monday: sunny.");
-      expect(heard).toEqual(["Weather?", "Seoul", "Monday"]);
+      expect(received).toEqual(["Weather?", "Seoul", "Monday"]);
     },
   );
 
-  it("asks through all servers: a graph that is served is asked by an agent that it asks", async () => {
-    const heard: string[] = [];
-    const graph = createGraph(await serveAgent(asking(heard)));
+  it("passes questions through several servers", async () => {
+    const received: string[] = [];
+    const graph = createGraph(await serveAgent(asking(received)));
     const served = fromLangGraph(graph, {
       name: "front",
       description: "Asks the station",
-      toGraphInput: ({ text: question }) => ({ question }),
+      toGraphInput: ({ text }) => ({ question: text }),
       toAnswer: ({ answer }) => answer,
     });
     const remote = await connect(await serveAgent(served));
@@ -115,7 +115,7 @@ describe("an A2A agent as a node of LangGraph", () => {
     );
   });
 
-  it("has its task cancelled when the run is aborted", async () => {
+  it("cancels its task when the run is aborted", async () => {
     const cancelled = Promise.withResolvers<void>();
     const began = Promise.withResolvers<void>();
     const url = await serveAgent(

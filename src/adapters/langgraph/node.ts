@@ -1,111 +1,124 @@
 import { createHash } from "node:crypto";
 import { interrupt } from "@langchain/langgraph";
 import { LruCache } from "../../data-structures/index.ts";
-import type { ConnectOptions, MessageInput, A2AClient } from "../../client/index.ts";
+import { isObject, type ConnectOptions, type MessageInput, type A2AClient } from "../../client/index.ts";
 import { RemoteAgentClient, type RemoteAgentAnswer } from "../remote-agent-client.ts";
-import { isRecord } from "./langchain-message.ts";
 
+/** Options for `a2aNode`. */
 export interface A2aNodeOptions<S, U> {
-  /** What the agent is told. */
+  /** Returns the message to the agent from the state of the graph. */
   readonly toInput: (state: S) => MessageInput;
-  /** What becomes of its answer in the state. */
+  /** Returns the state update for the agent's answer. */
   readonly toStateUpdate: (answer: RemoteAgentAnswer, state: S) => U;
-  /** How to connect when the agent is given by its URL. */
+  /** Connection options for an agent that is passed as a URL. */
   readonly connectOptions?: ConnectOptions;
 }
 
-/** What a node reads of the config that LangGraph gives it. */
+/** The fields of the LangGraph config that the node reads. */
 interface NodeConfig {
   readonly configurable?: Record<string, unknown>;
   readonly signal?: AbortSignal;
   readonly writer?: ((chunk: unknown) => void) | undefined;
 }
 
-/** An answer that waits for its place in a graph to be gone through again. */
+/** Maximum number of cached answers of interrupted nodes. */
 const MAX_CACHED_ANSWERS = 1_000;
 
 /**
- * Any A2A agent as a node of a LangGraph graph. What it says of its state goes out as custom events; what it asks is an
- * `interrupt`, and what the graph is resumed with its answer; an aborted run cancels its task. The conversation with it is
- * the graph's thread.
+ * Creates a LangGraph node from any A2A agent. Status updates of the agent become custom events. A question
+ * of the agent becomes an `interrupt`, and the resume value is its answer. Aborting the run cancels the
+ * agent's task. The context id of the conversation is the thread id of the graph.
  *
- * LangGraph runs a node again from its beginning when it is resumed. The agent is not asked again: what it answered is
- * kept in this process. After a restart the first message is sent once more, under the same id, which an agent that
- * deduplicates (ours does) takes for the same message; whether it has the others already, its task is asked.
+ * LangGraph runs a node again from its beginning when it resumes. Answers are therefore cached in this
+ * process, and the agent is not called again.
+ *
+ * After a restart of the process, the first message is sent again with the same id. An agent that
+ * deduplicates messages, such as a Colloquy agent, does not process it twice. For later messages, the node
+ * first checks whether the agent's task already contains them.
  */
 export function a2aNode<S, U>(
   agent: string | A2AClient,
-  { toInput: input, toStateUpdate: output, connectOptions: connect }: A2aNodeOptions<S, U>,
+  { toInput, toStateUpdate, connectOptions }: A2aNodeOptions<S, U>,
 ): (state: S, config: NodeConfig) => Promise<U> {
-  const far = new RemoteAgentClient(agent, connect);
-  const kept = new LruCache<RemoteAgentAnswer>(MAX_CACHED_ANSWERS);
+  const client = new RemoteAgentClient(agent, connectOptions);
+  const cachedAnswers = new LruCache<RemoteAgentAnswer>(MAX_CACHED_ANSWERS);
   return async (state, config) => {
-    const place = findNodeKey(config);
-    let said = input(state);
+    const nodeKey = findNodeKey(config);
+    let input = toInput(state);
     let answer: RemoteAgentAnswer | undefined;
-    // Of a graph that goes on in another process nothing is kept; what was said there, the agent's task knows.
-    let isKept = true;
+    // After a restart, the cache is empty, so earlier answers are read from the agent's task.
+    let isCached = true;
     for (let step = 0; ; step++) {
-      const messageId = place === undefined ? crypto.randomUUID() : computeMessageId(place, step);
-      const known = kept.get(messageId);
-      const found = known ?? (isKept ? undefined : await findEarlierAnswer(far, messageId, answer, config));
-      isKept = known !== undefined;
-      answer = found ?? (await requestAnswer(far, said, messageId, answer, config));
-      if (answer.state !== "input-required" && answer.state !== "auth-required") return output(answer, state);
-      kept.set(messageId, answer);
+      const messageId = nodeKey === undefined ? crypto.randomUUID() : computeMessageId(nodeKey, step);
+      const cachedAnswer = cachedAnswers.get(messageId);
+      const earlierAnswer =
+        cachedAnswer ?? (isCached ? undefined : await findEarlierAnswer(client, messageId, answer, config));
+      isCached = cachedAnswer !== undefined;
+      answer = earlierAnswer ?? (await requestAnswer(client, input, messageId, answer, config));
+      if (answer.state !== "input-required" && answer.state !== "auth-required")
+        return toStateUpdate(answer, state);
+      cachedAnswers.set(messageId, answer);
       const { status = "", data } = answer;
-      said = toMessageInput(interrupt(data ? { question: status, data } : status));
+      input = toMessageInput(interrupt(data ? { question: status, data } : status));
     }
   };
 }
 
 function findEarlierAnswer(
-  far: RemoteAgentClient,
+  client: RemoteAgentClient,
   messageId: string,
-  before: RemoteAgentAnswer | undefined,
+  previousAnswer: RemoteAgentAnswer | undefined,
   { signal = new AbortController().signal }: NodeConfig,
 ): Promise<RemoteAgentAnswer | undefined> {
-  return before?.taskId === undefined
+  return previousAnswer?.taskId === undefined
     ? Promise.resolve(undefined)
-    : far.findAnswer(messageId, before.taskId, signal);
+    : client.findAnswer(messageId, previousAnswer.taskId, signal);
 }
 
 async function requestAnswer(
-  far: RemoteAgentClient,
-  said: MessageInput,
+  client: RemoteAgentClient,
+  input: MessageInput,
   messageId: string,
-  before: RemoteAgentAnswer | undefined,
+  previousAnswer: RemoteAgentAnswer | undefined,
   { configurable = {}, signal, writer }: NodeConfig,
 ): Promise<RemoteAgentAnswer> {
   const thread = configurable["thread_id"];
-  const contextId = before?.contextId ?? (typeof thread === "string" ? thread : undefined);
+  const contextId = previousAnswer?.contextId ?? (typeof thread === "string" ? thread : undefined);
   const call = {
     messageId,
     contextId,
-    taskId: before?.taskId,
+    taskId: previousAnswer?.taskId,
     signal: signal ?? new AbortController().signal,
   };
   let answer: RemoteAgentAnswer | undefined;
-  for await (const heard of far.streamAnswer(said, call)) {
-    const isNews = heard.state === "working" && heard.status !== undefined && heard.status !== answer?.status;
-    if (isNews) writer?.(heard.status);
-    answer = heard;
+  for await (const partialAnswer of client.streamAnswer(input, call)) {
+    const isNewStatus =
+      partialAnswer.state === "working" &&
+      partialAnswer.status !== undefined &&
+      partialAnswer.status !== answer?.status;
+    if (isNewStatus) writer?.(partialAnswer.status);
+    answer = partialAnswer;
   }
   return answer as RemoteAgentAnswer;
 }
 
-/** Where in which thread a node is: the same when it is run again; undefined without a checkpointer. */
+/**
+ * Returns a key for the node's position in its thread, which is stable between runs. Returns `undefined`
+ * without a checkpointer.
+ */
 function findNodeKey({ configurable = {} }: NodeConfig): string | undefined {
-  const { thread_id: thread, checkpoint_ns: namespace } = configurable;
-  return typeof thread === "string" && typeof namespace === "string" ? `${thread}\n${namespace}` : undefined;
+  const { thread_id, checkpoint_ns } = configurable;
+  return typeof thread_id === "string" && typeof checkpoint_ns === "string"
+    ? `${thread_id}\n${checkpoint_ns}`
+    : undefined;
 }
 
-function computeMessageId(place: string, step: number): string {
-  return createHash("sha256").update(`${place}\n${step}`).digest("hex").slice(0, 32);
+function computeMessageId(nodeKey: string, step: number): string {
+  return createHash("sha256").update(`${nodeKey}\n${step}`).digest("hex").slice(0, 32);
 }
 
 function toMessageInput(resumed: unknown): MessageInput {
   if (typeof resumed === "string") return resumed;
-  if (isRecord(resumed) && Array.isArray(resumed["parts"])) return resumed as unknown as MessageInput;
+  if (isObject(resumed) && Array.isArray(resumed["parts"])) return resumed as unknown as MessageInput;
   return [{ data: JSON.parse(JSON.stringify(resumed ?? null)) }];
 }

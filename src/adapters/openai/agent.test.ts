@@ -5,7 +5,6 @@ import type { Agent } from "../../engine/index.ts";
 import { data } from "../../protocol/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
 import { getAnswerText, describeAdapter, requireTask } from "../adapter.contract.ts";
-import { parseRetryAfterMs } from "./completion.ts";
 import { type EndpointRequest, startScriptedEndpoint } from "./scripted-endpoint.fixture.ts";
 import { fromOpenAi, type OpenAiOptions } from "./index.ts";
 
@@ -14,7 +13,7 @@ afterEach(() => {
   for (const { close } of openEndpoints.splice(0)) close();
 });
 
-/** An agent whose model is played by that; the endpoint is there once it is first asked. */
+/** An agent with a scripted endpoint, which starts on first use. */
 function createScriptedAgent(
   play: (asked: EndpointRequest) => void | Promise<void>,
   options: Partial<OpenAiOptions> = {},
@@ -37,16 +36,16 @@ const listUserTexts = ({ request }: EndpointRequest): string[] =>
 
 describeAdapter("an OpenAI-compatible endpoint", {
   createAnsweringAgent: (chunks) =>
-    createScriptedAgent(({ sendDelta: say, finish: end }) => {
-      for (const content of chunks) say({ content });
-      end();
+    createScriptedAgent(({ sendDelta, finish }) => {
+      for (const content of chunks) sendDelta({ content });
+      finish();
     }),
   createPausingAgent: (gate) =>
-    createScriptedAgent(async ({ sendDelta: say, finish: end }) => {
-      say({ content: "first " });
+    createScriptedAgent(async ({ sendDelta, finish }) => {
+      sendDelta({ content: "first " });
       await gate;
-      say({ content: "second" });
-      end();
+      sendDelta({ content: "second" });
+      finish();
     }),
   createFailingAgent: (error) =>
     createScriptedAgent(({ response }) => {
@@ -54,8 +53,8 @@ describeAdapter("an OpenAI-compatible endpoint", {
       response.end(JSON.stringify({ error: { message: error.message } }));
     }),
   createEndlessAgent: (stopped) =>
-    createScriptedAgent(async ({ sendDelta: say, response }) => {
-      say({ content: "working" });
+    createScriptedAgent(async ({ sendDelta, response }) => {
+      sendDelta({ content: "working" });
       await once(response, "close");
       stopped();
     }),
@@ -65,18 +64,19 @@ describeAdapter("an OpenAI-compatible endpoint", {
       asked.finish();
     }),
   createEchoAgent: () =>
-    createScriptedAgent(({ request, sendDelta: say, finish: end }) => {
+    createScriptedAgent(({ request, sendDelta, finish }) => {
       const content = request.messages.at(-1)?.content as {
         type: string;
         text: string;
         image_url: { url: string };
       }[];
-      const seen = content.map(({ type, text, image_url: image }) => {
-        if (type === "image_url") return `file:${image.url.replace("data:", "").replace(";base64,", ":")}`;
+      const seen = content.map(({ type, text, image_url }) => {
+        if (type === "image_url")
+          return `file:${image_url.url.replace("data:", "").replace(";base64,", ":")}`;
         return text.startsWith("{") ? `data:${text}` : `text:${text}`;
       });
-      say({ content: seen.join(" ") });
-      end();
+      sendDelta({ content: seen.join(" ") });
+      finish();
     }),
 });
 
@@ -91,13 +91,13 @@ describe("an OpenAI-compatible endpoint", () => {
     return connect((await server.listen()).url);
   }
 
-  it("is asked as its options say, and what it used is in the metadata", async () => {
+  it("receives requests as configured, and reports token usage in the metadata", async () => {
     const asked: unknown[] = [];
     const served = createScriptedAgent(
-      ({ request, incoming, sendDelta: say, finish: end }) => {
+      ({ request, incoming, sendDelta, finish }) => {
         asked.push(request, incoming.headers.authorization, incoming.headers["x-team"]);
-        say({ content: "Hello." });
-        end();
+        sendDelta({ content: "Hello." });
+        finish();
       },
       {
         apiKey: "secret",
@@ -127,15 +127,15 @@ describe("an OpenAI-compatible endpoint", () => {
     });
   });
 
-  it("keeps thoughts apart, and gives tool calls to the caller", async () => {
-    const served = createScriptedAgent(({ sendDelta: say, finish: end }) => {
-      say({ reasoning_content: "Hm, " });
-      say({ reasoning_content: "weather." });
-      say({ content: "Let me look." });
-      say({ tool_calls: [{ index: 0, id: "c1", function: { name: "weather", arguments: '{"ci' } }] });
-      say({ tool_calls: [{ index: 0, function: { arguments: 'ty":"Seoul"}' } }] });
-      say({ tool_calls: [{ index: 1, id: "c2", function: { name: "time", arguments: "{not json" } }] });
-      end("tool_calls");
+  it("separates reasoning, and returns tool calls to the caller", async () => {
+    const served = createScriptedAgent(({ sendDelta, finish }) => {
+      sendDelta({ reasoning_content: "Hm, " });
+      sendDelta({ reasoning_content: "weather." });
+      sendDelta({ content: "Let me look." });
+      sendDelta({ tool_calls: [{ index: 0, id: "c1", function: { name: "weather", arguments: '{"ci' } }] });
+      sendDelta({ tool_calls: [{ index: 0, function: { arguments: 'ty":"Seoul"}' } }] });
+      sendDelta({ tool_calls: [{ index: 1, id: "c2", function: { name: "time", arguments: "{not json" } }] });
+      finish("tool_calls");
     });
     const task = await requireTask((await remoteOf(served)).send("weather?"));
     expect(task.artifacts).toMatchObject([
@@ -152,7 +152,7 @@ describe("an OpenAI-compatible endpoint", () => {
     expect(task.metadata).toMatchObject({ finishReason: "tool_calls" });
   });
 
-  it("need not stream", async () => {
+  it("may answer without streaming", async () => {
     const served = createScriptedAgent(({ response }) => {
       response.writeHead(200, { "content-type": "application/json" });
       const message = { role: "assistant", content: "All at once." };
@@ -164,16 +164,16 @@ describe("an OpenAI-compatible endpoint", () => {
   it.each([
     [429, { "retry-after": "0" }],
     [503, { "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }],
-  ])("is asked again after %d, when it says so", async (status, headers) => {
+  ])("is retried after %d if the response allows it", async (status, headers) => {
     let asked = 0;
     const served = createScriptedAgent(
-      ({ response, sendDelta: say, finish: end }) => {
+      ({ response, sendDelta, finish }) => {
         if (++asked < 3) {
           response.writeHead(status, headers).end();
           return;
         }
-        say({ content: "At last." });
-        end();
+        sendDelta({ content: "At last." });
+        finish();
       },
       { maxRetries: 2 },
     );
@@ -181,7 +181,7 @@ describe("an OpenAI-compatible endpoint", () => {
     expect(asked).toBe(3);
   });
 
-  it("is not asked again sooner than it wants, nor when it has begun to answer", async () => {
+  it("is not retried early, nor after its answer has started", async () => {
     let asked = 0;
     const patient = createScriptedAgent(
       ({ response }) => {
@@ -196,67 +196,67 @@ describe("an OpenAI-compatible endpoint", () => {
     await server?.close({ graceMs: 0 });
 
     const cut = createScriptedAgent(
-      ({ sendDelta: say, response }) => {
+      ({ sendDelta, response }) => {
         asked++;
-        say({ content: "So f" });
+        sendDelta({ content: "So f" });
         response.end();
       },
       { maxRetries: 5 },
     );
     const half = await requireTask((await remoteOf(cut)).send("hi"));
     expect([half.status.state, getAnswerText(half), asked]).toEqual(["TASK_STATE_FAILED", "So f", 2]);
-    expect(seen).toEqual([expect.stringContaining("ended its stream before the answer did")]);
+    expect(seen).toEqual([expect.stringContaining("ended its stream before the answer was complete")]);
   });
 
-  it("fails when it breaks off, and what it said is for whoever runs the server", async () => {
-    const served = createScriptedAgent(({ sendDelta: say, response }) => {
-      say({ content: "So far" });
+  it("reports an error during the stream only to the observer", async () => {
+    const served = createScriptedAgent(({ sendDelta, response }) => {
+      sendDelta({ content: "So far" });
       response.end(`data: ${JSON.stringify({ error: { message: "GPU 3 is on fire" } })}\n\n`);
     });
     const task = await requireTask((await remoteOf(served)).send("hi"));
     expect(JSON.stringify(task)).not.toContain("GPU");
-    expect(seen).toEqual(["The endpoint broke off: GPU 3 is on fire"]);
+    expect(seen).toEqual(["The endpoint reported an error during the stream: GPU 3 is on fire"]);
   });
 
   it.each([
     [401, "check apiKey"],
     [404, "check baseUrl"],
-  ])("that answers %d is explained", async (status, hint) => {
+  ])("that answers %d produces a helpful error", async (status, hint) => {
     const served = createScriptedAgent(({ response }) => void response.writeHead(status).end());
     await (await remoteOf(served)).send("hi");
     expect(seen).toEqual([expect.stringContaining(hint)]);
   });
 
-  it("that sends it elsewhere is not followed there, with what is for it alone", async () => {
+  it("that redirects receives no further request", async () => {
     const asked: string[] = [];
-    const elsewhere = await startScriptedEndpoint(({ incoming, finish: end }) => {
+    const elsewhere = await startScriptedEndpoint(({ incoming, finish }) => {
       asked.push(String(incoming.headers["api-key"]));
-      end();
+      finish();
     });
-    const near = await startScriptedEndpoint(({ response }) => {
+    const localServer = await startScriptedEndpoint(({ response }) => {
       response.writeHead(307, { location: `${elsewhere.baseUrl}/chat/completions` }).end();
     });
-    openEndpoints.push(elsewhere, near);
+    openEndpoints.push(elsewhere, localServer);
     const headers = { "api-key": "s3cret" };
-    await (await remoteOf(fromOpenAi({ baseUrl: near.baseUrl, model: "m", headers }))).send("hi");
+    await (await remoteOf(fromOpenAi({ baseUrl: localServer.baseUrl, model: "m", headers }))).send("hi");
     expect(asked).toEqual([]);
     expect(seen).toEqual([expect.stringContaining(`${elsewhere.baseUrl}/chat/completions`)]);
   });
 
-  it("that is not there is explained", async () => {
+  it("that is unreachable produces a helpful error", async () => {
     const gone = await startScriptedEndpoint(() => {});
     gone.close();
     await (await remoteOf(fromOpenAi({ baseUrl: gone.baseUrl, model: "m", maxRetries: 0 }))).send("hi");
-    expect(seen).toEqual([expect.stringContaining("can not be reached; is it running")]);
-    expect(() => fromOpenAi({ baseUrl: "localhost", model: "m" })).toThrow("is no URL");
+    expect(seen).toEqual([expect.stringContaining("cannot be reached. Check that it is running")]);
+    expect(() => fromOpenAi({ baseUrl: "localhost", model: "m" })).toThrow("is not a valid URL");
   });
 
-  it("hands data on as JSON text, and images by their URL", async () => {
+  it("receives data as JSON text, and images by URL", async () => {
     let content: unknown;
-    const served = createScriptedAgent(({ request, sendDelta: say, finish: end }) => {
+    const served = createScriptedAgent(({ request, sendDelta, finish }) => {
       content = request.messages.at(-1)?.content;
-      say({ content: "Seen." });
-      end();
+      sendDelta({ content: "Seen." });
+      finish();
     });
     const parts = [
       data(null),
@@ -273,16 +273,5 @@ describe("an OpenAI-compatible endpoint", () => {
       { type: "file", file: { filename: "a.pdf", file_data: "data:application/pdf;base64,AQID" } },
       { type: "text", text: "a.pdf (application/pdf): https://example.com/a.pdf" },
     ]);
-  });
-});
-
-describe("Retry-After", () => {
-  it.each([
-    [null, undefined],
-    ["7", 7000],
-    ["Thu, 01 Jan 1970 00:00:10 GMT", 9000],
-    ["soon", undefined],
-  ])("%j means %j", (header, ms) => {
-    expect(parseRetryAfterMs(header, 1000)).toBe(ms);
   });
 });

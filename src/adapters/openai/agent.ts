@@ -13,33 +13,46 @@ import { decodeChunk, type ToolCallDelta } from "./completion-chunk.ts";
 import { streamCompletion } from "./completion.ts";
 import { type ChatMessage, toAssistantMessage, toUserMessage } from "./messages.ts";
 
+/** Options for `fromOpenAi`. */
 export interface OpenAiOptions extends Partial<AgentDescription> {
-  /** Ends where `/chat/completions` begins, for example `https://api.openai.com/v1` or `http://127.0.0.1:11434/v1`. */
+  /**
+   * The URL of the API without `/chat/completions`, for example `https://api.openai.com/v1` or
+   * `http://127.0.0.1:11434/v1`.
+   */
   baseUrl: string;
   model: string;
-  /** Sent as a bearer token. Default: none. */
+  /** The API key, which is sent as a bearer token. Default: none. */
   apiKey?: string;
-  /** What the model is told before anything else. */
+  /** The system message at the start of every conversation. */
   instructions?: string;
-  /** Sent with every request. */
+  /** Additional headers for every request. */
   headers?: Readonly<Record<string, string>>;
-  /** More of the request, for example `{ temperature: 0 }` or `tools`. */
+  /** Additional fields of the request body, for example `{ temperature: 0 }` or `tools`. */
   extraBody?: JsonObject;
-  /** Where earlier turns are kept. Default: in memory, the newest 200 messages of the last 1,000 conversations. */
+  /**
+   * The store for earlier turns. Default: in memory, the newest 200 messages of each of the last 1,000
+   * conversations.
+   */
   conversationStore?: ConversationStore<ChatMessage>;
-  /** Whether callers are shown what the model thinks, as an artifact of its own. Default: true. */
+  /** Whether callers receive the model's reasoning as a separate artifact. Default: true. */
   showReasoning?: boolean;
-  /** How often a request is repeated that was not answered, or with 408, 429 or 5xx. Default: 2. */
+  /**
+   * Maximum number of retries after a network failure or a response with status 408, 429, or 5xx. Default: 2.
+   */
   maxRetries?: number;
-  /** An endpoint that wants to be left alone for longer (`Retry-After`) is not asked again. Default: 30,000. */
+  /**
+   * Maximum retry delay in milliseconds. If the endpoint requests a longer delay with `Retry-After`, the turn
+   * fails at once. Default: 30,000.
+   */
   maxRetryDelayMs?: number;
-  /** Default: the global `fetch`. */
+  /** The function that sends HTTP requests. Default: the global `fetch`. */
   fetch?: typeof fetch;
 }
 
 /**
- * A model behind an OpenAI-compatible endpoint as an agent. Text is the answer, streamed; usage is in the metadata of the
- * end. Tool calls (for `extraBody.tools`) are run by nobody here: they are data parts of the answer, for the caller to run.
+ * Creates an agent from a model behind an OpenAI-compatible endpoint. Text is streamed as the answer, and
+ * token usage is in the metadata of the final status. The adapter does not execute tool calls (for
+ * `extraBody.tools`). They become data parts of the answer, for the caller to execute.
  */
 export function fromOpenAi(options: OpenAiOptions): Agent {
   const {
@@ -48,55 +61,55 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
     apiKey,
     instructions,
     headers,
-    extraBody: body,
-    conversationStore: conversations = createMemoryConversationStore<ChatMessage>(
-      ({ role }) => role === "user",
-    ),
-    showReasoning: reasoning = true,
-    maxRetries: retries = 2,
+    extraBody,
+    conversationStore = createMemoryConversationStore<ChatMessage>(({ role }) => role === "user"),
+    showReasoning = true,
+    maxRetries = 2,
     maxRetryDelayMs = 30_000,
     fetch,
-    ...described
+    ...description
   } = options;
   if (!URL.canParse(baseUrl)) {
     throw new TypeError(
-      `baseUrl ${JSON.stringify(baseUrl)} is no URL; for example "https://api.openai.com/v1".`,
+      `baseUrl ${JSON.stringify(baseUrl)} is not a valid URL. Use a URL such as "https://api.openai.com/v1".`,
     );
   }
-  const endpoint = { baseUrl, apiKey, headers, fetch, maxRetries: retries, maxRetryDelayMs };
+  const endpoint = { baseUrl, apiKey, headers, fetch, maxRetries, maxRetryDelayMs };
   const system: ChatMessage[] = instructions === undefined ? [] : [{ role: "system", content: instructions }];
-  return agent({ name: model, description: `The model ${model}`, ...described }, async function* (turn) {
-    const place = getConversationKey(turn);
-    const kept = await conversations.load(place);
-    const earlier =
-      kept.length > 0 ? kept : buildConversationFromTask(turn, toUserMessage, toAssistantMessage);
-    const heard = toUserMessage(turn.message);
-    const messages = [...system, ...earlier, heard] as unknown as JsonValue;
-    const request = { stream_options: { include_usage: true }, ...body, model, messages, stream: true };
-    const thoughts = {
+  return agent({ name: model, description: `The model ${model}`, ...description }, async function* (turn) {
+    const conversationKey = getConversationKey(turn);
+    const storedMessages = await conversationStore.load(conversationKey);
+    const earlierMessages =
+      storedMessages.length > 0
+        ? storedMessages
+        : buildConversationFromTask(turn, toUserMessage, toAssistantMessage);
+    const userMessage = toUserMessage(turn.message);
+    const messages = [...system, ...earlierMessages, userMessage] as unknown as JsonValue;
+    const request = { stream_options: { include_usage: true }, ...extraBody, model, messages, stream: true };
+    const reasoningArtifact = {
       id: createUniqueArtifactId(turn, "reasoning"),
       name: "reasoning",
       metadata: { thought: true },
     };
-    const calls = new ToolCallAccumulator();
+    const accumulator = new ToolCallAccumulator();
     const metadata: JsonObject = {};
-    let said = "";
-    for await (const given of streamCompletion(endpoint, request, turn.signal)) {
-      const { text: words, thought, toolCalls, finishReason, usage } = decodeChunk(given);
-      if (thought !== "" && reasoning) yield chunk(thoughts, text(thought));
-      if (words !== "") yield words;
-      said += words;
-      calls.add(toolCalls);
+    let answerText = "";
+    for await (const rawChunk of streamCompletion(endpoint, request, turn.signal)) {
+      const { text: textDelta, thought, toolCalls, finishReason, usage } = decodeChunk(rawChunk);
+      if (thought !== "" && showReasoning) yield chunk(reasoningArtifact, text(thought));
+      if (textDelta !== "") yield textDelta;
+      answerText += textDelta;
+      accumulator.add(toolCalls);
       if (finishReason) metadata["finishReason"] = finishReason;
       if (usage) metadata["usage"] = usage;
     }
-    yield* calls.toParts();
-    await conversations.append(place, [heard, toAssistantMessage(said)]);
+    yield* accumulator.toParts();
+    await conversationStore.append(conversationKey, [userMessage, toAssistantMessage(answerText)]);
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata };
   });
 }
 
-/** Tool calls, which come in pieces. */
+/** Joins the deltas of tool calls. */
 class ToolCallAccumulator {
   readonly #calls = new Map<number, { id: string; name: string; input: string }>();
 
@@ -108,13 +121,13 @@ class ToolCallAccumulator {
   }
 
   *toParts(): Generator<ReturnType<typeof data>, void, undefined> {
-    for (const { id: toolCallId, name: toolName, input } of this.#calls.values()) {
-      yield data({ type: "tool-call", toolCallId, toolName, input: parseToolInput(input) });
+    for (const { id, name, input } of this.#calls.values()) {
+      yield data({ type: "tool-call", toolCallId: id, toolName: name, input: parseToolInput(input) });
     }
   }
 }
 
-/** What a model takes for JSON need not be. */
+/** Parses the arguments of a tool call. Models sometimes produce invalid JSON, which is returned as text. */
 function parseToolInput(input: string): JsonValue {
   try {
     return input === "" ? {} : (JSON.parse(input) as JsonValue);

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
 
-/** What is read of a chunk of a completion, or of a whole one. */
+/** The fields of a completion chunk, or of a complete completion, that the adapter reads. */
 export interface CompletionChunk {
   readonly text: string;
   readonly thought: string;
@@ -9,35 +9,36 @@ export interface CompletionChunk {
   readonly usage: JsonObject | undefined;
 }
 
+/** A chunk of one tool call. */
 export interface ToolCallDelta {
   readonly index: number;
   readonly id: string;
   readonly name: string;
-  /** A piece of their JSON. */
+  /** A fragment of the arguments as JSON text. */
   readonly input: string;
 }
 
-/** Throws what an endpoint says in the middle of a stream when something goes wrong there. */
+/** Decodes a chunk. Throws the error that an endpoint reports in the middle of a stream. */
 export function decodeChunk(value: unknown): CompletionChunk {
   const { error, choices, usage } = toRecord(value);
   if (error !== undefined && error !== null) {
     const message = toRecord(error)["message"] ?? error;
     throw new Error(
-      `The endpoint broke off: ${typeof message === "string" ? message : JSON.stringify(message)}`,
+      `The endpoint reported an error during the stream: ${typeof message === "string" ? message : JSON.stringify(message)}`,
     );
   }
   const choice = toRecord(toArray(choices)[0]);
-  const said = toRecord(choice["delta"] ?? choice["message"]);
-  const counts = toRecord(usage);
+  const delta = toRecord(choice["delta"] ?? choice["message"]);
+  const tokenCounts = toRecord(usage);
   return {
-    text: toStringOrEmpty(said["content"]) + toStringOrEmpty(said["refusal"]),
-    // Whoever serves models that think has a name of its own for it.
-    thought: toStringOrEmpty(said["reasoning_content"]) || toStringOrEmpty(said["reasoning"]),
-    toolCalls: toArray(said["tool_calls"]).map((call, at) => {
-      const { index, id, function: called } = toRecord(call);
-      const { name, arguments: input } = toRecord(called);
+    text: toStringOrEmpty(delta["content"]) + toStringOrEmpty(delta["refusal"]),
+    // Endpoints use different field names for reasoning.
+    thought: toStringOrEmpty(delta["reasoning_content"]) || toStringOrEmpty(delta["reasoning"]),
+    toolCalls: toArray(delta["tool_calls"]).map((call, position) => {
+      const { index, id, function: toolFunction } = toRecord(call);
+      const { name, arguments: input } = toRecord(toolFunction);
       return {
-        index: typeof index === "number" ? index : at,
+        index: typeof index === "number" ? index : position,
         id: toStringOrEmpty(id),
         name: toStringOrEmpty(name),
         input: toStringOrEmpty(input),
@@ -45,12 +46,12 @@ export function decodeChunk(value: unknown): CompletionChunk {
     }),
     finishReason: typeof choice["finish_reason"] === "string" ? choice["finish_reason"] : undefined,
     usage:
-      Object.keys(counts).length === 0
+      Object.keys(tokenCounts).length === 0
         ? undefined
         : {
-            inputTokens: toNumberOrNull(counts["prompt_tokens"]),
-            outputTokens: toNumberOrNull(counts["completion_tokens"]),
-            totalTokens: toNumberOrNull(counts["total_tokens"]),
+            inputTokens: toNumberOrNull(tokenCounts["prompt_tokens"]),
+            outputTokens: toNumberOrNull(tokenCounts["completion_tokens"]),
+            totalTokens: toNumberOrNull(tokenCounts["total_tokens"]),
           },
   };
 }

@@ -1,22 +1,24 @@
 import { setTimeout } from "node:timers/promises";
 import type { JsonObject } from "../../protocol/index.ts";
-import { parseSse } from "../../wire/index.ts";
+import { parseRetryAfter, parseSse } from "../../wire/index.ts";
 
+/** An OpenAI-compatible endpoint and its retry limits. */
 export interface CompletionEndpoint {
-  /** Ends where `/chat/completions` begins, for example `https://api.openai.com/v1`. */
+  /** The URL of the API without `/chat/completions`, for example `https://api.openai.com/v1`. */
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly fetch?: typeof fetch | undefined;
-  /** How often a request is repeated that was not answered at all, or with 408, 429 or 5xx. */
+  /** Maximum number of retries after a network failure or a response with status 408, 429, or 5xx. */
   readonly maxRetries: number;
-  /** An endpoint that wants to be left alone for longer is not asked again. */
+  /** Maximum retry delay in milliseconds. A longer `Retry-After` delay ends the retries. */
   readonly maxRetryDelayMs: number;
 }
 
 /**
- * The chunks of a completion, as the endpoint sends them; of one that does not stream, the whole as one chunk. What was not
- * answered is asked again; what has begun to be answered is not, because it would be said twice.
+ * Yields the chunks of a completion as the endpoint sends them. An endpoint without streaming yields one
+ * chunk. A request without a response is retried. A response that has started is not retried, because its
+ * text would be repeated.
  */
 export async function* streamCompletion(
   endpoint: CompletionEndpoint,
@@ -29,19 +31,21 @@ export async function* streamCompletion(
     yield await response.json();
     return;
   }
-  let isWhole = false;
+  let isComplete = false;
   for await (const { data } of parseSse(response.body)) {
     if (data === "[DONE]") {
-      isWhole = true;
+      isComplete = true;
       break;
     }
     const chunk = parseChunkJson(data, endpoint);
-    // Some endpoints end without [DONE].
-    isWhole ||= hasFinishReason(chunk);
+    // Some endpoints end the stream without `[DONE]`.
+    isComplete ||= hasFinishReason(chunk);
     yield chunk;
   }
-  if (!isWhole)
-    throw new Error(`${buildCompletionsUrl(endpoint)} ended its stream before the answer did; ask again.`);
+  if (!isComplete)
+    throw new Error(
+      `${buildCompletionsUrl(endpoint)} ended its stream before the answer was complete. Try again.`,
+    );
 }
 
 async function postWithRetries(
@@ -49,7 +53,7 @@ async function postWithRetries(
   body: JsonObject,
   signal: AbortSignal,
 ): Promise<Response> {
-  const { fetch: fetchIt = fetch, apiKey, headers, maxRetries: retries, maxRetryDelayMs } = endpoint;
+  const { fetch: fetchFunction = fetch, apiKey, headers, maxRetries, maxRetryDelayMs } = endpoint;
   const url = buildCompletionsUrl(endpoint);
   const request = {
     method: "POST",
@@ -61,27 +65,28 @@ async function postWithRetries(
     },
     body: JSON.stringify(body),
     signal,
-    // `fetch` would take our headers, all but the bearer token, and the conversation to whatever host it is sent to.
+    // On a redirect, `fetch` would send the conversation and all headers except the bearer token to another
+    // host.
     redirect: "manual" as const,
   };
   for (let attempt = 0; ; attempt++) {
     let failure: Error;
     let delayMs: number | undefined;
     try {
-      const response = await fetchIt(url, request);
+      const response = await fetchFunction(url, request);
       if (response.ok) return response;
       failure = await toResponseError(response, url);
       if (!isRetryableStatus(response.status)) throw failure;
-      delayMs = parseRetryAfterMs(response.headers.get("retry-after"), Date.now());
+      delayMs = parseRetryAfter(response.headers.get("retry-after"), Date.now());
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      // That is how fetch tells that nobody answers.
-      failure = new Error(`${url} can not be reached; is it running, and is baseUrl right?`, {
+      // `fetch` throws a `TypeError` if the endpoint does not respond.
+      failure = new Error(`${url} cannot be reached. Check that it is running and that baseUrl is correct.`, {
         cause: error,
       });
     }
     delayMs ??= Math.min(500 * 2 ** attempt, maxRetryDelayMs);
-    if (attempt >= retries || delayMs > maxRetryDelayMs) throw failure;
+    if (attempt >= maxRetries || delayMs > maxRetryDelayMs) throw failure;
     await setTimeout(delayMs, undefined, { signal });
   }
 }
@@ -94,37 +99,29 @@ function isRetryableStatus(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-/** In milliseconds; it is a number of seconds or a date (RFC 9110 §10.2.3). */
-export function parseRetryAfterMs(header: string | null, now: number): number | undefined {
-  if (header === null) return undefined;
-  if (/^\d+$/.test(header.trim())) return Number(header) * 1000;
-  const date = Date.parse(header);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
 const STATUS_HINTS: Readonly<Record<number, string>> = {
-  400: "the model may not take what it was given; see `body`",
+  400: "the model may not support a field of the request; check `extraBody`",
   401: "check apiKey",
-  403: "apiKey may not use this model",
-  404: "check baseUrl (it ends in /v1 nearly everywhere) and model",
+  403: "apiKey is not authorized for this model",
+  404: "check baseUrl (most end in /v1) and model",
   429: "too many requests, or no credit left",
 };
 
 async function toResponseError(response: Response, url: string): Promise<Error> {
-  const said = (await response.text().catch(() => "")).slice(0, 1_000);
+  const responseText = (await response.text().catch(() => "")).slice(0, 1_000);
   const location = response.headers.get("location");
   const hint =
     location === null
       ? (STATUS_HINTS[response.status] ?? "try again later")
-      : `it sends us to ${location}; change baseUrl if that is right`;
-  return new Error(`${url} answered ${response.status}: ${hint}. It said: ${said}`);
+      : `it redirects to ${location}; change baseUrl if that address is correct`;
+  return new Error(`${url} answered ${response.status}: ${hint}. Response: ${responseText}`);
 }
 
 function parseChunkJson(data: string, endpoint: CompletionEndpoint): unknown {
   try {
     return JSON.parse(data);
   } catch (cause) {
-    throw new Error(`${buildCompletionsUrl(endpoint)} sent what is not JSON: ${data.slice(0, 200)}`, {
+    throw new Error(`${buildCompletionsUrl(endpoint)} sent invalid JSON: ${data.slice(0, 200)}`, {
       cause,
     });
   }

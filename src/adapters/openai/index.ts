@@ -1,6 +1,6 @@
 /**
- * MODELS BEHIND `/v1/chat/completions`, whoever serves them, as agents: OpenAI, Ollama, vLLM, LM Studio, OpenRouter …
- * `fromOpenAi({ baseUrl, model })` needs no package.
+ * Adapter for models behind `/v1/chat/completions`, such as OpenAI, Ollama, vLLM, LM Studio, and OpenRouter.
+ * `fromOpenAi({ baseUrl, model })` requires no additional package.
  */
 export { encodeConversationKey, getConversationKey } from "../conversation-store.ts";
 export type { ConversationKey, ConversationStore } from "../conversation-store.ts";

@@ -1,18 +1,22 @@
 import type { JsonObject, Message, Part } from "../../protocol/index.ts";
 
-/** A message as the endpoint has it. */
+/** A chat message in the format of the endpoint. */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant";
   readonly content: string | readonly JsonObject[];
 }
 
-/** A message of ours as the model is shown it: data as its JSON text, since models know no data. */
+/**
+ * Converts an A2A message into a chat message. Data parts become JSON text, because models have no data
+ * parts.
+ */
 export function toUserMessage({ parts }: Pick<Message, "parts">): ChatMessage {
-  const [only] = parts;
-  if (only && parts.length === 1 && "text" in only) return { role: "user", content: only.text };
+  const [onlyPart] = parts;
+  if (onlyPart && parts.length === 1 && "text" in onlyPart) return { role: "user", content: onlyPart.text };
   return { role: "user", content: parts.map(toContentPart) };
 }
 
+/** Creates an assistant message from text. */
 export function toAssistantMessage(content: string): ChatMessage {
   return { role: "assistant", content };
 }
@@ -31,7 +35,7 @@ function toContentPart(part: Part): JsonObject {
   const isImage = mediaType.startsWith("image/");
   if ("url" in part) {
     if (isImage) return { type: "image_url", image_url: { url: part.url } };
-    // Chat completions fetch nothing but images.
+    // Chat completion endpoints fetch only images by URL.
     return { type: "text", text: `${filename} (${mediaType}): ${part.url}` };
   }
   const url = `data:${mediaType};base64,${part.raw}`;

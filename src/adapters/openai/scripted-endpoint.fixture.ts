@@ -8,18 +8,18 @@ export interface ChatRequest {
   readonly stream?: boolean;
 }
 
-/** One request to a scripted endpoint, and what can be done about it. */
+/** One request to a scripted endpoint, with functions to answer it. */
 export interface EndpointRequest {
   readonly request: ChatRequest;
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
-  /** Streams a piece of the answer. */
-  readonly sendDelta: (delta: object, more?: object) => void;
-  /** Ends the stream as it has to be. */
+  /** Streams a chunk of the answer. */
+  readonly sendDelta: (delta: object, extra?: object) => void;
+  /** Ends the stream correctly. */
   readonly finish: (finishReason?: string) => void;
 }
 
-/** An OpenAI-compatible endpoint on a real socket, which does as it is told. */
+/** An OpenAI-compatible endpoint on a real socket that follows a script. */
 export async function startScriptedEndpoint(
   play: (asked: EndpointRequest) => void | Promise<void>,
 ): Promise<{ baseUrl: string; close: () => void }> {
@@ -35,7 +35,7 @@ export async function startScriptedEndpoint(
         request: JSON.parse(body) as ChatRequest,
         incoming,
         response,
-        sendDelta: (delta, more = {}) => frame({ choices: [{ index: 0, delta, ...more }] }),
+        sendDelta: (delta, extra = {}) => frame({ choices: [{ index: 0, delta, ...extra }] }),
         finish: (finishReason = "stop") => {
           frame({ choices: [{ index: 0, delta: {}, finish_reason: finishReason }] });
           frame({ choices: [], usage: { prompt_tokens: 3, completion_tokens: 5, total_tokens: 8 } });

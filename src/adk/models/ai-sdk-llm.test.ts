@@ -47,8 +47,8 @@ async function collectResponses(responses: AsyncGenerator<LlmResponse, void>): P
   return list;
 }
 
-describe("a model of the AI SDK under ADK", () => {
-  it("streams thought and text in pieces and then says the whole, with usage", async () => {
+describe("an AI SDK model in ADK", () => {
+  it("streams thoughts and text in chunks, then the complete response with usage", async () => {
     const llm = new AiSdkLlm(
       createStreamingModel([
         { type: "reasoning-start", id: "r" },
@@ -80,7 +80,7 @@ describe("a model of the AI SDK under ADK", () => {
     });
   });
 
-  it("gives a provider back what it wanted to have back with a thought", async () => {
+  it("returns the provider metadata of a thought to the provider", async () => {
     const mock = createStreamingModel([
       { type: "reasoning-start", id: "r" },
       { type: "reasoning-delta", id: "r", delta: "Hm" },
@@ -91,9 +91,11 @@ describe("a model of the AI SDK under ADK", () => {
       createFinishPart("stop"),
     ]);
     const llm = new AiSdkLlm(mock);
-    const [said] = (await collectResponses(llm.generateContentAsync(buildLlmRequest("hi"), true))).slice(-1);
+    const [response] = (await collectResponses(llm.generateContentAsync(buildLlmRequest("hi"), true))).slice(
+      -1,
+    );
     const next = buildLlmRequest("and?");
-    if (said?.content) next.contents.unshift({ role: "user", parts: [{ text: "hi" }] }, said.content);
+    if (response?.content) next.contents.unshift({ role: "user", parts: [{ text: "hi" }] }, response.content);
     await collectResponses(llm.generateContentAsync(next, true));
     expect(mock.doStreamCalls[1]?.prompt[1]).toMatchObject({
       role: "assistant",
@@ -104,7 +106,7 @@ describe("a model of the AI SDK under ADK", () => {
     });
   });
 
-  it("hands on instruction, settings, tools as JSON schema, files and the history with its calls", async () => {
+  it("passes on the instruction, settings, tools, files, and history", async () => {
     const mock = new MockLanguageModelV4({
       doGenerate: async () => ({
         content: [{ type: "text", text: "ok" }],
@@ -180,7 +182,7 @@ describe("a model of the AI SDK under ADK", () => {
     ]);
   });
 
-  it("says that a call has no result when it was interrupted, instead of an impossible history", async () => {
+  it("adds an error result to an interrupted call", async () => {
     const mock = createStreamingModel([createFinishPart("stop")]);
     const request = buildLlmRequest("q1");
     request.contents.push(
@@ -196,7 +198,7 @@ describe("a model of the AI SDK under ADK", () => {
     ]);
   });
 
-  it("asks for JSON when the agent has an output schema", async () => {
+  it("requests JSON if the agent has an output schema", async () => {
     const mock = createStreamingModel([createFinishPart("stop")]);
     const schema = { type: "object", properties: { n: { type: "number" } } };
     await collectResponses(
@@ -205,14 +207,14 @@ describe("a model of the AI SDK under ADK", () => {
     expect(mock.doStreamCalls[0]?.responseFormat).toMatchObject({ type: "json", schema });
   });
 
-  it("tells why it said nothing", async () => {
+  it("reports why the answer is empty", async () => {
     const llm = new AiSdkLlm(createStreamingModel([createFinishPart("content-filter")]));
     const [response] = await collectResponses(llm.generateContentAsync(buildLlmRequest("q"), true));
     expect(response).toMatchObject({ errorCode: "SAFETY", finishReason: "SAFETY" });
     expect(response?.content).toBeUndefined();
   });
 
-  it("stops in silence when it is aborted", async () => {
+  it("stops without an error when it is aborted", async () => {
     const abort = new AbortController();
     const mock = new MockLanguageModelV4({
       doStream: async ({ abortSignal }) => ({
@@ -225,16 +227,16 @@ describe("a model of the AI SDK under ADK", () => {
         }),
       }),
     });
-    const said: LlmResponse[] = [];
+    const responses: LlmResponse[] = [];
     for await (const response of new AiSdkLlm(mock).generateContentAsync(
       buildLlmRequest("q"),
       true,
       abort.signal,
     )) {
-      said.push(response);
+      responses.push(response);
       abort.abort();
     }
-    expect(said).toHaveLength(1);
+    expect(responses).toHaveLength(1);
   });
 });
 
@@ -259,15 +261,15 @@ describe("an ADK agent on an OpenAI-compatible server", () => {
       let body = "";
       request.on("data", (chunk: Buffer) => (body += chunk.toString()));
       request.on("end", () => {
-        const asked = JSON.parse(body) as (typeof requests)[number];
-        requests.push(asked);
+        const request = JSON.parse(body) as (typeof requests)[number];
+        requests.push(request);
         if (status !== 200) {
           response.writeHead(status, { "content-type": "application/json" });
           response.end(JSON.stringify({ error: { message: "no such key", type: "auth" } }));
           return;
         }
         response.writeHead(200, { "content-type": "text/event-stream" });
-        const answered = asked.messages.at(-1)?.role === "tool";
+        const answered = request.messages.at(-1)?.role === "tool";
         const call = { index: 0, id: "call_9", type: "function", function: { name: "add", arguments: "" } };
         const deltas = answered
           ? [{ role: "assistant", content: "The sum " }, { content: "is 5." }]
@@ -306,7 +308,7 @@ describe("an ADK agent on an OpenAI-compatible server", () => {
     });
   }
 
-  it("streams, calls a tool of the agent and answers with its result", async () => {
+  it("streams, calls a tool of the agent, and answers with its result", async () => {
     const task = new TaskHarness(adkAgent(agent()));
     const turn = await task.send("2 + 3?");
     expect(turn.states.at(-1)).toBe("TASK_STATE_COMPLETED");
@@ -322,7 +324,7 @@ describe("an ADK agent on an OpenAI-compatible server", () => {
     ]);
   });
 
-  it("fails the task with the status that the server answered", async () => {
+  it("fails the task with the status code of the server", async () => {
     status = 401;
     const task = new TaskHarness(adkAgent(agent(), { exposeErrors: true }));
     const turn = await task.send("2 + 3?");

@@ -5,12 +5,13 @@ import type { GenerateContentConfig, Part } from "./genai-types.ts";
 import { toJsonSchema } from "./json-schema.ts";
 import { encodeProviderMetadata, toAiSdkMessages } from "./ai-sdk-messages.ts";
 
-/** A model of the AI SDK, or what loads it when it is first asked. */
+/** An AI SDK model, or a function that loads it on the first request. */
 export type AiSdkModelSource = LanguageModel | (() => Promise<LanguageModel>);
 
 /**
- * Any language model of the AI SDK (`ai` and its providers) as a model for ADK agents: instructions, history with
- * calls and responses, tools, files, streaming, reasoning, usage and abort. The agent, not the SDK, runs the tools.
+ * ADK model that uses any language model of the AI SDK (`ai` and its provider packages). Supported features
+ * are instructions, history with function calls and responses, tools, files, streaming, reasoning, usage, and
+ * abort signals. The ADK agent executes the tools, not the SDK.
  */
 export class AiSdkLlm extends BaseLlm {
   readonly #loadModel: () => Promise<LanguageModel>;
@@ -30,7 +31,7 @@ export class AiSdkLlm extends BaseLlm {
       const { generateText, jsonSchema, NoObjectGeneratedError, Output, streamText } = await importAiSdk();
       const { config = {} } = request;
       const schema = getResponseSchema(config);
-      const call = {
+      const settings = {
         model: await this.#loadModel(),
         messages: toAiSdkMessages(request.contents),
         ...toCallSettings(config),
@@ -38,25 +39,26 @@ export class AiSdkLlm extends BaseLlm {
         ...(schema && { output: Output.object({ schema: jsonSchema(schema) }) }),
         ...(abortSignal && { abortSignal }),
       };
-      const answer = new LlmResponseBuilder();
+      const builder = new LlmResponseBuilder();
       if (stream) {
-        // Errors come as parts of the stream; without this the SDK prints them too.
-        const { stream: parts } = streamText({ ...call, onError: () => {} });
+        // Errors arrive as stream parts. Without this option, the SDK also prints them.
+        const { stream: parts } = streamText({ ...settings, onError: () => {} });
         for await (const part of parts) {
           if (part.type === "text-delta" || part.type === "reasoning-delta") {
             const thought = part.type === "reasoning-delta";
-            answer.addText(part.text, thought, part.providerMetadata);
-            const said: Part = thought ? { text: part.text, thought } : { text: part.text };
-            if (part.text) yield { content: { role: "model", parts: [said] }, partial: true };
+            builder.addText(part.text, thought, part.providerMetadata);
+            const chunk: Part = thought ? { text: part.text, thought } : { text: part.text };
+            if (part.text) yield { content: { role: "model", parts: [chunk] }, partial: true };
           } else if (part.type === "text-end" || part.type === "reasoning-end") {
-            answer.endText(part.providerMetadata);
-          } else if (part.type === "tool-call") answer.addCall(part);
-          else if (part.type === "finish") yield answer.build(part.finishReason, part.totalUsage);
+            builder.endText(part.providerMetadata);
+          } else if (part.type === "tool-call") builder.addCall(part);
+          else if (part.type === "finish") yield builder.build(part.finishReason, part.totalUsage);
           else if (part.type === "error") throw part.error;
         }
       } else {
-        const said = await generateText(call).catch((error: unknown) => {
-          // Whoever asked sees for themselves that an answer is not the JSON asked for, as with Google's models.
+        const result = await generateText(settings).catch((error: unknown) => {
+          // An answer that does not match the JSON schema is returned, as with Google's models. The caller
+          // validates it.
           if (!NoObjectGeneratedError.isInstance(error) || !error.usage) throw error;
           const { text = "", finishReason = "other", usage, response } = error;
           return {
@@ -66,14 +68,14 @@ export class AiSdkLlm extends BaseLlm {
             response,
           };
         });
-        for (const part of said.content) {
+        for (const part of result.content) {
           if (part.type === "text" || part.type === "reasoning") {
-            answer.addText(part.text, part.type === "reasoning", part.providerMetadata);
-            answer.endText(part.providerMetadata);
-          } else if (part.type === "tool-call") answer.addCall(part);
+            builder.addText(part.text, part.type === "reasoning", part.providerMetadata);
+            builder.endText(part.providerMetadata);
+          } else if (part.type === "tool-call") builder.addCall(part);
         }
-        const modelVersion = said.response?.modelId;
-        yield { ...answer.build(said.finishReason, said.usage), ...(modelVersion && { modelVersion }) };
+        const modelVersion = result.response?.modelId;
+        yield { ...builder.build(result.finishReason, result.usage), ...(modelVersion && { modelVersion }) };
       }
     } catch (error) {
       if (!abortSignal?.aborted) throw toGenaiError(error);
@@ -82,12 +84,14 @@ export class AiSdkLlm extends BaseLlm {
 
   override connect(): Promise<BaseLlmConnection> {
     return Promise.reject(
-      new Error("Models of the AI SDK have no live connection; run the agent without bidi streaming."),
+      new Error(
+        "AI SDK models do not support live connections. Run the agent without bidirectional streaming.",
+      ),
     );
   }
 }
 
-/** The whole answer, gathered from its pieces. */
+/** Builds a complete response from the parts of a stream. */
 class LlmResponseBuilder {
   readonly #parts: Part[] = [];
   #openTextPart: Part | undefined;
@@ -115,7 +119,7 @@ class LlmResponseBuilder {
     providerMetadata?: ProviderMetadata;
   }): void {
     this.#openTextPart = undefined;
-    // What the provider runs itself, such as a web search, is answered already.
+    // Skips tools that the provider runs itself, such as a web search, because they need no response.
     if (call.providerExecuted) return;
     const args = typeof call.input === "object" && call.input !== null ? call.input : { input: call.input };
     const functionCall = { id: call.toolCallId, name: call.toolName, args: args as Record<string, unknown> };
@@ -129,10 +133,10 @@ class LlmResponseBuilder {
       usageMetadata: toUsageMetadata(usage),
     };
     if (parts.length > 0) response.content = { role: "model", parts };
-    // As ADK has it for Gemini: an answer that says nothing is an error unless the model meant to stop.
+    // As with ADK's Gemini model, an empty answer is an error unless the model stopped intentionally.
     else if (reason !== "stop" && reason !== "tool-calls") {
       response.errorCode = String(GENAI_FINISH_REASONS[reason]);
-      response.errorMessage = `The model answered nothing (finish reason: ${reason}).`;
+      response.errorMessage = `The model returned an empty answer (finish reason: ${reason}).`;
     }
     return response;
   }
@@ -140,7 +144,10 @@ class LlmResponseBuilder {
 
 type GenaiFinishReason = NonNullable<LlmResponse["finishReason"]>;
 
-/** The names that genai has for them; not typed as its enum, which only an import of its package would give. */
+/**
+ * The finish reasons of genai. The values are not typed as genai's enum, because the enum would require an
+ * import of the genai package.
+ */
 const GENAI_FINISH_REASONS: Record<FinishReason, unknown> = {
   stop: "STOP",
   "tool-calls": "STOP",
@@ -172,7 +179,7 @@ function toCallSettings(config: GenerateContentConfig): object {
   const { temperature, topP, topK, maxOutputTokens, presencePenalty, frequencyPenalty, seed, stopSequences } =
     config;
   const instructions = extractInstructionText(config.systemInstruction);
-  const all = {
+  const settings = {
     temperature,
     topP,
     topK,
@@ -183,10 +190,10 @@ function toCallSettings(config: GenerateContentConfig): object {
     stopSequences,
     instructions: instructions || undefined,
   };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined));
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
-/** The text of an instruction in any of the shapes that genai allows. */
+/** Returns the text of an instruction in any of the shapes that genai accepts. */
 function extractInstructionText(instruction: unknown): string {
   if (typeof instruction === "string") return instruction;
   if (Array.isArray(instruction)) return instruction.map(extractInstructionText).join("\n\n");
@@ -226,10 +233,10 @@ function toToolSettings(
   return choice ? { tools: set, toolChoice: choice } : { tools: set };
 }
 
-/** ADK takes the code of an error from a message of this form, which is that of Google's own SDK. */
+/** Converts an error to the message format of Google's SDK, from which ADK reads the error code. */
 function toGenaiError(error: unknown): Error {
   if (!(error instanceof Error) || error instanceof A2AError) return A2AError.from(error);
-  // After retries the SDK throws an error about them; the last one says what is wrong.
+  // After retries, the SDK throws an error whose `lastError` contains the reason.
   const cause = "lastError" in error && error.lastError instanceof Error ? error.lastError : error;
   const code = "statusCode" in cause && typeof cause.statusCode === "number" ? cause.statusCode : cause.name;
   return new Error(JSON.stringify({ error: { code, message: cause.message } }), { cause: error });
@@ -244,6 +251,6 @@ async function importAiSdk(): Promise<typeof import("ai")> {
   try {
     return await import("ai");
   } catch (cause) {
-    throw new A2AError("INTERNAL", "Models of the AI SDK need the package ai: npm install ai", { cause });
+    throw new A2AError("INTERNAL", "AI SDK models require the package ai. Run: npm install ai", { cause });
   }
 }

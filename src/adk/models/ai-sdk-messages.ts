@@ -14,29 +14,29 @@ type UserPart = Exclude<UserContent, string>[number];
 type ToolResultPart = Extract<ToolContent[number], { type: "tool-result" }>;
 
 /**
- * ADK's contents as messages of the AI SDK. ADK takes the ids off the calls that it numbered itself: those calls and
- * their responses are matched by name and order. A call that has no response, as after a crash, gets one that says
- * so, because providers refuse a conversation in which it is missing.
+ * Converts ADK contents to AI SDK messages. ADK removes the ids of calls that it numbered itself, so these
+ * calls and their responses are matched by name and order. A call without a response, for example after a
+ * crash, receives an error response, because providers reject a conversation with a missing response.
  */
 export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
-  const open: { id: string; name: string }[] = [];
-  let calls = 0;
+  const openCalls: { id: string; name: string }[] = [];
+  let callCount = 0;
 
-  const answer = (part: NonNullable<Part["functionResponse"]>): ToolResultPart | undefined => {
-    const at = open.findIndex(({ id, name }) =>
+  const resolveCall = (part: NonNullable<Part["functionResponse"]>): ToolResultPart | undefined => {
+    const index = openCalls.findIndex(({ id, name }) =>
       part.id === undefined ? name === part.name : id === part.id,
     );
-    const call = open[at];
+    const call = openCalls[index];
     if (!call) return undefined;
-    open.splice(at, 1);
+    openCalls.splice(index, 1);
     const output = { type: "json" as const, value: (part.response ?? {}) as JSONValue };
     return { type: "tool-result", toolCallId: call.id, toolName: call.name, output };
   };
   const closeOpenCalls = (): void => {
-    if (open.length === 0) return;
-    const output = { type: "error-text" as const, value: "The call was interrupted; it has no result." };
-    const content = open
+    if (openCalls.length === 0) return;
+    const output = { type: "error-text" as const, value: "The call was interrupted and has no result." };
+    const content = openCalls
       .splice(0)
       .map(({ id, name }) => ({ type: "tool-result" as const, toolCallId: id, toolName: name, output }));
     messages.push({ role: "tool", content });
@@ -44,7 +44,7 @@ export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
 
   for (const { role, parts = [] } of contents) {
     const results = parts.flatMap(
-      ({ functionResponse }) => (functionResponse && answer(functionResponse)) ?? [],
+      ({ functionResponse }) => (functionResponse && resolveCall(functionResponse)) ?? [],
     );
     if (results.length > 0) messages.push({ role: "tool", content: results });
     if (role === "model") {
@@ -52,8 +52,8 @@ export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
       const content = parts.flatMap((part) => {
         const { functionCall } = part;
         if (!functionCall) return toAssistantPart(part);
-        const { id = `call_${calls++}`, name = "", args = {} } = functionCall;
-        open.push({ id, name });
+        const { id = `call_${callCount++}`, name = "", args = {} } = functionCall;
+        openCalls.push({ id, name });
         return {
           type: "tool-call" as const,
           toolCallId: id,
@@ -94,7 +94,7 @@ function toUserPart(part: Part): UserPart | [] {
   return toCodeTextPart(part);
 }
 
-/** Code that ADK ran has no part of its own among the messages. */
+/** Converts executed code to text, because AI SDK messages have no part type for it. */
 function toCodeTextPart({ executableCode, codeExecutionResult }: Part): { type: "text"; text: string } | [] {
   if (executableCode?.code) return { type: "text", text: `\`\`\`\n${executableCode.code}\n\`\`\`` };
   if (codeExecutionResult?.output)
@@ -105,8 +105,8 @@ function toCodeTextPart({ executableCode, codeExecutionResult }: Part): { type: 
 const PROVIDER_METADATA_PREFIX = "ai-sdk:";
 
 /**
- * What a provider wants back with a part of the conversation (the signature of a thought, the id of an item) rides in
- * `thoughtSignature`, where ADK keeps such things of Gemini.
+ * Encodes the metadata that a provider requires back with a message part, such as a thought signature or an
+ * item id. The result is stored in `thoughtSignature`, where ADK also keeps the signatures of Gemini.
  */
 export function encodeProviderMetadata(metadata: ProviderMetadata | undefined): {
   thoughtSignature?: string;
@@ -120,7 +120,7 @@ export function encodeProviderMetadata(metadata: ProviderMetadata | undefined): 
 function decodeProviderMetadata({ thoughtSignature }: Part): { providerOptions?: ProviderMetadata } {
   if (!thoughtSignature) return {};
   const text = new TextDecoder().decode(fromBase64(thoughtSignature));
-  // Another model's signature means nothing to this one.
+  // The signature belongs to another model.
   return text.startsWith(PROVIDER_METADATA_PREFIX)
     ? { providerOptions: JSON.parse(text.slice(PROVIDER_METADATA_PREFIX.length)) as ProviderMetadata }
     : {};

@@ -41,13 +41,13 @@ describe("a model by its name", () => {
     ["anthropic:claude-sonnet-4-5", "/v1/messages"],
     ["ollama:qwen3", "/v1/chat/completions"],
     ["openai-compatible:qwen3", "/v1/chat/completions"],
-  ])("speaks with the provider: %s asks %s", async (name, path) => {
-    const asked: { url: string | undefined; body: string }[] = [];
+  ])("calls its provider: %s sends requests to %s", async (name, path) => {
+    const requests: { url: string | undefined; body: string }[] = [];
     const server = createServer((request, response) => {
       let body = "";
       request.on("data", (chunk: Buffer) => (body += chunk.toString()));
       request.on("end", () => {
-        asked.push({ url: request.url, body });
+        requests.push({ url: request.url, body });
         response
           .writeHead(404, { "content-type": "application/json" })
           .end('{"error":{"message":"no such model"}}');
@@ -66,32 +66,32 @@ describe("a model by its name", () => {
       '"code":404',
     );
     server.close();
-    expect(asked.map(({ url }) => url)).toEqual([path]);
-    expect(asked[0]?.body).toContain("hello");
+    expect(requests.map(({ url }) => url)).toEqual([path]);
+    expect(requests[0]?.body).toContain("hello");
   });
 
   it("needs no key when it is scripted", async () => {
     const llm = createModel("scripted:echo");
     expect(llm).toBeInstanceOf(ScriptedLlm);
     const contents = [{ role: "user", parts: [{ text: "hello" }] }];
-    const said: LlmResponse[] = [];
+    const responses: LlmResponse[] = [];
     for await (const each of llm.generateContentAsync({ contents, liveConnectConfig: {}, toolsDict: {} })) {
-      said.push(each);
+      responses.push(each);
     }
-    expect(said[0]?.content?.parts).toEqual([{ text: "hello" }]);
+    expect(responses[0]?.content?.parts).toEqual([{ text: "hello" }]);
   });
 
-  it("says which variable to set when a key is missing", () => {
+  it("names the variable to set when a key is missing", () => {
     unsetApiKeys();
-    expect(() => createModel("openai:gpt-5")).toThrow(/set OPENAI_API_KEY/);
-    expect(() => createModel("gemini:gemini-2.5-flash")).toThrow(/set GEMINI_API_KEY or GOOGLE_API_KEY/);
+    expect(() => createModel("openai:gpt-5")).toThrow(/Set OPENAI_API_KEY/);
+    expect(() => createModel("gemini:gemini-2.5-flash")).toThrow(/Set GEMINI_API_KEY or GOOGLE_API_KEY/);
   });
 
-  it("says which package to install when it is missing", () => {
+  it("names the package to install when it is missing", () => {
     expect(() => createModel("nowhere:m")).toThrow("npm install ai @ai-sdk/nowhere");
   });
 
-  it("says how a name is written", () => {
-    expect(() => createModel("gpt-5")).toThrow(/write provider:model/);
+  it("explains the format of a model name", () => {
+    expect(() => createModel("gpt-5")).toThrow(/Use provider:model/);
   });
 });

@@ -6,10 +6,11 @@ import { A2AError } from "../../protocol/index.ts";
 import { AiSdkLlm } from "./ai-sdk-llm.ts";
 import { ScriptedLlm } from "./scripted-llm.ts";
 
+/** Options of `createModel`. */
 export interface ModelOptions {
-  /** Default: the provider's environment variable, for example `OPENAI_API_KEY`. */
+  /** API key of the provider. Default: the provider's environment variable, for example `OPENAI_API_KEY`. */
   apiKey?: string;
-  /** Where the provider's API is, for example a proxy or another machine's Ollama. */
+  /** Base URL of the provider's API, for example a proxy or a remote Ollama server. */
   baseURL?: string;
   headers?: Record<string, string>;
 }
@@ -24,10 +25,14 @@ const API_KEY_VARIABLES: Record<string, string[]> = {
 const OLLAMA_BASE_URL = "http://127.0.0.1:11434/v1";
 
 /**
- * A model for an ADK agent by its name, `provider:model`: `gemini:gemini-2.5-flash` (Google's own SDK),
- * `openai:gpt-5`, `anthropic:claude-sonnet-4-5`, `ollama:qwen3`, or any provider that the AI SDK has a package for
- * (`mistral:…` is `@ai-sdk/mistral`). `scripted:echo` repeats what it hears. A missing package or key is an error here,
- * not at the first message.
+ * Returns a model for an ADK agent by name (`provider:model`):
+ *
+ * - `gemini:gemini-2.5-flash` uses Google's SDK.
+ * - `openai:gpt-5`, `anthropic:claude-sonnet-4-5`, and `ollama:qwen3` use the AI SDK.
+ * - Any other provider uses its AI SDK package. For example, `mistral:…` uses `@ai-sdk/mistral`.
+ * - `scripted:echo` repeats its input.
+ *
+ * Throws if the provider's package or its API key is missing.
  */
 export function createModel(name: string, options: ModelOptions = {}): BaseLlm {
   const [, provider = "", modelName = ""] = /^([\w-]+):(.+)$/.exec(name) ?? [];
@@ -38,7 +43,7 @@ export function createModel(name: string, options: ModelOptions = {}): BaseLlm {
     return createProviderModel(name, "@ai-sdk/openai-compatible", modelName, {
       name: "ollama",
       baseURL: OLLAMA_BASE_URL,
-      // Otherwise the schema of an answer would not be sent.
+      // Without this flag, the provider does not send the response schema.
       supportsStructuredOutputs: true,
       ...options,
     });
@@ -63,7 +68,7 @@ function readApiKey(provider: string, variables: readonly string[]): string {
   }
   throw new A2AError(
     "INTERNAL",
-    `The ${provider} model needs a key: set ${variables.join(" or ")}, or pass apiKey.`,
+    `The ${provider} model requires an API key. Set ${variables.join(" or ")}, or pass "apiKey".`,
   );
 }
 
@@ -75,35 +80,41 @@ function createProviderModel(name: string, packageName: string, modelName: strin
   }, name);
 }
 
-/** A provider's package exports one `create…` of its own name, such as `createOpenAI`, sometimes beside others. */
+/**
+ * Returns the `create…` function of a provider package. A package exports one with its own name, such as
+ * `createOpenAI`, and possibly others.
+ */
 function findProviderFactory(exports: Record<string, unknown>, packageName: string): ProviderFactory {
   const own = `create${packageName.slice(packageName.indexOf("/") + 1).replaceAll("-", "")}`;
   const names = Object.keys(exports).filter((name) => /^create[A-Z]/.test(name));
   const found = names.find((name) => name.toLowerCase() === own) ?? names[0];
   if (found === undefined)
-    throw new A2AError("INTERNAL", `${packageName} does not export an AI SDK provider.`);
+    throw new A2AError(
+      "INTERNAL",
+      `The package ${packageName} does not export an AI SDK provider. Use the package of a provider.`,
+    );
   return exports[found] as ProviderFactory;
 }
 
-/** Looks beside this package and in the project that runs, in that order. */
+/** Resolves a package from this package first, and then from the current project. */
 function resolvePackage(packageName: string): { require: NodeJS.Require; path: string } {
   for (const from of [import.meta.url, join(process.cwd(), "package.json")]) {
     const require = createRequire(from);
     try {
       return { require, path: require.resolve(packageName) };
     } catch {
-      // Not there; the next place may have it.
+      // Not installed here. Try the next location.
     }
   }
   throw new A2AError(
     "INTERNAL",
-    `This model needs the package ${packageName}: npm install ai ${packageName}`,
+    `This model requires the package ${packageName}. Run: npm install ai ${packageName}`,
   );
 }
 
 function createModelNameError(name: string): A2AError {
   return new A2AError(
     "INTERNAL",
-    `"${name}" does not name a model; write provider:model, for example gemini:gemini-2.5-flash or ollama:qwen3.`,
+    `"${name}" is not a model name. Use provider:model, for example gemini:gemini-2.5-flash or ollama:qwen3.`,
   );
 }

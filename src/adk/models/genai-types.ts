@@ -1,4 +1,6 @@
-/** Google's `genai` types as ADK shows them, so that its package need not be installed by name. */
+/**
+ * Types of Google's `genai` package, derived from ADK's types. The `genai` package need not be a dependency.
+ */
 import type { LlmRequest } from "@google/adk";
 
 export type Content = LlmRequest["contents"][number];

@@ -1,7 +1,10 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { Schema } from "./genai-types.ts";
 
-/** ADK describes parameters in genai's dialect of JSON Schema: upper-case types, `nullable`, numbers as strings. */
+/**
+ * Converts a genai schema to JSON Schema. ADK describes parameters in genai's dialect of JSON Schema, which
+ * has upper-case types, `nullable`, and numbers as strings.
+ */
 export function toJsonSchema(schema: Schema | undefined): JsonObject {
   if (!schema) return { type: "object", properties: {} };
   const {
@@ -30,7 +33,7 @@ export function toJsonSchema(schema: Schema | undefined): JsonObject {
   else if (name === "object") result["properties"] = {};
   if (items) result["items"] = toJsonSchema(items);
   if (anyOf) result["anyOf"] = [...anyOf.map(toJsonSchema), ...(nullable && !type ? [{ type: "null" }] : [])];
-  // A null that is allowed must also be among the values.
+  // A nullable enum must list `null` among its values.
   if (values) result["enum"] = nullable ? [...values, null] : values;
   if (example !== undefined) result["examples"] = [example as JsonValue];
   const counts = { minItems, maxItems, minLength, maxLength, minProperties, maxProperties };

@@ -8,21 +8,21 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describe("a program that hushes its models", () => {
-  it("hears what ADK warns of, each once, and nothing of every request", () => {
-    const heard: string[] = [];
-    redirectModelLogs((warning) => heard.push(warning));
+describe("redirectModelLogs", () => {
+  it("forwards each ADK warning once, and no request logs", () => {
+    const logged: string[] = [];
+    redirectModelLogs((warning) => logged.push(warning));
     getLogger().info("Sending out request");
     getLogger().warn("no key", "here");
     getLogger().warn("no key", "here");
     getLogger().error(new Error("lost"));
     getLogger().log(LogLevel.DEBUG, "so");
-    expect(heard).toEqual(["no key here", "Error: lost"]);
+    expect(logged).toEqual(["no key here", "Error: lost"]);
   });
 
-  it("hears once what a model of the AI SDK does not know", async () => {
-    const heard: string[] = [];
-    redirectModelLogs((warning) => heard.push(warning));
+  it("forwards each AI SDK warning once", async () => {
+    const logged: string[] = [];
+    redirectModelLogs((warning) => logged.push(warning));
     const emitted = vi.spyOn(process, "emitWarning");
     const mock = new MockLanguageModelV4({
       provider: "p",
@@ -43,7 +43,11 @@ describe("a program that hushes its models", () => {
       signal: new AbortController().signal,
     } as const;
     for (let call = 0; call < 3; call++) await toRoleModel(new AiSdkLlm(mock)).complete(asked);
-    expect(heard).toEqual(["p m: no seed", "p m: no temperature, it reasons", "p m: as it is"]);
+    expect(logged).toEqual([
+      "p m: seed is not supported",
+      "p m: temperature is not supported, it reasons",
+      "p m: as it is",
+    ]);
     expect(emitted).not.toHaveBeenCalled();
   });
 });

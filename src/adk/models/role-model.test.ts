@@ -50,7 +50,7 @@ const createRequest = (more: Partial<RoleModelRequest> = {}): RoleModelRequest =
   ...more,
 });
 
-/** Answers with what it is given, and keeps what it was asked. */
+/** Returns fixed responses and records its requests. */
 class FixedLlm extends BaseLlm {
   readonly requests: LlmRequest[] = [];
   readonly responses: readonly LlmResponse[];
@@ -71,8 +71,8 @@ class FixedLlm extends BaseLlm {
   }
 }
 
-describe("a model of ADK for roles", () => {
-  it("is one, by its type", () => {
+describe("an ADK model for roles", () => {
+  it("has the type of a role model", () => {
     expectTypeOf(toRoleModel).returns.toExtend<RoleModel>();
     expect(toRoleModel(createModel("scripted:echo"), { evidenceKind: "simulated" })).toMatchObject({
       id: "scripted:echo",
@@ -85,7 +85,7 @@ describe("a model of ADK for roles", () => {
     expect(toRoleModel(createModel("ollama:qwen3"), { id: "q" }).id).toBe("q");
   });
 
-  it("is told instructions, history, schema and settings", async () => {
+  it("receives instructions, history, schema, and settings", async () => {
     const llm = new FixedLlm({ content: { role: "model", parts: [{ text: "2" }] } });
     const schema = { type: "object", properties: { n: { type: ["number", "null"] } } };
     const reply = await toRoleModel(llm).complete(
@@ -145,7 +145,7 @@ describe("a model of ADK for roles", () => {
     [{ promptTokenCount: 1 }, undefined],
     [{ totalTokenCount: 3 }, undefined],
     [{}, undefined],
-  ])("of %j knows as much as is said", async (usageMetadata, expected) => {
+  ])("of %j contains only reported values", async (usageMetadata, expected) => {
     const llm = new FixedLlm({ content: { role: "model", parts: [{ text: "2" }] }, usageMetadata });
     expect((await toRoleModel(llm).complete(createRequest())).usage).toEqual(expected);
   });
@@ -154,7 +154,7 @@ describe("a model of ADK for roles", () => {
     ["MAX_TOKENS", "length"],
     ["SAFETY", "filter"],
     ["RECITATION", "filter"],
-  ])("that says nothing for %s has an empty answer, and what it cost", async (reason, finish) => {
+  ])("without text for %s has an empty answer with its usage", async (reason, finish) => {
     const llm = new FixedLlm({
       errorCode: reason,
       finishReason: reason as never,
@@ -167,18 +167,18 @@ describe("a model of ADK for roles", () => {
     });
   });
 
-  it("fails with what the provider says", async () => {
+  it("fails with the error of the provider", async () => {
     const llm = new ScriptedLlm([{ error: "no such model" }]);
     await expect(toRoleModel(llm).complete(createRequest())).rejects.toThrow("no such model");
     await expect(toRoleModel(new FixedLlm({ errorCode: "X" })).complete(createRequest())).rejects.toThrow(
-      "The model failed: X.",
+      "The model failed with the error code X.",
     );
     await expect(toRoleModel(new FixedLlm()).complete(createRequest())).rejects.toThrow(
-      "gemini-x ended without an answer",
+      "gemini-x returned no answer",
     );
   });
 
-  it("plans as a scripted model of ADK", async () => {
+  it("works as a planner with a scripted ADK model", async () => {
     const llm = new ScriptedLlm([
       '{"action":"call_solver","subtask":"1 + 1"}',
       '{"action":"final_answer","answer":"2"}',
@@ -195,8 +195,8 @@ describe("a model of ADK for roles", () => {
   });
 });
 
-describe("a model of the AI SDK for roles", () => {
-  it("answers with its usage, and says which model it is", async () => {
+describe("an AI SDK model for roles", () => {
+  it("returns its usage and the name of its model", async () => {
     const llm = new AiSdkLlm(createMockModel(createGenerateResult("2")), "openai:m");
     expect(await toRoleModel(llm).complete(createRequest())).toEqual({
       text: "2",
@@ -212,7 +212,7 @@ describe("a model of the AI SDK for roles", () => {
     });
   });
 
-  it("is asked for JSON by the schema, and may answer otherwise", async () => {
+  it("is asked for JSON by schema, and may return other text", async () => {
     const mock = createMockModel(
       createGenerateResult("I will not."),
       createGenerateResult('{"action":"final_answer","answer":"2"}'),
@@ -229,7 +229,7 @@ describe("a model of the AI SDK for roles", () => {
     expect(mock.doGenerateCalls[0]).toMatchObject({ responseFormat: { type: "json", schema }, seed: 5 });
   });
 
-  it("says that its answer was cut", async () => {
+  it("reports a truncated answer", async () => {
     expect(
       await toRoleModel(new AiSdkLlm(createMockModel(createGenerateResult("So", "length")))).complete(
         createRequest(),
@@ -297,7 +297,7 @@ describe("a provider", () => {
       createRequest(),
     );
 
-  it("gets the schema of the answer from Ollama's models, too", async () => {
+  it("receives the schema of the answer for Ollama models too", async () => {
     const schema = { type: "object", properties: { n: { type: "number" } }, required: ["n"] };
     await toRoleModel(createModel("ollama:qwen3", { baseURL })).complete(createRequest({ schema }));
     expect(JSON.parse(bodies.at(-1) ?? "")).toMatchObject({
@@ -306,14 +306,14 @@ describe("a provider", () => {
     });
   });
 
-  it("that is busy is asked again by the AI SDK, twice, when it says how long to wait", async () => {
+  it("that is busy is retried twice by the AI SDK if it returns a delay", async () => {
     requests = 0;
     answers.push({ status: 429, retryAfter: "1" }, { status: 503, retryAfter: "1" });
     expect((await busy()).text).toBe("2");
     expect(requests).toBe(3);
   });
 
-  it("that stays busy is given up on then, with what it said last", async () => {
+  it("that stays busy fails with its last error after the retries", async () => {
     requests = 0;
     answers.push(...Array.from({ length: 3 }, () => ({ status: 429, retryAfter: "1" })));
     await expect(busy()).rejects.toThrow(/429.*busy/);

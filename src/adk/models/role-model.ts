@@ -2,10 +2,13 @@ import type { BaseLlm, LlmRequest, LlmResponse } from "@google/adk";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { Content, GenerateContentConfig, Part } from "./genai-types.ts";
 
-/** What a role asks of its model; `RoleModel` of `colloquy/cards` has more, which no language model needs. */
+/**
+ * A request from a role to its model. `RoleModel` of `colloquy/cards` has more members, which language models
+ * do not need.
+ */
 export interface RoleModelRequest {
   readonly messages: readonly { readonly role: "system" | "user" | "assistant"; readonly text: string }[];
-  /** JSON Schema of the answer. */
+  /** JSON Schema that the answer must match. */
   readonly schema?: JsonObject;
   readonly maxTokens?: number;
   readonly temperature?: number;
@@ -13,57 +16,66 @@ export interface RoleModelRequest {
   readonly signal: AbortSignal;
 }
 
+/** The answer of a role model. */
 export interface RoleModelReply {
   readonly text: string;
   readonly usage?: RoleModelUsage;
-  /** `stop`, `length`, `filter`, or what else the provider calls it, in lower case. */
+  /** Reason why the model stopped: `stop`, `length`, `filter`, or the provider's own reason in lower case. */
   readonly finish: string;
-  /** The model that answered, where the provider says so. */
+  /** Name of the model that answered, if the provider reports it. */
   readonly model?: string;
 }
 
-/** As the provider reports it. A `type`, because only those are JSON objects by their shape. */
+/**
+ * Token usage reported by the provider. A `type` is required because interfaces are not assignable to JSON
+ * objects.
+ */
 export type RoleModelUsage = {
   input_tokens: number;
-  /** All that is billed as output, thoughts with it. */
+  /** All tokens billed as output, including thoughts. */
   output_tokens: number;
   cached_input_tokens?: number;
   reasoning_output_tokens?: number;
   source: "reported";
 };
 
+/** A role model that uses an ADK model. */
 export interface LlmRoleModel {
   readonly id: string;
   readonly evidenceKind: "live-model" | "simulated";
   complete(call: RoleModelRequest): Promise<RoleModelReply>;
 }
 
+/** Options of `toRoleModel`. */
 export interface RoleModelOptions {
-  /** As it is called in records and tables. Default: the model's own name. */
+  /** Model id for records and tables. Default: the name of the model. */
   readonly id?: string;
-  /** `simulated` for one that only follows a script. Default `live-model`. */
+  /** Use `simulated` for a model that follows a script. Default: `live-model`. */
   readonly evidenceKind?: "live-model" | "simulated";
 }
 
 /**
- * A model of ADK as a model for roles, and so every model of the AI SDK: `toRoleModel(model("openai:gpt-5-mini"))`.
- * Rejects when the provider fails, after the tries that its SDK makes, and with the signal's reason when it aborts. An
- * answer that a filter withheld, or that the limit cut before it began, is an empty text whose `finish` says so.
+ * Returns a role model that uses an ADK model, and therefore any AI SDK model:
+ * `toRoleModel(createModel("openai:gpt-5-mini"))`.
+ *
+ * `complete` rejects if the provider still fails after its SDK's retries. If the signal aborts, it rejects
+ * with the signal's reason. An answer that was filtered, or cut off before it began, is an empty text with a
+ * matching `finish`.
  */
 export function toRoleModel(llm: BaseLlm, options: RoleModelOptions = {}): LlmRoleModel {
-  const { id = llm.model, evidenceKind: evidence = "live-model" } = options;
+  const { id = llm.model, evidenceKind = "live-model" } = options;
   return {
     id,
-    evidenceKind: evidence,
+    evidenceKind,
     async complete(call): Promise<RoleModelReply> {
       call.signal.throwIfAborted();
       let reply: RoleModelReply | undefined;
       for await (const response of llm.generateContentAsync(toLlmRequest(call), false, call.signal)) {
         reply = appendResponse(response, reply);
       }
-      // A model that is aborted ends in silence.
+      // An aborted model ends without an error.
       call.signal.throwIfAborted();
-      if (!reply) throw new Error(`The model ${id} ended without an answer.`);
+      if (!reply) throw new Error(`The model ${id} returned no answer.`);
       return reply;
     },
   };
@@ -77,7 +89,7 @@ function toLlmRequest({ messages, schema, maxTokens, temperature, seed }: RoleMo
     ...(maxTokens !== undefined && { maxOutputTokens: maxTokens }),
     ...(temperature !== undefined && { temperature }),
     ...(seed !== undefined && { seed }),
-    // Google's SDK tries again only when told to; the AI SDK does anyway.
+    // Google's SDK retries only if this option is set. The AI SDK retries by default.
     httpOptions: { retryOptions: { attempts: 3 } },
   };
   const contents = messages
@@ -86,13 +98,13 @@ function toLlmRequest({ messages, schema, maxTokens, temperature, seed }: RoleMo
   return { contents, config, liveConnectConfig: {}, toolsDict: {} };
 }
 
-/** Adds a response to what was answered before it; without streaming there is one. */
+/** Appends a response to the previous responses. Without streaming there is only one response. */
 function appendResponse(response: LlmResponse, before: RoleModelReply | undefined): RoleModelReply {
   const { content, finishReason, errorCode, errorMessage, modelVersion } = response;
   const reason = finishReason ?? errorCode;
-  // What the provider calls a reason to stop is an answer, if a short one; everything else has failed.
+  // A known finish reason counts as a short answer. Any other error code is a failure.
   if (errorCode !== undefined && FINISH_REASONS[String(reason)] === undefined)
-    throw new Error(errorMessage ?? `The model failed: ${errorCode}.`);
+    throw new Error(errorMessage ?? `The model failed with the error code ${errorCode}.`);
   const usage = toRoleModelUsage(response) ?? before?.usage;
   const model = modelVersion ?? before?.model;
   return {
@@ -114,12 +126,12 @@ const FINISH_REASONS: Readonly<Partial<Record<string, string>>> = {
   SPII: "filter",
 };
 
-/** Without thoughts. */
+/** Returns the text of an answer without the thoughts. */
 function extractAnswerText(parts: readonly Part[]): string {
   return parts.map(({ text, thought }) => (thought ? "" : (text ?? ""))).join("");
 }
 
-/** `undefined`, when the provider says nothing of the input or of the output. */
+/** Returns the token usage, or `undefined` if the provider does not report input and output tokens. */
 function toRoleModelUsage({ usageMetadata }: LlmResponse): RoleModelUsage | undefined {
   const {
     promptTokenCount,
@@ -129,7 +141,8 @@ function toRoleModelUsage({ usageMetadata }: LlmResponse): RoleModelUsage | unde
     cachedContentTokenCount,
   } = usageMetadata ?? {};
   if (promptTokenCount === undefined) return undefined;
-  // Google counts thoughts beside the candidates, the AI SDK within them; the total is right in both.
+  // Google counts thoughts in addition to the candidates, and the AI SDK includes them. The total is right in
+  // both cases.
   const output = totalTokenCount !== undefined ? totalTokenCount - promptTokenCount : candidatesTokenCount;
   if (output === undefined) return undefined;
   return {

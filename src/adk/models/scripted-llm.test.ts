@@ -9,51 +9,51 @@ const question: LlmRequest = {
 };
 
 async function collectResponses(script: Script, stream: boolean, request = question): Promise<LlmResponse[]> {
-  const said: LlmResponse[] = [];
+  const responses: LlmResponse[] = [];
   for await (const response of new ScriptedLlm(script).generateContentAsync(request, stream))
-    said.push(response);
-  return said;
+    responses.push(response);
+  return responses;
 }
 
 const listTexts = (responses: LlmResponse[]): (string | undefined)[][] =>
   responses.map(({ content }) => content?.parts?.map(({ text }) => text) ?? []);
 
 describe("a scripted model", () => {
-  it("streams text word by word and then says it whole", async () => {
-    const said = await collectResponses(["  Good morning,\nworld! "], true);
-    expect(listTexts(said)).toEqual([
+  it("streams text word by word, then the complete response", async () => {
+    const responses = await collectResponses(["  Good morning,\nworld! "], true);
+    expect(listTexts(responses)).toEqual([
       ["  Good"],
       [" morning,"],
       ["\nworld!"],
       [" "],
       ["  Good morning,\nworld! "],
     ]);
-    expect(said.map(({ partial }) => partial)).toEqual([true, true, true, true, undefined]);
+    expect(responses.map(({ partial }) => partial)).toEqual([true, true, true, true, undefined]);
   });
 
-  it("says only the whole when nobody streams, and counts words", async () => {
-    const said = await collectResponses([{ text: ["x", "y"] }], false);
-    expect(listTexts(said)).toEqual([["xy"]]);
-    expect(said[0]?.usageMetadata).toEqual({
+  it("returns one response without streaming, and counts words", async () => {
+    const responses = await collectResponses([{ text: ["x", "y"] }], false);
+    expect(listTexts(responses)).toEqual([["xy"]]);
+    expect(responses[0]?.usageMetadata).toEqual({
       promptTokenCount: 3,
       candidatesTokenCount: 2,
       totalTokenCount: 5,
     });
   });
 
-  it("thinks, speaks and calls tools in one answer", async () => {
-    const [said] = await collectResponses(
+  it("combines thoughts, text, and tool calls in one answer", async () => {
+    const [response] = await collectResponses(
       [[{ text: "hm", thought: true }, "I add.", { call: "add", args: { a: 1 }, id: "c" }]],
       false,
     );
-    expect(said?.content?.parts).toEqual([
+    expect(response?.content?.parts).toEqual([
       { text: "hm", thought: true },
       { text: "I add." },
       { functionCall: { name: "add", args: { a: 1 }, id: "c" } },
     ]);
   });
 
-  it("fails where its script says so", async () => {
+  it("returns the errors of its script", async () => {
     expect(await collectResponses([["half", { error: "boom", code: "500" }]], true)).toEqual([
       { content: { role: "model", parts: [{ text: "half" }] }, partial: true },
       { errorCode: "500", errorMessage: "boom" },
@@ -62,34 +62,34 @@ describe("a scripted model", () => {
 
   it("repeats its last reply", async () => {
     const llm = new ScriptedLlm(["one", "two"]);
-    const said: (string | undefined)[] = [];
+    const responses: (string | undefined)[] = [];
     for (let turn = 0; turn < 3; turn++) {
       for await (const { content } of llm.generateContentAsync(question))
-        said.push(content?.parts?.[0]?.text);
+        responses.push(content?.parts?.[0]?.text);
     }
-    expect(said).toEqual(["one", "two", "two"]);
+    expect(responses).toEqual(["one", "two", "two"]);
   });
 
-  it("hears the last question, and the results that came since it spoke", async () => {
+  it("passes the last question and the latest results to its script", async () => {
     const result = { name: "add", response: { sum: 3 } };
     const contents = [
       ...question.contents,
       { role: "model", parts: [{ functionCall: { name: "add", args: {} } }] },
       { role: "user", parts: [{ functionResponse: result }] },
     ];
-    let heard: unknown;
+    let scriptInput: unknown;
     await collectResponses(
       ({ text, results, requestIndex: turn }) => {
-        heard = { text, results, turn };
+        scriptInput = { text, results, turn };
         return "ok";
       },
       false,
       { ...question, contents },
     );
-    expect(heard).toEqual({ text: "a b c", results: [result], turn: 0 });
+    expect(scriptInput).toEqual({ text: "a b c", results: [result], turn: 0 });
   });
 
-  it("stops at once when it is aborted, even while it waits", async () => {
+  it("stops immediately when it is aborted, even during a delay", async () => {
     const abort = new AbortController();
     const llm = new ScriptedLlm(["one two"], { delayMs: 60_000 });
     const saying = llm.generateContentAsync(question, true, abort.signal).next();

@@ -1,7 +1,10 @@
 import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
 import type { FunctionResponse, Part } from "./genai-types.ts";
 
-/** Something that a scripted model says or does. A string is text that is streamed word by word. */
+/**
+ * One step of a scripted reply: text, a tool call, or an error. A string is text that is streamed word by
+ * word.
+ */
 export type ScriptedStep =
   | string
   | { readonly text: string | readonly string[]; readonly thought?: boolean }
@@ -10,30 +13,35 @@ export type ScriptedStep =
 
 export type ScriptedReply = ScriptedStep | readonly ScriptedStep[];
 
-/** What a script is asked. */
+/** Input of a script function. */
 export interface ScriptInput {
-  /** The text of the last message of the user. */
+  /** Text of the last user message. */
   readonly text: string;
-  /** What tools answered since the model last spoke. */
+  /** Tool responses since the last model message. */
   readonly results: readonly FunctionResponse[];
-  /** Requests that this model has had before. */
+  /** Number of earlier requests to this model. */
   readonly requestIndex: number;
   readonly request: LlmRequest;
 }
 
-/** Replies in their order, the last one again and again; or a function of what is asked. */
-export type Script = readonly ScriptedReply[] | ((ask: ScriptInput) => ScriptedReply);
+/**
+ * A list of replies in order, whose last reply is repeated, or a function that returns the reply for an
+ * input.
+ */
+export type Script = readonly ScriptedReply[] | ((input: ScriptInput) => ScriptedReply);
 
+/** Options of `ScriptedLlm`. */
 export interface ScriptedLlmOptions {
-  /** Default `scripted`. */
+  /** Name of the model. Default: `scripted`. */
   model?: string;
-  /** Milliseconds before each chunk. */
+  /** Delay in milliseconds before each chunk. Default: 0. */
   delayMs?: number;
 }
 
 /**
- * A model that says what its script says: for tests, and for demos without a key. It streams text in chunks and then
- * the whole, calls tools, counts tokens (words), fails when told to, and stops when aborted.
+ * ADK model that follows a script, for tests and for demos without an API key. A scripted model streams text
+ * in chunks before the complete response. Scripts can also call tools, return errors, and delay their chunks.
+ * The reported token counts are word counts for the input, and chunks and calls for the output.
  *
  *     new ScriptedLlm(({ text, results }) =>
  *       results.length > 0 ? `It is ${results[0]?.response?.sum}.` : { call: "add", args: { a: 2, b: 3 } })
@@ -55,10 +63,10 @@ export class ScriptedLlm extends BaseLlm {
     stream = false,
     abortSignal?: AbortSignal,
   ): AsyncGenerator<LlmResponse, void> {
-    const reply = this.#selectSteps(request);
+    const steps = this.#selectSteps(request);
     const parts: Part[] = [];
-    let said = 0;
-    for (const step of reply) {
+    let outputTokens = 0;
+    for (const step of steps) {
       if (typeof step === "object" && "error" in step) {
         yield { errorCode: step.code ?? "SCRIPTED_ERROR", errorMessage: step.error };
         return;
@@ -66,7 +74,7 @@ export class ScriptedLlm extends BaseLlm {
       if (typeof step === "object" && "call" in step) {
         const { call, args = {}, id } = step;
         parts.push({ functionCall: { name: call, args, ...(id !== undefined && { id }) } });
-        said++;
+        outputTokens++;
         continue;
       }
       const chunks = splitChunks(step);
@@ -77,27 +85,33 @@ export class ScriptedLlm extends BaseLlm {
         if (stream) yield { content: { role: "model", parts: [{ text, ...thought }] }, partial: true };
       }
       parts.push({ text: chunks.join(""), ...thought });
-      said += chunks.length;
+      outputTokens += chunks.length;
     }
-    const asked = countWords(request);
+    const inputTokens = countWords(request);
     yield {
       content: { role: "model", parts },
-      usageMetadata: { promptTokenCount: asked, candidatesTokenCount: said, totalTokenCount: asked + said },
+      usageMetadata: {
+        promptTokenCount: inputTokens,
+        candidatesTokenCount: outputTokens,
+        totalTokenCount: inputTokens + outputTokens,
+      },
     };
   }
 
   override connect(): Promise<BaseLlmConnection> {
     return Promise.reject(
-      new Error("A scripted model has no live connection; run the agent without bidi streaming."),
+      new Error(
+        "Scripted models do not support live connections. Run the agent without bidirectional streaming.",
+      ),
     );
   }
 
   #selectSteps(request: LlmRequest): readonly ScriptedStep[] {
-    const turn = this.#requestCount++;
+    const requestIndex = this.#requestCount++;
     if (typeof this.#script === "function") {
-      return toSteps(this.#script({ ...extractScriptInput(request), requestIndex: turn, request }));
+      return toSteps(this.#script({ ...extractScriptInput(request), requestIndex, request }));
     }
-    return toSteps(this.#script[Math.min(turn, this.#script.length - 1)] ?? []);
+    return toSteps(this.#script[Math.min(requestIndex, this.#script.length - 1)] ?? []);
   }
 }
 
@@ -107,20 +121,20 @@ function toSteps(reply: ScriptedReply): readonly ScriptedStep[] {
 
 function splitChunks(step: string | { text: string | readonly string[] }): readonly string[] {
   const text = typeof step === "string" ? step : step.text;
-  // Each word with the space before it.
+  // Each word includes the white space before it.
   return typeof text === "string" ? (text.match(/^\s*\S*|\s+\S*/g) ?? []).filter(Boolean) : text;
 }
 
 function extractScriptInput({ contents }: LlmRequest): { text: string; results: FunctionResponse[] } {
   const question = contents.findLast(
-    // ADK tells an agent in the user's name what other agents said.
+    // ADK sends the messages of other agents with the user role, under this heading.
     ({ role, parts }) =>
       role === "user" && parts?.[0]?.text !== "For context:" && parts?.some(({ text }) => text),
   );
   const text = (question?.parts ?? []).map((part) => part.text ?? "").join("");
-  const spoke = contents.findLastIndex(({ role }) => role === "model");
+  const lastModelIndex = contents.findLastIndex(({ role }) => role === "model");
   const results = contents
-    .slice(spoke + 1)
+    .slice(lastModelIndex + 1)
     .flatMap(({ parts }) => (parts ?? []).flatMap(({ functionResponse }) => functionResponse ?? []));
   return { text, results };
 }
@@ -133,7 +147,7 @@ function countWords({ contents }: LlmRequest): number {
   return words;
 }
 
-/** Ends early when aborted. */
+/** Resolves after `ms` milliseconds, or as soon as the signal aborts. */
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve();

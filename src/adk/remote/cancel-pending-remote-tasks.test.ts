@@ -32,7 +32,7 @@ async function startServer(server: Server): Promise<string> {
   return (await server.listen({ port: 0 })).url;
 }
 
-/** Asks a question, or works until it is cancelled. */
+/** Asks a question, or works until it is canceled. */
 const childAgent: Agent = {
   describe: () => ({ name: "child", description: "c", capabilities: { streaming: true } }),
   async *execute({ message, signal }: Run) {
@@ -47,7 +47,7 @@ const childAgent: Agent = {
   },
 };
 
-/** A client of an agent that has its work done by another one far away, and that other one. */
+/** Returns a client of an agent that delegates to a remote agent, and a client of the remote agent. */
 async function createAgentChain(
   parentOf: (remote: RemoteAgent) => AdkRunnable,
   options: ToA2aOptions = {},
@@ -67,7 +67,7 @@ async function createAgentChain(
 
 const getTask = (answer: object): Task => (answer as { task: Task }).task;
 
-/** The states of the other agent's tasks, once all are as told. */
+/** Returns the states of the remote agent's tasks once they match the expected states. */
 async function pollTaskStates(far: A2AClient, expected: string): Promise<string[]> {
   for (;;) {
     const states = (await far.tasks.list()).tasks.map(({ status }) => status.state);
@@ -82,7 +82,7 @@ const createTransferringAgent = (remote: RemoteAgent): LlmAgent =>
     model: new ScriptedLlm([{ call: "transfer_to_agent", args: { agentName: "remote" } }]),
   });
 
-describe("an agent whose task is cancelled while another agent is at it", () => {
+describe("a canceled task with a pending remote task", () => {
   it.each([
     ["a sub-agent", createTransferringAgent],
     ["the agent itself", (remote: RemoteAgent): RemoteAgent => remote],
@@ -90,25 +90,25 @@ describe("an agent whose task is cancelled while another agent is at it", () => 
       "a node of a workflow",
       (remote: RemoteAgent): Workflow => new Workflow({ name: "w", edges: [["START", remote]] }),
     ],
-  ])("cancels what waits for its user: %s", async (_, parentOf) => {
+  ])("cancels remote tasks that wait for the user: %s", async (_, parentOf) => {
     const { parent, far } = await createAgentChain(parentOf);
-    const asked = getTask(await parent.send("weather?"));
-    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    expect((await parent.tasks.cancel(asked.id)).status.state).toBe("TASK_STATE_CANCELED");
+    const waitingTask = getTask(await parent.send("weather?"));
+    expect(waitingTask.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    expect((await parent.tasks.cancel(waitingTask.id)).status.state).toBe("TASK_STATE_CANCELED");
     expect(await pollTaskStates(far, "TASK_STATE_CANCELED")).toHaveLength(1);
   });
 
-  it("cancels what is at work [J6, J20]", async () => {
+  it("cancels running remote tasks [J6, J20]", async () => {
     const { parent, far } = await createAgentChain(createTransferringAgent);
     let id = "";
-    for await (const said of parent.stream("work")) {
-      if ("task" in said) ({ id } = said.task);
-      if ("artifactUpdate" in said) void parent.tasks.cancel(id);
+    for await (const response of parent.stream("work")) {
+      if ("task" in response) ({ id } = response.task);
+      if ("artifactUpdate" in response) void parent.tasks.cancel(id);
     }
     expect(await pollTaskStates(far, "TASK_STATE_CANCELED")).toHaveLength(1);
   });
 
-  it("cancels nothing of its other tasks, and shows who it asks for", async () => {
+  it("cancels no remote tasks of other local tasks", async () => {
     const authenticate: NonNullable<ServerOptions["authenticate"]> = ({ header }) => {
       const [, principal] = /^Bearer (\w+)$/.exec(header("authorization") ?? "") ?? [];
       return principal ? { tenant: "", principal } : undefined;
@@ -118,13 +118,13 @@ describe("an agent whose task is cancelled while another agent is at it", () => 
       { authenticate },
       { authenticate },
     );
-    const one = getTask(await parent.send("weather?"));
+    const firstTask = getTask(await parent.send("weather?"));
     const other = getTask(await parent.send("weather?"));
-    await parent.tasks.cancel(one.id);
-    const cancelled = async (): Promise<number> =>
+    await parent.tasks.cancel(firstTask.id);
+    const countCanceled = async (): Promise<number> =>
       (await far.tasks.list({ status: "TASK_STATE_CANCELED" })).tasks.length;
-    while ((await cancelled()) === 0);
-    expect(await cancelled()).toBe(1);
+    while ((await countCanceled()) === 0);
+    expect(await countCanceled()).toBe(1);
     expect((await parent.tasks.get(other.id)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
   });
 
@@ -135,7 +135,7 @@ describe("an agent whose task is cancelled while another agent is at it", () => 
     parameters,
     execute: () => ({ status: "pending" }),
   });
-  /** Never ends. `begun` resolves once it is at work. */
+  /** Returns a tool that never ends. `begun` resolves when the tool has started. */
   function digging(): { dig: FunctionTool; begun: Promise<void> } {
     const { promise, resolve } = Promise.withResolvers<void>();
     const execute = (): Promise<never> => {
@@ -147,7 +147,7 @@ describe("an agent whose task is cancelled while another agent is at it", () => 
       begun: promise,
     };
   }
-  /** Asks the other agent as a tool, and then does something else. */
+  /** Returns an agent that calls the remote agent as a tool, and then another tool. */
   const asker = (remote: RemoteAgent, then: FunctionTool): LlmAgent =>
     new LlmAgent({
       name: "asker",
@@ -163,17 +163,17 @@ describe("an agent whose task is cancelled while another agent is at it", () => 
   it.each<[string, (remote: RemoteAgent) => AdkRunnable]>([
     ["", (remote) => asker(remote, approve)],
     [" of a node", (remote) => inWorkflow(asker(remote, approve))],
-  ])("cancels what waits in a tool%s, when the task waits itself", async (_, parentOf) => {
+  ])("cancels remote tasks of a tool%s while the local task waits", async (_, parentOf) => {
     const { parent, far } = await createAgentChain(parentOf);
-    const asked = getTask(await parent.send("weather?"));
-    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    const { contextId } = asked;
+    const waitingTask = getTask(await parent.send("weather?"));
+    expect(waitingTask.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const { contextId } = waitingTask;
     const other = getTask(await parent.send("weather?", { contextId: `${contextId}-2` }));
-    await parent.tasks.cancel(asked.id);
-    const cancelled = async (): Promise<number> =>
+    await parent.tasks.cancel(waitingTask.id);
+    const countCanceled = async (): Promise<number> =>
       (await far.tasks.list({ status: "TASK_STATE_CANCELED" })).tasks.length;
-    while ((await cancelled()) === 0);
-    expect(await cancelled()).toBe(1);
+    while ((await countCanceled()) === 0);
+    expect(await countCanceled()).toBe(1);
     await parent.tasks.cancel(other.id);
     expect(await pollTaskStates(far, "TASK_STATE_CANCELED")).toHaveLength(2);
   });
@@ -182,11 +182,11 @@ describe("an agent whose task is cancelled while another agent is at it", () => 
     ["in a tool", asker],
     ["in a tool of a node", (remote, dig): Workflow => inWorkflow(asker(remote, dig))],
     [
-      "in a branch beside",
+      "in a parallel branch",
       (remote, dig): ParallelAgent => new ParallelAgent({ name: "both", subAgents: [remote, digger(dig)] }),
     ],
     [
-      "at a node beside",
+      "at a parallel node",
       (remote, dig): Workflow =>
         new Workflow({
           name: "w",
@@ -196,7 +196,7 @@ describe("an agent whose task is cancelled while another agent is at it", () => 
           ],
         }),
     ],
-  ])("cancels what waits while the task is still at work: %s", async (_, parentOf) => {
+  ])("cancels waiting remote tasks while the local task runs: %s", async (_, parentOf) => {
     const { dig, begun } = digging();
     const { parent, far } = await createAgentChain((remote) => parentOf(remote, dig));
     const configuration = { returnImmediately: true };

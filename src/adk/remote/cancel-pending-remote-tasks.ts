@@ -1,53 +1,55 @@
 import type { Task } from "../../protocol/index.ts";
 import { isAgentTool } from "../agent-tool.ts";
-import type { SessionKey } from "../metadata.ts";
-import type { AdkEvent, AdkRunner } from "../types.ts";
+import type { AdkEvent, AdkRunner, SessionKey } from "../types.ts";
 import { LOCAL_TASK_ID_KEY, TASK_ID_KEY, getCustomMetadataText } from "./custom-metadata.ts";
 
-/** A session, as far as it is read. */
+/** The members of an ADK session that are needed to find pending remote tasks. */
 export interface SessionLike {
   readonly userId?: string;
   readonly events?: readonly AdkEvent[];
 }
 
-/** An agent that stands for one somewhere else. */
+/** A local agent that represents a remote agent. */
 export interface RemoteAgentProxy {
   readonly name: string;
   cancelRemoteTask(taskId: string, session: SessionLike): Promise<void>;
 }
 
-/** Cancels the tasks of other agents that have asked, for a task that is no more, what nobody will answer. */
+/** Cancels the remote tasks that wait for input on behalf of a canceled local task. */
 export async function cancelPendingRemoteTasks(
   { agent, sessionService }: AdkRunner,
-  place: SessionKey,
+  sessionKey: SessionKey,
   { id }: Task,
 ): Promise<void> {
-  const apps = collectRemoteProxies(agent, place.appName);
+  const apps = collectRemoteProxies(agent, sessionKey.appName);
   await Promise.all(
-    [...apps].map(async ([appName, standIns]) => {
-      if (standIns.size === 0) return;
-      const session: SessionLike = (await sessionService.getSession({ ...place, appName })) ?? {};
-      const waiting = findPendingRemoteTasks(id, session, standIns);
-      await Promise.all([...waiting].map(([taskId, standIn]) => standIn.cancelRemoteTask(taskId, session)));
+    [...apps].map(async ([appName, proxies]) => {
+      if (proxies.size === 0) return;
+      const session: SessionLike = (await sessionService.getSession({ ...sessionKey, appName })) ?? {};
+      const pending = findPendingRemoteTasks(id, session, proxies);
+      await Promise.all([...pending].map(([taskId, proxy]) => proxy.cancelRemoteTask(taskId, session)));
     }),
   );
 }
 
-/** By their ids, with those who stand for their agents. What was asked for another task since is that one's. */
+/**
+ * Returns the ids of pending remote tasks with their local agents. A remote task that has since asked on
+ * behalf of another local task is excluded.
+ */
 function findPendingRemoteTasks(
-  id: string,
+  localTaskId: string,
   { events = [] }: SessionLike,
-  standIns: ReadonlyMap<string, RemoteAgentProxy>,
+  proxies: ReadonlyMap<string, RemoteAgentProxy>,
 ): Map<string, RemoteAgentProxy> {
-  const waiting = new Map<string, RemoteAgentProxy>();
+  const pending = new Map<string, RemoteAgentProxy>();
   for (const event of events) {
-    const standIn = standIns.get(event.author ?? "");
+    const proxy = proxies.get(event.author ?? "");
     const taskId = getCustomMetadataText(TASK_ID_KEY, event);
-    if (!standIn || taskId === undefined) continue;
-    if (getCustomMetadataText(LOCAL_TASK_ID_KEY, event) === id) waiting.set(taskId, standIn);
-    else waiting.delete(taskId);
+    if (!proxy || taskId === undefined) continue;
+    if (getCustomMetadataText(LOCAL_TASK_ID_KEY, event) === localTaskId) pending.set(taskId, proxy);
+    else pending.delete(taskId);
   }
-  return waiting;
+  return pending;
 }
 
 interface AgentNode {
@@ -57,22 +59,22 @@ interface AgentNode {
 }
 
 /**
- * All of them, among an agent's sub-agents, the nodes of a workflow and the agents that are tools, by their names. Of an
- * agent that is a tool ADK makes an app of its own, with sessions of its own.
+ * Finds all remote agents among an agent's sub-agents, workflow nodes, and agent tools, by app and agent
+ * name. ADK runs an agent tool as a separate app with separate sessions.
  */
 function collectRemoteProxies(root: object, appName: string): Map<string, Map<string, RemoteAgentProxy>> {
   const apps = new Map<string, Map<string, RemoteAgentProxy>>();
   const walkApp = (agent: object, name: string): void => {
     if (apps.has(name)) return;
-    const standIns = new Map<string, RemoteAgentProxy>();
-    apps.set(name, standIns);
+    const proxies = new Map<string, RemoteAgentProxy>();
+    apps.set(name, proxies);
     const seen = new Set<object>();
     const walk = (node: object): void => {
       if (seen.has(node)) return;
       seen.add(node);
-      if (isRemoteAgentProxy(node)) standIns.set(node.name, node);
+      if (isRemoteAgentProxy(node)) proxies.set(node.name, node);
       const { subAgents = [], graph, tools = [] }: AgentNode = node;
-      for (const below of [...subAgents, ...(graph?.nodes ?? [])]) walk(below);
+      for (const child of [...subAgents, ...(graph?.nodes ?? [])]) walk(child);
       for (const tool of tools) if (isAgentTool(tool)) walkApp(tool.agent, tool.agent.name);
     };
     walk(agent);

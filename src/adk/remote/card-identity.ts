@@ -1,16 +1,19 @@
 import type { AgentCard } from "../../protocol/index.ts";
 
-/** What models are told of an agent stands in their instructions, and a peer writes its card itself. */
+/**
+ * Maximum length of a description from an agent card. The peer writes its card, and the description becomes
+ * part of model instructions.
+ */
 const MAX_DESCRIPTION_LENGTH = 1_000;
 
-/** How a card introduces its agent to the models here: in one line of bounded length. */
+/** Returns the description of an agent card as one line of bounded length. */
 export function toAdkDescription({ description }: Pick<AgentCard, "description">): string {
   const line = description.replaceAll(/\s+/g, " ").trim();
-  // Cut between characters.
+  // Does not split a surrogate pair.
   return line.slice(0, MAX_DESCRIPTION_LENGTH).replace(/[\uD800-\uDBFF]$/, "");
 }
 
-/** The name of a card as one that ADK takes: an identifier, and not that of the user. */
+/** Returns the name of an agent card as a valid ADK name. ADK requires an identifier other than `user`. */
 export function toAdkName({ name }: Pick<AgentCard, "name">): string {
   const identifier = name.trim().replaceAll(/[^\p{ID_Continue}$-]+/gu, "_");
   if (identifier === "user") return "user_";

@@ -8,7 +8,7 @@ afterEach(async () => {
   for (const server of servers.splice(0)) await server.close({ graceMs: 0 });
 });
 
-/** A server that counts who looks at its card, and can be gone. */
+/** Returns a server that counts the requests for its card and can become unavailable. */
 async function serveCountedCard(): Promise<{ fetch: typeof fetch; looks: () => number; leave: () => void }> {
   const server = createServer(
     { agent: { describe: () => ({ name: "a", description: "a" }), async *execute() {} } },
@@ -32,8 +32,8 @@ async function serveCountedCard(): Promise<{ fetch: typeof fetch; looks: () => n
 
 const AGENT_URL = "http://agent.test";
 
-describe("connections to agents", () => {
-  it("are made once, and anew when the card is old", async () => {
+describe("cached connections", () => {
+  it("are opened once, and again when the card has expired", async () => {
     const server = await serveCountedCard();
     let now = 0;
     const connections = new ConnectionCache({ fetch: server.fetch }, 1_000, () => now);
@@ -50,7 +50,7 @@ describe("connections to agents", () => {
     expect(await connections.getClient(AGENT_URL)).not.toBe(one);
   });
 
-  it("hold while a card that is old cannot be looked at again", async () => {
+  it("stay in use while an expired card cannot be fetched", async () => {
     const server = await serveCountedCard();
     let now = 0;
     const connections = new ConnectionCache(
@@ -64,7 +64,7 @@ describe("connections to agents", () => {
     expect(await connections.getClient(AGENT_URL)).toBe(known);
   });
 
-  it("that failed are tried again by the next who asks", async () => {
+  it("that failed are retried by the next call", async () => {
     const server = await serveCountedCard();
     let isUp = false;
     const away: typeof fetch = (url, init) =>

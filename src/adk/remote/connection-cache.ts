@@ -1,7 +1,7 @@
 import { connect, type ConnectOptions, type A2AClient } from "../../client/index.ts";
 import { ADK_EXTENSION_URI } from "../metadata.ts";
 
-/** Agents at more addresses than this are looked for anew each time. */
+/** Maximum number of cached connections. The oldest one is dropped when the limit is exceeded. */
 const MAX_CONNECTIONS = 100;
 
 interface CachedConnection {
@@ -10,8 +10,8 @@ interface CachedConnection {
 }
 
 /**
- * Connections by their URLs, each as long as its card is believed. While a card that has become old cannot be looked at
- * again, the old one holds.
+ * Caches client connections by URL until their agent card expires. If an expired card cannot be fetched
+ * again, the old connection stays in use.
  */
 export class ConnectionCache {
   readonly #options: ConnectOptions;
@@ -26,18 +26,18 @@ export class ConnectionCache {
   }
 
   getClient(url: string): Promise<A2AClient> {
-    const known = this.#connections.get(url);
-    if (known && known.expiresAt > this.#now()) return known.client;
-    const found = connect(url, this.#options);
-    const remote = known ? found.catch(() => known.client) : found;
-    const made = { client: remote, expiresAt: this.#now() + this.#maxAgeMs };
-    this.#connections.set(url, made);
+    const cached = this.#connections.get(url);
+    if (cached && cached.expiresAt > this.#now()) return cached.client;
+    const pending = connect(url, this.#options);
+    const client = cached ? pending.catch(() => cached.client) : pending;
+    const connection = { client, expiresAt: this.#now() + this.#maxAgeMs };
+    this.#connections.set(url, connection);
     const [oldest = url] = this.#connections.keys();
     if (this.#connections.size > MAX_CONNECTIONS) this.#connections.delete(oldest);
-    // What failed is tried again by the next who asks.
-    remote.catch(() => {
-      if (this.#connections.get(url) === made) this.#connections.delete(url);
+    // A failed connection is removed, so the next call tries again.
+    client.catch(() => {
+      if (this.#connections.get(url) === connection) this.#connections.delete(url);
     });
-    return remote;
+    return client;
   }
 }

@@ -1,12 +1,13 @@
+import { isReservedCallName } from "../reserved-calls.ts";
 import type { AdkEvent, AdkFunctionResponse, GenaiPart } from "../types.ts";
 
 /**
- * What another agent said, as a peer may read it: quoted, under a heading, in words. Files, code and results stay what
- * they are; thoughts are nobody else's.
+ * Renders an event of another agent as context for a peer. Text and calls are quoted as text under a heading.
+ * Files, code, and code results are kept unchanged, and thoughts are omitted.
  */
 export function renderContextParts({ author = "agent", content }: AdkEvent): GenaiPart[] {
-  const told = (content?.parts ?? []).flatMap((part) => renderContextPart(author, part) ?? []);
-  return told.length > 0 ? [{ text: "For context:" }, ...told] : [];
+  const rendered = (content?.parts ?? []).flatMap((part) => renderContextPart(author, part) ?? []);
+  return rendered.length > 0 ? [{ text: "For context:" }, ...rendered] : [];
 }
 
 function renderContextPart(author: string, part: GenaiPart): GenaiPart | undefined {
@@ -22,14 +23,17 @@ function renderContextPart(author: string, part: GenaiPart): GenaiPart | undefin
   };
 }
 
-/** An answer of the user's to a call that the peer did not make, and which would mean nothing to it. */
+/** Renders a user's response to a call as text, for a peer that did not make the call. */
 export function renderToolAnswer({ name = "", response }: AdkFunctionResponse): GenaiPart | undefined {
   return isInternalCall(name) ? undefined : { text: `Tool ${name} returned: ${formatJson(response)}` };
 }
 
-/** Calls between ADK and itself or its user, which are nobody else's business; credentials are among them. */
+/**
+ * Returns true for calls that must not be sent to peers: transfers, and requests of ADK to its user, which
+ * may contain credentials.
+ */
 function isInternalCall(name: string | undefined): boolean {
-  return name === "transfer_to_agent" || (name?.startsWith("adk_request_") ?? false);
+  return name === "transfer_to_agent" || isReservedCallName(name);
 }
 
 function formatJson(value: object | undefined): string {

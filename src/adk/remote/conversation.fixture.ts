@@ -17,7 +17,7 @@ import { RemoteAgent, type RemoteAgentOptions } from "./remote-agent.ts";
 
 setLogLevel(LogLevel.ERROR);
 
-/** A server that lives as long as the test: its URL. */
+/** Starts a server for the duration of the test and returns its URL. */
 export async function startServer(server: Server, options: ListenOptions = {}): Promise<string> {
   onTestFinished(() => server.close({ graceMs: 0 }));
   return (await server.listen({ port: 0, ...options })).url;
@@ -31,7 +31,7 @@ export function serveAgent(
   return startServer(createServer({ agent }, { store: "memory", ...options }), listen);
 }
 
-/** A peer that says what a function of the run yields. */
+/** Returns an A2A agent that yields the events of `execute`. */
 export function createPeerAgent(
   execute: (run: Run) => ReturnType<Agent["execute"]>,
   capabilities: object = { streaming: true },
@@ -53,7 +53,7 @@ export interface ConversationOptions {
   readonly sessionService?: BaseSessionService;
 }
 
-/** One user's conversation with an ADK agent. */
+/** A conversation of one user with an ADK agent. */
 export class Conversation {
   readonly #runner: Runner;
   readonly #streamingMode: "sse" | "none";
@@ -74,12 +74,12 @@ export class Conversation {
     abort?: AbortController,
     onEvent?: (event: Event) => void,
   ): Promise<Event[]> {
-    const at = { userId: "u", sessionId: "s" };
-    this.#sessionReady ??= this.#runner.sessionService.getOrCreateSession({ appName: "app", ...at });
+    const sessionKey = { userId: "u", sessionId: "s" };
+    this.#sessionReady ??= this.#runner.sessionService.getOrCreateSession({ appName: "app", ...sessionKey });
     await this.#sessionReady;
     const events: Event[] = [];
     for await (const event of this.#runner.runAsync({
-      ...at,
+      ...sessionKey,
       newMessage: { role: "user", parts: typeof parts === "string" ? [{ text: parts }] : parts },
       runConfig: { streamingMode: this.#streamingMode as never },
       ...(abort && { abortSignal: abort.signal }),
@@ -91,7 +91,7 @@ export class Conversation {
   }
 }
 
-/** What is kept of the events: their authors and texts. */
+/** Returns the authors and texts of all events that are not partial. */
 export function listFinalTexts(events: readonly Event[]): string[] {
   return events.flatMap(({ author, partial, content }) => {
     const text = content?.parts?.map((part) => part.text ?? "").join("");
@@ -99,7 +99,7 @@ export function listFinalTexts(events: readonly Event[]): string[] {
   });
 }
 
-/** The texts that only those see who watch. */
+/** Returns the joined texts of all partial events. */
 export function joinPartialTexts(events: readonly Event[]): string {
   const partials = events.filter(({ partial }) => partial);
   return partials.flatMap(({ content }) => content?.parts?.map(({ text = "" }) => text) ?? []).join("");

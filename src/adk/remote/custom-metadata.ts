@@ -1,19 +1,19 @@
 import { toA2aMetadataKey } from "../metadata.ts";
 import type { AdkEvent } from "../types.ts";
 
-/** The keys under which the events of a session remember what their peer knows them by. */
+/** Keys of custom metadata in which session events store the peer's ids. */
 export const TASK_ID_KEY: "a2a:task_id" = toA2aMetadataKey("task_id");
 export const CONTEXT_ID_KEY: "a2a:context_id" = toA2aMetadataKey("context_id");
-/** Of an answer without a task, which need not name a context either. */
+/** Key for the message id of an answer without a task, which may also lack a context. */
 export const MESSAGE_ID_KEY: "a2a:message_id" = toA2aMetadataKey("message_id");
-/** The state in which a task waits. */
+/** Key for the interrupted state of the peer's task. */
 export const TASK_STATE_KEY: "a2a:state" = toA2aMetadataKey("state");
-/** For which task of ours the peer's task waits. */
+/** Key for the local task on whose behalf the peer's task waits. */
 export const LOCAL_TASK_ID_KEY: "a2a:for_task" = toA2aMetadataKey("for_task");
-/** The artifacts that an event tells as a whole. */
+/** Key for the ids of the complete artifacts in an event. */
 export const ARTIFACT_IDS_KEY: "a2a:artifact_ids" = toA2aMetadataKey("artifact_ids");
 
-/** Writes one of them, unless there is nothing to write. */
+/** Sets a custom metadata value unless the value is empty. */
 export function setCustomMetadata(
   event: AdkEvent,
   key: string,
@@ -28,18 +28,18 @@ export function getCustomMetadataText(key: string, { customMetadata }: AdkEvent)
 }
 
 /**
- * True for what the peer itself has said. What its stand-in says without it, such as that it cannot be reached, has
- * none of these keys.
+ * Returns true if an event contains output of the peer. Events that the local agent creates itself, such as
+ * connection errors, have no `a2a:` keys.
  */
 export function isAnswerFrom(name: string, { author, partial, customMetadata = {} }: AdkEvent): boolean {
   return author === name && !partial && Object.keys(customMetadata).some((key) => key.startsWith("a2a:"));
 }
 
-/** The artifacts that a session has of a task. */
+/** Returns the ids of a task's artifacts that are already in the session. */
 export function listKnownArtifactIds(events: readonly AdkEvent[], taskId: string | undefined): string[] {
   if (taskId === undefined) return [];
-  const ofTask = events.filter((event) => getCustomMetadataText(TASK_ID_KEY, event) === taskId);
-  return ofTask.flatMap(({ customMetadata }) => {
+  const taskEvents = events.filter((event) => getCustomMetadataText(TASK_ID_KEY, event) === taskId);
+  return taskEvents.flatMap(({ customMetadata }) => {
     const ids = customMetadata?.[ARTIFACT_IDS_KEY];
     return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
   });

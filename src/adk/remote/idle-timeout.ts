@@ -1,4 +1,7 @@
-/** A signal that aborts once nothing was heard for a while. Whoever has it ends it. */
+/**
+ * Timer whose signal aborts unless `reset` is called within `ms` milliseconds. Call `stop` to release the
+ * timer.
+ */
 export class IdleTimeout {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;

@@ -20,12 +20,12 @@ const createResponsePart = (id: string, response: Record<string, unknown>, name 
   functionResponse: { id, name, response },
 });
 
-describe("what a remote agent is told of a session", () => {
-  it("what the user says first [R01]", () => {
+describe("the messages of a session for a remote agent", () => {
+  it("contain the first user message [R01]", () => {
     expect(buildFirstMessage(createAuthoredEvent("user", "hello"))).toEqual({ parts: [{ text: "hello" }] });
   });
 
-  it("what other agents said, as context [R02]", () => {
+  it("contain messages of other agents as context [R02]", () => {
     const { parts } = buildFirstMessage(
       createAuthoredEvent("user", "hello"),
       createAuthoredEvent("not-a2a", "hi"),
@@ -34,7 +34,7 @@ describe("what a remote agent is told of a session", () => {
     expect(listTexts(parts)).toEqual(["hello", "For context:", "[not-a2a] said: hi", "how are you?"]);
   });
 
-  it("only what is new since it spoke, in the same conversation [R03]", () => {
+  it("contain only new events, in the same conversation [R03]", () => {
     const { parts, contextId, taskId } = buildFirstMessage(
       createAuthoredEvent("user", "msg1"),
       createAuthoredEvent("not-a2a", "resp1"),
@@ -51,7 +51,7 @@ describe("what a remote agent is told of a session", () => {
     longRunningToolIds: ["call-1"],
   });
 
-  it("the answer to what it asked, for the task that asked [R04]", () => {
+  it("contain the answer for the task that asked [R04]", () => {
     const session = [
       createAuthoredEvent("user", "start"),
       asking,
@@ -78,7 +78,7 @@ describe("what a remote agent is told of a session", () => {
   it.each([
     [{ result: "Warsaw" }, { text: "Warsaw" }],
     [{ city: "Warsaw", zip: 1 }, { data: { city: "Warsaw", zip: 1 } }],
-  ])("the answer %j to a question that came without a call, without one [W24]", (response, part) => {
+  ])("contain the answer %j to a placeholder call as text or data [W24]", (response, part) => {
     const name = "mock_function_call_for_required_user_input";
     const question = withTaskId(
       "T",
@@ -104,9 +104,9 @@ describe("what a remote agent is told of a session", () => {
   inText.customMetadata = { ...inText.customMetadata, "a2a:state": "TASK_STATE_INPUT_REQUIRED" };
 
   it.each([
-    ["that stands as a call", inWords],
-    ["that stands as text", inText],
-  ])("what is said after a question in words %s, as its answer [W24]", (_, question) => {
+    ["sent as a call", inWords],
+    ["sent as text", inText],
+  ])("contain the next message as the answer to a question %s [W24]", (_, question) => {
     const answered = [
       createAuthoredEvent("user", "weather?"),
       question,
@@ -117,7 +117,7 @@ describe("what a remote agent is told of a session", () => {
       contextId: "C",
       parts: [{ text: "Warsaw" }],
     });
-    // But not once it was answered.
+    // A delivered answer is not sent again.
     const more = [
       withTaskId("T", "C", createAuthoredEvent("a2a", "Sunny.")),
       createAuthoredEvent("user", "thanks"),
@@ -125,7 +125,7 @@ describe("what a remote agent is told of a session", () => {
     expect(buildFirstMessage(...answered, ...more)).toEqual({ contextId: "C", parts: [{ text: "thanks" }] });
   });
 
-  it("what is said while a call waits, as something else: the call can still be answered", () => {
+  it("start another task while a call waits, which can still be answered", () => {
     const session = [
       createAuthoredEvent("user", "start"),
       asking,
@@ -142,7 +142,7 @@ describe("what a remote agent is told of a session", () => {
     expect(buildFirstMessage(...session, ...later).taskId).toBe("task-1");
   });
 
-  it("answers to several tasks, each to its own", () => {
+  it("contain separate answers for several tasks", () => {
     const second = withTaskId("task-2", "ctx-1", {
       ...createAuthoredEvent("a2a", { functionCall: { id: "call-2", name: "fn", args: {} } }),
       longRunningToolIds: ["call-2"],
@@ -160,14 +160,14 @@ describe("what a remote agent is told of a session", () => {
     ]);
   });
 
-  it("an answer without a name has the name of its call", () => {
+  it("take the name of a response from its call", () => {
     const nameless = { functionResponse: { id: "call-1", response: {} } };
     expect(buildFirstMessage(asking, createAuthoredEvent("user", nameless)).parts).toMatchObject([
       { data: { id: "call-1", name: "fn" } },
     ]);
   });
 
-  it("what it was told in vain, again", () => {
+  it("repeat undelivered messages", () => {
     const lost: AdkEvent = { author: "a2a", errorCode: "A2A_UNAVAILABLE", errorMessage: "gone" };
     const session = [
       inWords,
@@ -182,7 +182,7 @@ describe("what a remote agent is told of a session", () => {
     });
   });
 
-  it("an answer that was told in vain, again, though its peer was heard in another task since", () => {
+  it("repeat an undelivered answer even if another task has responded since", () => {
     const second = withTaskId("task-2", "ctx-1", {
       ...createAuthoredEvent("a2a", { functionCall: { id: "call-2", name: "fn", args: {} } }),
       longRunningToolIds: ["call-2"],
@@ -204,17 +204,17 @@ describe("what a remote agent is told of a session", () => {
       taskId: "task-2",
       parts: [{ data: { id: "call-2" } }, { text: "hello?" }],
     });
-    // And not a third time.
-    const heard = [
+    // The answer is not sent a third time.
+    const deliveredEvents = [
       ...session,
       again,
       withTaskId("task-2", "ctx-1", createAuthoredEvent("a2a", "Done, too.")),
       createAuthoredEvent("user", "bye"),
     ];
-    expect(buildFirstMessage(...heard)).toEqual({ contextId: "ctx-1", parts: [{ text: "bye" }] });
+    expect(buildFirstMessage(...deliveredEvents)).toEqual({ contextId: "ctx-1", parts: [{ text: "bye" }] });
   });
 
-  it("nothing of how it was handed the conversation", () => {
+  it("contain no transfer calls", () => {
     const { parts } = buildFirstMessage(
       createAuthoredEvent("user", "hi"),
       createAuthoredEvent("boss", {
@@ -225,14 +225,14 @@ describe("what a remote agent is told of a session", () => {
     expect(listTexts(parts)).toEqual(["hi"]);
   });
 
-  it("what its owner makes of the parts", () => {
+  it("contain converted parts", () => {
     const toA2aPart = ({ text }: GenaiPart): Part | undefined =>
       text ? { text: text.toUpperCase() } : undefined;
     const events = [createAuthoredEvent("user", "hi", { inlineData: { data: "", mimeType: "image/png" } })];
     expect(toOutgoingMessages(events, { name: "a2a", toA2aPart })).toEqual([{ parts: [{ text: "HI" }] }]);
   });
 
-  it("an answer to somebody else's call in words, and none about credentials", () => {
+  it("contain answers to other agents' calls as text, except credentials", () => {
     const { parts, taskId } = buildFirstMessage(
       createAuthoredEvent(
         "user",
@@ -244,7 +244,7 @@ describe("what a remote agent is told of a session", () => {
     expect(taskId).toBeUndefined();
   });
 
-  it("other agents' calls and results in words [R05, R06]", () => {
+  it("contain other agents' calls and results as text [R05, R06]", () => {
     const { parts } = buildFirstMessage(
       createAuthoredEvent("some agent", { functionCall: { name: "get_weather", args: { city: "Warsaw" } } }),
       createAuthoredEvent("some agent", {
@@ -262,7 +262,7 @@ describe("what a remote agent is told of a session", () => {
     ]);
   });
 
-  it("other agents' files and code as they are [R07]", () => {
+  it("contain other agents' files and code unchanged [R07]", () => {
     const { parts } = buildFirstMessage(
       createAuthoredEvent(
         "x",
@@ -279,7 +279,7 @@ describe("what a remote agent is told of a session", () => {
     ]);
   });
 
-  it("no thoughts of others, nothing partial, and nothing where there is nothing new [R08, R09]", () => {
+  it("contain no thoughts, no partial events, and no old events [R08, R09]", () => {
     expect(buildFirstMessage(createAuthoredEvent("x", { text: "Hm.", thought: true })).parts).toEqual([]);
     expect(buildFirstMessage({ ...createAuthoredEvent("x", "Hel"), partial: true }).parts).toEqual([]);
     expect(
@@ -291,7 +291,7 @@ describe("what a remote agent is told of a session", () => {
     expect(buildFirstMessage().parts).toEqual([]);
   });
 
-  it("nothing of branches beside its own", () => {
+  it("contain no events of parallel branches", () => {
     const events = ["p.a", "p.b", "p", "p.a.x"].map((branch) => ({
       ...createAuthoredEvent("x", branch),
       branch,

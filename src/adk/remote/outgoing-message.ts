@@ -1,7 +1,7 @@
 import type { Part } from "../../protocol/index.ts";
 import { toA2aPart, toJsonObject } from "../parts.ts";
 import { PLACEHOLDER_CALLS } from "../session-event.ts";
-import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "../types.ts";
+import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse, GenaiPart, SessionCall } from "../types.ts";
 import { renderToolAnswer, renderContextParts } from "./context-parts.ts";
 import {
   CONTEXT_ID_KEY,
@@ -11,114 +11,117 @@ import {
   getCustomMetadataText,
 } from "./custom-metadata.ts";
 
-/** What a remote agent is told of a session: nothing when `parts` is empty. */
+/** A message from a session to a remote agent. If `parts` is empty, no request is sent. */
 export interface OutgoingMessage {
   readonly parts: readonly Part[];
-  /** The conversation that the remote agent knows this session by. */
+  /** Context id of this session at the peer. */
   readonly contextId?: string;
-  /** The task that has asked for what is answered here. */
+  /** Task of the peer whose question this message answers. */
   readonly taskId?: string;
 }
 
 export interface OutgoingMessageOptions {
-  /** The agent that stands for the remote one in the session. */
+  /** Name of the local agent that represents the peer. */
   readonly name: string;
-  /** Where it runs; what other branches say is not for it. */
+  /** Branch in which the local agent runs. Events of unrelated branches are not sent. */
   readonly branch?: string | undefined;
-  /** Undefined drops the part. Default: `toA2aPart`. */
+  /** Converts an outgoing part. Return `undefined` to drop the part. Default: `toA2aPart`. */
   readonly toA2aPart?: ((part: GenaiPart) => Part | undefined) | undefined;
 }
 
-/** A call of the remote agent's, with the event in which it stands. */
-interface RemoteAgentCall {
-  readonly event: AdkEvent;
-  readonly call: AdkFunctionCall;
-}
-
-/** Something to be told: to whoever made a call, when it answers one. */
+/** An outgoing part. `recipient` is the event whose call this part answers. */
 interface OutgoingPart {
   readonly part: Part;
   readonly recipient?: AdkEvent | undefined;
 }
 
 /**
- * What of a session is new to a remote agent: everything since it spoke last, and answers that it has not heard yet. An answer to what it asked goes to the
- * task that asked; to a question in words, whatever is said next is the answer. What other agents said is told as
- * context. Several messages only when the user has answered several tasks at once.
+ * Collects the messages that a remote agent has not received yet: all events since its last output, and
+ * answers that were not delivered.
+ *
+ * An answer to a call goes to the task that made the call. After a question without a call, the next user
+ * message is the answer. Events of other agents are sent as context. The result contains several messages
+ * only if the user has answered several tasks.
  */
 export function toOutgoingMessages(
   events: readonly AdkEvent[],
   options: OutgoingMessageOptions,
 ): [OutgoingMessage, ...OutgoingMessage[]] {
-  const seen = events.filter((event) => !event.partial && isVisibleFromBranch(options.branch, event));
-  const own = seen.filter((event) => isAnswerFrom(options.name, event));
+  const visible = events.filter((event) => !event.partial && isVisibleFromBranch(options.branch, event));
+  const own = visible.filter((event) => isAnswerFrom(options.name, event));
   const calls = collectAnswerableCalls(own);
-  const at = seen.findLastIndex((event) => event === own.at(-1)) + 1;
-  const fresh = seen.slice(at);
-  const told = [...findUndeliveredAnswers(seen.slice(0, at), calls), ...fresh].flatMap((event) =>
-    toOutgoingParts(event, calls, seen, options),
+  const freshStart = visible.findLastIndex((event) => event === own.at(-1)) + 1;
+  const fresh = visible.slice(freshStart);
+  const outgoing = [...findUndeliveredAnswers(visible.slice(0, freshStart), calls), ...fresh].flatMap(
+    (event) => toOutgoingParts(event, calls, visible, options),
   );
 
-  const askers = new Map(
-    told.flatMap(({ recipient: to }) => (to ? [[getCustomMetadataText(TASK_ID_KEY, to), to]] : [])),
+  const recipients = new Map(
+    outgoing.flatMap(({ recipient }) =>
+      recipient ? [[getCustomMetadataText(TASK_ID_KEY, recipient), recipient]] : [],
+    ),
   );
   const [
-    first = isAwaitingTextAnswer(own, seen, calls) && fresh.some(hasText) ? own.at(-1) : undefined,
+    first = isAwaitingTextAnswer(own, visible, calls) && fresh.some(hasText) ? own.at(-1) : undefined,
     ...others
-  ] = askers.values();
-  const partsTo = (asker: AdkEvent | undefined): Part[] =>
-    told.flatMap(({ part, recipient: to = first }) => (isSameTask(to, asker) ? [part] : []));
-  const context = own.findLast((event) => getCustomMetadataText(CONTEXT_ID_KEY, event) !== undefined);
-  const message = (asker: AdkEvent | undefined): OutgoingMessage => {
-    const taskId = asker && getCustomMetadataText(TASK_ID_KEY, asker);
+  ] = recipients.values();
+  const listPartsFor = (target: AdkEvent | undefined): Part[] =>
+    outgoing.flatMap(({ part, recipient = first }) => (isSameTask(recipient, target) ? [part] : []));
+  const contextEvent = own.findLast((event) => getCustomMetadataText(CONTEXT_ID_KEY, event) !== undefined);
+  const createMessage = (recipient: AdkEvent | undefined): OutgoingMessage => {
+    const taskId = recipient && getCustomMetadataText(TASK_ID_KEY, recipient);
     const contextId =
-      getCustomMetadataText(CONTEXT_ID_KEY, asker ?? {}) ??
-      getCustomMetadataText(CONTEXT_ID_KEY, context ?? {});
-    return { parts: partsTo(asker), ...(contextId && { contextId }), ...(taskId && { taskId }) };
+      getCustomMetadataText(CONTEXT_ID_KEY, recipient ?? {}) ??
+      getCustomMetadataText(CONTEXT_ID_KEY, contextEvent ?? {});
+    return { parts: listPartsFor(recipient), ...(contextId && { contextId }), ...(taskId && { taskId }) };
   };
-  return [message(first), ...others.map(message)];
+  return [createMessage(first), ...others.map(createMessage)];
 }
 
-/** Answers for tasks that have said nothing since: when several were sent at once, some may have arrived and others not. */
+/**
+ * Returns answers whose task has produced no output since. When several answers were sent at once, some of
+ * them may not have arrived.
+ */
 function findUndeliveredAnswers(
   before: readonly AdkEvent[],
-  calls: ReadonlyMap<string, RemoteAgentCall>,
+  calls: ReadonlyMap<string, SessionCall>,
 ): AdkEvent[] {
-  const saidSince = new Set<string | undefined>();
-  const found: AdkEvent[] = [];
+  const answeredTaskIds = new Set<string | undefined>();
+  const undelivered: AdkEvent[] = [];
   for (const event of before.toReversed()) {
-    if (event.author !== "user") saidSince.add(getCustomMetadataText(TASK_ID_KEY, event));
+    if (event.author !== "user") answeredTaskIds.add(getCustomMetadataText(TASK_ID_KEY, event));
     const parts = event.content?.parts?.filter(({ functionResponse }) => {
-      const asked = event.author === "user" ? calls.get(functionResponse?.id ?? "") : undefined;
-      return asked && !saidSince.has(getCustomMetadataText(TASK_ID_KEY, asked.event));
+      const call = event.author === "user" ? calls.get(functionResponse?.id ?? "") : undefined;
+      return call && !answeredTaskIds.has(getCustomMetadataText(TASK_ID_KEY, call.event));
     });
-    if (parts?.length) found.unshift({ ...event, content: { parts } });
+    if (parts?.length) undelivered.unshift({ ...event, content: { parts } });
   }
-  return found;
+  return undelivered;
 }
 
 function toOutgoingParts(
   event: AdkEvent,
-  calls: ReadonlyMap<string, RemoteAgentCall>,
-  seen: readonly AdkEvent[],
+  calls: ReadonlyMap<string, SessionCall>,
+  visible: readonly AdkEvent[],
   { toA2aPart: convert = (part) => toA2aPart(part) }: OutgoingMessageOptions,
 ): OutgoingPart[] {
-  const told = (part: GenaiPart | undefined, to?: AdkEvent): OutgoingPart[] => {
+  const convertPart = (part: GenaiPart | undefined, recipient?: AdkEvent): OutgoingPart[] => {
     const converted = part && convert(part);
-    return converted ? [{ part: converted, recipient: to }] : [];
+    return converted ? [{ part: converted, recipient }] : [];
   };
-  if (event.author !== "user") return renderContextParts(event).flatMap((part) => told(part));
+  if (event.author !== "user") return renderContextParts(event).flatMap((part) => convertPart(part));
   return (event.content?.parts ?? []).flatMap((part): OutgoingPart[] => {
-    const { functionResponse: answer } = part;
-    if (!answer) return told(part);
-    const asked = calls.get(answer.id ?? "");
-    if (!asked) {
-      const name = answer.name ?? findCallById(answer.id, seen)?.name ?? "";
-      return told(renderToolAnswer({ ...answer, name }));
+    const { functionResponse: response } = part;
+    if (!response) return convertPart(part);
+    const sessionCall = calls.get(response.id ?? "");
+    if (!sessionCall) {
+      const name = response.name ?? findCallById(response.id, visible)?.name ?? "";
+      return convertPart(renderToolAnswer({ ...response, name }));
     }
-    const { name = "" } = asked.call;
-    if (PLACEHOLDER_CALL_NAMES.has(name)) return [{ part: toPlainPart(answer), recipient: asked.event }];
-    return told({ functionResponse: { ...answer, name } }, asked.event);
+    const { name = "" } = sessionCall.call;
+    if (PLACEHOLDER_CALL_NAMES.has(name))
+      return [{ part: toPlainPart(response), recipient: sessionCall.event }];
+    return convertPart({ functionResponse: { ...response, name } }, sessionCall.event);
   });
 }
 
@@ -126,7 +129,7 @@ const PLACEHOLDER_CALL_NAMES: ReadonlySet<string | undefined> = new Set(
   Object.values(PLACEHOLDER_CALLS).map(({ name }) => name),
 );
 
-/** An answer without the call that it answers: its text where it is one, its data otherwise. */
+/** Converts a response to a placeholder call: its text if the response is one string, otherwise its data. */
 function toPlainPart({ response = {} }: AdkFunctionResponse): Part {
   const [value, ...others] = Object.values(response);
   return typeof value === "string" && others.length === 0
@@ -134,9 +137,9 @@ function toPlainPart({ response = {} }: AdkFunctionResponse): Part {
     : { data: toJsonObject(response) };
 }
 
-/** The calls that can be answered, by their ids. */
-function collectAnswerableCalls(own: readonly AdkEvent[]): Map<string, RemoteAgentCall> {
-  const calls = new Map<string, RemoteAgentCall>();
+/** Returns the calls that can be answered, by id. */
+function collectAnswerableCalls(own: readonly AdkEvent[]): Map<string, SessionCall> {
+  const calls = new Map<string, SessionCall>();
   for (const event of own) {
     if (getCustomMetadataText(TASK_ID_KEY, event) === undefined) continue;
     for (const call of extractFunctionCalls(event)) if (call.id) calls.set(call.id, { event, call });
@@ -152,11 +155,11 @@ function findCallById(id: string | undefined, events: readonly AdkEvent[]): AdkF
   return id === undefined ? undefined : events.flatMap(extractFunctionCalls).find((call) => call.id === id);
 }
 
-/** True when the task of what was said last waits, but for the answer to no call. */
+/** Returns true if the last task of the peer waits for input other than a call response. */
 function isAwaitingTextAnswer(
   own: readonly AdkEvent[],
-  seen: readonly AdkEvent[],
-  calls: ReadonlyMap<string, RemoteAgentCall>,
+  visible: readonly AdkEvent[],
+  calls: ReadonlyMap<string, SessionCall>,
 ): boolean {
   const last = own.at(-1);
   const isWaiting =
@@ -164,7 +167,7 @@ function isAwaitingTextAnswer(
   if (!isWaiting) return false;
   const ids = own.flatMap((event) => (isSameTask(event, last) ? (event.longRunningToolIds ?? []) : []));
   const answered = new Set(
-    seen.flatMap((event) => (event.author === "user" ? extractAnsweredCallIds(event) : [])),
+    visible.flatMap((event) => (event.author === "user" ? extractAnsweredCallIds(event) : [])),
   );
   return ids.every((id) => answered.has(id) || PLACEHOLDER_CALL_NAMES.has(calls.get(id)?.call.name));
 }
@@ -186,7 +189,7 @@ function isSameTask(one: AdkEvent | undefined, other: AdkEvent | undefined): boo
   );
 }
 
-/** An agent sees what was said in its own branch and in those that lead to it. */
+/** Returns true if an event belongs to the agent's branch or to one of its parent branches. */
 function isVisibleFromBranch(branch: string | undefined, event: AdkEvent): boolean {
   if (!branch || !event.branch) return true;
   return branch === event.branch || branch.startsWith(`${event.branch}.`);

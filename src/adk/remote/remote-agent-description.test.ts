@@ -13,54 +13,54 @@ const createFarAgent = (name: string, description: string): Agent => ({
   },
 });
 
-/** An agent that hands over when asked to, and what its model was told of the others. */
-function createTransferringAgent(subAgent: RemoteAgent): { agent: LlmAgent; told: string[] } {
-  const told: string[] = [];
+/** Returns an agent that transfers on request, and the requests that its model received. */
+function createTransferringAgent(subAgent: RemoteAgent): { agent: LlmAgent; requests: string[] } {
+  const requests: string[] = [];
   const model = new ScriptedLlm(({ text, request }) => {
-    told.push(JSON.stringify(request.config?.systemInstruction));
+    requests.push(JSON.stringify(request.config?.systemInstruction));
     return text === "hi" ? "Hello." : { call: "transfer_to_agent", args: { agentName: subAgent.name } };
   });
-  return { agent: new LlmAgent({ name: "boss", model, subAgents: [subAgent] }), told };
+  return { agent: new LlmAgent({ name: "boss", model, subAgents: [subAgent] }), requests };
 }
 
 describe("the description of a remote agent", () => {
-  it("is that of the card, for models that may hand over to it or call it", async () => {
+  it("comes from the card, for models that may transfer to the agent or call it", async () => {
     const url = await serveAgent(createFarAgent("Weather (world)", "Knows the\nweather."));
     const weather = await RemoteAgent.connect(url);
     expect([weather.name, weather.description]).toEqual(["Weather_world_", "Knows the weather."]);
     expect(new AgentTool({ agent: weather }).description).toBe("Knows the weather.");
-    const { agent, told } = createTransferringAgent(weather);
+    const { agent, requests } = createTransferringAgent(weather);
     await new Conversation(agent).send("hi");
-    expect(told[0]).toContain("Agent name: Weather_world_\\nAgent description: Knows the weather.");
+    expect(requests[0]).toContain("Agent name: Weather_world_\\nAgent description: Knows the weather.");
   });
 
-  it("is not that of the card where the owner gives another", async () => {
+  it("comes from the options if they define one", async () => {
     const url = await serveAgent(createFarAgent("weather", "Knows the weather."));
-    const given = await RemoteAgent.connect(url, { name: "sky", description: "Looks up." });
-    expect([given.name, given.description]).toEqual(["sky", "Looks up."]);
-    await new Conversation(given).send("hi");
-    expect(given.description).toBe("Looks up.");
+    const named = await RemoteAgent.connect(url, { name: "sky", description: "Looks up." });
+    expect([named.name, named.description]).toEqual(["sky", "Looks up."]);
+    await new Conversation(named).send("hi");
+    expect(named.description).toBe("Looks up.");
   });
 
-  it("is there from the first turn on when the agent was only named", async () => {
-    const later = createRemoteAgent(await serveAgent(createFarAgent("weather", "Knows the weather.")), {
+  it("is set in the first run if the agent was created by URL", async () => {
+    const unnamed = createRemoteAgent(await serveAgent(createFarAgent("weather", "Knows the weather.")), {
       description: "",
     });
-    expect(later.description).toBe("");
-    const { agent, told } = createTransferringAgent(later);
+    expect(unnamed.description).toBe("");
+    const { agent, requests } = createTransferringAgent(unnamed);
     const conversation = new Conversation(agent);
     await conversation.send("weather?");
-    expect(later.description).toBe("Knows the weather.");
+    expect(unnamed.description).toBe("Knows the weather.");
     await conversation.send("hi");
-    expect(told.at(-1)).toContain("Agent description: Knows the weather.");
+    expect(requests.at(-1)).toContain("Agent description: Knows the weather.");
   });
 
-  it("is there at once when the agent was given as a connection", async () => {
+  it("is set immediately if the agent was created from a connection", async () => {
     const url = await serveAgent(createFarAgent("weather", "Knows the weather."));
     expect(createRemoteAgent(await connect(url), { description: "" }).description).toBe("Knows the weather.");
   });
 
-  it("is a line of bounded length, and a name is one that ADK takes", async () => {
+  it("is one line of bounded length, and the name is valid in ADK", async () => {
     const long = await RemoteAgent.connect(
       await serveAgent(createFarAgent("2 über-agents 🦉", `x${"🦉".repeat(5_000)}`)),
     );
@@ -69,7 +69,7 @@ describe("the description of a remote agent", () => {
     expect((await RemoteAgent.connect(await serveAgent(createFarAgent("user", "u")))).name).toBe("user_");
   });
 
-  it("cannot be had of an agent that cannot be reached, and that is said", async () => {
+  it("cannot be fetched from an unreachable agent, which is an error", async () => {
     const nowhere = RemoteAgent.connect("http://127.0.0.1:1", { connect: { retry: { maxRetries: 0 } } });
     await expect(nowhere).rejects.toMatchObject({ reason: "UNAVAILABLE" });
   });

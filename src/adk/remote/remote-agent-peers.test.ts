@@ -29,7 +29,7 @@ const createFarAgent = (): Agent =>
   adkAgent(createLlmAgent("far", ({ text }) => `You said ${text}, I hear.`));
 
 describe("a remote agent", () => {
-  it.each(BINDING_CASES)("speaks with its peer over %s", async (_, how) => {
+  it.each(BINDING_CASES)("calls its peer over %s", async (_, how) => {
     const url = await serveAgent(createFarAgent(), {}, { grpc: {} });
     const conversation = new Conversation(createRemoteAgent(url, { connect: how }));
     const first = await conversation.send("hello");
@@ -42,7 +42,7 @@ describe("a remote agent", () => {
     expect(two).toBe(one);
   });
 
-  it("speaks with a peer that does not stream", async () => {
+  it("calls a peer without streaming", async () => {
     const quiet: Agent = {
       ...createFarAgent(),
       describe: () => ({ name: "q", description: "q", capabilities: {} }),
@@ -51,22 +51,22 @@ describe("a remote agent", () => {
     expect(listFinalTexts(events)).toEqual(["remote: You said hello, I hear."]);
   });
 
-  it("speaks with a peer that answers without tasks, and tells it only what is new", async () => {
-    const heard: (readonly Part[])[] = [];
+  it("sends only new messages to a peer that answers without tasks", async () => {
+    const received: (readonly Part[])[] = [];
     const plain: Agent = {
       ...createPeerAgent(async function* ({ message }: Run) {
-        heard.push(message.parts);
-        yield { message: { parts: [{ text: `answer ${heard.length}` }] } };
+        received.push(message.parts);
+        yield { message: { parts: [{ text: `answer ${received.length}` }] } };
       }),
       respondsWith: "either",
     };
     const conversation = new Conversation(createRemoteAgent(await serveAgent(plain)));
     expect(listFinalTexts(await conversation.send("one"))).toEqual(["remote: answer 1"]);
     expect(listFinalTexts(await conversation.send("two"))).toEqual(["remote: answer 2"]);
-    expect(heard).toEqual([[{ text: "one" }], [{ text: "two" }]]);
+    expect(received).toEqual([[{ text: "one" }], [{ text: "two" }]]);
   });
 
-  it("goes on after a cut where it was, and says nothing twice", async () => {
+  it("resumes after an interruption without repeating text", async () => {
     const words = Array.from({ length: 40 }, (_, at) => `word${at} `);
     const url = await serveAgent(
       createPeerAgent(async function* () {
@@ -81,7 +81,7 @@ describe("a remote agent", () => {
     let requests = 0;
     const through = await connect(url, {
       reconnect: { initialDelayMs: 1 },
-      // The card names the server itself; what is tested is the way through the proxy.
+      // The card contains the URL of the server itself. This test checks the path through the proxy.
       fetch: (input, init) => {
         requests++;
         return fetch((input as string).replace(url, proxy.url), init);
@@ -95,7 +95,7 @@ describe("a remote agent", () => {
     expect(requests).toBeGreaterThan(2);
   });
 
-  it("lets its peer name neither an author nor a task, and take no action that is not allowed [J19]", async () => {
+  it("does not let its peer choose an author or task, or trigger actions that are not allowed [J19]", async () => {
     const forger = createPeerAgent(async function* () {
       const metadata = {
         adk_author: "user",
@@ -116,8 +116,8 @@ describe("a remote agent", () => {
     expect(own.some(({ customMetadata }) => customMetadata?.["a2a:task_id"] === "other")).toBe(false);
   });
 
-  it("sends metadata of its owner's, and keeps what its peer says beside its words", async () => {
-    const got: unknown[] = [];
+  it("sends custom metadata, and keeps the metadata of its peer", async () => {
+    const received: unknown[] = [];
     const metadata = {
       adk_usage_metadata: { totalTokenCount: 3 },
       adk_grounding_metadata: { webSearchQueries: ["weather"] },
@@ -125,7 +125,7 @@ describe("a remote agent", () => {
     };
     const url = await serveAgent(
       createPeerAgent(async function* (run: Run) {
-        got.push(run.metadata, run.extensions);
+        received.push(run.metadata, run.extensions);
         yield { artifact: { artifactId: "a", parts: [{ text: "hi" }], metadata }, lastChunk: true };
       }),
     );
@@ -133,7 +133,7 @@ describe("a remote agent", () => {
       beforeRequest: (request, { session }) => ({ ...request, metadata: { from: session.id } }),
     });
     const events = await new Conversation(agent).send("hello");
-    expect(got).toEqual([{ from: "s" }, []]);
+    expect(received).toEqual([{ from: "s" }, []]);
     expect(events[0]).toMatchObject({
       usageMetadata: { totalTokenCount: 3 },
       groundingMetadata: { webSearchQueries: ["weather"] },
@@ -141,7 +141,7 @@ describe("a remote agent", () => {
     });
   });
 
-  it("signs its requests as the card asks for it", async () => {
+  it("authenticates its requests as the card requires", async () => {
     const token = "a-token-for-this-test";
     const authenticate = bearer({ tokens: { [token]: { principal: "ada" } } });
     const url = await serveAgent(createFarAgent(), { authenticate });
@@ -153,7 +153,7 @@ describe("a remote agent", () => {
     expect(unknown).toMatchObject([{ errorCode: "A2A_UNAUTHENTICATED", turnComplete: true }]);
   });
 
-  it("shows its user's credentials to nobody whom a card names elsewhere", async () => {
+  it("does not send user credentials to another host in a card", async () => {
     const url = await serveAgent(createFarAgent());
     const near = "http://near.test";
     const agent = createRemoteAgent(near, {
@@ -162,10 +162,12 @@ describe("a remote agent", () => {
     });
     const events = await new Conversation(agent).send("hello");
     expect(events).toMatchObject([{ errorCode: "A2A_INVALID_AGENT_RESPONSE", author: "remote" }]);
-    expect(events[0]?.errorMessage).toMatch(/^The card at near\.test names an agent at this machine/);
+    expect(events[0]?.errorMessage).toMatch(
+      /^The agent card at near\.test refers to an agent at this machine/,
+    );
   });
 
-  it("does not act on what passes by", async () => {
+  it("does not apply actions of partial events", async () => {
     const eager = createPeerAgent(async function* () {
       const metadata = { adk_escalate: true };
       yield { artifact: { artifactId: "a", parts: [{ text: "one " }] }, metadata };
@@ -176,12 +178,12 @@ describe("a remote agent", () => {
     expect(listFinalTexts(events)).toEqual(["remote: one two"]);
   });
 
-  it("is told again what it was told in vain, and not what it has heard", async () => {
+  it("sends undelivered messages again, and no delivered ones", async () => {
     let isUp = false;
-    const heard: (readonly Part[])[] = [];
+    const received: (readonly Part[])[] = [];
     const url = await serveAgent(
       createPeerAgent(async function* ({ message }: Run) {
-        heard.push(message.parts);
+        received.push(message.parts);
         yield { artifact: { artifactId: "a", parts: [{ text: "ok" }] } };
       }),
     );
@@ -197,10 +199,10 @@ describe("a remote agent", () => {
     ]);
     isUp = true;
     expect(listFinalTexts(await conversation.send("two"))).toEqual(["remote: ok"]);
-    expect(heard).toEqual([[{ text: "one" }, { text: "two" }]]);
+    expect(received).toEqual([[{ text: "one" }, { text: "two" }]]);
   });
 
-  it("has the callbacks of any agent, and can be cloned", async () => {
+  it("supports agent callbacks and cloning", async () => {
     const url = await serveAgent(createFarAgent());
     const events: string[] = [];
     const agent = createRemoteAgent(url, {
@@ -213,7 +215,7 @@ describe("a remote agent", () => {
     expect(events).toEqual(["before", "after"]);
   });
 
-  it("says what its owner says in its place, and tells the peer of that later", async () => {
+  it("emits a replacement event, and sends it to the peer later", async () => {
     const url = await serveAgent(createFarAgent());
     let isFirst = true;
     const agent = createRemoteAgent(url, {

@@ -20,7 +20,7 @@ import {
   serveAgent,
 } from "./conversation.fixture.ts";
 
-/** Asks for what it needs in words, and tells which task it was asked in. */
+/** Returns an agent that asks a text question and reports the task in which it was asked. */
 function createAskingAgent(
   question: string,
   state: "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED" = "TASK_STATE_INPUT_REQUIRED",
@@ -34,7 +34,7 @@ function createAskingAgent(
   return { ...agent, tasks };
 }
 
-/** An ADK agent that has a person approve. */
+/** Returns an ADK agent that requests a person's approval. */
 function createApprovalAgent(): Agent {
   const approval = new LongRunningFunctionTool({
     name: "request_approval",
@@ -70,22 +70,22 @@ const createApproval = (id: string | undefined): object => ({
   functionResponse: { id, name: "request_approval", response: { status: "approved" } },
 });
 
-describe("a peer that asks in words", () => {
+describe("a peer that asks without a call", () => {
   it.each([
     ["as the root", (agent: ReturnType<typeof createRemoteAgent>) => agent],
     ["as a sub-agent", createTransferringAgent],
-  ])("is answered in words, in the task that asked: %s [W24]", async (_, rootOf) => {
+  ])("accepts a text answer in the task that asked: %s [W24]", async (_, rootOf) => {
     const far = createAskingAgent("Which city?");
     const conversation = new Conversation(rootOf(createRemoteAgent(await serveAgent(far))));
     expect(collectLongRunningCallIds(await conversation.send("weather?"))).toHaveLength(1);
     expect(listFinalTexts(await conversation.send("Warsaw"))).toEqual(["remote: Sunny in Warsaw."]);
     expect(far.tasks.size).toBe(1);
-    // What is said after that is something else.
+    // The next message starts another task.
     await conversation.send("And tomorrow?");
     expect(far.tasks.size).toBe(2);
   });
 
-  it("is a node of a workflow, which goes on with the answer", async () => {
+  it("can be a workflow node that continues with the answer", async () => {
     const far = createAskingAgent("Which city?");
     function note(_: unknown, said: unknown): object {
       return { noted: said };
@@ -99,7 +99,7 @@ describe("a peer that asks in words", () => {
     expect((await conversation.send("Warsaw")).at(-1)?.output).toEqual({ noted: "Sunny in Warsaw." });
   });
 
-  it("is answered in words also when it asks for authorization", async () => {
+  it("accepts text as the answer to a request for authorization", async () => {
     const far = createAskingAgent("Who are you?", "TASK_STATE_AUTH_REQUIRED");
     const conversation = new Conversation(createRemoteAgent(await serveAgent(far)));
     const [id] = collectLongRunningCallIds(await conversation.send("weather?"));
@@ -110,7 +110,7 @@ describe("a peer that asks in words", () => {
     expect(far.tasks.size).toBe(1);
   });
 
-  it("is heard and answered by a model that uses it as a tool", async () => {
+  it("can be called and answered by a model as a tool", async () => {
     const far = createAskingAgent("Which city?");
     const tool = new AgentTool({ agent: createRemoteAgent(await serveAgent(far)) });
     const user = createLlmAgent(
@@ -125,7 +125,7 @@ describe("a peer that asks in words", () => {
     expect(far.tasks.size).toBe(1);
   });
 
-  it("has its question passed on by an agent that is served itself, and the answer passed back", async () => {
+  it("asks through a served agent, which returns the answer", async () => {
     const far = createAskingAgent("Which city?");
     const url = await startServer(
       toA2a(createTransferringAgent(createRemoteAgent(await serveAgent(far))), { store: "memory" }),
@@ -133,17 +133,17 @@ describe("a peer that asks in words", () => {
     const client = await connect(url);
     const { task } = (await client.send("weather?")) as { task: Task };
     expect(task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    const asked = task.status.message?.parts[0] as { data: { id: string; args: object } };
-    expect(asked.data.args).toEqual({ input_required: "Which city?" });
-    const answer: Part = { data: { id: asked.data.id, response: { result: "Warsaw" } } };
-    const done = (await client.send([answer], { taskId: task.id })) as { task: Task };
-    expect(done.task.artifacts?.map(({ parts }) => getText(parts)).at(-1)).toBe("Sunny in Warsaw.");
+    const question = task.status.message?.parts[0] as { data: { id: string; args: object } };
+    expect(question.data.args).toEqual({ input_required: "Which city?" });
+    const answer: Part = { data: { id: question.data.id, response: { result: "Warsaw" } } };
+    const completed = (await client.send([answer], { taskId: task.id })) as { task: Task };
+    expect(completed.task.artifacts?.map(({ parts }) => getText(parts)).at(-1)).toBe("Sunny in Warsaw.");
     expect(far.tasks.size).toBe(1);
   });
 });
 
-describe("a peer of ADK that waits for a call", () => {
-  it("is talked to about something else meanwhile, and gets its answer after that [R04]", async () => {
+describe("an ADK peer with a pending call", () => {
+  it("accepts other messages before its answer [R04]", async () => {
     const conversation = new Conversation(createRemoteAgent(await serveAgent(createApprovalAgent())));
     const ids = collectLongRunningCallIds(await conversation.send("approve"));
     expect(ids).toHaveLength(1);
@@ -153,38 +153,40 @@ describe("a peer of ADK that waits for a call", () => {
     ]);
   });
 
-  it("gets its answer also from another process [R04]", async () => {
+  it("receives its answer from another process [R04]", async () => {
     const url = await serveAgent(createApprovalAgent());
     const directory = await mkdtemp(join(tmpdir(), "colloquy-"));
     onTestFinished(() => rm(directory, { recursive: true }));
     const path = join(directory, "sessions.db");
-    const before = new SqliteSessionService(path);
-    const asked = await new Conversation(createRemoteAgent(url), { sessionService: before }).send("approve");
-    before.close();
-    const after = new SqliteSessionService(path);
-    const answered = await new Conversation(createRemoteAgent(url), { sessionService: after }).send([
-      createApproval(collectLongRunningCallIds(asked)[0]),
+    const firstService = new SqliteSessionService(path);
+    const question = await new Conversation(createRemoteAgent(url), { sessionService: firstService }).send(
+      "approve",
+    );
+    firstService.close();
+    const secondService = new SqliteSessionService(path);
+    const answered = await new Conversation(createRemoteAgent(url), { sessionService: secondService }).send([
+      createApproval(collectLongRunningCallIds(question)[0]),
     ]);
-    after.close();
+    secondService.close();
     expect(listFinalTexts(answered)).toEqual(["remote: It was approved."]);
   });
 
-  it("gets its own answer when two have asked", async () => {
+  it("receives its own answer when two peers have asked", async () => {
     const url = await serveAgent(createApprovalAgent());
     const both = new ParallelAgent({
       name: "both",
       subAgents: [createRemoteAgent(url, { name: "one" }), createRemoteAgent(url, { name: "two" })],
     });
-    // A runner that is resumable goes on with one of them only.
+    // A resumable runner resumes only one of them.
     const conversation = new Conversation(both, { isResumable: false });
-    const asked = await conversation.send("approve");
-    const ids = collectLongRunningCallIds(asked);
+    const question = await conversation.send("approve");
+    const ids = collectLongRunningCallIds(question);
     expect(ids).toHaveLength(2);
     const answered = listFinalTexts(await conversation.send(ids.map(createApproval)));
     expect(answered.filter((text) => /^(one|two): It was approved\.$/.test(text))).toHaveLength(2);
   });
 
-  it("gets the answers to all that it has asked, each in its task", async () => {
+  it("receives each answer in its task", async () => {
     const conversation = new Conversation(createRemoteAgent(await serveAgent(createApprovalAgent())));
     const first = collectLongRunningCallIds(await conversation.send("approve"));
     const second = collectLongRunningCallIds(await conversation.send("approve"));
@@ -194,7 +196,7 @@ describe("a peer of ADK that waits for a call", () => {
     ]);
   });
 
-  it.each([0, 1])("gets all answers in the end when sending one of them fails: %i", async (failing) => {
+  it.each([0, 1])("receives all answers eventually when sending one of them fails: %i", async (failing) => {
     let shutFor: string | undefined;
     const fetchOrFail: typeof fetch = async (input, init) => {
       if (shutFor !== undefined && JSON.stringify(init?.body)?.includes(shutFor))
@@ -215,17 +217,19 @@ describe("a peer of ADK that waits for a call", () => {
     expect(first.map(({ errorCode }) => errorCode)).toContain("A2A_UNAVAILABLE");
     shutFor = undefined;
     const second = await conversation.send("hello?");
-    const done = listFinalTexts([...first, ...second]).filter((text) => text === "remote: It was approved.");
-    expect(done).toHaveLength(2);
+    const completed = listFinalTexts([...first, ...second]).filter(
+      (text) => text === "remote: It was approved.",
+    );
+    expect(completed).toHaveLength(2);
   });
 
-  it("is not told for ever what its task does not take any more", async () => {
+  it("does not receive rejected answers again", async () => {
     const url = await serveAgent(createApprovalAgent());
     const conversation = new Conversation(createRemoteAgent(url));
-    const asked = await conversation.send("approve");
-    const taskId = asked.at(-1)?.customMetadata?.["a2a:task_id"] as string;
+    const question = await conversation.send("approve");
+    const taskId = question.at(-1)?.customMetadata?.["a2a:task_id"] as string;
     await (await connect(url)).tasks.cancel(taskId);
-    const refused = await conversation.send(collectLongRunningCallIds(asked).map(createApproval));
+    const refused = await conversation.send(collectLongRunningCallIds(question).map(createApproval));
     expect(refused.at(-1)?.errorCode).toBe("A2A_UNSUPPORTED_OPERATION");
     expect(listFinalTexts(await conversation.send("hello"))).toEqual(["remote: You said hello."]);
   });

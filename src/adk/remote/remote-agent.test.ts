@@ -23,7 +23,7 @@ import {
 } from "./conversation.fixture.ts";
 
 describe("a remote agent", () => {
-  it("streams what its peer says and keeps the whole [R01, J14]", async () => {
+  it("streams the chunks of its peer and stores the complete answer [R01, J14]", async () => {
     const url = await serveAgent(adkAgent(createLlmAgent("far", ({ text }) => `You said ${text}, I hear.`)));
     const events = await new Conversation(createRemoteAgent(url)).send("hello");
     const partials = events.filter(({ partial }) => partial);
@@ -33,31 +33,31 @@ describe("a remote agent", () => {
     expect(events.at(-1)?.turnComplete).toBe(true);
   });
 
-  it("shows only what is kept to those who do not stream", async () => {
+  it("yields only stored events without streaming", async () => {
     const url = await serveAgent(adkAgent(createLlmAgent("far", ["one two three"])));
     const events = await new Conversation(createRemoteAgent(url), { streamingMode: "none" }).send("hello");
     expect(events.some(({ partial }) => partial)).toBe(false);
     expect(listFinalTexts(events)).toEqual(["remote: one two three"]);
   });
 
-  it("keeps one conversation for a session, and tells only what is new [R03]", async () => {
-    const heard: string[] = [];
+  it("keeps one conversation for a session, and sends only new messages [R03]", async () => {
+    const received: string[] = [];
     const contexts = new Set<string>();
     const url = await serveAgent(
       createPeerAgent(async function* ({ message, contextId }: Run) {
-        heard.push(getText(message.parts));
+        received.push(getText(message.parts));
         contexts.add(contextId);
-        yield { artifact: { artifactId: "a", parts: [{ text: `answer ${heard.length}` }] } };
+        yield { artifact: { artifactId: "a", parts: [{ text: `answer ${received.length}` }] } };
       }),
     );
     const conversation = new Conversation(createRemoteAgent(url));
     await conversation.send("one");
     expect(listFinalTexts(await conversation.send("two"))).toEqual(["remote: answer 2"]);
-    expect(heard).toEqual(["one", "two"]);
+    expect(received).toEqual(["one", "two"]);
     expect(contexts.size).toBe(1);
   });
 
-  it("waits for its user when its peer does, and the answer goes to the task that asked [R04, J18]", async () => {
+  it("waits for its user like its peer, and sends the answer to the task that asked [R04, J18]", async () => {
     const approval = new LongRunningFunctionTool({
       name: "request_approval",
       description: "Asks",
@@ -76,19 +76,19 @@ describe("a remote agent", () => {
       { tools: [approval] },
     );
     const conversation = new Conversation(createRemoteAgent(await serveAgent(adkAgent(far))));
-    const asked = await conversation.send("approve");
-    const waiting = asked.filter(({ longRunningToolIds }) => longRunningToolIds?.length);
+    const question = await conversation.send("approve");
+    const waiting = question.filter(({ longRunningToolIds }) => longRunningToolIds?.length);
     expect(waiting).toHaveLength(1);
     const [id] = waiting[0]?.longRunningToolIds ?? [];
     const response = { id, name: "request_approval", response: { status: "approved" } };
-    const done = await conversation.send([{ functionResponse: response }]);
+    const finalEvents = await conversation.send([{ functionResponse: response }]);
 
-    expect(listFinalTexts(done)).toEqual(["remote: It was approved."]);
+    expect(listFinalTexts(finalEvents)).toEqual(["remote: It was approved."]);
     const taskId = (event: Event | undefined): unknown => event?.customMetadata?.["a2a:task_id"];
-    expect(taskId(done.at(-1))).toBe(taskId(waiting[0]));
+    expect(taskId(finalEvents.at(-1))).toBe(taskId(waiting[0]));
   });
 
-  it("lets a peer that only asks in words be answered in words [W24]", async () => {
+  it("lets the user answer a text question with text [W24]", async () => {
     const url = await serveAgent(
       createPeerAgent(async function* ({ message, task }: Run) {
         if (task.history?.length === 1) {
@@ -99,8 +99,8 @@ describe("a remote agent", () => {
       }),
     );
     const conversation = new Conversation(createRemoteAgent(url));
-    const asked = (await conversation.send("weather?")).at(-1);
-    const call = asked?.content?.parts?.[0]?.functionCall;
+    const question = (await conversation.send("weather?")).at(-1);
+    const call = question?.content?.parts?.[0]?.functionCall;
     expect(call).toMatchObject({
       name: "mock_function_call_for_required_user_input",
       args: { input_required: "Which city?" },
@@ -111,7 +111,7 @@ describe("a remote agent", () => {
     ]);
   });
 
-  it("does not wait behind a stream that stays open for authorization", async () => {
+  it("does not wait for a stream that stays open for authorization", async () => {
     const url = await serveAgent(
       createPeerAgent(async function* () {
         const parts = [{ text: "Sign in." }];
@@ -122,13 +122,16 @@ describe("a remote agent", () => {
     expect(events.at(-1)?.content?.parts?.[0]?.functionCall?.args).toEqual({ auth_required: "Sign in." });
   });
 
-  it("ends a loop when its peer escalates, and asks nothing when there is nothing to say [J13, R09]", async () => {
-    let asked = 0;
+  it("ends a loop when its peer escalates, and sends no empty request [J13, R09]", async () => {
+    let roundCount = 0;
     const url = await serveAgent(
       createPeerAgent(async function* () {
-        asked++;
-        yield { artifact: { artifactId: "a", parts: [{ text: `round ${asked}` }] } };
-        yield { status: { state: "TASK_STATE_COMPLETED" as const }, metadata: { adk_escalate: asked === 2 } };
+        roundCount++;
+        yield { artifact: { artifactId: "a", parts: [{ text: `round ${roundCount}` }] } };
+        yield {
+          status: { state: "TASK_STATE_COMPLETED" as const },
+          metadata: { adk_escalate: roundCount === 2 },
+        };
       }),
     );
     const nag = createLlmAgent("nag", ["Again."]);
@@ -138,13 +141,13 @@ describe("a remote agent", () => {
       "nag: Again.",
       "remote: round 2",
     ]);
-    asked = 0;
+    roundCount = 0;
     const alone = new LoopAgent({ name: "loop", subAgents: [createRemoteAgent(url)], maxIterations: 3 });
     expect(listFinalTexts(await new Conversation(alone).send("go"))).toEqual(["remote: round 1"]);
-    expect(asked).toBe(1);
+    expect(roundCount).toBe(1);
   });
 
-  it("can be a step of a sequence, a sub-agent and a tool", async () => {
+  it("can be a step of a sequence, a sub-agent, and a tool", async () => {
     const url = await serveAgent(adkAgent(createLlmAgent("far", ({ text }) => `far heard ${text}`)));
     const sequence = new SequentialAgent({
       name: "s",
@@ -174,7 +177,7 @@ describe("a remote agent", () => {
     expect(listFinalTexts(await new Conversation(user).send("go")).at(-1)).toContain("far heard hi");
   });
 
-  it("fails with an event when its peer fails, cannot be found or breaks off [J17, J21]", async () => {
+  it("yields an error event when its peer fails, is unreachable, or disconnects [J17, J21]", async () => {
     const url = await serveAgent(
       createPeerAgent(async function* () {
         yield { artifact: { artifactId: "a", parts: [{ text: "half" }] }, append: false };
@@ -196,9 +199,9 @@ describe("a remote agent", () => {
   });
 
   it("cancels the task of its peer when its run is aborted [J20]", async () => {
-    let cancelled = (): void => {};
-    const told = new Promise<void>((resolve) => {
-      cancelled = resolve;
+    let onCanceled = (): void => {};
+    const canceled = new Promise<void>((resolve) => {
+      onCanceled = resolve;
     });
     const url = await serveAgent(
       createPeerAgent(async function* ({ signal }: Run) {
@@ -206,19 +209,19 @@ describe("a remote agent", () => {
         await new Promise<void>((resolve) => {
           signal.addEventListener("abort", () => resolve());
         });
-        cancelled();
+        onCanceled();
       }),
     );
     const abort = new AbortController();
     await new Conversation(createRemoteAgent(url)).send("go", abort, ({ partial }) => {
       if (partial) abort.abort();
     });
-    await told;
+    await canceled;
     const { tasks } = await (await connect(url)).tasks.list();
     expect(tasks).toMatchObject([{ status: { state: "TASK_STATE_CANCELED" } }]);
   });
 
-  it("gives up a peer that takes too long, and cancels its task", async () => {
+  it("cancels the task of a peer that exceeds the idle timeout", async () => {
     const url = await serveAgent(
       createPeerAgent(async function* ({ signal }: Run) {
         yield { artifact: { artifactId: "a", parts: [{ text: "one" }] } };
@@ -228,11 +231,11 @@ describe("a remote agent", () => {
       }),
     );
     const events = await new Conversation(createRemoteAgent(url, { idleTimeoutMs: 200 })).send("go");
-    expect(events.at(-1)?.errorMessage).toContain("has said nothing for 200 ms");
+    expect(events.at(-1)?.errorMessage).toContain("sent no event for 200 ms");
     expect(listFinalTexts(events)).toEqual(["remote: one"]);
   });
 
-  it("shows its user's credentials with each request", async () => {
+  it("sends user credentials with each request", async () => {
     const principals: string[] = [];
     const url = await serveAgent(
       createPeerAgent(async function* ({ caller }: Run) {
@@ -253,7 +256,7 @@ describe("a remote agent", () => {
     expect(principals).toEqual(["u"]);
   });
 
-  it("lets its owner change what is asked and what is said", async () => {
+  it("supports hooks for requests and events", async () => {
     const url = await serveAgent(adkAgent(createLlmAgent("far", ({ text }) => `far heard ${text}`)));
     const changed = createRemoteAgent(url, {
       beforeRequest: (request) => ({ ...request, parts: [{ text: "other" }] }),

@@ -41,36 +41,46 @@ import { assertSameHost } from "./same-host.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
 import { untilAborted } from "./until-aborted.ts";
 
-/** What is sent to the peer; `metadata` are those of the request. */
+/** A request to the peer. `metadata` becomes the metadata of the request. */
 export interface RemoteRequest
   extends OutgoingMessage, Pick<SendOptions, "messageId" | "configuration" | "metadata"> {}
 
-/** Where an agent is: the URL of its host, its card or itself; or a connection to it. */
+/** Location of an agent: a URL of its server or card, or an open connection. */
 type AgentLocation = string | A2AClient;
 
+/** Options of `RemoteAgent`. */
 export interface RemoteAgentOptions extends BaseAgentConfig {
-  /** Where it is, or what finds it for an invocation. Its `name` here need not be the name in its card. */
+  /**
+   * Location of the remote agent, or a function that returns it for an invocation. The `name` of a
+   * `RemoteAgent` may differ from the name in the agent card.
+   */
   agent: AgentLocation | ((context: InvocationContext) => AgentLocation | Promise<AgentLocation>);
-  /** How to connect when `agent` is a URL. The extension of ADK's bridges is asked for in any case. */
+  /** Connection options if `agent` is a URL. The extension of ADK's bridges is always requested. */
   connect?: ConnectOptions;
-  /** For each request of an invocation, for example with the token of its user. Only for the host of the card. */
+  /**
+   * Returns HTTP headers for the requests of an invocation, for example with the token of its user. The
+   * headers are only sent to the host of the agent card.
+   */
   headers?: (context: InvocationContext) => Record<string, string> | Promise<Record<string, string>>;
-  /** How long a card is believed, in milliseconds. Default five minutes. */
+  /** Time in milliseconds for which an agent card is cached. Default: 5 minutes. */
   cardMaxAgeMs?: number;
-  /** How long the peer may be silent while it is at work, in milliseconds. Default ten minutes. */
+  /** Time in milliseconds without an event from the peer after which a request fails. Default: 10 minutes. */
   idleTimeoutMs?: number;
-  /** What the peer may have the agents here do. Default: escalate, which ends a loop. */
+  /** Actions that the peer may request from local agents. Default: `["escalate"]`, which ends a loop. */
   allowedActions?: readonly PeerAction[];
-  /** What becomes of a part that the peer is told; undefined drops it. Default: `toA2aPart`. */
+  /** Converts a part for the peer. Return `undefined` to drop the part. Default: `toA2aPart`. */
   toA2aPart?: OutgoingMessageOptions["toA2aPart"];
-  /** What becomes of a part that the peer says; undefined drops it. Default: `toGenaiPart`. */
+  /** Converts a part from the peer. Return `undefined` to drop the part. Default: `toGenaiPart`. */
   toGenaiPart?: SessionEventOptions["toGenaiPart"];
-  /** Before each request: may give another one, or an event that is said instead. */
+  /** Called before each request. May return another request, or an event that replaces the request. */
   beforeRequest?: (
     request: RemoteRequest,
     context: InvocationContext,
   ) => RemoteRequest | Event | undefined | Promise<RemoteRequest | Event | undefined>;
-  /** For each event: undefined leaves it, null drops it, another one takes its place. */
+  /**
+   * Called for each event. Return `undefined` to keep the event, `null` to drop it, or another event to
+   * replace it.
+   */
   onEvent?: (
     event: Event,
     context: InvocationContext,
@@ -78,9 +88,11 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
 }
 
 /**
- * An agent somewhere else as an agent of ADK: a root, a sub-agent, a step of a workflow, or a tool (`AgentTool`). It
- * keeps one conversation with its peer for each session. Errors are events, never thrown. When its run is aborted, or
- * left before its end, it cancels the task of its peer.
+ * ADK agent that represents a remote A2A agent. Use it as a root agent, sub-agent, workflow step, or tool
+ * (`AgentTool`).
+ *
+ * A `RemoteAgent` keeps one conversation with its peer for each session. Errors become events, and a run
+ * never throws. If a run is aborted or left early, the peer's task is canceled.
  */
 export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements RemoteAgentProxy {
   readonly #connectionCache: ConnectionCache;
@@ -92,29 +104,35 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     if (typeof agent === "object") this.#applyCardDescription(agent);
   }
 
-  /** An agent with the name and the description that its card gives it, unless the options give others. */
+  /**
+   * Returns a remote agent with the name and description of its agent card. Values in `options` take
+   * precedence.
+   */
   static async connect(
     url: string,
     options: Partial<Omit<RemoteAgentOptions, "agent">> = {},
   ): Promise<RemoteAgent> {
     const { card } = await findCard(url, options.connect);
-    const introduced = { name: toAdkName(card), description: toAdkDescription(card) };
-    return new RemoteAgent({ ...introduced, ...options, agent: url });
+    const identity = { name: toAdkName(card), description: toAdkDescription(card) };
+    return new RemoteAgent({ ...identity, ...options, agent: url });
   }
 
   protected override async *runAsyncImpl(context: InvocationContext): AsyncGenerator<Event, void, void> {
     const { onEvent } = this.config;
     try {
       for await (const event of this.#sendNewMessages(context)) {
-        const other = await onEvent?.(event, context);
-        if (other !== null) yield other ?? event;
+        const replacement = await onEvent?.(event, context);
+        if (replacement !== null) yield replacement ?? event;
       }
     } catch (error) {
       if (!context.abortSignal?.aborted) yield this.#createEvent(toErrorEvent(error), context);
     }
   }
 
-  /** As a node of a workflow: the text of what it says is what the next node is given, as with agents of ADK. */
+  /**
+   * Runs the agent as a workflow node. As with other ADK agents, the text of its events is the input of the
+   * next node.
+   */
   protected override async *runImpl(context: NodeContext, input: unknown): AsyncGenerator<Event, void, void> {
     for await (const event of super.runImpl(context, input)) {
       const parts = event.content?.parts?.filter(({ text, thought }) => text && !thought) ?? [];
@@ -125,110 +143,119 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
 
   // oxlint-disable-next-line require-yield
   protected override async *runLiveImpl(): AsyncGenerator<Event, void, void> {
-    throw new Error(`The remote agent ${this.name} has no live mode; run it with runAsync.`);
+    throw new Error(`The remote agent ${this.name} does not support live mode. Run it with runAsync.`);
   }
 
   async *#sendNewMessages(context: InvocationContext): AsyncGenerator<Event, void, void> {
     const { beforeRequest, toA2aPart } = this.config;
-    const about = { name: this.name, branch: context.branch, toA2aPart };
-    for (const outgoing of toOutgoingMessages(context.session.events, about)) {
-      const instead = await beforeRequest?.(outgoing, context);
-      if (instead && isAdkEvent(instead)) {
-        yield instead;
+    const messageOptions = { name: this.name, branch: context.branch, toA2aPart };
+    for (const outgoing of toOutgoingMessages(context.session.events, messageOptions)) {
+      const replacement = await beforeRequest?.(outgoing, context);
+      if (replacement && isAdkEvent(replacement)) {
+        yield replacement;
         continue;
       }
       let last: Event | undefined;
-      for await (const event of this.#sendRequest(instead ?? outgoing, context)) yield (last = event);
-      // Whoever is heard of in one task counts as having heard what was said before; so nothing may be left behind.
+      for await (const event of this.#sendRequest(replacement ?? outgoing, context)) yield (last = event);
+      // Stops after a failed request. If a later request succeeded, the failed messages would count as
+      // delivered and would never be sent again.
       if (last?.errorCode !== undefined && !isAnswerFrom(this.name, last)) return;
     }
   }
 
   async *#sendRequest(request: RemoteRequest, context: InvocationContext): AsyncGenerator<Event, void, void> {
-    // A peer that would be told nothing is not asked; an event that says nothing shows that it was its turn.
+    // No request is sent without parts. An empty event records the agent's turn.
     if (request.parts.length === 0) {
       yield this.#createEvent({}, context);
       return;
     }
-    const answers = this.#streamEvents(request, context);
+    const events = this.#streamEvents(request, context);
     const isStreaming = context.runConfig?.streamingMode === StreamingMode.SSE;
-    for await (const event of isRunningAsTool(this.name, context) ? mergeTurnEnd(answers) : answers) {
+    for await (const event of isRunningAsTool(this.name, context) ? mergeTurnEnd(events) : events) {
       if (isStreaming || !event.partial) yield this.#createEvent(event, context);
     }
   }
 
   async *#streamEvents(
-    { parts, ...place }: RemoteRequest,
+    { parts, ...request }: RemoteRequest,
     context: InvocationContext,
   ): AsyncGenerator<AdkEvent, void, void> {
-    const { idleTimeoutMs: timeoutMs = 600_000, allowedActions: allow, toGenaiPart, headers } = this.config;
-    const options = {
+    const { idleTimeoutMs = 600_000, allowedActions, toGenaiPart, headers } = this.config;
+    const options: SessionEventOptions = {
       author: this.name,
-      keepQuestion: isRunningAsTool(this.name, context),
-      ...(allow && { allow }),
+      keepQuestionText: isRunningAsTool(this.name, context),
+      ...(allowedActions && { allowedActions }),
       ...(toGenaiPart && { toGenaiPart }),
     };
-    const aggregation = new StreamAggregator(
+    const aggregator = new StreamAggregator(
       options,
-      listKnownArtifactIds(context.session.events, place.taskId),
+      listKnownArtifactIds(context.session.events, request.taskId),
     );
-    const silence = new IdleTimeout(timeoutMs);
-    const signals = [silence.signal, context.abortSignal].filter((one) => one !== undefined);
-    const signal = AbortSignal.any(signals);
+    const idleTimeout = new IdleTimeout(idleTimeoutMs);
+    const { abortSignal } = context;
+    const signal = AbortSignal.any([idleTimeout.signal, ...(abortSignal ? [abortSignal] : [])]);
     try {
-      const remote = await untilAborted(this.#getClient(context), signal);
-      const call = { ...place, signal, headers: await headers?.(context) };
-      for await (const said of exchangeMessage(remote, parts, call)) {
-        silence.reset();
-        const events = aggregation.process(said);
+      const client = await untilAborted(this.#getClient(context), signal);
+      const sendOptions = { ...request, signal, headers: await headers?.(context) };
+      for await (const response of exchangeMessage(client, parts, sendOptions)) {
+        idleTimeout.reset();
+        const events = aggregator.process(response);
         for (const event of events)
           if (getCustomMetadataText(TASK_STATE_KEY, event)) this.#linkCancellation(event, context);
         yield* events;
       }
-      yield* aggregation.finish();
+      yield* aggregator.finish();
     } catch (error) {
-      if (context.abortSignal?.aborted) return;
-      yield* aggregation.finish();
-      const cause = silence.signal.aborted ? createIdleTimeoutError(this.name, timeoutMs) : error;
-      // Once it was heard, the peer knows what it was told, and need not be told again; nor need a task that is no more.
-      const refused = isTaskGone(cause) && place.taskId !== undefined && { [TASK_ID_KEY]: place.taskId };
-      yield { ...toErrorEvent(cause), customMetadata: { ...refused, ...aggregation.taskMetadata } };
+      if (abortSignal?.aborted) return;
+      yield* aggregator.finish();
+      const cause = idleTimeout.signal.aborted ? createIdleTimeoutError(this.name, idleTimeoutMs) : error;
+      // The task id marks the request as delivered, because the peer has answered or its task accepts no more
+      // messages.
+      const closedTask = isTaskGone(cause) &&
+        request.taskId !== undefined && { [TASK_ID_KEY]: request.taskId };
+      yield { ...toErrorEvent(cause), customMetadata: { ...closedTask, ...aggregator.taskMetadata } };
     } finally {
-      silence.stop();
+      idleTimeout.stop();
     }
   }
 
-  /** The peer's task now waits on behalf of a task here, and is cancelled with it: now, or by `cancelPendingRemoteTasks` later. */
+  /**
+   * Links the peer's waiting task to the local task, so that canceling the local task cancels the peer's
+   * task. While the local task also waits, `cancelPendingRemoteTasks` cancels the peer's task.
+   */
   #linkCancellation(event: AdkEvent, context: InvocationContext): void {
     const { run } = findRunContext(context) ?? {};
     const taskId = getCustomMetadataText(TASK_ID_KEY, event);
     if (!run || taskId === undefined) return;
     setCustomMetadata(event, LOCAL_TASK_ID_KEY, run.taskId);
-    const cancelIt = (): void => void this.cancelRemoteTask(taskId, context.session).catch(() => {});
-    if (run.signal.aborted) cancelIt();
-    else run.signal.addEventListener("abort", cancelIt, { once: true });
+    const cancelRemote = (): void => void this.cancelRemoteTask(taskId, context.session).catch(() => {});
+    if (run.signal.aborted) cancelRemote();
+    else run.signal.addEventListener("abort", cancelRemote, { once: true });
   }
 
-  /** Cancels what a session waits for, outside of any run. Rejects only when the peer cannot be found. */
+  /** Cancels a remote task outside of a run. Rejects only if the peer cannot be reached. */
   async cancelRemoteTask(taskId: string, session: Session): Promise<void> {
     const invocationId = "cancel";
     const pluginManager = new PluginManager();
     const context = new InvocationContext({ invocationId, session, agent: this, pluginManager });
-    const remote = await this.#getClient(context);
-    await cancelIgnoringErrors(remote, taskId, await this.config.headers?.(context));
+    const client = await this.#getClient(context);
+    await cancelIgnoringErrors(client, taskId, await this.config.headers?.(context));
   }
 
   async #getClient(context: InvocationContext): Promise<A2AClient> {
     const { agent, headers } = this.config;
-    const where = typeof agent === "function" ? await agent(context) : agent;
-    if (typeof where !== "string") return where;
-    const remote = await this.#connectionCache.getClient(where);
-    if (typeof agent === "string") this.#applyCardDescription(remote);
-    if (headers) assertSameHost(remote);
-    return remote;
+    const location = typeof agent === "function" ? await agent(context) : agent;
+    if (typeof location !== "string") return location;
+    const client = await this.#connectionCache.getClient(location);
+    if (typeof agent === "string") this.#applyCardDescription(client);
+    if (headers) assertSameHost(client);
+    return client;
   }
 
-  /** The card has the word where the owner has said nothing. ADK reads it when it hands over to the agent. */
+  /**
+   * Sets the description from the agent card unless the options define one. ADK reads the description when it
+   * transfers to the agent.
+   */
   #applyCardDescription({ card }: Pick<A2AClient, "card">): void {
     if (!this.config.description) Object.assign(this, { description: toAdkDescription(card) });
   }
@@ -244,7 +271,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 }
 
-/** What a peer writes may be of any length. */
+/** Maximum length of an error message, because a peer can send messages of any length. */
 const MAX_ERROR_LENGTH = 2_000;
 
 function toErrorEvent(error: unknown): AdkEvent {
@@ -253,15 +280,18 @@ function toErrorEvent(error: unknown): AdkEvent {
   return { errorCode: `A2A_${A2AError.from(error).reason}`, errorMessage, turnComplete: true };
 }
 
-/** True when a task takes no answer, and never will. */
+/** Returns true if the peer's task cannot accept answers any more. */
 function isTaskGone(error: unknown): boolean {
   const { reason } = A2AError.from(error);
   return reason === "TASK_NOT_FOUND" || reason === "UNSUPPORTED_OPERATION";
 }
 
 function createIdleTimeoutError(name: string, timeoutMs: number): A2AError {
-  const text = `The agent ${name} has said nothing for ${timeoutMs} ms, and its task was cancelled; raise timeoutMs if it may be silent for longer.`;
-  return new A2AError("UNAVAILABLE", text);
+  return new A2AError(
+    "UNAVAILABLE",
+    `The agent ${name} sent no event for ${timeoutMs} ms, so its task was canceled. ` +
+      `Raise "idleTimeoutMs" to wait longer.`,
+  );
 }
 
 function isAdkEvent(value: RemoteRequest | Event): value is Event {

@@ -7,7 +7,7 @@ const createConnection = (cardUrl: string, url: string): Parameters<typeof asser
   agentInterface: { url, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
 });
 
-describe("the credentials of users are for", () => {
+describe("user credentials are sent to", () => {
   it.each([
     ["https://a.example/.well-known/agent-card.json", "https://a.example/rpc"],
     ["https://a.example/card.json", "a.example:443"],
@@ -25,15 +25,21 @@ describe("the credentials of users are for", () => {
     ["https://a.example/card.json", "http://169.254.169.254/latest"],
     ["https://a.example/card.json", "localhost:4100"],
     ["https://a.example/card.json", "https://a.example@b.example/"],
-  ])("nobody else: %s, %s", (cardUrl, url) => {
-    expect(() => assertSameHost(createConnection(cardUrl, url))).toThrow(/"headers" are for a\.example only/);
+  ])("no other host: %s, %s", (cardUrl, url) => {
+    expect(() => assertSameHost(createConnection(cardUrl, url))).toThrow(
+      /"headers" are only sent to a\.example/,
+    );
   });
 });
 
-describe("the credentials of users, whatever a card says", () => {
-  /** What every address of a network was sent, in which one has a card that names an interface. */
-  async function sentTo(url: string): Promise<{ error: string | undefined; heard: (string | null)[] }> {
-    const heard: (string | null)[] = [];
+describe("user credentials and agent cards", () => {
+  /**
+   * Returns the requests to each address of a network in which one agent card contains the given interface.
+   */
+  async function collectAuthorizations(
+    url: string,
+  ): Promise<{ error: string | undefined; authorizations: (string | null)[] }> {
+    const authorizations: (string | null)[] = [];
     const card = {
       name: "far",
       description: "far",
@@ -50,27 +56,30 @@ describe("the credentials of users, whatever a card says", () => {
       connect: {
         fetch: async (input, init) => {
           if (JSON.stringify(input).includes(".json")) return Response.json(card);
-          heard.push(new Headers(init?.headers).get("authorization"));
+          authorizations.push(new Headers(init?.headers).get("authorization"));
           return Response.json({ jsonrpc: "2.0", id: 1, result: answer });
         },
       },
     });
     const events = await new Conversation(agent).send("hello");
-    return { error: events.at(-1)?.errorMessage, heard };
+    return { error: events.at(-1)?.errorMessage, authorizations };
   }
 
-  it("go to its host over TLS", async () => {
-    expect(await sentTo("https://a.example/rpc")).toEqual({ error: undefined, heard: ["Bearer ada"] });
+  it("are sent to the card's host over TLS", async () => {
+    expect(await collectAuthorizations("https://a.example/rpc")).toEqual({
+      error: undefined,
+      authorizations: ["Bearer ada"],
+    });
   });
 
   it.each([
-    ["in clear text to the same host", "http://a.example/rpc", "in clear text"],
-    ["to another host", "https://b.example/rpc", "are for a.example only"],
-    ["to a link-local address", "http://169.254.169.254/latest", "are for a.example only"],
-    ["to this machine", "http://127.0.0.1:1/rpc", "are for a.example only"],
-  ])("do not go %s [M-07]", async (_, url, why) => {
-    const { error, heard } = await sentTo(url);
-    expect(error).toContain(why);
-    expect(heard).toEqual([]);
+    ["in clear text to the same host", "http://a.example/rpc", "without TLS"],
+    ["to another host", "https://b.example/rpc", "are only sent to a.example"],
+    ["to a link-local address", "http://169.254.169.254/latest", "are only sent to a.example"],
+    ["to this machine", "http://127.0.0.1:1/rpc", "are only sent to a.example"],
+  ])("are not sent %s [M-07]", async (_, url, reason) => {
+    const { error, authorizations } = await collectAuthorizations(url);
+    expect(error).toContain(reason);
+    expect(authorizations).toEqual([]);
   });
 });

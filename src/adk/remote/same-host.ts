@@ -2,20 +2,23 @@ import type { A2AClient } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Refuses an agent whose card names another host than its own: the credentials of users are for whom the URL names, and
- * whoever writes a card could have them sent anywhere.
+ * Throws if an agent card refers to an agent on another host. User credentials are meant for the host in the
+ * URL, and a card could redirect them to any host.
  */
 export function assertSameHost({
   cardUrl,
-  agentInterface: via,
+  agentInterface,
 }: Pick<A2AClient, "cardUrl" | "agentInterface">): void {
-  const [from, to] = [parseHost(cardUrl), parseHost(via.url)];
+  const [from, to] = [parseHost(cardUrl), parseHost(agentInterface.url)];
   if (from === to) return;
-  const text = `The card at ${from} names an agent at ${to}, and "headers" are for ${from} only; if you trust it, give the agent as a connection: { agent: await connect(…) }.`;
-  throw new A2AError("INVALID_AGENT_RESPONSE", text);
+  throw new A2AError(
+    "INVALID_AGENT_RESPONSE",
+    `The agent card at ${from} refers to an agent at ${to}, but "headers" are only sent to ${from}. ` +
+      "If you trust the card, pass a connection: { agent: await connect(…) }.",
+  );
 }
 
-/** An address of gRPC has no scheme; all names of this machine are one. */
+/** Returns the host of a URL. gRPC addresses have no scheme, and all loopback names count as one host. */
 function parseHost(url: string): string {
   const { hostname } = new URL(url.replace(/^([a-z][a-z0-9+.-]*:\/\/)?/i, "http://"));
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname) ? "this machine" : hostname;

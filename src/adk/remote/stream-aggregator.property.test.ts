@@ -24,12 +24,12 @@ const createPart = ({ text, thought }: Piece): Part =>
 const arbitraryPiece = fc.record({ text: fc.string({ minLength: 1, maxLength: 4 }), thought: fc.boolean() });
 const arbitraryArtifact = fc.record({
   pieces: fc.array(arbitraryPiece, { minLength: 1, maxLength: 6 }),
-  /** Whether the peer says which chunk is the last. */
+  /** True if the peer marks the last chunk. */
   isClosed: fc.boolean(),
 });
 const arbitraryEnding = fc.constantFrom<"status" | "task" | "cut">("status", "task", "cut");
 
-/** Artifacts as their chunks, in any order but each in its own. */
+/** Chunks of several artifacts in any order, but in order within each artifact. */
 const arbitraryStreams = fc.array(arbitraryArtifact, { minLength: 1, maxLength: 4 }).chain((artifacts) => {
   const chunks = artifacts.map(({ pieces, isClosed }, id) =>
     pieces.map((one, at): Chunk => ({
@@ -48,7 +48,7 @@ const arbitraryStreams = fc.array(arbitraryArtifact, { minLength: 1, maxLength: 
   });
 });
 
-/** The task as it is after some of its chunks. */
+/** Returns the task after some of its chunks. */
 function foldTask(chunks: readonly StreamResponse[], state: Task["status"]["state"]): StreamResponse {
   let task: Task = { id: "T", contextId: "C", status: { state: "TASK_STATE_WORKING" } };
   for (const chunk of chunks) {
@@ -73,7 +73,7 @@ const joinTexts = (events: readonly AdkEvent[], isPartial: boolean): string =>
     .map(({ text = "" }) => text)
     .join("");
 
-it("keeps each artifact once, whatever comes between, and is cut where it may", () => {
+it("stores each artifact once for any order of chunks and any interruption", () => {
   fc.assert(
     fc.property(
       arbitraryStreams,
@@ -81,27 +81,28 @@ it("keeps each artifact once, whatever comes between, and is cut where it may", 
       fc.option(fc.tuple(fc.nat(), fc.nat()), { nil: undefined }),
       ({ artifacts, chunks }, end, cut) => {
         const aggregation = new StreamAggregator({ author: "r" });
-        const said: StreamResponse[] = [...chunks];
+        const responses: StreamResponse[] = [...chunks];
         if (cut) {
-          // What comes between two places is missed, and stands in the task with which the stream goes on.
+          // The chunks between both positions are missed. They are contained in the task that resumes the
+          // stream.
           const [from, to] = cut.map((at) => at % (chunks.length + 1)).toSorted((a, b) => a - b) as [
             number,
             number,
           ];
-          said.splice(from, to - from, foldTask(chunks.slice(0, to), "TASK_STATE_WORKING"));
+          responses.splice(from, to - from, foldTask(chunks.slice(0, to), "TASK_STATE_WORKING"));
         }
         if (end === "status")
-          said.push({ statusUpdate: { ...taskIds, status: { state: "TASK_STATE_COMPLETED" } } });
-        if (end === "task") said.push(foldTask(chunks, "TASK_STATE_COMPLETED"));
-        const events = [...said.flatMap((one) => aggregation.process(one)), ...aggregation.finish()];
+          responses.push({ statusUpdate: { ...taskIds, status: { state: "TASK_STATE_COMPLETED" } } });
+        if (end === "task") responses.push(foldTask(chunks, "TASK_STATE_COMPLETED"));
+        const events = [...responses.flatMap((one) => aggregation.process(one)), ...aggregation.finish()];
 
         const ids = events.flatMap(
           ({ customMetadata }) => (customMetadata?.["a2a:artifact_ids"] as string[]) ?? [],
         );
         expect(ids.toSorted()).toEqual(artifacts.map((_, id) => `A${id}`).toSorted());
-        const whole = renderTexts(events, false);
+        const storedTexts = renderTexts(events, false);
         for (const { pieces } of artifacts)
-          expect(whole.replaceAll(/[|*]/g, "")).toContain(joinPieces(pieces).replaceAll(/[|*]/g, ""));
+          expect(storedTexts.replaceAll(/[|*]/g, "")).toContain(joinPieces(pieces).replaceAll(/[|*]/g, ""));
         const length = artifacts.reduce((sum, { pieces }) => sum + joinPieces(pieces).length, 0);
         expect(joinTexts(events, false)).toHaveLength(length);
       },
@@ -109,7 +110,7 @@ it("keeps each artifact once, whatever comes between, and is cut where it may", 
   );
 });
 
-it("shows those who watch each character once, also behind a cut", () => {
+it("emits each character once, even after an interruption", () => {
   const single = arbitraryStreams.filter(
     ({ artifacts: [one], chunks }) => one?.pieces.length === chunks.length,
   );
@@ -120,11 +121,11 @@ it("shows those who watch each character once, also behind a cut", () => {
         number,
         number,
       ];
-      const said: StreamResponse[] = [...chunks];
-      said.splice(from, to - from, foldTask(chunks.slice(0, to), "TASK_STATE_WORKING"));
-      const events = [...said.flatMap((each) => aggregation.process(each)), ...aggregation.finish()];
+      const responses: StreamResponse[] = [...chunks];
+      responses.splice(from, to - from, foldTask(chunks.slice(0, to), "TASK_STATE_WORKING"));
+      const events = [...responses.flatMap((each) => aggregation.process(each)), ...aggregation.finish()];
       const text = joinPieces(one?.pieces ?? []);
-      // One that comes whole at once is not shown in pieces.
+      // An artifact that arrives in one chunk has no partial events.
       const isAtOnce = chunks.length === 1 && one?.isClosed;
       expect(joinTexts(events, true)).toBe(isAtOnce ? "" : text);
       expect(joinTexts(events, false)).toBe(text);

@@ -5,9 +5,9 @@ import { StreamAggregator } from "./stream-aggregator.ts";
 
 const taskIds = { taskId: "T", contextId: "C" };
 
-/** `a1:Hel a` is a chunk of a1 that appends; `l` is the last one. */
-function parseChunk(said: string, metadata?: JsonObject): StreamResponse {
-  const [, artifactId = "", text = "", flags = ""] = /^(\w+):(.*?)(?: (a?l?))?$/.exec(said) ?? [];
+/** Parses a chunk: `a1:Hel a` appends to artifact a1, and `l` marks the last chunk. */
+function parseChunk(notation: string, metadata?: JsonObject): StreamResponse {
+  const [, artifactId = "", text = "", flags = ""] = /^(\w+):(.*?)(?: (a?l?))?$/.exec(notation) ?? [];
   return createChunk(artifactId, [{ text }], flags, metadata);
 }
 
@@ -40,34 +40,34 @@ const createTask = (state: TaskState, artifacts: Artifact[] = []): StreamRespons
 const completed = createStatusUpdate("TASK_STATE_COMPLETED");
 const createThoughtPart = (text: string): Part => ({ text, metadata: { adk_thought: true } });
 
-function aggregateEvents(said: readonly StreamResponse[]): AdkEvent[] {
+function aggregateEvents(responses: readonly StreamResponse[]): AdkEvent[] {
   const aggregation = new StreamAggregator({ author: "r", newId: () => "mock" });
-  return [...said.flatMap((one) => aggregation.process(one)), ...aggregation.finish()];
+  return [...responses.flatMap((one) => aggregation.process(one)), ...aggregation.finish()];
 }
 
-/** p(…) is partial, F(…) is kept, T ends the turn. */
-function summarizeEvents(said: readonly StreamResponse[]): string {
-  return aggregateEvents(said)
+/** Summarizes events: p(…) is partial, F(…) is stored, and T ends the turn. */
+function summarizeEvents(responses: readonly StreamResponse[]): string {
+  return aggregateEvents(responses)
     .map(({ partial, content, turnComplete }) => {
       const texts = content?.parts?.map(({ text, thought: isThought }) => (isThought ? `*${text}*` : text));
-      const what = texts ? `${partial ? "p" : "F"}(${texts.join("|")})` : "";
-      return what + (turnComplete ? "T" : "");
+      const summary = texts ? `${partial ? "p" : "F"}(${texts.join("|")})` : "";
+      return summary + (turnComplete ? "T" : "");
     })
     .join(" ");
 }
 
-describe("the chunks of a peer, as events of a session", () => {
+describe("the chunks of a peer as session events", () => {
   const yes = { adk_partial: true };
   const no = { adk_partial: false };
 
-  it.each<[title: string, said: StreamResponse[], expected: string]>([
+  it.each<[title: string, responses: StreamResponse[], expected: string]>([
     [
-      "marked as partial or whole [G01]",
+      "marked as partial or complete [G01]",
       [parseChunk("a1:Hel", yes), parseChunk("a1:lo", yes), parseChunk("a1:Hello", no), completed],
       "p(Hel) p(lo) F(Hello) T",
     ],
     [
-      "a task in their place [G02]",
+      "replaced by a task [G02]",
       [
         parseChunk("a1:ignore me"),
         createTask("TASK_STATE_COMPLETED", [{ artifactId: "a2", parts: [{ text: "done" }] }]),
@@ -75,12 +75,12 @@ describe("the chunks of a peer, as events of a session", () => {
       "p(ignore me) F(done)T",
     ],
     [
-      "a snapshot between them [G03]",
+      "with a snapshot in between [G03]",
       [parseChunk("a1:foo a"), createTask("TASK_STATE_WORKING"), parseChunk("a1:bar a"), completed],
       "p(foo) p(bar) F(bar) T",
     ],
     [
-      "a snapshot that has what was missed",
+      "with a snapshot that contains missed chunks",
       [
         parseChunk("a1:foo a"),
         createTask("TASK_STATE_WORKING", [{ artifactId: "a1", parts: [{ text: "foo and " }] }]),
@@ -105,17 +105,17 @@ describe("the chunks of a peer, as events of a session", () => {
       "p(Foo) p(Bar) p(Baz) F(Bar) F(FooBaz) T",
     ],
     [
-      "with a last one that grows [G07]",
+      "with a last chunk that grows [G07]",
       [parseChunk("a1:Hel a"), parseChunk("a1:lo al"), parseChunk("a2:bar a"), completed],
       "p(Hel) p(lo) F(Hello) p(bar) F(bar) T",
     ],
     [
-      "with a last one that replaces [G08]",
+      "with a last chunk that replaces [G08]",
       [parseChunk("a1:Hel a"), parseChunk("a1:Hello l"), parseChunk("a2:bar a"), completed],
       "p(Hel) F(Hello) p(bar) F(bar) T",
     ],
     [
-      "of which one is whole [G09]",
+      "of which one is complete [G09]",
       [parseChunk("a1:Hello l"), parseChunk("a2:bar a"), completed],
       "F(Hello) p(bar) F(bar) T",
     ],
@@ -140,18 +140,18 @@ describe("the chunks of a peer, as events of a session", () => {
       ],
       "p(*t1*) p(x1) p(*t2*) p(x2) F(*t1*|x1|*t2*|x2) T",
     ],
-    ["that are cut off [J14]", [parseChunk("a1:Hel a"), parseChunk("a1:lo a")], "p(Hel) p(lo) F(Hello)"],
+    ["without an end [J14]", [parseChunk("a1:Hel a"), parseChunk("a1:lo a")], "p(Hel) p(lo) F(Hello)"],
     [
-      "told whole, and again in the task that ends it",
+      "complete, and repeated in the final task",
       [
         parseChunk("a1:Hello l"),
         createTask("TASK_STATE_COMPLETED", [{ artifactId: "a1", parts: [{ text: "Hello" }] }]),
       ],
       "F(Hello) T",
     ],
-  ])("%s", (_, said, expected) => expect(summarizeEvents(said)).toBe(expected));
+  ])("%s", (_, responses, expected) => expect(summarizeEvents(responses)).toBe(expected));
 
-  it("keep what they say beside their content, and whose task they are of", () => {
+  it("keep their metadata and the ids of their task", () => {
     const usage = { adk_usage_metadata: { totalTokenCount: 3 } };
     const [, , whole] = aggregateEvents([
       parseChunk("a1:a a", { adk_custom_metadata: { k: 1 } }),
@@ -171,24 +171,24 @@ describe("the chunks of a peer, as events of a session", () => {
     });
   });
 
-  it("tell a call once, though it comes again in the status [J16]", () => {
+  it("contain a call once, even if the status repeats it [J16]", () => {
     const call: Part = {
       data: { id: "c", name: "f", args: {} },
       metadata: { adk_type: "function_call", adk_is_long_running: true },
     };
-    const said = aggregateEvents([
+    const events = aggregateEvents([
       createChunk("a1", [{ text: "Hm." }, call], "l"),
       createStatusUpdate("TASK_STATE_INPUT_REQUIRED", [call]),
     ]);
-    expect(said).toMatchObject([
+    expect(events).toMatchObject([
       { content: { parts: [{ text: "Hm." }, { functionCall: { id: "c" } }] }, longRunningToolIds: ["c"] },
       { turnComplete: true },
     ]);
-    expect(said[1]).not.toHaveProperty("content");
-    expect(said[1]).not.toHaveProperty("longRunningToolIds");
+    expect(events[1]).not.toHaveProperty("content");
+    expect(events[1]).not.toHaveProperty("longRunningToolIds");
   });
 
-  it("end with the actions of a status that says nothing else [J13]", () => {
+  it("end with the actions of a status without content [J13]", () => {
     const end: StreamResponse = {
       statusUpdate: {
         ...taskIds,

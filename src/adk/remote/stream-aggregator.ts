@@ -8,7 +8,7 @@ import {
   type Task,
   type TaskArtifactUpdateEvent,
 } from "../../protocol/index.ts";
-import { toA2aMetadataKey, toAdkMetadataKey } from "../metadata.ts";
+import { PARTIAL_KEY, toA2aMetadataKey } from "../metadata.ts";
 import { type SessionEventOptions, toSessionEvent } from "../session-event.ts";
 import type { AdkEvent } from "../types.ts";
 import {
@@ -20,50 +20,50 @@ import {
   TASK_ID_KEY,
 } from "./custom-metadata.ts";
 
-const PARTIAL_KEY = toAdkMetadataKey("partial");
-
 interface TaskIds {
   readonly taskId: string;
   readonly contextId: string;
 }
 
 /**
- * What a peer streams as events of a session: each chunk as it comes, which no session keeps (`partial`), and every
- * artifact once as a whole, which one does. It is whole when the peer says so, and at the latest at the end of the turn.
- * One aggregation per request.
+ * Converts the stream of a peer to session events. Each chunk becomes a partial event, which is not stored in
+ * the session. Each artifact also becomes one complete event, which is stored. An artifact is complete when
+ * the peer marks it so, or at the end of the turn.
+ *
+ * Every request uses a new aggregator.
  */
 export class StreamAggregator {
   readonly #options: SessionEventOptions;
-  /** Artifacts that are not told as a whole yet; the one that grew last stands last. */
+  /** Artifacts without a complete event, in the order of their last update. */
   readonly #openArtifacts = new Map<string, Artifact>();
-  /** What was told as a whole, as JSON; undefined for what was told before this request. */
+  /** Content of each completed artifact as JSON, or `undefined` for artifacts of earlier requests. */
   readonly #emittedArtifacts = new Map<string, string | undefined>();
   readonly #seenCallKeys = new Set<string>();
   #taskIds: TaskIds = { taskId: "", contextId: "" };
 
-  /** `known`: the artifacts of the task that the session has already. */
+  /** `known` lists the task's artifacts that the session already contains. */
   constructor(options: SessionEventOptions, known: readonly string[] = []) {
     this.#options = options;
     for (const id of known) this.#emittedArtifacts.set(id, undefined);
   }
 
-  /** Which task, in which conversation, the session is to remember. */
+  /** Returns custom metadata with the task id and context id of the peer. */
   get taskMetadata(): Record<string, string> {
     const { taskId, contextId } = this.#taskIds;
     return { ...(taskId && { [TASK_ID_KEY]: taskId }), ...(contextId && { [CONTEXT_ID_KEY]: contextId }) };
   }
 
-  process(said: StreamResponse): AdkEvent[] {
-    if ("message" in said) return [...this.finish(), ...this.#toSessionEvents(said)];
-    if ("task" in said) return this.#processTask(said.task);
-    if ("artifactUpdate" in said) return this.#processArtifactUpdate(said.artifactUpdate);
-    const { taskId, contextId, status } = said.statusUpdate;
+  process(response: StreamResponse): AdkEvent[] {
+    if ("message" in response) return [...this.finish(), ...this.#toSessionEvents(response)];
+    if ("task" in response) return this.#processTask(response.task);
+    if ("artifactUpdate" in response) return this.#processArtifactUpdate(response.artifactUpdate);
+    const { taskId, contextId, status } = response.statusUpdate;
     this.#taskIds = { taskId, contextId };
     const isOver = isTerminal(status.state) || isInterrupted(status.state);
-    return [...(isOver ? this.finish() : []), ...this.#toSessionEvents(said)];
+    return [...(isOver ? this.finish() : []), ...this.#toSessionEvents(response)];
   }
 
-  /** What is not told yet: the stream is over, whatever ended it. */
+  /** Emits the complete events of all open artifacts when the stream has ended, for any reason. */
   finish(): AdkEvent[] {
     const artifacts = [...this.#openArtifacts.values()];
     return artifacts.flatMap((artifact) => this.#emitCompleteArtifact(artifact));
@@ -76,7 +76,7 @@ export class StreamAggregator {
     const events = this.#toSessionEvents({ artifactUpdate: update });
     const isMarked = typeof metadata?.[PARTIAL_KEY] === "boolean";
     if (isMarked) {
-      // The peer tells the whole itself, or will.
+      // If the peer marks partial content explicitly, it also sends the complete artifact.
       for (const event of events) if (!event.partial) this.#recordEmitted(event, artifact);
       return events;
     }
@@ -90,12 +90,12 @@ export class StreamAggregator {
 
   #updateOpenArtifact({ artifact, append, metadata }: TaskArtifactUpdateEvent): Artifact {
     const { artifactId, parts } = artifact;
-    const known = this.#openArtifacts.get(artifactId);
-    // An end without parts takes nothing away.
-    const before = append || parts.length === 0 ? known : undefined;
-    const grown: Artifact = { ...artifact, parts: before?.parts ?? [] };
-    const said = { ...before?.metadata, ...artifact.metadata, ...metadata };
-    if (Object.keys(said).length > 0) grown.metadata = said;
+    const existing = this.#openArtifacts.get(artifactId);
+    // A last chunk without parts does not remove the existing content.
+    const previous = append || parts.length === 0 ? existing : undefined;
+    const grown: Artifact = { ...artifact, parts: previous?.parts ?? [] };
+    const mergedMetadata = { ...previous?.metadata, ...artifact.metadata, ...metadata };
+    if (Object.keys(mergedMetadata).length > 0) grown.metadata = mergedMetadata;
     for (const part of parts) appendPart(grown.parts, part);
     this.#openArtifacts.delete(artifactId);
     if (grown.parts.length > 0) this.#openArtifacts.set(artifactId, grown);
@@ -112,7 +112,10 @@ export class StreamAggregator {
     return events;
   }
 
-  /** The whole task takes the place of what was streamed of it; what was told as a whole is not told again. */
+  /**
+   * Processes a task snapshot, which replaces the streamed artifacts. Artifacts that were already completed
+   * are not emitted again.
+   */
   #processTask(task: Task): AdkEvent[] {
     this.#taskIds = { taskId: task.id, contextId: task.contextId };
     const streamed = new Map(this.#openArtifacts);
@@ -125,19 +128,19 @@ export class StreamAggregator {
       for (const event of events) this.#recordEmitted(event, ...artifacts);
       return events;
     }
-    const news: Artifact[] = [];
+    const changed: Artifact[] = [];
     for (const artifact of artifacts) {
       this.#openArtifacts.set(artifact.artifactId, { ...artifact, parts: artifact.parts.slice() });
       const parts = computeAddedParts(streamed.get(artifact.artifactId)?.parts ?? [], artifact.parts);
-      if (parts.length > 0) news.push({ ...artifact, parts });
+      if (parts.length > 0) changed.push({ ...artifact, parts });
     }
-    return this.#toSessionEvents({ task: { ...task, artifacts: news } });
+    return this.#toSessionEvents({ task: { ...task, artifacts: changed } });
   }
 
   #isEmitted({ artifactId, parts }: Artifact): boolean {
     if (!this.#emittedArtifacts.has(artifactId)) return false;
-    const told = this.#emittedArtifacts.get(artifactId);
-    return told === undefined || told === JSON.stringify(mergeAdjacentParts(parts));
+    const emitted = this.#emittedArtifacts.get(artifactId);
+    return emitted === undefined || emitted === JSON.stringify(mergeAdjacentParts(parts));
   }
 
   #recordEmitted(event: AdkEvent, ...artifacts: readonly Artifact[]): void {
@@ -150,19 +153,22 @@ export class StreamAggregator {
     );
   }
 
-  #toSessionEvents(said: StreamResponse): AdkEvent[] {
-    const event = toSessionEvent(said, this.#options);
+  #toSessionEvents(response: StreamResponse): AdkEvent[] {
+    const event = toSessionEvent(response, this.#options);
     if (!event) return [];
-    // What is not kept must not move anything either.
+    // Partial events are not stored, so they must not trigger actions either.
     if (event.partial) delete event.actions;
     else this.#removeRepeatedCalls(event);
-    const state = getTaskState(said);
+    const state = getTaskState(response);
     if (state && isInterrupted(state)) setCustomMetadata(event, TASK_STATE_KEY, state);
-    if ("message" in said) setCustomMetadata(event, MESSAGE_ID_KEY, said.message.messageId);
+    if ("message" in response) setCustomMetadata(event, MESSAGE_ID_KEY, response.message.messageId);
     return [event];
   }
 
-  /** Calls, and answers to calls, that stand in an artifact may stand in the status again. */
+  /**
+   * Removes duplicate calls and responses, because a peer may send them in an artifact and again in the
+   * status.
+   */
   #removeRepeatedCalls(event: AdkEvent): void {
     const parts = event.content?.parts ?? [];
     const kept = parts.filter(({ functionCall, functionResponse }) => {
@@ -176,19 +182,19 @@ export class StreamAggregator {
     if (kept.length === parts.length) return;
     if (kept.length === 0) delete event.content;
     else event.content = { role: "model", parts: kept };
-    const called = new Set(kept.map(({ functionCall }) => functionCall?.id));
-    const waiting = event.longRunningToolIds?.filter((id) => called.has(id));
-    if (waiting?.length) event.longRunningToolIds = waiting;
+    const keptCallIds = new Set(kept.map(({ functionCall }) => functionCall?.id));
+    const longRunningToolIds = event.longRunningToolIds?.filter((id) => keptCallIds.has(id));
+    if (longRunningToolIds?.length) event.longRunningToolIds = longRunningToolIds;
     else delete event.longRunningToolIds;
   }
 }
 
-function getTaskState(said: StreamResponse): Task["status"]["state"] | undefined {
-  if ("task" in said) return said.task.status.state;
-  return "statusUpdate" in said ? said.statusUpdate.status.state : undefined;
+function getTaskState(response: StreamResponse): Task["status"]["state"] | undefined {
+  if ("task" in response) return response.task.status.state;
+  return "statusUpdate" in response ? response.statusUpdate.status.state : undefined;
 }
 
-/** ADK Go leaves its partial artifact behind with nothing in it. */
+/** Returns true for the empty partial artifact that ADK for Go leaves behind. */
 function isEmptiedPartial({ parts, metadata }: Artifact): boolean {
   return parts.every((part) => {
     const isPartial = metadata?.[PARTIAL_KEY] === true || part.metadata?.[PARTIAL_KEY] === true;
@@ -202,15 +208,18 @@ function mergeAdjacentParts(parts: readonly Part[]): Part[] {
   return result;
 }
 
-/** What `after` has beyond `before`; nothing when it has not grown out of it. */
+/**
+ * Returns the parts of `after` that were added to `before`. Returns an empty list if `after` does not start
+ * with `before`.
+ */
 function computeAddedParts(before: readonly Part[], after: readonly Part[]): Part[] {
-  const old = mergeAdjacentParts(before);
+  const previous = mergeAdjacentParts(before);
   const rest = mergeAdjacentParts(after);
-  for (const [at, part] of old.entries()) {
+  for (const [index, part] of previous.entries()) {
     const next = rest.shift();
     if (!next) return [];
     if (JSON.stringify(next) === JSON.stringify(part)) continue;
-    const isLast = at === old.length - 1;
+    const isLast = index === previous.length - 1;
     if (!isLast || !("text" in part) || !("text" in next) || !next.text.startsWith(part.text)) return [];
     return [{ ...next, text: next.text.slice(part.text.length) }, ...rest];
   }

@@ -2,14 +2,14 @@ import { type InvocationContext, StreamingMode } from "@google/adk";
 import type { AdkEvent } from "../types.ts";
 
 /**
- * True when an agent runs as a tool, as far as it can see that: ADK's `AgentTool` runs it as an app of its own name, and
- * without streaming. It takes the last event for the answer, and of that only the text.
+ * Returns true if an agent appears to run as a tool. `AgentTool` runs the agent as an app with the agent's
+ * name, without streaming, and uses only the text of the last event as the result.
  */
 export function isRunningAsTool(name: string, { session, runConfig }: InvocationContext): boolean {
   return session.appName === name && runConfig?.streamingMode !== StreamingMode.SSE;
 }
 
-/** Puts the end of a turn onto the last thing that was said in it, when the end itself says nothing. */
+/** Merges an empty turn end into the event before it. */
 export async function* mergeTurnEnd(
   events: AsyncIterable<AdkEvent>,
 ): AsyncGenerator<AdkEvent, void, undefined> {

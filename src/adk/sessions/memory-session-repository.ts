@@ -6,17 +6,20 @@ interface EventRow {
   readonly json: string;
 }
 
-/** Names and values as JSON. */
+/** State values as JSON, by name. */
 type StateMap = Map<string, string>;
 
 interface MemorySessionRow extends SessionRow {
   updated: number;
-  /** By their ids; one that comes again keeps its place. */
+  /** Events by id. An event with a known id keeps its position. */
   readonly events: Map<string, EventRow>;
   state: StateMap | undefined;
 }
 
-/** The tables in memory. Of sessions, and of users who have state, those that were used longest ago are forgotten. */
+/**
+ * Session repository in memory. When the limit is exceeded, it evicts the least recently used sessions and
+ * user states.
+ */
 export class MemorySessionRepository implements SessionRepository {
   readonly #sessions: LruCache<MemorySessionRow>;
   readonly #userStates: LruCache<StateMap>;
@@ -81,13 +84,13 @@ export class MemorySessionRepository implements SessionRepository {
   *listState(session: SessionRow): Generator<readonly [name: string, json: string], void, undefined> {
     const { app, user, state } = session as MemorySessionRow;
     if (state) yield* state;
-    const ofApp = this.#appStates.get(app);
-    if (ofApp) yield* ofApp;
-    const ofUser = this.#userStates.get(encodeKey(app, user));
-    if (ofUser) yield* ofUser;
+    const appState = this.#appStates.get(app);
+    if (appState) yield* appState;
+    const userState = this.#userStates.get(encodeKey(app, user));
+    if (userState) yield* userState;
   }
 
-  /** What is asked here does not fail in the middle. */
+  /** Runs `work` without a rollback, because operations in memory do not fail halfway. */
   runTransaction<T>(work: () => T): T {
     return work();
   }
@@ -108,7 +111,7 @@ export class MemorySessionRepository implements SessionRepository {
   }
 }
 
-/** One string for several, which no others make. */
+/** Returns a unique string for a combination of names. */
 function encodeKey(app: string, user: string, id = ""): string {
   return `${app.length}:${user.length}:${app}${user}${id}`;
 }

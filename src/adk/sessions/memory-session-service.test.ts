@@ -8,7 +8,7 @@ const createSessionKey = (sessionId: string): { appName: string; userId: string;
   sessionId,
 });
 
-it("forgets the sessions that were used longest ago, and keeps those in use", async () => {
+it("evicts the least recently used sessions and keeps the ones in use", async () => {
   const service = new MemorySessionService({ maxSessions: 10 });
   await service.createSession(createSessionKey("in use"));
   for (let at = 0; at < 100; at++) {
@@ -25,7 +25,7 @@ it("forgets the sessions that were used longest ago, and keeps those in use", as
   expect(await service.getSession(createSessionKey("s1"))).toBeUndefined();
 });
 
-it("keeps what it was given, whatever becomes of the objects", async () => {
+it("keeps stored values when the original objects change", async () => {
   const service = new MemorySessionService();
   const session = await service.createSession({ ...createSessionKey("s"), state: { list: [1] } });
   const event = createTextEvent("one", 1, { more: [2] });
@@ -33,11 +33,11 @@ it("keeps what it was given, whatever becomes of the objects", async () => {
   session.events[0]?.content?.parts?.push({ text: "forged" });
   (session.state["list"] as number[]).push(3);
   (session.state["more"] as number[]).push(3);
-  const kept = await service.getSession(createSessionKey("s"));
-  expect(kept?.events[0]?.content?.parts).toEqual([{ text: "one" }]);
-  expect(kept?.state).toEqual({ list: [1], more: [2] });
+  const stored = await service.getSession(createSessionKey("s"));
+  expect(stored?.events[0]?.content?.parts).toEqual([{ text: "one" }]);
+  expect(stored?.state).toEqual({ list: [1], more: [2] });
 });
 
-it("wants room for two sessions at least", () => {
+it("requires a limit of at least two sessions", () => {
   expect(() => new MemorySessionService({ maxSessions: 1 })).toThrow(/at least 2/);
 });

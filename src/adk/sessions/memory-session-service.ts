@@ -1,14 +1,17 @@
 import { MemorySessionRepository } from "./memory-session-repository.ts";
 import { RepositorySessionService } from "./repository-session-service.ts";
 
+/** Options of `MemorySessionService`. */
 export interface MemorySessionOptions {
-  /** How many sessions are kept: 10,000 unless told. */
+  /** Maximum number of sessions to keep. Default: 10,000. */
   readonly maxSessions?: number;
 }
 
 /**
- * ADK sessions in the memory of this process, in all else like those of `SqliteSessionService`. Bounded: beyond
- * `maxSessions` those that were used longest ago are forgotten, at the earliest when half as many others were used since.
+ * ADK session service in memory. Apart from durability, it behaves like `SqliteSessionService`.
+ *
+ * When there are more than `maxSessions` sessions, the least recently used ones are evicted. A session is
+ * kept at least until half as many other sessions have been used.
  */
 export class MemorySessionService extends RepositorySessionService {
   readonly #repository: MemorySessionRepository;
@@ -16,7 +19,7 @@ export class MemorySessionService extends RepositorySessionService {
   constructor({ maxSessions = 10_000 }: MemorySessionOptions = {}) {
     super();
     if (!Number.isInteger(maxSessions) || maxSessions < 2) {
-      throw new RangeError(`maxSessions is ${maxSessions}; make it a whole number of at least 2.`);
+      throw new RangeError(`"maxSessions" is ${maxSessions}. Use an integer of at least 2.`);
     }
     this.#repository = new MemorySessionRepository(maxSessions);
   }

@@ -14,9 +14,9 @@ import {
 } from "@google/adk";
 import type { SessionRow, SessionRepository, StateLevel } from "./session-repository.ts";
 
-/** ADK sessions in tables, wherever those are. */
+/** ADK session service that stores its data in a session repository. */
 export abstract class RepositorySessionService extends BaseSessionService {
-  /** The state that was written through a session object: what ADK compares the age of a write with. */
+  /** State written through each session object, from which ADK detects stale writes. */
   readonly #writtenStates = new WeakMap<Session, Session>();
 
   protected abstract getRepository(): SessionRepository;
@@ -24,14 +24,14 @@ export abstract class RepositorySessionService extends BaseSessionService {
   override async createSession(request: CreateSessionRequest): Promise<Session> {
     const { appName, userId, state = {} } = request;
     const id = request.sessionId || randomUUID();
-    const rows = this.getRepository();
-    const written = toStateEntries(Object.entries(state));
-    const row = rows.runTransaction(() => {
-      if (rows.findSession(appName, userId, id)) {
-        throw new Error(`Session ${id} exists already; get it, or create one with another id.`);
+    const repository = this.getRepository();
+    const entries = toStateEntries(Object.entries(state));
+    const row = repository.runTransaction(() => {
+      if (repository.findSession(appName, userId, id)) {
+        throw new Error(`Session ${id} already exists. Get it, or create a session with another id.`);
       }
-      const added = rows.addSession(appName, userId, id, Date.now());
-      this.#writeState(added, written);
+      const added = repository.addSession(appName, userId, id, Date.now());
+      this.#writeState(added, entries);
       return added;
     });
     return this.#toSession(row, []);
@@ -43,23 +43,23 @@ export abstract class RepositorySessionService extends BaseSessionService {
     sessionId,
     config,
   }: GetSessionRequest): Promise<Session | undefined> {
-    const rows = this.getRepository();
-    const row = rows.findSession(appName, userId, sessionId);
+    const repository = this.getRepository();
+    const row = repository.findSession(appName, userId, sessionId);
     if (!row) return undefined;
-    const jsons = rows.listEvents(row, config?.afterTimestamp ?? 0, config?.numRecentEvents || -1);
+    const jsons = repository.listEvents(row, config?.afterTimestamp ?? 0, config?.numRecentEvents || -1);
     return this.#toSession(
       row,
       jsons.map((json) => JSON.parse(json) as Event),
     );
   }
 
-  /** Without events and without state, as ADK's in-memory service has it. */
+  /** Lists sessions without their events and state, like ADK's in-memory service. */
   override async listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse> {
-    const rows = this.getRepository();
+    const repository = this.getRepository();
     const { appName, userId, limit, page, order } = request;
-    const totalItems = rows.countSessions(appName, userId);
+    const totalItems = repository.countSessions(appName, userId);
     const offset = limit !== undefined && page !== undefined ? (page - 1) * limit : (request.offset ?? 0);
-    const found = rows.listSessions(appName, userId, order, limit ?? -1, offset);
+    const found = repository.listSessions(appName, userId, order, limit ?? -1, offset);
     const sessions = found.map((row) =>
       createSession({ id: row.id, appName, userId: row.user, lastUpdateTime: row.updated }),
     );
@@ -74,16 +74,16 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }
 
   override async deleteSession({ appName, userId, sessionId }: DeleteSessionRequest): Promise<void> {
-    const rows = this.getRepository();
-    rows.runTransaction(() => {
-      const row = rows.findSession(appName, userId, sessionId);
-      if (row) rows.deleteSession(row);
+    const repository = this.getRepository();
+    repository.runTransaction(() => {
+      const row = repository.findSession(appName, userId, sessionId);
+      if (row) repository.deleteSession(row);
     });
   }
 
   /**
-   * The caller's session has the event once the tables have it. What others wrote meanwhile is not brought into that
-   * session: a run goes on with the conversation that it began with.
+   * Stores an event and then adds it to the given session object. Events that other runs stored in the
+   * meantime are not added, so a run continues with the conversation that it started with.
    */
   override async appendEvent(request: AppendEventRequest): Promise<Event> {
     if (request.event.partial) return request.event;
@@ -91,11 +91,14 @@ export abstract class RepositorySessionService extends BaseSessionService {
     const { appName, userId, id } = session;
     const { event, state } = await this.#prepareEvent(request);
     const json = JSON.stringify(event);
-    const rows = this.getRepository();
-    rows.runTransaction(() => {
-      const row = rows.findSession(appName, userId, id);
-      if (!row) throw new Error(`Session ${id} is gone; nothing can be added to it.`);
-      rows.addEvent(row, event.id, event.timestamp, json);
+    const repository = this.getRepository();
+    repository.runTransaction(() => {
+      const row = repository.findSession(appName, userId, id);
+      if (!row)
+        throw new Error(
+          `Session ${id} does not exist, so the event was not stored. Create the session first.`,
+        );
+      repository.addEvent(row, event.id, event.timestamp, json);
       this.#writeState(row, state);
     });
     await super.appendEvent({ session, event });
@@ -103,31 +106,36 @@ export abstract class RepositorySessionService extends BaseSessionService {
     return event;
   }
 
-  /** Leaves temporary state out of the event, and a value that a younger one has replaced as it is. */
+  /** Removes temporary state from an event, and values that a newer event has already replaced. */
   async #prepareEvent({
     session,
     event,
   }: AppendEventRequest): Promise<{ event: Event; state: StateEntry[] }> {
     const isPlain = Object.keys(event.actions?.stateDelta ?? {}).length === 0;
     if (isPlain) return { event, state: [] };
-    const written = this.#getWrittenState(session);
-    const judged = await super.appendEvent({ session: written, event });
-    written.events.length = 0;
-    const names = Object.keys(judged.actions?.stateDelta ?? {});
-    return { event: judged, state: toStateEntries(names.map((name) => [name, written.state[name]])) };
+    const writtenSession = this.#getWrittenState(session);
+    const storedEvent = await super.appendEvent({ session: writtenSession, event });
+    writtenSession.events.length = 0;
+    const names = Object.keys(storedEvent.actions?.stateDelta ?? {});
+    return {
+      event: storedEvent,
+      state: toStateEntries(names.map((name) => [name, writtenSession.state[name]])),
+    };
   }
 
   #getWrittenState(session: Session): Session {
-    let written = this.#writtenStates.get(session);
-    if (!written) {
-      written = createSession({ id: session.id, appName: session.appName });
-      this.#writtenStates.set(session, written);
+    let writtenSession = this.#writtenStates.get(session);
+    if (!writtenSession) {
+      writtenSession = createSession({ id: session.id, appName: session.appName });
+      this.#writtenStates.set(session, writtenSession);
     }
-    return written;
+    return writtenSession;
   }
 
-  /** `app:` state belongs to everybody of an app, `user:` state to all sessions of a user, `temp:` state to nobody. */
-  /** `app:` state belongs to everybody of an app, `user:` state to all sessions of a user, `temp:` state to nobody. */
+  /**
+   * Stores state by its prefix. `app:` state is shared by all sessions of an app and `user:` state by all
+   * sessions of a user. `temp:` state is never stored.
+   */
   #writeState(row: SessionRow, state: readonly StateEntry[]): void {
     for (const [name, json] of state) this.getRepository().setState(row, parseStateLevel(name), name, json);
   }
@@ -135,7 +143,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
   #toSession(row: SessionRow, events: Event[]): Session {
     const state: Record<string, unknown> = {};
     for (const [name, json] of this.getRepository().listState(row)) {
-      // Not by assignment: a name like `__proto__` is a name.
+      // Defines the property, because an assignment to a name like `__proto__` would have a side effect.
       Object.defineProperty(state, name, {
         value: JSON.parse(json),
         writable: true,
@@ -148,7 +156,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }
 }
 
-/** A name and its value; undefined for a value that is to be forgotten. */
+/** A state name and its value as JSON. `undefined` deletes the value. */
 type StateEntry = readonly [name: string, json: string | undefined];
 
 function toStateEntries(entries: readonly [string, unknown][]): StateEntry[] {

@@ -9,19 +9,15 @@ const arbitraryName = fc.oneof(
 
 describe("the session of a context", () => {
   it.each([
-    ["somebody unknown", { tenant: "", principal: "" }, "A2A_USER_C"],
-    ["somebody", { tenant: "", principal: "alice" }, "alice"],
-    ["somebody of a tenant", { tenant: "acme/eu", principal: "alice" }, "A2A_TENANT_acme%2Feu/alice"],
-    [
-      "somebody who calls himself nobody",
-      { tenant: "", principal: "A2A_USER_C" },
-      "A2A_PRINCIPAL_A2A_USER_C",
-    ],
-  ])("of %s belongs to them", (_, caller, userId) => {
+    ["an unauthenticated caller", { tenant: "", principal: "" }, "A2A_USER_C"],
+    ["a caller", { tenant: "", principal: "alice" }, "alice"],
+    ["a caller of a tenant", { tenant: "acme/eu", principal: "alice" }, "A2A_TENANT_acme%2Feu/alice"],
+    ["a caller with a reserved prefix", { tenant: "", principal: "A2A_USER_C" }, "A2A_PRINCIPAL_A2A_USER_C"],
+  ])("of %s belongs to that caller", (_, caller, userId) => {
     expect(deriveSessionKey("app", "C", caller)).toEqual({ appName: "app", userId, sessionId: "C" });
   });
 
-  it("is never that of another caller", () => {
+  it("never belongs to another caller", () => {
     const caller = fc.record({ tenant: arbitraryName, principal: arbitraryName });
     fc.assert(
       fc.property(caller, caller, arbitraryName, (one, other, contextId) => {

@@ -1,10 +1,12 @@
 import type { Caller } from "../../engine/index.ts";
-import type { SessionKey } from "../metadata.ts";
+import type { SessionKey } from "../types.ts";
 
 /**
- * Where the session of a context lives. The context is the session. Its user is the caller; somebody unknown is a
- * user of their own per context. Two callers never share a user: names that begin like one of ours are marked, and a
- * tenant stands before its users.
+ * Returns the session for a context. The context id is the session id, and the caller is the user. An
+ * unauthenticated caller becomes a separate user for each context.
+ *
+ * Two callers never share a user. Principals that start with the reserved prefix `A2A_` are escaped, and the
+ * tenant is part of the user id.
  */
 export function deriveSessionKey(
   appName: string,

@@ -6,15 +6,18 @@ export interface SessionRow {
   readonly updated: number;
 }
 
-/** Whose a piece of state is. */
+/** Scope of a state value. */
 export type StateLevel = "app" | "user" | "session";
 
-/** What a session service asks of its tables. What is kept is JSON, so that nobody changes it from outside. */
+/**
+ * Storage for a session service. Values are stored as JSON, so later changes to the original objects have no
+ * effect.
+ */
 export interface SessionRepository {
   findSession(app: string, user: string, id: string): SessionRow | undefined;
   addSession(app: string, user: string, id: string, now: number): SessionRow;
   countSessions(app: string, user: string | undefined): number;
-  /** `limit` -1: all. */
+  /** Lists sessions. A `limit` of -1 returns all sessions. */
   listSessions(
     app: string,
     user: string | undefined,
@@ -23,14 +26,14 @@ export interface SessionRepository {
     offset: number,
   ): readonly SessionRow[];
   deleteSession(session: SessionRow): void;
-  /** An event of a known id takes the place of the one that had it. */
+  /** Adds an event. An event with a known id is replaced. */
   addEvent(session: SessionRow, id: string, timestamp: number, json: string): void;
-  /** The last `limit` events (-1: all) since `since`, oldest first. */
+  /** Returns the last `limit` events since `since`, oldest first. A `limit` of -1 returns all events. */
   listEvents(session: SessionRow, since: number, limit: number): readonly string[];
-  /** Without a value the state is forgotten. */
+  /** Sets a state value, or deletes it if `json` is `undefined`. */
   setState(session: SessionRow, level: StateLevel, name: string, json: string | undefined): void;
-  /** What a session sees: its own, its user's and its app's. */
+  /** Returns the state visible to a session: the state of the session, its user, and its app. */
   listState(session: SessionRow): Iterable<readonly [name: string, json: string]>;
-  /** When `work` throws, nothing of it is kept. */
+  /** Runs `work` in a transaction. If `work` throws, all of its changes are rolled back. */
   runTransaction<T>(work: () => T): T;
 }

@@ -13,39 +13,39 @@ import { MikroORM, PostgreSqlDriver } from "@mikro-orm/postgresql";
 import { MemorySessionService } from "./memory-session-service.ts";
 import { SqliteSessionService } from "./sqlite-session-service.ts";
 
-/** Where a session service is not like the others. Whoever chooses one may want to know. */
+/** Differences in behavior between session services. */
 interface SessionServiceTraits {
-  /** What it resolved is there after a restart. */
+  /** Data survives a restart once the write has resolved. */
   readonly isDurable: boolean;
-  /** Events of one millisecond come back in the order in which they were added. */
+  /** Events with the same timestamp are returned in the order in which they were added. */
   readonly keepsOrderWithinMillisecond: boolean;
-  /** `afterTimestamp` includes the events of that very time. */
+  /** `afterTimestamp` includes events with exactly that timestamp. */
   readonly afterTimestampIsInclusive: boolean;
-  /** A list has the state of its sessions. */
+  /** `listSessions` returns the state of the sessions. */
   readonly listIncludesState: boolean;
-  /** `app:` and `user:` state that a session is created with is that of the app and the user, not its own only. */
+  /** `createSession` stores `app:` and `user:` state for the app and the user, not only for the session. */
   readonly sharesInitialState: boolean;
-  /** What a session object does not have of its session is brought into it by the next event that is added to it. */
+  /** `appendEvent` adds missing events of other runs to the session object. */
   readonly refreshesStaleSessions: boolean;
-  /** A value that a run has replaced already does not come back with an event that is late. */
+  /** A late event does not restore a value that its run has already replaced. */
   readonly ignoresStaleWrites: boolean;
-  /** `temp:` state is there for the rest of the run, not only until its next event. */
+  /** `temp:` state is kept until the end of the run, not only until the next event. */
   readonly keepsTemporaryState: boolean;
-  /** An event for a session that is gone, or never was, is an error. */
+  /** `appendEvent` rejects for a session that does not exist. */
   readonly rejectsMissingSession: boolean;
-  /** The first sessions of an app, and of a user, can be made at once. */
+  /** The first sessions of an app and a user can be created concurrently. */
   readonly supportsConcurrentCreation: boolean;
-  /** An id that is taken is an error; else the session that had it is gone. */
+  /** `createSession` rejects for an existing id instead of replacing the existing session. */
   readonly rejectsDuplicateId: boolean;
 }
 
 export interface SessionServiceCase {
   readonly name: string;
   readonly traits: SessionServiceTraits;
-  /** A service on `path`, if it is durable; another on the same path finds what this one has kept. */
+  /** Opens a service. A durable service finds the data of earlier services with the same `path`. */
   readonly open: (path: string) => BaseSessionService;
   readonly close: (service: BaseSessionService) => Promise<void>;
-  /** Before the first service is opened on a path, and after the last one is closed. */
+  /** Hooks that run before the first service on a path is opened and after the last one is closed. */
   readonly prepareStorage?: (path: string) => Promise<void>;
   readonly dropStorage?: (path: string) => Promise<void>;
 }
@@ -64,12 +64,15 @@ const DATABASE_TRAITS: SessionServiceTraits = {
   supportsConcurrentCreation: true,
 };
 
-/** It has no end of its own. */
+/** Closes the database connection, because `DatabaseSessionService` has no close method. */
 async function closeDatabase(service: BaseSessionService): Promise<void> {
   await (service as unknown as { orm?: { close(): Promise<void> } }).orm?.close();
 }
 
-/** A PostgreSQL in which the tests may make databases, such as `postgres://me@127.0.0.1:5432`; without one it is not tried. */
+/**
+ * URL of a PostgreSQL server on which tests may create databases, such as `postgres://me@127.0.0.1:5432`.
+ * Without this variable, the PostgreSQL tests are skipped.
+ */
 const POSTGRES_URL = process.env["COLLOQUY_POSTGRES"];
 
 function createPostgresCase(clientUrl: string): SessionServiceCase {
@@ -82,11 +85,12 @@ function createPostgresCase(clientUrl: string): SessionServiceCase {
   });
   return {
     name: "ADK's DatabaseSessionService in PostgreSQL",
-    // The rows of the app and of the user are there already for all but one of those who make them.
+    // When sessions are created concurrently, all but one fail because the rows of the app and user already
+    // exist.
     traits: { ...DATABASE_TRAITS, supportsConcurrentCreation: false },
     open: (path) => new DatabaseSessionService(settingsFor(path)),
     close: closeDatabase,
-    // It cannot make its database and its tables when several ask for them at once.
+    // `DatabaseSessionService` cannot create its database and tables concurrently.
     prepareStorage: async (path) => {
       const service = new DatabaseSessionService(settingsFor(path));
       await service.init();
@@ -101,7 +105,7 @@ function createPostgresCase(clientUrl: string): SessionServiceCase {
   };
 }
 
-/** A database for each folder that a test has made. */
+/** Returns a separate database name for the folder of each test. */
 function toDatabaseName(path: string): string {
   return basename(dirname(path)).replaceAll(/\W/g, "_").toLowerCase();
 }
@@ -160,7 +164,7 @@ export const SESSION_SERVICE_CASES: readonly SessionServiceCase[] = [
   ...(POSTGRES_URL ? [createPostgresCase(POSTGRES_URL)] : []),
 ];
 
-/** Opens services on one path of its own, until it is cleared. */
+/** Opens services on a temporary path until `cleanUp` is called. */
 export class SessionServiceHarness {
   readonly #case: SessionServiceCase;
   readonly #folder: string = mkdtempSync(join(tmpdir(), "colloquy-sessions-"));
@@ -195,7 +199,7 @@ export class SessionServiceHarness {
   }
 }
 
-/** An event that says `text`, which is also its id. */
+/** Returns an event whose text and id are both `text`. */
 export function createTextEvent(
   text: string,
   timestamp: number,

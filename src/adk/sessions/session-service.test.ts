@@ -73,7 +73,7 @@ describe.each(SESSION_SERVICE_CASES)("$name", (sessions) => {
     );
   });
 
-  it("gives recent events, and events since a time", async () => {
+  it("returns recent events, and events since a timestamp", async () => {
     await service.createSession(sessionKey);
     await appendEvents(
       service,
@@ -82,31 +82,31 @@ describe.each(SESSION_SERVICE_CASES)("$name", (sessions) => {
       createTextEvent("two", 20),
       createTextEvent("three", 30),
     );
-    const some = async (config: object): Promise<unknown> =>
+    const listTexts = async (config: object): Promise<unknown> =>
       listEventIds((await service.getSession({ ...sessionKey, config })) as Session);
-    expect(await some({ numRecentEvents: 2 })).toEqual(["two", "three"]);
-    expect(await some({ afterTimestamp: 15 })).toEqual(["two", "three"]);
-    expect(await some({ afterTimestamp: 15, numRecentEvents: 1 })).toEqual(["three"]);
-    expect(await some({ afterTimestamp: 20 })).toEqual(
+    expect(await listTexts({ numRecentEvents: 2 })).toEqual(["two", "three"]);
+    expect(await listTexts({ afterTimestamp: 15 })).toEqual(["two", "three"]);
+    expect(await listTexts({ afterTimestamp: 15, numRecentEvents: 1 })).toEqual(["three"]);
+    expect(await listTexts({ afterTimestamp: 20 })).toEqual(
       traits.afterTimestampIsInclusive ? ["two", "three"] : ["three"],
     );
   });
 
-  it("does not keep partial events, and replaces an event that comes again", async () => {
+  it("ignores partial events, and replaces an event with the same id", async () => {
     await service.createSession(sessionKey);
-    const again = { ...createTextEvent("two", 1), id: "one" };
+    const repeated = { ...createTextEvent("two", 1), id: "one" };
     await appendEvents(
       service,
       sessionKey,
       { ...createTextEvent("piece", 1), partial: true },
       createTextEvent("one", 1),
       createTextEvent("three", 3),
-      again,
+      repeated,
     );
     expect(listEventTexts(await requireSession(service))).toEqual(["two", "three"]);
   });
 
-  it("lists by user and page, and forgets what is deleted", async () => {
+  it("lists by user and page, and deletes sessions", async () => {
     for (const sessionId of ["s1", "s2", "s3"]) {
       await service.createSession({ ...sessionKey, sessionId });
       await appendEvents(
@@ -148,16 +148,16 @@ describe.each(SESSION_SERVICE_CASES)("$name", (sessions) => {
     expect(other.state).toEqual(traits.sharesInitialState ? { "app:a": 1, "user:b": 2 } : {});
   });
 
-  it(`${traits.rejectsDuplicateId ? "refuses" : "begins anew"} a session that is there already`, async () => {
+  it(`${traits.rejectsDuplicateId ? "rejects" : "replaces"} an existing session`, async () => {
     await service.createSession(sessionKey);
     await appendEvents(service, sessionKey, createTextEvent("one", 1));
-    const again = service.createSession(sessionKey);
-    if (traits.rejectsDuplicateId) await expect(again).rejects.toThrow(/exists/);
-    else await again;
+    const repeated = service.createSession(sessionKey);
+    if (traits.rejectsDuplicateId) await expect(repeated).rejects.toThrow(/exists/);
+    else await repeated;
     expect(listEventIds(await requireSession(service))).toEqual(traits.rejectsDuplicateId ? ["one"] : []);
   });
 
-  it("adds to a session through an object that is behind, and loses nothing", async () => {
+  it("adds to a session through a stale object without losing events", async () => {
     const behind = await service.createSession(sessionKey);
     await appendEvents(
       service,
@@ -174,8 +174,8 @@ describe.each(SESSION_SERVICE_CASES)("$name", (sessions) => {
     expect(session.state).toEqual({ from: "another", n: 2 });
   });
 
-  it(`${traits.ignoresStaleWrites ? "keeps" : "loses"} what was written last, whatever event comes last`, async () => {
-    // Two branches of a run: the first to write is the last whose event is added.
+  it(`${traits.ignoresStaleWrites ? "keeps" : "loses"} the latest value when an older event arrives late`, async () => {
+    // Two branches of a run: the first branch to write is the last one whose event is added.
     const session = await service.createSession(sessionKey);
     const [early, late] = [createTextEvent("early", 1), createTextEvent("late", 2)];
     new State(session.state, early.actions.stateDelta).set("k", "old");
@@ -185,7 +185,7 @@ describe.each(SESSION_SERVICE_CASES)("$name", (sessions) => {
     expect((await requireSession(service)).state).toEqual({ k: traits.ignoresStaleWrites ? "new" : "old" });
   });
 
-  it(`${traits.keepsTemporaryState ? "keeps" : "loses"} temporary state while a run goes on`, async () => {
+  it(`${traits.keepsTemporaryState ? "keeps" : "loses"} temporary state during a run`, async () => {
     const session = await service.createSession(sessionKey);
     const event = createTextEvent("one", Date.now() + 10_000);
     new State(session.state, event.actions.stateDelta).update({ "temp:t": 1, k: 2 });
@@ -194,18 +194,18 @@ describe.each(SESSION_SERVICE_CASES)("$name", (sessions) => {
     expect((await requireSession(service)).state).toEqual({ k: 2 });
   });
 
-  it(`${traits.rejectsMissingSession ? "refuses" : "swallows"} events for a session that is gone`, async () => {
+  it(`${traits.rejectsMissingSession ? "rejects" : "ignores"} events for a deleted session`, async () => {
     const session = await service.createSession(sessionKey);
     await service.deleteSession(sessionKey);
     const added = service.appendEvent({ session, event: createTextEvent("one", 1) });
     if (traits.rejectsMissingSession) {
-      await expect(added).rejects.toThrow(/gone|not found/);
+      await expect(added).rejects.toThrow(/does not exist|not found/);
       expect([session.events, session.state]).toEqual([[], {}]);
     } else await added;
     expect(await service.getSession(sessionKey)).toBeUndefined();
   });
 
-  it("loses nothing when many runs write to one session at once, each in its order", async () => {
+  it("keeps all events of concurrent runs in one session, in the order of each run", async () => {
     await service.createSession(sessionKey);
     const runs = Array.from({ length: 20 }, async (_, run) => {
       const events = Array.from({ length: 5 }, (_, n) =>
@@ -218,12 +218,12 @@ describe.each(SESSION_SERVICE_CASES)("$name", (sessions) => {
     expect(session.events).toHaveLength(100);
     for (let run = 0; run < 20; run++) {
       expect(session.state[`of${run}`]).toBe(4);
-      const own = listEventIds(session).filter((id) => id.startsWith(`${run}.`));
-      expect(own).toEqual([0, 1, 2, 3, 4].map((n) => `${run}.${n}`));
+      const ownEventIds = listEventIds(session).filter((id) => id.startsWith(`${run}.`));
+      expect(ownEventIds).toEqual([0, 1, 2, 3, 4].map((n) => `${run}.${n}`));
     }
   });
 
-  it("keeps many sessions apart that are written at once", async () => {
+  it("separates sessions that are written concurrently", async () => {
     const places = Array.from({ length: 20 }, (_, n) => ({
       ...sessionKey,
       userId: `u${n % 4}`,
@@ -249,7 +249,7 @@ describe.each(SESSION_SERVICE_CASES)("$name", (sessions) => {
   });
 
   it.runIf(traits.isDurable)(
-    "is seen by a second service on the same file, which may write to it too",
+    "is shared with a second service on the same file, which can also write",
     async () => {
       await service.createSession(sessionKey);
       const other = opened.openService();
@@ -262,7 +262,7 @@ describe.each(SESSION_SERVICE_CASES)("$name", (sessions) => {
     },
   );
 
-  it.runIf(traits.isDurable)("has everything after a restart", async () => {
+  it.runIf(traits.isDurable)("has all data after a restart", async () => {
     await service.createSession({ ...sessionKey, state: { kept: true } });
     await appendEvents(service, sessionKey, createTextEvent("one", 1, { "user:name": "Ada" }));
     await opened.closeServices();

@@ -30,7 +30,10 @@ const approveTool = new LongRunningFunctionTool({
   execute: () => ({ status: "pending" }),
 });
 
-/** Tells what its user has said so far, and the state of its session; does `remember {…}` and `approveTool` when told. */
+/**
+ * Returns an agent that repeats the user's messages and the state of its session. It also executes `remember
+ * {…}` and `approve` commands.
+ */
 function createStatefulAgent(): LlmAgent {
   return new LlmAgent({
     name: "keeper",
@@ -62,8 +65,8 @@ function getArtifactText(task: Task): string {
   return (task.artifacts ?? []).map(({ parts }) => getText(parts)).join("");
 }
 
-function buildApproval(asked: Task): Part[] {
-  const call = asked.status.message?.parts[0] as DataPart;
+function buildApproval(waitingTask: Task): Part[] {
+  const call = waitingTask.status.message?.parts[0] as DataPart;
   const { id } = call.data as { id: string };
   return [{ data: { id, response: { status: "approved" } } }];
 }
@@ -84,7 +87,7 @@ describe.each(SESSION_SERVICE_CASES)("an ADK agent served with $name", (sessions
     rmSync(folder, { recursive: true });
   });
 
-  /** Starts the server, once more if it runs; answers its clients, Ada and Bob. */
+  /** Starts the server, or restarts it, and returns clients for Ada and Bob. */
   async function start(): Promise<A2AClient[]> {
     await stop();
     const server = toA2a(createStatefulAgent(), {
@@ -104,7 +107,7 @@ describe.each(SESSION_SERVICE_CASES)("an ADK agent served with $name", (sessions
   const ask = async (remote: A2AClient | undefined, contextId: string, text: string): Promise<string> =>
     getArtifactText(requireTask(await (remote as A2AClient).send(text, { contextId })));
 
-  it("remembers what was said in a context, to its user, and nowhere else", async () => {
+  it("remembers a context only for its user", async () => {
     const [ada, bob] = await start();
     expect(await ask(ada, "one", "a")).toBe("1 said, {}");
     expect(await ask(ada, "one", "b")).toBe("2 said, {}");
@@ -113,20 +116,20 @@ describe.each(SESSION_SERVICE_CASES)("an ADK agent served with $name", (sessions
     expect(await ask(bob, "one", "e")).toBe("1 said, {}");
   });
 
-  it("keeps state where it belongs: of the app, the user, the session, the run", async () => {
+  it("keeps state of the app, the user, the session, and the run apart", async () => {
     const [ada, bob] = await start();
-    const kept = { own: 1, "app:a": 2, "user:u": 3 };
-    const all = { ...kept, "temp:t": 4 };
-    const said = async (...asked: Parameters<typeof ask>): Promise<object> =>
-      JSON.parse((await ask(...asked)).split("said, ")[1] ?? "") as object;
-    const during = await said(ada, "one", `remember ${JSON.stringify(all)}`);
-    expect(during).toEqual(sessions.traits.keepsTemporaryState ? all : kept);
-    expect(await said(ada, "one", "?")).toEqual(kept);
-    expect(await said(ada, "two", "?")).toEqual({ "app:a": 2, "user:u": 3 });
-    expect(await said(bob, "one", "?")).toEqual({ "app:a": 2 });
+    const expectedState = { own: 1, "app:a": 2, "user:u": 3 };
+    const all = { ...expectedState, "temp:t": 4 };
+    const askForState = async (...args: Parameters<typeof ask>): Promise<object> =>
+      JSON.parse((await ask(...args)).split("said, ")[1] ?? "") as object;
+    const during = await askForState(ada, "one", `remember ${JSON.stringify(all)}`);
+    expect(during).toEqual(sessions.traits.keepsTemporaryState ? all : expectedState);
+    expect(await askForState(ada, "one", "?")).toEqual(expectedState);
+    expect(await askForState(ada, "two", "?")).toEqual({ "app:a": 2, "user:u": 3 });
+    expect(await askForState(bob, "one", "?")).toEqual({ "app:a": 2 });
   });
 
-  it("takes many turns of a context at once, and remembers all of them", async () => {
+  it("accepts concurrent turns of a context and remembers all of them", async () => {
     const [ada] = await start();
     const texts = Array.from({ length: 20 }, (_, n) => `${n}`);
     const tasks = await Promise.all(
@@ -149,7 +152,7 @@ describe.each(SESSION_SERVICE_CASES)("an ADK agent served with $name", (sessions
     };
     const remotes = await Promise.all(servers.map(async (server) => connect((await server.listen()).url)));
     const contexts = Array.from({ length: 10 }, (_, n) => `context-${n}`);
-    // Both begin every context at once.
+    // Both callers start every context concurrently.
     const tasks = contexts.flatMap((contextId) =>
       remotes.map(async (remote) => requireTask(await remote.send("a", { contextId }))),
     );
@@ -157,30 +160,42 @@ describe.each(SESSION_SERVICE_CASES)("an ADK agent served with $name", (sessions
     for (const contextId of contexts) expect(await ask(remotes[1], contextId, "b")).toBe("3 said, {}");
   });
 
-  it("goes on with an approval after another turn of its context", async () => {
+  it("continues with an approval after another turn of its context", async () => {
     const [ada] = await start();
-    const asked = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
-    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const waitingTask = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
+    expect(waitingTask.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
     expect(await ask(ada, "one", "b")).toBe("2 said, {}");
-    const done = requireTask(await (ada as A2AClient).send(buildApproval(asked), { taskId: asked.id }));
-    expect([done.status.state, getArtifactText(done)]).toEqual(["TASK_STATE_COMPLETED", "pendingapproved"]);
+    const completedTask = requireTask(
+      await (ada as A2AClient).send(buildApproval(waitingTask), { taskId: waitingTask.id }),
+    );
+    expect([completedTask.status.state, getArtifactText(completedTask)]).toEqual([
+      "TASK_STATE_COMPLETED",
+      "pendingapproved",
+    ]);
   });
 
-  it.runIf(sessions.traits.isDurable)("goes on after a restart, also with an approval", async () => {
+  it.runIf(sessions.traits.isDurable)("continues after a restart, including approvals", async () => {
     let [ada] = await start();
     await ask(ada, "one", 'remember {"own":1,"app:a":2,"temp:t":4}');
-    const asked = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
+    const waitingTask = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
     [ada] = await start();
-    const done = requireTask(await (ada as A2AClient).send(buildApproval(asked), { taskId: asked.id }));
-    expect([done.status.state, getArtifactText(done)]).toEqual(["TASK_STATE_COMPLETED", "pendingapproved"]);
+    const completedTask = requireTask(
+      await (ada as A2AClient).send(buildApproval(waitingTask), { taskId: waitingTask.id }),
+    );
+    expect([completedTask.status.state, getArtifactText(completedTask)]).toEqual([
+      "TASK_STATE_COMPLETED",
+      "pendingapproved",
+    ]);
     expect(await ask(ada, "one", "?")).toBe('3 said, {"own":1,"app:a":2}');
   });
 
-  it.skipIf(sessions.traits.isDurable)("fails an approval whose session is gone with a restart", async () => {
+  it.skipIf(sessions.traits.isDurable)("fails an approval whose session was lost in a restart", async () => {
     let [ada] = await start();
-    const asked = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
+    const waitingTask = requireTask(await (ada as A2AClient).send("approve", { contextId: "one" }));
     [ada] = await start();
-    const done = requireTask(await (ada as A2AClient).send(buildApproval(asked), { taskId: asked.id }));
-    expect(done.status.state).toBe("TASK_STATE_FAILED");
+    const completedTask = requireTask(
+      await (ada as A2AClient).send(buildApproval(waitingTask), { taskId: waitingTask.id }),
+    );
+    expect(completedTask.status.state).toBe("TASK_STATE_FAILED");
   });
 });

@@ -3,8 +3,9 @@ import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
 /**
- * Every table is this room's own, so that the file can be that of a task store. Events are rows that are only ever
- * added; state is a row per name, so that runs that share a session, a user or an app never overwrite one another.
+ * Schema of the session tables. All tables are separate from those of a task store, so both can share a file.
+ * Events are stored in append-only rows. Each state value has its own row, so concurrent runs do not
+ * overwrite each other's values.
  */
 const CREATE_TABLES_SQL = `
   CREATE TABLE IF NOT EXISTS adk_session (
@@ -36,9 +37,10 @@ const CREATE_TABLES_SQL = `
 `;
 
 /**
- * In WAL mode with NORMAL a commit survives a killed process without waiting for the disk. In the file of a task store,
- * which syncs its log before it answers, a session is as durable as its tasks: what it wrote before an event of its task
- * was committed stands before that event in the same log, and reaches the disk with it.
+ * With WAL mode and `synchronous = NORMAL`, a commit survives a killed process without waiting for the disk.
+ *
+ * A task store syncs the same log before it responds. Session data written before a task event precedes that
+ * event in the log, so it reaches the disk with the event. Sessions are therefore as durable as tasks.
  */
 const BUSY_TIMEOUT_MS = 5000;
 const PRAGMAS_SQL = `
@@ -49,13 +51,16 @@ const PRAGMAS_SQL = `
 
 const SQLITE_BUSY = 5;
 
-/** Opens the file at `path`, creating it and its folder (readable by this user only) when they are not there. */
+/**
+ * Opens a SQLite file. Creates the file and its folder if they are missing, readable only by the current
+ * user.
+ */
 export function openSqlite(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  // SQLite would create it readable by everybody. A file that is there may be a task store's, open in this process:
-  // on POSIX, opening and closing it here would end the locks that the store holds on it.
+  // SQLite would create the file readable by all users. An existing file is not opened here, because it may
+  // belong to a task store in this process. On POSIX, closing it would release the locks of that store.
   if (!existsSync(path)) createPrivateFile(path);
-  // Not imported above: older versions of Node warn of it, and who keeps sessions in memory needs no SQLite.
+  // Loaded on demand, because older Node versions print a warning and in-memory sessions do not need SQLite.
   const { DatabaseSync } = process.getBuiltinModule("node:sqlite");
   const db = new DatabaseSync(path);
   retryWhileBusy(() => db.exec(PRAGMAS_SQL));
@@ -63,7 +68,7 @@ export function openSqlite(path: string): DatabaseSync {
   return db;
 }
 
-/** Another process may be about to do the same. */
+/** Creates an empty file with private permissions, unless another process has created it already. */
 function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
@@ -72,7 +77,10 @@ function createPrivateFile(path: string): void {
   }
 }
 
-/** For what SQLite does not wait for by itself: while one process makes WAL the mode of a new file, others cannot. */
+/**
+ * Retries while the database is busy. SQLite's busy timeout does not cover the switch of a new file to WAL
+ * mode.
+ */
 function retryWhileBusy(work: () => void): void {
   for (const end = Date.now() + BUSY_TIMEOUT_MS; ;) {
     try {
@@ -85,7 +93,7 @@ function retryWhileBusy(work: () => void): void {
   }
 }
 
-/** Does `work` as one transaction: when it throws, nothing of it is kept. */
+/** Runs `work` in a transaction. If `work` throws, all of its changes are rolled back. */
 export function runTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec("BEGIN IMMEDIATE");
   try {

@@ -4,7 +4,7 @@ import { runTransaction } from "./sqlite-file.ts";
 
 const ORDER_BY_CLAUSES = { asc: "updated, id", desc: "updated DESC, id", none: "key" } as const;
 
-/** The tables of a SQLite file; statements are prepared once. */
+/** Session repository in a SQLite file, with prepared statements. */
 export class SqliteSessionRepository implements SessionRepository {
   readonly #db: DatabaseSync;
   readonly #findSessionStatement: StatementSync;
@@ -27,11 +27,11 @@ export class SqliteSessionRepository implements SessionRepository {
     this.#addSessionStatement = db.prepare(
       "INSERT INTO adk_session (app, user, id, updated) VALUES (?, ?, ?, ?)",
     );
-    const ofUser = "FROM adk_session WHERE app = :app AND (:user IS NULL OR user = :user)";
-    this.#countSessionsStatement = db.prepare(`SELECT count(*) AS n ${ofUser}`);
+    const fromSessions = "FROM adk_session WHERE app = :app AND (:user IS NULL OR user = :user)";
+    this.#countSessionsStatement = db.prepare(`SELECT count(*) AS n ${fromSessions}`);
     const list = (order: string): StatementSync =>
       db.prepare(
-        `SELECT key, app, user, id, updated ${ofUser} ORDER BY ${order} LIMIT :limit OFFSET :offset`,
+        `SELECT key, app, user, id, updated ${fromSessions} ORDER BY ${order} LIMIT :limit OFFSET :offset`,
       );
     this.#listSessionsStatements = {
       asc: list(ORDER_BY_CLAUSES.asc),
@@ -56,9 +56,12 @@ export class SqliteSessionRepository implements SessionRepository {
       "DELETE FROM adk_state WHERE app = ? AND level = ? AND user = ? AND session = ? AND name = ?",
     );
     this.#listStateStatement = db.prepare(
-      `SELECT name, json FROM adk_state WHERE app = :app AND level = 'session' AND user = :user AND session = :session
-       UNION ALL SELECT name, json FROM adk_state WHERE app = :app AND level = 'app' AND user = '' AND session = 0
-       UNION ALL SELECT name, json FROM adk_state WHERE app = :app AND level = 'user' AND user = :user AND session = 0`,
+      `SELECT name, json FROM adk_state
+         WHERE app = :app AND level = 'session' AND user = :user AND session = :session
+       UNION ALL SELECT name, json FROM adk_state
+         WHERE app = :app AND level = 'app' AND user = '' AND session = 0
+       UNION ALL SELECT name, json FROM adk_state
+         WHERE app = :app AND level = 'user' AND user = :user AND session = 0`,
     );
   }
 
@@ -106,9 +109,9 @@ export class SqliteSessionRepository implements SessionRepository {
   }
 
   setState({ key, app, user }: SessionRow, level: StateLevel, name: string, json: string | undefined): void {
-    const place = [app, level, level === "app" ? "" : user, level === "session" ? key : 0, name];
-    if (json === undefined) this.#deleteStateStatement.run(...place);
-    else this.#setStateStatement.run(...place, json);
+    const primaryKey = [app, level, level === "app" ? "" : user, level === "session" ? key : 0, name];
+    if (json === undefined) this.#deleteStateStatement.run(...primaryKey);
+    else this.#setStateStatement.run(...primaryKey, json);
   }
 
   listState({ key, app, user }: SessionRow): [name: string, json: string][] {

@@ -33,7 +33,7 @@ function openService(): SqliteSessionService {
 const sessionKey = { appName: "app", userId: "u", sessionId: "s" };
 
 describe("ADK sessions in SQLite", () => {
-  it("refuse one that exists already, without harm to what is written beside it", async () => {
+  it("reject an existing id without affecting other writes", async () => {
     const service = openService();
     const [first, second, third] = await Promise.allSettled([
       service.createSession(sessionKey),
@@ -43,7 +43,7 @@ describe("ADK sessions in SQLite", () => {
     expect([first.status, second.status, third.status]).toEqual(["fulfilled", "rejected", "fulfilled"]);
   });
 
-  it("may be begun by another server just when this one would", async () => {
+  it("may be created concurrently by another server", async () => {
     class RacingSessionService extends SqliteSessionService {
       override async createSession(request: CreateSessionRequest): Promise<Session> {
         await openService().createSession(request);
@@ -60,7 +60,7 @@ describe("ADK sessions in SQLite", () => {
     expect(session?.events).toHaveLength(2);
   });
 
-  it("take a name of state for a name", async () => {
+  it("accept any state name, including __proto__", async () => {
     const service = openService();
     const session = await service.createSession(sessionKey);
     const delta = JSON.parse('{"__proto__": {"polluted": true}}') as Record<string, unknown>;
@@ -69,7 +69,7 @@ describe("ADK sessions in SQLite", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it("share the file of a task store, which only its owner can read", async () => {
+  it("share the file of a task store, which only the current user can read", async () => {
     const store = new SqliteStore(path);
     const service = openService();
     const session = await service.createSession(sessionKey);

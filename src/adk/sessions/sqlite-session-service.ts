@@ -5,14 +5,17 @@ import { openSqlite } from "./sqlite-file.ts";
 import { SqliteSessionRepository } from "./sqlite-session-repository.ts";
 
 /**
- * ADK sessions in a SQLite file, which may be the one that holds a server's tasks. What `appendEvent` resolved
- * survives a killed process. An event costs one row however long the session is.
+ * ADK session service in a SQLite file, which may also contain the tasks of a server. Once `appendEvent` has
+ * resolved, the event survives a killed process. An event adds one row, regardless of the length of the
+ * session.
  */
 export class SqliteSessionService extends RepositorySessionService {
   readonly #path: string;
-  #openDatabase: { db: DatabaseSync; getRepository: SqliteSessionRepository } | undefined;
+  #openDatabase: { db: DatabaseSync; repository: SqliteSessionRepository } | undefined;
 
-  /** `path` is created when it is not there; the file is opened when it is first used. */
+  /**
+   * Accepts the path of the SQLite file. The file is opened on first use, and created if it does not exist.
+   */
   constructor(path: string) {
     super();
     this.#path = resolve(path);
@@ -24,10 +27,10 @@ export class SqliteSessionService extends RepositorySessionService {
   }
 
   protected override getRepository(): SqliteSessionRepository {
-    if (this.#openDatabase) return this.#openDatabase.getRepository;
-    const db = openSqlite(this.#path);
-    const rows = new SqliteSessionRepository(db);
-    this.#openDatabase = { db, getRepository: rows };
-    return rows;
+    if (!this.#openDatabase) {
+      const db = openSqlite(this.#path);
+      this.#openDatabase = { db, repository: new SqliteSessionRepository(db) };
+    }
+    return this.#openDatabase.repository;
   }
 }

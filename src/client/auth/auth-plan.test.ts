@@ -30,7 +30,7 @@ const SCHEMES = {
 
 type SchemeName = keyof typeof SCHEMES;
 
-/** A card with one requirement for each list of names. */
+/** Creates a card with one requirement for each list of scheme names. */
 function createCard(...alternatives: readonly (readonly SchemeName[])[]): AgentCardSecurity {
   const securityRequirements = alternatives.map((names): SecurityRequirement => {
     return { schemes: Object.fromEntries(names.map((name) => [name, { list: [`${name}:use`] }])) };
@@ -47,20 +47,20 @@ function catchAuthError(card: AgentCardSecurity, auth: ClientAuthOptions): A2AEr
   throw new Error("it was not refused");
 }
 
-describe("the way in", () => {
-  it("is the first requirement that can be satisfied, with all of its schemes [A-10]", () => {
-    const wanted = createCard(["digest"], ["key", "basic"], ["key"], ["bearer"]);
-    expect(planAuthentication(wanted, { apiKey: "k", bearer: "b" })).toEqual([
+describe("the authentication plan", () => {
+  it("satisfies the first possible requirement with all of its schemes [A-10]", () => {
+    const expected = createCard(["digest"], ["key", "basic"], ["key"], ["bearer"]);
+    expect(planAuthentication(expected, { apiKey: "k", bearer: "b" })).toEqual([
       { kind: "header", name: "X-Key", value: "k" },
     ]);
-    expect(planAuthentication(wanted, { apiKey: "k", basic: { username: "ü", password: "p:w" } })).toEqual([
+    expect(planAuthentication(expected, { apiKey: "k", basic: { username: "ü", password: "p:w" } })).toEqual([
       { kind: "header", name: "X-Key", value: "k" },
       { kind: "header", name: "authorization", value: `Basic ${Buffer.from("ü:p:w").toString("base64")}` },
     ]);
-    expect(planAuthentication(wanted, { bearer: "b" })).toEqual([{ kind: "bearer", token: "b" }]);
+    expect(planAuthentication(expected, { bearer: "b" })).toEqual([{ kind: "bearer", token: "b" }]);
   });
 
-  it("takes credentials for a scheme's name before all others", () => {
+  it("prefers credentials for a scheme name", () => {
     const auth = { apiKey: "any", schemeCredentials: { key: { apiKey: "own" } } };
     expect(planAuthentication(createCard(["key"]), auth)).toEqual([
       { kind: "header", name: "X-Key", value: "own" },
@@ -70,7 +70,7 @@ describe("the way in", () => {
     ).toHaveLength(1);
   });
 
-  it("takes a client's credentials, with the scopes of the card or its own, or a token that is there", () => {
+  it("uses an OAuth client with the scopes of the card or its own, or an existing token", () => {
     const client = { id: "i", secret: "s" };
     expect(planAuthentication(createCard(["machine"]), { oauthClient: client })).toEqual([
       {
@@ -90,12 +90,12 @@ describe("the way in", () => {
     }
   });
 
-  it("is open where the card lets anybody in, but who has credentials uses them", () => {
+  it("sends credentials even if the card allows anonymous access", () => {
     expect(planAuthentication(createCard([], ["key"]), { apiKey: "k" })).toHaveLength(1);
     expect(planAuthentication(createCard([], ["key"]), { bearer: "b" })).toEqual([]);
   });
 
-  it("is any scheme of a card that has schemes and requires none of them", () => {
+  it("satisfies any scheme of a card without requirements", () => {
     expect(
       planAuthentication(
         { ...createCard(), securitySchemes: { bearer: BEARER, key: API_KEY } },
@@ -104,7 +104,7 @@ describe("the way in", () => {
     ).toEqual([{ kind: "header", name: "X-Key", value: "k" }]);
   });
 
-  it("is the usual one where the card says nothing", () => {
+  it("uses standard headers if the card declares no schemes", () => {
     const silent = { name: "Silent" };
     expect(planAuthentication(silent, { apiKey: "k", bearer: "b" })).toEqual([
       { kind: "header", name: "x-api-key", value: "k" },
@@ -113,7 +113,7 @@ describe("the way in", () => {
     expect(planAuthentication(silent, { basic: { username: "u", password: "p" } })).toHaveLength(1);
   });
 
-  it("is refused when nothing fits, with what to give", () => {
+  it("rejects credentials that satisfy no requirement, and lists the alternatives", () => {
     const { reason, message } = catchAuthError(
       createCard(["digest"], ["mtls", "key"], ["person"], ["machine"]),
       {
@@ -122,29 +122,32 @@ describe("the way in", () => {
     );
     expect(reason).toBe("UNAUTHENTICATED");
     expect(message).toBe(
-      `"Guarded" asks for other credentials than were given; it takes ` +
-        `"digest" (HTTP digest; give { auth: a function } that knows it), or ` +
-        `"mtls" (a client certificate; give { fetch } that presents one, and { auth: { mutualTls: true } }) and ` +
-        `"key" (an API key as header "X-Key"; give { auth: { apiKey } }), or ` +
-        `"person" (OAuth 2.0 of a person; give { auth: { bearer } } with that person's token), or ` +
-        `"machine" (OAuth 2.0; give { auth: { client: { id, secret } } }, or { auth: { bearer } } with a token of yours).`,
+      `"Guarded" requires other credentials than those configured. It accepts ` +
+        `"digest" (HTTP digest; set { auth } to a function that supports it), or ` +
+        `"mtls" (a client certificate; set { fetch } to a function that presents one, and { auth: { mutualTls: true } }) and ` +
+        `"key" (an API key as header "X-Key"; set { auth: { apiKey } }), or ` +
+        `"person" (OAuth 2.0 with a user login; set { auth: { bearer } } to the user's token), or ` +
+        `"machine" (OAuth 2.0; set { auth: { oauthClient: { id, secret } } }, or { auth: { bearer } } with your own token).`,
     );
   });
 
-  it("may be a scheme that the card does not explain, for nobody", () => {
+  it("rejects a scheme that the card does not define", () => {
     const unexplained = { name: "Guarded", securityRequirements: [{ schemes: { toString: { list: [] } } }] };
     expect(catchAuthError(unexplained, { apiKey: "k" }).message).toContain(
-      `"toString" (which the card does not explain`,
+      `"toString" (which the card does not define`,
     );
   });
 
-  it("is not looked for with secrets that no header can hold, and no message tells them", () => {
+  it("rejects secrets that no header can hold, without revealing them", () => {
     const { reason, message, violations } = catchAuthError(createCard(["key"]), {
       apiKey: "s3cret\n",
       schemeCredentials: { key: { bearer: "s3cret " } },
     });
     expect(reason).toBe("INVALID_PARAMS");
-    expect(violations.map(({ field }) => field)).toEqual(["auth.apiKey", "auth.schemes.key.bearer"]);
+    expect(violations.map(({ field }) => field)).toEqual([
+      "auth.apiKey",
+      "auth.schemeCredentials.key.bearer",
+    ]);
     expect(message).not.toContain("s3cret");
   });
 });

@@ -1,7 +1,7 @@
 import { A2AError, type AgentCard, type SecurityScheme } from "../../protocol/index.ts";
 import type { ClientAuthOptions, AgentCredentials, OAuthClient } from "./client-auth.ts";
 
-/** How one security scheme is satisfied. */
+/** One step that satisfies one security scheme. */
 export type AuthStep =
   | { readonly kind: "header" | "query" | "cookie"; readonly name: string; readonly value: string }
   | { readonly kind: "bearer"; readonly token: string | (() => string | Promise<string>) }
@@ -13,67 +13,78 @@ export type AuthStep =
     }
   | { readonly kind: "nothing" };
 
-/** Where the card says that tokens come from. */
+/**
+ * The place where the card declares that tokens are issued: a token endpoint, or a metadata document that
+ * names it.
+ */
 export type TokenEndpointSource = { readonly tokenUrl: string } | { readonly metadataUrl: string };
 
+/** The fields of an agent card that describe authentication. */
 export type AgentCardSecurity = Pick<AgentCard, "name" | "securitySchemes" | "securityRequirements">;
 
-/** One requirement: all of its schemes by name, with their scopes. */
+/** One security requirement of a card: all of its schemes by name, with their scopes. */
 export type AuthRequirement = ReadonlyMap<
   string,
   { readonly scheme: SecurityScheme | undefined; readonly scopes: readonly string[] }
 >;
 
-/** The alternatives of a card in its order. Schemes that no requirement names are alternatives, each by itself. */
+/**
+ * Returns the alternative security requirements of a card, in the card's order. Without requirements, each
+ * declared scheme is an alternative.
+ */
 export function listAuthRequirements({
   securitySchemes = {},
   securityRequirements = [],
 }: AgentCardSecurity): AuthRequirement[] {
-  const schemeOf = (name: string): SecurityScheme | undefined =>
+  const getScheme = (name: string): SecurityScheme | undefined =>
     Object.hasOwn(securitySchemes, name) ? securitySchemes[name] : undefined;
   if (securityRequirements.length === 0) {
     return Object.keys(securitySchemes).map(
-      (name) => new Map([[name, { scheme: schemeOf(name), scopes: [] }]]),
+      (name) => new Map([[name, { scheme: getScheme(name), scopes: [] }]]),
     );
   }
   return securityRequirements.map(
     ({ schemes }) =>
       new Map(
-        Object.entries(schemes).map(([name, { list }]) => [name, { scheme: schemeOf(name), scopes: list }]),
+        Object.entries(schemes).map(([name, { list }]) => [name, { scheme: getScheme(name), scopes: list }]),
       ),
   );
 }
 
 /**
- * How the first requirement that the credentials satisfy is satisfied (A2A §7.3: one of the requirements, with all of
- * its schemes). A card that asks for nothing gets them in the usual way. Throws UNAUTHENTICATED with what to give.
+ * Returns the authentication steps for the first requirement that the credentials satisfy. A client has to
+ * satisfy one requirement with all of its schemes (A2A §7.3). For a card without security schemes, the
+ * credentials are sent in standard headers. Throws `UNAUTHENTICATED` with the accepted credentials if no
+ * requirement is satisfied.
  */
 export function planAuthentication(card: AgentCardSecurity, auth: ClientAuthOptions): readonly AuthStep[] {
   assertValidCredentials(auth);
   const requirements = listAuthRequirements(card);
   if (requirements.length === 0) return createFallbackAuthSteps(auth);
   for (const requirement of requirements) {
-    const means = [...requirement].map(([name, { scheme, scopes }]) => {
-      const own =
+    const steps = [...requirement].map(([name, { scheme, scopes }]) => {
+      const schemeCredentials =
         auth.schemeCredentials && Object.hasOwn(auth.schemeCredentials, name)
           ? auth.schemeCredentials[name]
           : undefined;
-      return scheme && (findAuthStep(scheme, scopes, own) ?? findAuthStep(scheme, scopes, auth));
+      return (
+        scheme && (findAuthStep(scheme, scopes, schemeCredentials) ?? findAuthStep(scheme, scopes, auth))
+      );
     });
-    // One without schemes lets anybody in; who has credentials means to use them.
-    if (means.length > 0 && means.every((one) => one !== undefined)) return means;
+    // An empty requirement allows anonymous access. Configured credentials take precedence over it.
+    if (steps.length > 0 && steps.every((step) => step !== undefined)) return steps;
   }
   if (requirements.some(({ size }) => size === 0)) return [];
-  const message = `${JSON.stringify(card.name)} asks for other credentials than were given; it takes ${formatRequirements(requirements)}.`;
+  const message = `${JSON.stringify(card.name)} requires other credentials than those configured. It accepts ${formatRequirements(requirements)}.`;
   throw new A2AError("UNAUTHENTICATED", message);
 }
 
 function findAuthStep(
   scheme: SecurityScheme,
   scopes: readonly string[],
-  given: AgentCredentials | undefined,
+  credentials: AgentCredentials | undefined,
 ): AuthStep | undefined {
-  const { apiKey, bearer, basic, oauthClient: client, mutualTls } = given ?? {};
+  const { apiKey, bearer, basic, oauthClient, mutualTls } = credentials ?? {};
   if ("apiKeySecurityScheme" in scheme) {
     const { location, name } = scheme.apiKeySecurityScheme;
     return apiKey === undefined || !isValidParameterName(location, name)
@@ -86,13 +97,16 @@ function findAuthStep(
     return kind === "basic" && basic ? createBasicAuthStep(basic) : undefined;
   }
   if ("mtlsSecurityScheme" in scheme) return mutualTls ? { kind: "nothing" } : undefined;
-  const from = findTokenEndpointSource(scheme);
-  if (client && from)
-    return { kind: "token", oauthClient: client, endpointSource: from, scopes: client.scopes ?? scopes };
+  const endpointSource = findTokenEndpointSource(scheme);
+  if (oauthClient && endpointSource)
+    return { kind: "token", oauthClient, endpointSource, scopes: oauthClient.scopes ?? scopes };
   return bearer === undefined ? undefined : { kind: "bearer", token: bearer };
 }
 
-/** A header and a cookie have a name that HTTP knows as one (RFC 9110 §5.6.2). */
+/**
+ * Returns whether HTTP allows the name for a header or cookie (RFC 9110 §5.6.2). Any name is valid in a
+ * query.
+ */
 function isValidParameterName(location: "header" | "query" | "cookie", name: string): boolean {
   return location === "query" || /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name);
 }
@@ -108,11 +122,11 @@ function findTokenEndpointSource(scheme: SecurityScheme): TokenEndpointSource | 
 }
 
 function createFallbackAuthSteps({ apiKey, bearer, basic }: ClientAuthOptions): AuthStep[] {
-  const means: AuthStep[] = [];
-  if (apiKey !== undefined) means.push({ kind: "header", name: "x-api-key", value: apiKey });
-  if (bearer !== undefined) means.push({ kind: "bearer", token: bearer });
-  else if (basic) means.push(createBasicAuthStep(basic));
-  return means;
+  const steps: AuthStep[] = [];
+  if (apiKey !== undefined) steps.push({ kind: "header", name: "x-api-key", value: apiKey });
+  if (bearer !== undefined) steps.push({ kind: "bearer", token: bearer });
+  else if (basic) steps.push(createBasicAuthStep(basic));
+  return steps;
 }
 
 function createBasicAuthStep({ username, password }: { username: string; password: string }): AuthStep {
@@ -123,19 +137,22 @@ export function encodeBase64(text: string): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(text)));
 }
 
-/** What no header can hold would fail later, with the secret in the message. */
+/**
+ * Throws for credentials that a header cannot hold. A later failure of `fetch` would expose the secret in its
+ * message.
+ */
 function assertValidCredentials(auth: ClientAuthOptions): void {
-  const own = Object.entries(auth.schemeCredentials ?? {}).map(
-    ([name, one]) => [`auth.schemes.${name}`, one] as const,
+  const schemeEntries = Object.entries(auth.schemeCredentials ?? {}).map(
+    ([name, credentials]) => [`auth.schemeCredentials.${name}`, credentials] as const,
   );
-  const all = [["auth", auth] as const, ...own];
-  const violations = all.flatMap(([where, { apiKey, bearer }]) =>
+  const entries = [["auth", auth] as const, ...schemeEntries];
+  const violations = entries.flatMap(([path, { apiKey, bearer }]) =>
     Object.entries({ apiKey, bearer }).flatMap(([name, value]) =>
       typeof value === "string" && !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)
         ? [
             {
-              field: `${where}.${name}`,
-              description: "must be visible ASCII; a line break at its end is a common slip",
+              field: `${path}.${name}`,
+              description: "must contain only visible ASCII characters; check for a line break at its end",
             },
           ]
         : [],
@@ -144,7 +161,9 @@ function assertValidCredentials(auth: ClientAuthOptions): void {
   if (violations.length > 0) throw A2AError.invalidParams(violations);
 }
 
-/** The requirements of a card in words, with what to give for each. */
+/**
+ * Formats the requirements of a card for an error message, with the client option that satisfies each scheme.
+ */
 export function formatRequirements(requirements: readonly AuthRequirement[]): string {
   return requirements
     .map((requirement) =>
@@ -156,25 +175,25 @@ export function formatRequirements(requirements: readonly AuthRequirement[]): st
 }
 
 function formatScheme(scheme: SecurityScheme | undefined): string {
-  if (!scheme) return "which the card does not explain; give { auth: a function } that knows it";
+  if (!scheme) return "which the card does not define; set { auth } to a function that supports it";
   if ("apiKeySecurityScheme" in scheme) {
     const { location, name } = scheme.apiKeySecurityScheme;
-    const place = `an API key as ${location} ${JSON.stringify(name)}`;
+    const description = `an API key as ${location} ${JSON.stringify(name)}`;
     return isValidParameterName(location, name)
-      ? `${place}; give { auth: { apiKey } }`
-      : `${place}, which can not be; its card is wrong`;
+      ? `${description}; set { auth: { apiKey } }`
+      : `${description}, which is not a valid name; the card is invalid`;
   }
   if ("httpAuthSecurityScheme" in scheme) {
     const kind = scheme.httpAuthSecurityScheme.scheme.toLowerCase();
-    if (kind === "bearer") return "a bearer token; give { auth: { bearer } }";
-    if (kind === "basic") return "a name and password; give { auth: { basic } }";
-    return `HTTP ${kind}; give { auth: a function } that knows it`;
+    if (kind === "bearer") return "a bearer token; set { auth: { bearer } }";
+    if (kind === "basic") return "a username and password; set { auth: { basic } }";
+    return `HTTP ${kind}; set { auth } to a function that supports it`;
   }
   if ("mtlsSecurityScheme" in scheme) {
-    return "a client certificate; give { fetch } that presents one, and { auth: { mutualTls: true } }";
+    return "a client certificate; set { fetch } to a function that presents one, and { auth: { mutualTls: true } }";
   }
   const kind = "oauth2SecurityScheme" in scheme ? "OAuth 2.0" : "OpenID Connect";
   return findTokenEndpointSource(scheme)
-    ? `${kind}; give { auth: { client: { id, secret } } }, or { auth: { bearer } } with a token of yours`
-    : `${kind} of a person; give { auth: { bearer } } with that person's token`;
+    ? `${kind}; set { auth: { oauthClient: { id, secret } } }, or { auth: { bearer } } with your own token`
+    : `${kind} with a user login; set { auth: { bearer } } to the user's token`;
 }

@@ -13,11 +13,11 @@ const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" 
 
 interface ProtectedAgent {
   readonly url: string;
-  /** What the agent saw, without requests for its card. */
+  /** The requests that the agent received, without card requests. */
   readonly listRequests: () => RecordedRequest[];
 }
 
-/** An agent whose card asks for one scheme, and that lets in whom `isWelcome` does. */
+/** An agent whose card requires one scheme, and that accepts requests for which `isWelcome` returns true. */
 async function serveProtectedAgent(
   schemes: Record<string, SecurityScheme>,
   isWelcome: (request: RecordedRequest) => boolean,
@@ -43,20 +43,20 @@ const createApiKeyScheme = (location: "header" | "query" | "cookie"): Record<str
 const BEARER: Record<string, SecurityScheme> = { token: { httpAuthSecurityScheme: { scheme: "bearer" } } };
 
 describe("credentials", () => {
-  it("go where the card wants them, and never to where the card lies [A-10, M-10]", async () => {
+  it("are sent where the card declares, and never to the card's host [A-10, M-10]", async () => {
     for (const [location, isThere] of [
       ["header", ({ headers }) => headers["k"] === "s p"],
       ["query", ({ url }) => url === "/rpc?k=s+p"],
       ["cookie", ({ headers }) => headers.cookie === "k=s p"],
     ] as const satisfies (readonly [string, (request: RecordedRequest) => boolean])[]) {
-      const { url, listRequests: asked } = await serveProtectedAgent(createApiKeyScheme(location), isThere);
+      const { url, listRequests } = await serveProtectedAgent(createApiKeyScheme(location), isThere);
       const remote = await connect(url, { auth: { apiKey: "s p" } });
       expect((await remote.tasks.get("t")).id).toBe("t");
-      expect(asked()).toHaveLength(1);
+      expect(listRequests()).toHaveLength(1);
     }
   });
 
-  it("are shown for the card, too, when that is refused without, as far as it need not say how [A-10, M-01]", async () => {
+  it("are sent for the card, too, if it requires them [A-10, M-01]", async () => {
     let url = "";
     const server = await startRecordingServer((response, { headers }) => {
       const isWelcome =
@@ -65,18 +65,18 @@ describe("credentials", () => {
       else sendJson(response, {}, 401);
     });
     ({ url } = server);
-    const ways: (ClientAuthOptions | AuthorizeFunction)[] = [
+    const alternatives: (ClientAuthOptions | AuthorizeFunction)[] = [
       { bearer: "s" },
       { bearer: () => "s" },
       { basic: { username: "a", password: "b" } },
       { apiKey: "k" },
       ({ schemes }) => (Object.keys(schemes).length === 0 ? { authorization: "Bearer s" } : undefined),
     ];
-    for (const auth of ways) {
+    for (const auth of alternatives) {
       server.seen.length = 0;
       const remote = await connect(url, { auth });
       expect(remote.card.name).toBe("Raw");
-      // Without any at first: most cards are for everybody.
+      // The first request has no credentials, because most cards are public.
       expect(
         server.seen
           .map(({ headers }) => Object.keys(headers))
@@ -94,7 +94,7 @@ describe("credentials", () => {
     await expect(connect(url, { auth: { bearer: "wrong" } })).rejects.toThrow("HTTP 401");
   });
 
-  it("do not go to the host of the card when the agent is elsewhere [M-10]", async () => {
+  it("are not sent to the card's host if the agent has a different host [M-10]", async () => {
     const agent = await serveProtectedAgent(BEARER, ({ headers }) => headers.authorization === "Bearer s");
     const host = await startRecordingServer((response) =>
       sendJson(response, buildAgentCard(agent.url, { securitySchemes: BEARER })),
@@ -106,7 +106,7 @@ describe("credentials", () => {
     expect(agent.listRequests().map(({ headers }) => headers.authorization)).toEqual(["Bearer s"]);
   });
 
-  it("do not follow a redirect, and an API key is in no message [M-10]", async () => {
+  it("do not follow a redirect, and error messages contain no API key [M-10]", async () => {
     const thief = await startRecordingServer((response) => sendJson(response, {}));
     let url = "";
     const server = await startRecordingServer((response, request) => {
@@ -122,36 +122,36 @@ describe("credentials", () => {
     expect(thief.seen).toEqual([]);
   });
 
-  it("that do not fit are refused before anything is sent", async () => {
-    const { url, listRequests: asked } = await serveProtectedAgent(BEARER, () => true);
+  it("that do not match are rejected before any request", async () => {
+    const { url, listRequests } = await serveProtectedAgent(BEARER, () => true);
     await expect(connect(url, { auth: { apiKey: "k" } })).rejects.toMatchObject({
       reason: "UNAUTHENTICATED",
-      message: expect.stringContaining(`"token" (a bearer token; give { auth: { bearer } })`) as string,
+      message: expect.stringContaining(`"token" (a bearer token; set { auth: { bearer } })`) as string,
     });
-    expect(asked()).toEqual([]);
+    expect(listRequests()).toEqual([]);
   });
 
-  it("stand over a header of the same name, however it is written, and under that of a single call", async () => {
-    const { url, listRequests: asked } = await serveProtectedAgent(BEARER, () => true);
+  it("override a header of the same name in any case, and are overridden by headers of a call", async () => {
+    const { url, listRequests } = await serveProtectedAgent(BEARER, () => true);
     const remote = await connect(url, { headers: { Authorization: "Basic x" }, auth: { bearer: "s" } });
     await remote.tasks.get("t");
     await remote.tasks.get("t", { headers: { AUTHORIZATION: "Bearer other" } });
-    expect(asked().map(({ headers }) => headers.authorization)).toEqual(["Bearer s", "Bearer other"]);
+    expect(listRequests().map(({ headers }) => headers.authorization)).toEqual(["Bearer s", "Bearer other"]);
   });
 
-  it("that are missing are named when the agent refuses", async () => {
+  it("that are missing are named when the agent rejects a request", async () => {
     const { url } = await serveProtectedAgent(BEARER, () => false);
     const remote = await connect(url);
     const refusal = {
       reason: "UNAUTHENTICATED",
-      message: `who. The card asks for "token" (a bearer token; give { auth: { bearer } }).`,
+      message: `who. The card requires "token" (a bearer token; set { auth: { bearer } }).`,
     };
     await expect(remote.tasks.get("t")).rejects.toMatchObject(refusal);
     await expect(remote.tasks.subscribe("t")[Symbol.asyncIterator]().next()).rejects.toMatchObject(refusal);
   });
 
-  it("may come from a function, which is asked anew, and once more when they are refused", async () => {
-    const { url, listRequests: asked } = await serveProtectedAgent(
+  it("may come from a function, which is called for each request and again after a rejection", async () => {
+    const { url, listRequests } = await serveProtectedAgent(
       BEARER,
       ({ headers }) => headers.authorization === "Bearer 3",
     );
@@ -159,36 +159,40 @@ describe("credentials", () => {
     const remote = await connect(url, { auth: { bearer: () => `${(count += 1)}` } });
     await expect(remote.tasks.get("t")).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
     expect((await remote.tasks.get("t")).id).toBe("t");
-    expect(asked().map(({ headers }) => headers.authorization)).toEqual(["Bearer 1", "Bearer 2", "Bearer 3"]);
+    expect(listRequests().map(({ headers }) => headers.authorization)).toEqual([
+      "Bearer 1",
+      "Bearer 2",
+      "Bearer 3",
+    ]);
   });
 
-  it("may be headers that a function gives for a requirement, told when they were refused", async () => {
+  it("may be headers from a function, which is notified of rejections", async () => {
     const { url } = await serveProtectedAgent(BEARER, ({ headers }) => headers["x-mine"] === "again");
-    const wanted: Parameters<AuthorizeFunction>[0][] = [];
+    const expected: Parameters<AuthorizeFunction>[0][] = [];
     const auth: AuthorizeFunction = (asked) => {
-      wanted.push(asked);
+      expected.push(asked);
       return { "x-mine": asked.isRetry ? "again" : "first" };
     };
     const remote = await connect(url, { auth });
     expect((await remote.tasks.get("t")).id).toBe("t");
     const schemes = { token: { scheme: BEARER["token"], scopes: ["use"] } };
-    expect(wanted).toEqual([
+    expect(expected).toEqual([
       { schemes, isRetry: false },
       { schemes, isRetry: true },
     ]);
     const mute = await connect(url, { auth: () => undefined });
-    await expect(mute.tasks.get("t")).rejects.toThrow("The auth function has nothing");
+    await expect(mute.tasks.get("t")).rejects.toThrow("The auth function returned no headers");
   });
 });
 
 interface TokenServer {
   readonly url: string;
-  /** The forms that it got, with the header that came along. */
+  /** The received token requests, with their `Authorization` header. */
   readonly requests: { authorization: string | undefined; [field: string]: string | undefined }[];
   readonly validTokens: Set<string>;
 }
 
-/** An authorization server: `/token`, and metadata in both places. Its tokens count up from t1. */
+/** An authorization server with `/token` and metadata at both paths. Its tokens count up from t1. */
 async function startTokenServer(about: object = {}, answer?: Responder): Promise<TokenServer> {
   const asked: TokenServer["requests"] = [];
   const valid = new Set<string>();
@@ -226,7 +230,7 @@ const OAUTH_CLIENT = { id: "me:1", secret: "s/3 cret" };
 /** RFC 6749 §2.3.1: both halves are form-encoded before they are joined. */
 const CLIENT_BASIC_HEADER = `Basic ${Buffer.from("me%3A1:s%2F3+cret").toString("base64")}`;
 
-/** An agent that takes the tokens of a server. */
+/** An agent that accepts the tokens of a server. */
 async function connectWithTokens(
   server: TokenServer,
   schemes: Record<string, SecurityScheme>,
@@ -239,10 +243,10 @@ async function connectWithTokens(
   return { ...agent, remote: await connect(agent.url, { auth }) };
 }
 
-describe("a client's credentials", () => {
-  it("give one token for all requests until it is refused, and then one more [M-10]", async () => {
+describe("client credentials", () => {
+  it("provide one token for all requests until it is rejected, and then a new one [M-10]", async () => {
     const server = await startTokenServer();
-    const { remote, listRequests: asked } = await connectWithTokens(
+    const { remote, listRequests } = await connectWithTokens(
       server,
       createClientCredentialsScheme(`${server.url}/token`),
     );
@@ -253,21 +257,21 @@ describe("a client's credentials", () => {
     server.validTokens.clear();
     await Promise.all(Array.from({ length: 5 }, () => remote.tasks.get("t")));
     expect(server.requests).toHaveLength(2);
-    expect(asked().every(({ headers }) => headers.authorization?.startsWith("Bearer t"))).toBe(true);
+    expect(listRequests().every(({ headers }) => headers.authorization?.startsWith("Bearer t"))).toBe(true);
   });
 
-  it("are not tried for ever: a second refusal is the answer", async () => {
+  it("are not retried after a second rejection", async () => {
     const server = await startTokenServer();
-    const { remote, listRequests: asked } = await connectWithTokens(
+    const { remote, listRequests } = await connectWithTokens(
       server,
       createClientCredentialsScheme(`${server.url}/token`),
     );
     server.validTokens.add = () => server.validTokens;
     await expect(remote.tasks.get("t")).rejects.toMatchObject({ reason: "UNAUTHENTICATED", message: "who" });
-    expect([asked().length, server.requests.length]).toEqual([2, 2]);
+    expect([listRequests().length, server.requests.length]).toEqual([2, 2]);
   });
 
-  it("find the token endpoint by discovery, and how it wants the secret", async () => {
+  it("discover the token endpoint and its authentication method", async () => {
     const post = { token_endpoint_auth_methods_supported: ["client_secret_post"] };
     for (const schemeAt of [
       (url: string) => createOpenIdScheme(`${url}/tenant/.well-known/openid-configuration`),
@@ -291,7 +295,7 @@ describe("a client's credentials", () => {
     }
   });
 
-  it("go to no server that the card names on another host, unless told so [M-10]", async () => {
+  it("are not sent to another host that the card names, unless the caller allows it [M-10]", async () => {
     const server = await startTokenServer();
     for (const schemes of [
       createClientCredentialsScheme(`${server.url}/token`),
@@ -307,41 +311,41 @@ describe("a client's credentials", () => {
     expect(server.requests).toEqual([]);
   });
 
-  it("go unencrypted to no other machine [M-07, M-10]", async () => {
+  it("are not sent unencrypted to another machine [M-07, M-10]", async () => {
     const server = await startTokenServer({ token_endpoint: "http://login.example/token" });
     const { remote } = await connectWithTokens(server, createOpenIdScheme(`${server.url}/tenant`));
-    await expect(remote.tasks.get("t")).rejects.toThrow("no https URL");
+    await expect(remote.tasks.get("t")).rejects.toThrow("does not use HTTPS");
     const plain = await connectWithTokens(server, createClientCredentialsScheme("http://login.example/t"), {
       issuer: "http://login.example",
     });
-    await expect(plain.remote.tasks.get("t")).rejects.toThrow("no https URL");
+    await expect(plain.remote.tasks.get("t")).rejects.toThrow("does not use HTTPS");
   });
 
-  it("go to no endpoint out of metadata that speak for another issuer", async () => {
+  it("are not sent to an endpoint from the metadata of a different issuer", async () => {
     const server = await startTokenServer({ issuer: "https://other.example" });
     const { remote } = await connectWithTokens(server, createOpenIdScheme(`${server.url}/tenant`));
-    await expect(remote.tasks.get("t")).rejects.toThrow("another issuer");
+    await expect(remote.tasks.get("t")).rejects.toThrow("different issuer");
     expect(server.requests).toEqual([]);
   });
 
-  it("that are refused say by whom and why, and never the secret", async () => {
+  it("that are rejected report the server and the reason, but not the secret", async () => {
     const server = await startTokenServer({}, (response) =>
       sendJson(response, { error: "invalid_client", error_description: "unknown" }, 401),
     );
-    const { remote, listRequests: asked } = await connectWithTokens(
+    const { remote, listRequests } = await connectWithTokens(
       server,
       createClientCredentialsScheme(`${server.url}/token`),
     );
     const failure: unknown = await remote.tasks.get("t").catch((error: unknown) => error);
     expect(failure).toMatchObject({
       reason: "UNAUTHENTICATED",
-      message: `${server.url}/token gave client "me:1" no token: invalid_client: unknown; check { auth: { client } }.`,
+      message: `${server.url}/token issued no token to client "me:1": invalid_client: unknown. Check { auth: { oauthClient } }.`,
     });
     expect(JSON.stringify(failure) + String(failure)).not.toContain(OAUTH_CLIENT.secret);
-    expect(asked()).toEqual([]);
+    expect(listRequests()).toEqual([]);
   });
 
-  it("get no token from a server that answers nonsense", async () => {
+  it("reject an invalid token response", async () => {
     for (const answer of [
       (response) => response.end("<html>"),
       (response) => sendJson(response, { access_token: "x", token_type: "mac" }),
@@ -349,12 +353,12 @@ describe("a client's credentials", () => {
       (response) => response.writeHead(302, { location: "https://elsewhere.example" }).end(),
     ] satisfies Responder[]) {
       const server = await startTokenServer({}, answer);
-      const { remote, listRequests: asked } = await connectWithTokens(
+      const { remote, listRequests } = await connectWithTokens(
         server,
         createClientCredentialsScheme(`${server.url}/token`),
       );
       await expect(remote.tasks.get("t")).rejects.toMatchObject({ name: "A2AError" });
-      expect(asked()).toEqual([]);
+      expect(listRequests()).toEqual([]);
     }
   });
 });

@@ -10,29 +10,36 @@ import {
 } from "./auth-plan.ts";
 import { TokenSource } from "./token-source.ts";
 
-/** What one request carries to be let in. */
+/** The headers and query parameters that authenticate one request. */
 export interface Authorization {
   readonly headers: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
 }
 
-/** Signs the requests to one agent. */
+/** Authenticates the requests to one agent. */
 export interface Authorizer {
   authorize(signal: AbortSignal | undefined): Promise<Authorization>;
-  /** To be told of an authorization that was refused: true when another try may fare better. */
-  invalidate(refused: Authorization): boolean;
+  /** Reports that the agent rejected an authorization. Returns true if another attempt may succeed. */
+  invalidate(authorization: Authorization): boolean;
 }
 
+/** Options for `createAuthorizer`. */
 export interface AuthorizerOptions {
   readonly auth: ClientAuthOptions | AuthorizeFunction;
   /** The origin of the interface in use. */
   readonly agentOrigin: string;
-  /** For requests to authorization servers; they carry nothing that is the agent's. */
+  /**
+   * The `fetch` function for requests to authorization servers. These requests carry no credentials of the
+   * agent.
+   */
   readonly fetch: typeof fetch;
   readonly now: () => number;
 }
 
-/** What signs requests as the card asks; throws UNAUTHENTICATED when that cannot be done with what is given. */
+/**
+ * Creates the authorizer that the card's security requirements ask for. Throws `UNAUTHENTICATED` if the
+ * credentials satisfy none of them.
+ */
 export function createAuthorizer(card: AgentCardSecurity, options: AuthorizerOptions): Authorizer {
   const { auth } = options;
   return typeof auth === "function"
@@ -40,63 +47,65 @@ export function createAuthorizer(card: AgentCardSecurity, options: AuthorizerOpt
     : createPlanAuthorizer(planAuthentication(card, auth), options);
 }
 
-/** Asks the function for one requirement after the other. */
+/** Creates an authorizer that calls the function for each requirement until the function returns headers. */
 function createFunctionAuthorizer(card: AgentCardSecurity, authorize: AuthorizeFunction): Authorizer {
   const requirements = listAuthRequirements(card);
   const alternatives = requirements.length > 0 ? requirements : [new Map<string, never>()];
-  let again = false;
+  let wasRefused = false;
   return {
     async authorize() {
-      const isAgain = again;
-      again = false;
+      const isRetry = wasRefused;
+      wasRefused = false;
       for (const requirement of alternatives) {
-        const headers = await authorize({ schemes: Object.fromEntries(requirement), isRetry: isAgain });
+        const headers = await authorize({ schemes: Object.fromEntries(requirement), isRetry });
         if (headers) return { headers };
       }
       if (alternatives.some(({ size }) => size === 0)) return { headers: {} };
-      const message = `The auth function has nothing for ${JSON.stringify(card.name)}, which takes ${formatRequirements(requirements)}.`;
+      const message = `The auth function returned no headers for ${JSON.stringify(card.name)}, which accepts ${formatRequirements(requirements)}.`;
       throw new A2AError("UNAUTHENTICATED", message);
     },
     invalidate() {
-      again = true;
+      wasRefused = true;
       return true;
     },
   };
 }
 
 function createPlanAuthorizer(plan: readonly AuthStep[], options: AuthorizerOptions): Authorizer {
-  const signers = plan.map((means) => createSchemeAuthorizer(means, options));
+  const schemeAuthorizers = plan.map((step) => createSchemeAuthorizer(step, options));
   return {
     async authorize(signal) {
       const headers: Record<string, string> = {};
       const query: Record<string, string> = {};
-      for (const signer of signers) await signer.apply({ headers, query }, signal);
+      for (const schemeAuthorizer of schemeAuthorizers)
+        await schemeAuthorizer.apply({ headers, query }, signal);
       return Object.keys(query).length > 0 ? { headers, query } : { headers };
     },
-    // All are told, also behind one that has something new.
-    invalidate: (refused) => signers.filter((signer) => signer.invalidate?.(refused)).length > 0,
+    // Every scheme has to be notified, so `some` would stop too early.
+    invalidate: (authorization) =>
+      schemeAuthorizers.filter((schemeAuthorizer) => schemeAuthorizer.invalidate?.(authorization)).length > 0,
   };
 }
 
-/** Adds to an authorization what satisfies one scheme. */
+/** Adds the credentials for one security scheme to an authorization. */
 interface SchemeAuthorizer {
   apply(
-    onto: { headers: Record<string, string>; query: Record<string, string> },
+    authorization: { headers: Record<string, string>; query: Record<string, string> },
     signal: AbortSignal | undefined,
   ): void | Promise<void>;
-  /** Absent for what stays the same however often it is refused. */
-  invalidate?(refused: Authorization): true;
+  /** Absent for static credentials, which do not change after a rejection. */
+  invalidate?(authorization: Authorization): true;
 }
 
-function createSchemeAuthorizer(means: AuthStep, options: AuthorizerOptions): SchemeAuthorizer {
-  if (means.kind === "token") return createOAuthAuthorizer(means, options);
-  if (means.kind === "bearer") return createBearerAuthorizer(means.token);
-  if (means.kind === "nothing") return { apply() {} };
-  const { kind: put, name, value } = means;
+function createSchemeAuthorizer(step: AuthStep, options: AuthorizerOptions): SchemeAuthorizer {
+  if (step.kind === "token") return createOAuthAuthorizer(step, options);
+  if (step.kind === "bearer") return createBearerAuthorizer(step.token);
+  if (step.kind === "nothing") return { apply() {} };
+  const { kind, name, value } = step;
   return {
     apply({ headers, query }) {
-      if (put === "header") headers[name.toLowerCase()] = value;
-      else if (put === "query") query[name] = value;
+      if (kind === "header") headers[name.toLowerCase()] = value;
+      else if (kind === "query") query[name] = value;
       else headers["cookie"] = [headers["cookie"], `${name}=${value}`].filter(Boolean).join("; ");
     },
   };
@@ -108,10 +117,10 @@ function createBearerAuthorizer(token: string | (() => string | Promise<string>)
 }
 
 function createOAuthAuthorizer(
-  means: Extract<AuthStep, { kind: "token" }>,
+  step: Extract<AuthStep, { kind: "token" }>,
   options: AuthorizerOptions,
 ): SchemeAuthorizer {
-  const source = new TokenSource(createTokenFetcher({ ...means, ...options }), options.now);
+  const source = new TokenSource(createTokenFetcher({ ...step, ...options }), options.now);
   return {
     apply: async ({ headers }, signal) => setBearerHeader(headers, await source.getToken(signal)),
     invalidate({ headers }) {

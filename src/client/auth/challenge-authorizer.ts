@@ -2,30 +2,34 @@ import type { AgentCard } from "../../protocol/index.ts";
 import { type Authorizer, type AuthorizerOptions, createAuthorizer } from "./authorizer.ts";
 
 /**
- * Signs requests for a card, which would say how but is not known yet: in the usual way, and only once it was refused
- * without. It goes to the origin that the caller named himself, which is believed in what it says of the agent, and so
- * of where credentials go. Undefined where there is no usual way: an OAuth client learns from the card where tokens are.
+ * Creates an authorizer for fetching a card, before its security schemes are known. It sends the first
+ * request without credentials, and sends them in standard headers after a 401 response. The request goes to
+ * the origin that the caller configured, which is trusted with the credentials.
+ *
+ * Returns `undefined` if the credentials contain only an OAuth client, because the token endpoint is declared
+ * in the card.
  */
 export function createChallengeAuthorizer(
   options: Omit<AuthorizerOptions, "agentOrigin">,
 ): Authorizer | undefined {
   const { auth } = options;
-  const isUsual =
-    typeof auth === "function" || [auth.apiKey, auth.bearer, auth.basic].some((one) => one !== undefined);
-  if (!isUsual) return undefined;
+  const hasFallback =
+    typeof auth === "function" ||
+    [auth.apiKey, auth.bearer, auth.basic].some((credential) => credential !== undefined);
+  if (!hasFallback) return undefined;
   const authorizer = createAuthorizer(UNKNOWN_CARD, { ...options, agentOrigin: NO_ORIGIN });
-  let isAsked = false;
+  let wasChallenged = false;
   return {
-    authorize: async (signal) => (isAsked ? await authorizer.authorize(signal) : { headers: {} }),
-    invalidate(refused) {
-      if (isAsked) return authorizer.invalidate(refused);
-      isAsked = true;
+    authorize: async (signal) => (wasChallenged ? await authorizer.authorize(signal) : { headers: {} }),
+    invalidate(authorization) {
+      if (wasChallenged) return authorizer.invalidate(authorization);
+      wasChallenged = true;
       return true;
     },
   };
 }
 
-/** A card that asks for nothing. */
+/** A placeholder for a card without security schemes. */
 const UNKNOWN_CARD: Pick<AgentCard, "name"> = { name: "the card" };
-/** The origin is for tokens, which no usual way gets. */
+/** The agent origin is only used to request tokens, which this authorizer never does. */
 const NO_ORIGIN = "";

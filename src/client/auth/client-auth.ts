@@ -1,48 +1,65 @@
 import type { SecurityScheme } from "../../protocol/index.ts";
 
-/** What a client can show. Each goes only to the agent, and only in the way that its card asks for. */
+/**
+ * Credentials of a client. Each credential is sent only to the agent, and only in the location that its card
+ * declares.
+ */
 export interface AgentCredentials {
   readonly apiKey?: string;
-  /** A token that was got elsewhere, or what gives one; the function is asked for every request. */
+  /** A bearer token, or a function that returns one. The function is called for every request. */
   readonly bearer?: string | (() => string | Promise<string>);
   readonly basic?: { readonly username: string; readonly password: string };
-  /** For OAuth 2.0 client credentials, whether the card names the token endpoint or where to discover it. */
+  /**
+   * The client of the OAuth 2.0 client credentials flow. The card declares the token endpoint or a metadata
+   * URL.
+   */
   readonly oauthClient?: OAuthClient;
-  /** True when `fetch` presents a client certificate. */
+  /** True if `fetch` presents a client certificate. Default: false. */
   readonly mutualTls?: boolean;
 }
 
+/** A registered OAuth 2.0 client. */
 export interface OAuthClient {
   readonly id: string;
   readonly secret: string;
   /**
-   * The URL of the authorization server that the secret is for. To be given when it is another host than the agent's:
-   * a card may name anybody as the one to send secrets to.
+   * The URL of the authorization server that issued the secret. Required if its host differs from the agent's
+   * host, because a card may name any host as its token endpoint.
    */
   readonly issuer?: string;
-  /** Default: those that the card requires. */
+  /** Scopes to request. Default: the scopes that the card requires. */
   readonly scopes?: readonly string[];
-  /** Where the secret stands in a request for a token. Default: what the server's metadata says, else the header. */
+  /**
+   * The location of the client secret in a token request. Default: the method in the server's metadata, or
+   * the `Authorization` header.
+   */
   readonly secretLocation?: "header" | "body";
-  /** Further fields of a request for a token, such as `audience` or `resource`. */
+  /** Additional fields of a token request, such as `audience` or `resource`. */
   readonly tokenParameters?: Readonly<Record<string, string>>;
 }
 
+/** Credentials for the `auth` option of `connect`. */
 export interface ClientAuthOptions extends AgentCredentials {
-  /** Credentials for single schemes, under their names in the card; they come before all others. */
+  /**
+   * Credentials for individual security schemes, by their names in the card. They take precedence over all
+   * other credentials.
+   */
   readonly schemeCredentials?: Readonly<Record<string, AgentCredentials>>;
 }
 
-/** One way to be let in, out of the card: all of these schemes together. */
+/** One security requirement of the card: all of its schemes have to be satisfied together. */
 export interface AuthorizeRequest {
   readonly schemes: Readonly<
     Record<string, { readonly scheme: SecurityScheme | undefined; readonly scopes: readonly string[] }>
   >;
-  /** True when what was given for it before has just been refused. */
+  /** True if the agent has just rejected the previous headers for this requirement. */
   readonly isRetry: boolean;
 }
 
-/** Gives the headers that satisfy a requirement, or undefined when it cannot. Asked for every request. */
+/**
+ * Returns the headers that satisfy a security requirement, or `undefined` if it cannot. Called for every
+ * request.
+ */
 export type AuthorizeFunction = (
-  wanted: AuthorizeRequest,
+  request: AuthorizeRequest,
 ) => Readonly<Record<string, string>> | undefined | Promise<Readonly<Record<string, string>> | undefined>;

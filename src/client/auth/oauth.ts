@@ -1,16 +1,17 @@
 import { A2AError } from "../../protocol/index.ts";
-import { isLoopback } from "../loopback.ts";
-import { fetchWithoutRedirects, isObject, parseJson, readBoundedText } from "../transport/http.ts";
+import { isLoopback } from "../http/loopback.ts";
+import { fetchWithoutRedirects, readBoundedText } from "../http/fetch.ts";
+import { isObject, parseJson } from "../http/json.ts";
 import type { OAuthClient } from "./client-auth.ts";
 import { encodeBase64, type TokenEndpointSource } from "./auth-plan.ts";
 import type { AccessToken } from "./token-source.ts";
 
-/** What is needed to ask for a token. */
+/** The data needed to request an OAuth token. */
 export interface TokenRequestOptions {
   readonly oauthClient: OAuthClient;
   readonly endpointSource: TokenEndpointSource;
   readonly scopes: readonly string[];
-  /** Of the agent: the one that may see the client's secret without further words. */
+  /** The origin of the agent. The client secret may be sent there without a configured issuer. */
   readonly agentOrigin: string;
   readonly fetch: typeof fetch;
   readonly now: () => number;
@@ -24,13 +25,16 @@ interface TokenEndpoint {
 const TOKEN_TIMEOUT_MS = 30_000;
 const RESPONSE_LIMITS = { maxResponseBytes: 2 ** 20 };
 
-/** Asks for tokens by client credentials (RFC 6749 §4.4), at an endpoint that is looked up once. */
-export function createTokenFetcher(question: TokenRequestOptions): () => Promise<AccessToken> {
+/**
+ * Creates a function that requests tokens with client credentials (RFC 6749 §4.4). The token endpoint is
+ * resolved once, and again after a failure.
+ */
+export function createTokenFetcher(options: TokenRequestOptions): () => Promise<AccessToken> {
   let endpoint: Promise<TokenEndpoint> | undefined;
   return async () => {
-    endpoint ??= resolveTokenEndpoint(question);
+    endpoint ??= resolveTokenEndpoint(options);
     try {
-      return await requestToken(await endpoint, question);
+      return await requestToken(await endpoint, options);
     } catch (error) {
       endpoint = undefined;
       throw error;
@@ -39,37 +43,44 @@ export function createTokenFetcher(question: TokenRequestOptions): () => Promise
 }
 
 async function resolveTokenEndpoint({
-  oauthClient: client,
-  endpointSource: from,
-  agentOrigin: origin,
-  fetch: send,
+  oauthClient,
+  endpointSource,
+  agentOrigin,
+  fetch,
 }: TokenRequestOptions): Promise<TokenEndpoint> {
-  const { issuer, secretLocation: secretIn } = client;
-  const given = "tokenUrl" in from ? from.tokenUrl : from.metadataUrl;
-  assertTrustedOrigin(given, [origin, issuer]);
-  if ("tokenUrl" in from) return { url: given, secretLocation: secretIn ?? "header" };
-  const url = given.includes("/.well-known/") ? given : `${given.replace(/\/+$/, "")}${OIDC_METADATA_PATH}`;
-  const { status, json } = await fetchJson(send, url, { headers: { accept: "application/json" } });
-  const { token_endpoint: tokenUrl, token_endpoint_auth_methods_supported: methods } = json;
-  if (status !== 200 || typeof tokenUrl !== "string") {
+  const { issuer, secretLocation } = oauthClient;
+  const sourceUrl = "tokenUrl" in endpointSource ? endpointSource.tokenUrl : endpointSource.metadataUrl;
+  assertTrustedOrigin(sourceUrl, [agentOrigin, issuer]);
+  if ("tokenUrl" in endpointSource) return { url: sourceUrl, secretLocation: secretLocation ?? "header" };
+  const url = sourceUrl.includes("/.well-known/")
+    ? sourceUrl
+    : `${sourceUrl.replace(/\/+$/, "")}${OIDC_METADATA_PATH}`;
+  const { status, json } = await fetchJson(fetch, url, { headers: { accept: "application/json" } });
+  const { token_endpoint, token_endpoint_auth_methods_supported } = json;
+  if (status !== 200 || typeof token_endpoint !== "string") {
     throw createUnauthenticatedError(
-      `${url} answered ${status} and no token endpoint; the card says that it does.`,
+      `${url} answered ${status} without a token endpoint. Check the metadata URL in the card.`,
     );
   }
-  // RFC 8414 §3.3: metadata that speaks for another issuer must not be used.
+  // RFC 8414 §3.3: metadata of a different issuer must not be used.
   if (stripTrailingSlashes(String(json["issuer"])) !== deriveIssuer(url)) {
     throw createUnauthenticatedError(
-      `${url} has the metadata of ${JSON.stringify(json["issuer"])}, another issuer.`,
+      `${url} contains the metadata of a different issuer, ${JSON.stringify(json["issuer"])}.`,
     );
   }
-  assertSecureUrl(tokenUrl);
-  const byHeader = !Array.isArray(methods) || methods.includes("client_secret_basic");
-  return { url: tokenUrl, secretLocation: secretIn ?? (byHeader ? "header" : "body") };
+  assertSecureUrl(token_endpoint);
+  const supportsBasicAuth =
+    !Array.isArray(token_endpoint_auth_methods_supported) ||
+    token_endpoint_auth_methods_supported.includes("client_secret_basic");
+  return { url: token_endpoint, secretLocation: secretLocation ?? (supportsBasicAuth ? "header" : "body") };
 }
 
 const OIDC_METADATA_PATH = "/.well-known/openid-configuration";
 
-/** The issuer whose metadata lie at a URL: OpenID Connect appends the well-known path, RFC 8414 puts it before the path. */
+/**
+ * Returns the issuer whose metadata is served at a URL. OpenID Connect appends the well-known path, and RFC
+ * 8414 puts it before the path.
+ */
 function deriveIssuer(metadataUrl: string): string {
   return stripTrailingSlashes(metadataUrl.replace(/\/\.well-known\/[^/?#]+/, ""));
 }
@@ -79,29 +90,32 @@ function stripTrailingSlashes(url: string): string {
 }
 
 async function requestToken(
-  { url, secretLocation: secretIn }: TokenEndpoint,
-  { oauthClient: client, scopes, fetch: send, now }: TokenRequestOptions,
+  { url, secretLocation }: TokenEndpoint,
+  { oauthClient, scopes, fetch, now }: TokenRequestOptions,
 ): Promise<AccessToken> {
-  const { id, secret } = client;
-  const form = new URLSearchParams({ grant_type: "client_credentials", ...client.tokenParameters });
+  const { id, secret } = oauthClient;
+  const form = new URLSearchParams({ grant_type: "client_credentials", ...oauthClient.tokenParameters });
   if (scopes.length > 0) form.set("scope", scopes.join(" "));
   const headers = new Headers({ accept: "application/json", "content-type": FORM_MEDIA_TYPE });
-  if (secretIn === "body") {
+  if (secretLocation === "body") {
     form.set("client_id", id);
     form.set("client_secret", secret);
   } else headers.set("authorization", `Basic ${encodeBase64(`${formEncode(id)}:${formEncode(secret)}`)}`);
-  const asked = now();
-  const { status, json } = await fetchJson(send, url, { method: "POST", headers, body: form.toString() });
-  const { access_token: value, token_type: type, expires_in: seconds } = json;
-  if (status === 200 && typeof value === "string" && /^bearer$/i.test(String(type))) {
-    const lifetime = Number(seconds);
-    if (seconds === undefined || !Number.isFinite(lifetime)) return { value };
-    // Not to the last moment: the clock of the agent and the way to it count, too.
-    return { value, expiresAt: asked + lifetime * 1_000 - Math.min(30_000, lifetime * 100) };
+  const requestedAt = now();
+  const { status, json } = await fetchJson(fetch, url, { method: "POST", headers, body: form.toString() });
+  const { access_token, token_type, expires_in } = json;
+  if (status === 200 && typeof access_token === "string" && /^bearer$/i.test(String(token_type))) {
+    const lifetime = Number(expires_in);
+    if (expires_in === undefined || !Number.isFinite(lifetime)) return { value: access_token };
+    // The token is renewed early, to allow for clock differences and network latency.
+    return {
+      value: access_token,
+      expiresAt: requestedAt + lifetime * 1_000 - Math.min(30_000, lifetime * 100),
+    };
   }
-  const { error, error_description: description } = json;
-  const why = [error, description].filter((text) => typeof text === "string").join(": ");
-  const message = `${url} gave client ${JSON.stringify(id)} no token: ${why.slice(0, 300) || `HTTP ${status}`}; check { auth: { client } }.`;
+  const { error, error_description } = json;
+  const errorText = [error, error_description].filter((text) => typeof text === "string").join(": ");
+  const message = `${url} issued no token to client ${JSON.stringify(id)}: ${errorText.slice(0, 300) || `HTTP ${status}`}. Check { auth: { oauthClient } }.`;
   throw status >= 500 || status === 429
     ? new A2AError("UNAVAILABLE", message)
     : createUnauthenticatedError(message);
@@ -109,39 +123,42 @@ async function requestToken(
 
 const FORM_MEDIA_TYPE = "application/x-www-form-urlencoded";
 
-/** RFC 6749 §2.3.1 wants both halves of the header encoded as a form encodes them. */
+/**
+ * Encodes text as a form value. RFC 6749 §2.3.1 requires this for both halves of the `Authorization` header.
+ */
 function formEncode(text: string): string {
   return new URLSearchParams({ a: text }).toString().slice(2);
 }
 
 async function fetchJson(
-  send: typeof fetch,
+  fetchFunction: typeof fetch,
   url: string,
   init: RequestInit,
 ): Promise<{ status: number; json: Record<string, unknown> }> {
   const signal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
-  const response = await fetchWithoutRedirects(send, url, { ...init, signal });
+  const response = await fetchWithoutRedirects(fetchFunction, url, { ...init, signal });
   const json = parseJson(await readBoundedText(RESPONSE_LIMITS, response, signal));
   return { status: response.status, json: isObject(json) ? json : {} };
 }
 
-function assertTrustedOrigin(url: string, known: readonly (string | undefined)[]): void {
+function assertTrustedOrigin(url: string, trustedUrls: readonly (string | undefined)[]): void {
   assertSecureUrl(url);
   const { origin } = new URL(url);
-  const isKnown = known.some(
-    (one) => one !== undefined && URL.canParse(one) && new URL(one).origin === origin,
+  const isTrusted = trustedUrls.some(
+    (trustedUrl) =>
+      trustedUrl !== undefined && URL.canParse(trustedUrl) && new URL(trustedUrl).origin === origin,
   );
-  if (isKnown) return;
-  const message = `The card sends the client's secret to ${origin}, which is not the agent's host; if that is whom it is for, say so: { auth: { client: { issuer: ${JSON.stringify(origin)} } } }.`;
+  if (isTrusted) return;
+  const message = `The card requests the client secret at ${origin}, which is not the agent's host. If that server issued the secret, set { auth: { oauthClient: { issuer: ${JSON.stringify(origin)} } } }.`;
   throw createUnauthenticatedError(message);
 }
 
-/** Secrets travel encrypted, but within this machine. */
+/** Throws if a secret would be sent unencrypted. Plain HTTP is allowed only for the local machine. */
 function assertSecureUrl(url: string): void {
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: "", hostname: "" };
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return;
   throw createUnauthenticatedError(
-    `The card gets tokens from ${JSON.stringify(url)}, which is no https URL; no secret goes there.`,
+    `The card's token URL ${JSON.stringify(url)} does not use HTTPS, so the client secret is not sent.`,
   );
 }
 

@@ -1,16 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { TokenSource } from "./token-source.ts";
 
-describe("a token", () => {
-  it("is kept until it expires, or is refused", async () => {
-    let now = 0;
+describe("an access token", () => {
+  it("is cached until it expires or is rejected", async () => {
+    let currentTime = 0;
     let count = 0;
     const source = new TokenSource(
-      () => Promise.resolve({ value: `t${(count += 1)}`, expiresAt: now + 10 }),
-      () => now,
+      () => Promise.resolve({ value: `t${(count += 1)}`, expiresAt: currentTime + 10 }),
+      () => currentTime,
     );
     expect([await source.getToken(undefined), await source.getToken(undefined)]).toEqual(["t1", "t1"]);
-    now = 10;
+    currentTime = 10;
     expect(await source.getToken(undefined)).toBe("t2");
     source.invalidate("t1");
     expect(await source.getToken(undefined)).toBe("t2");
@@ -18,7 +18,7 @@ describe("a token", () => {
     expect(await source.getToken(undefined)).toBe("t3");
   });
 
-  it("is got once for all who wait, and one who stops waiting stops nobody else", async () => {
+  it("is requested once for concurrent callers, and an aborted caller does not affect the others", async () => {
     const coming = Promise.withResolvers<{ value: string }>();
     let count = 0;
     const source = new TokenSource(
@@ -29,15 +29,15 @@ describe("a token", () => {
       () => 0,
     );
     const impatient = new AbortController();
-    const given = source.getToken(impatient.signal);
+    const input = source.getToken(impatient.signal);
     const patient = source.getToken(undefined);
     impatient.abort(new Error("enough"));
-    await expect(given).rejects.toThrow("enough");
+    await expect(input).rejects.toThrow("enough");
     coming.resolve({ value: "t" });
     expect([await patient, await source.getToken(undefined), count]).toEqual(["t", "t", 1]);
   });
 
-  it("that could not be got is asked for again", async () => {
+  it("is requested again after a failure", async () => {
     let count = 0;
     const source = new TokenSource(
       async () => {

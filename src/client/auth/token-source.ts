@@ -1,22 +1,30 @@
-/** A token, and until when it may be used; without an end, until it is refused. */
+import { untilAborted } from "../http/abort.ts";
+
+/**
+ * An access token with its expiry time in milliseconds. A token without an expiry time is used until the
+ * agent rejects it.
+ */
 export interface AccessToken {
   readonly value: string;
   readonly expiresAt?: number;
 }
 
-/** Keeps a token until it expires, and gets the next one once for all who wait for it. */
+/** Caches a token until it expires. Concurrent callers share one request for the next token. */
 export class TokenSource {
   readonly #fetchToken: () => Promise<AccessToken>;
   readonly #now: () => number;
   #token: AccessToken | undefined;
   #pending: Promise<AccessToken> | undefined;
 
-  constructor(get: () => Promise<AccessToken>, now: () => number) {
-    this.#fetchToken = get;
+  constructor(fetchToken: () => Promise<AccessToken>, now: () => number) {
+    this.#fetchToken = fetchToken;
     this.#now = now;
   }
 
-  /** The signal ends the waiting of this one caller, not the request that others may wait for, too. */
+  /**
+   * Returns a valid token. The signal cancels the wait of this caller only, because other callers may wait
+   * for the same request.
+   */
   async getToken(signal: AbortSignal | undefined): Promise<string> {
     const { value, expiresAt = Infinity } = this.#token ?? { value: "", expiresAt: 0 };
     if (this.#now() < expiresAt) return value;
@@ -24,9 +32,9 @@ export class TokenSource {
     return (await untilAborted(this.#pending, signal)).value;
   }
 
-  /** To be told of a token that was refused; one that has come since stays. */
-  invalidate(refused: string | undefined): void {
-    if (this.#token?.value === refused) this.#token = undefined;
+  /** Discards a rejected token. A newer token stays cached. */
+  invalidate(token: string | undefined): void {
+    if (this.#token?.value === token) this.#token = undefined;
   }
 
   async #renew(): Promise<AccessToken> {
@@ -37,14 +45,4 @@ export class TokenSource {
       this.#pending = undefined;
     }
   }
-}
-
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
-  return new Promise((resolve, reject) => {
-    const abort = (): void => reject(signal.reason as Error);
-    if (signal.aborted) abort();
-    signal.addEventListener("abort", abort, { once: true });
-    void promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

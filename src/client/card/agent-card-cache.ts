@@ -1,15 +1,18 @@
 import type { AgentCard } from "../../protocol/index.ts";
 import { type CardFetchOptions, fetchCard, type FetchedCard } from "./fetch-card.ts";
 
-/** The card of an agent over the time of a connection: public first, extended once that was asked for (A2A §3.1.11). */
+/**
+ * Holds the agent card during a connection: the public card first, and the extended card once it has been
+ * fetched (A2A §3.1.11).
+ */
 export class AgentCardCache {
   readonly #fetchOptions: CardFetchOptions;
   #publicCard: FetchedCard;
   #extendedCard: AgentCard | undefined;
 
-  constructor(source: CardFetchOptions, found: FetchedCard) {
-    this.#fetchOptions = source;
-    this.#publicCard = found;
+  constructor(fetchOptions: CardFetchOptions, publicCard: FetchedCard) {
+    this.#fetchOptions = fetchOptions;
+    this.#publicCard = publicCard;
   }
 
   get card(): AgentCard {
@@ -20,20 +23,25 @@ export class AgentCardCache {
     return this.#publicCard.url;
   }
 
-  /** The extended card stands for the public one from now on. What was signed of it is what was decoded. */
+  /**
+   * Replaces the public card with the extended card. The decoded card is verified, because the transport does
+   * not keep the original JSON.
+   */
   async setExtendedCard(card: AgentCard): Promise<AgentCard> {
     await this.#fetchOptions.verifyCard?.(card);
     this.#extendedCard = card;
     return card;
   }
 
-  /** Asks whether the public card has changed, once its server no longer calls it fresh (RFC 9111, A2A §8.6.2). */
+  /**
+   * Fetches the public card if the cached copy is stale, and returns the card in use (RFC 9111, A2A §8.6.2).
+   */
   async refresh(signal: AbortSignal | undefined): Promise<AgentCard> {
-    const known = this.#publicCard;
-    if (this.#fetchOptions.now() < known.freshUntil) return this.card;
-    this.#publicCard = await fetchCard(this.#fetchOptions, known.url, signal, known);
-    // An extended card holds as long as the version that it extends.
-    if (this.#publicCard.card.version !== known.card.version) this.#extendedCard = undefined;
+    const previous = this.#publicCard;
+    if (this.#fetchOptions.now() < previous.freshUntil) return this.card;
+    this.#publicCard = await fetchCard(this.#fetchOptions, previous.url, signal, previous);
+    // The extended card is valid only for the card version that it extends.
+    if (this.#publicCard.card.version !== previous.card.version) this.#extendedCard = undefined;
     return this.card;
   }
 }

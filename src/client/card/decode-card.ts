@@ -1,31 +1,41 @@
 import { A2AError, type AgentCard, type AgentInterface } from "../../protocol/index.ts";
 import { v0_3, v1 } from "../../wire/index.ts";
-import { isObject } from "../transport/http.ts";
+import { isObject } from "../http/json.ts";
 
 /**
- * A card of 1.0, of 0.3, or one that is both, as it came from a URL, against which the places in it are read. `verified`:
- * of one that is both only the card of 1.0 is read, because its signature is over nothing else.
+ * Decodes the JSON of an agent card of A2A 1.0, of A2A 0.3, or of both. Relative interface URLs are resolved
+ * against `cardUrl`. With `isVerified`, only the 1.0 part of a combined card is read, because the signature
+ * covers nothing else.
  */
-export function decodeCard(json: unknown, cardUrl: string, verified: boolean): AgentCard {
+export function decodeCard(json: unknown, cardUrl: string, isVerified: boolean): AgentCard {
   if (!isObject(json) || typeof json["name"] !== "string") throw createNotACardError();
-  const isNew = "supportedInterfaces" in json || "supported_interfaces" in json;
-  const isOld = "url" in json;
-  if (!isNew && !isOld) throw createNotACardError();
-  const card = isNew ? v1.decodeCard(json) : v0_3.decodeCard(json);
-  const older = isNew && isOld && !verified ? v0_3.decodeCard(json).supportedInterfaces : [];
-  const supportedInterfaces = [...card.supportedInterfaces, ...older].map((one) =>
-    one.url.startsWith("/") ? { ...one, url: new URL(one.url, cardUrl).href } : one,
+  const isV1 = "supportedInterfaces" in json || "supported_interfaces" in json;
+  const isV0_3 = "url" in json;
+  if (!isV1 && !isV0_3) throw createNotACardError();
+  const card = isV1 ? v1.decodeCard(json) : v0_3.decodeCard(json);
+  const v0_3Interfaces = isV1 && isV0_3 && !isVerified ? v0_3.decodeCard(json).supportedInterfaces : [];
+  const supportedInterfaces = [...card.supportedInterfaces, ...v0_3Interfaces].map((agentInterface) =>
+    agentInterface.url.startsWith("/")
+      ? { ...agentInterface, url: new URL(agentInterface.url, cardUrl).href }
+      : agentInterface,
   );
   return { ...card, supportedInterfaces: supportedInterfaces.filter(isFirstOccurrence) };
 }
 
-/** A card that is both lists its interfaces of 0.3 twice, and one of 0.3 the preferred one. */
-function isFirstOccurrence(one: AgentInterface, index: number, all: readonly AgentInterface[]): boolean {
-  return index === all.findIndex((other) => isSameInterface(one, other));
+/**
+ * Returns true for the first of several equal interfaces. A combined card lists its 0.3 interfaces twice, and
+ * a 0.3 card lists its preferred interface twice.
+ */
+function isFirstOccurrence(
+  agentInterface: AgentInterface,
+  index: number,
+  interfaces: readonly AgentInterface[],
+): boolean {
+  return index === interfaces.findIndex((other) => isSameInterface(agentInterface, other));
 }
 
-function isSameInterface(one: AgentInterface, other: AgentInterface): boolean {
-  const { url, protocolBinding, protocolVersion } = one;
+function isSameInterface(agentInterface: AgentInterface, other: AgentInterface): boolean {
+  const { url, protocolBinding, protocolVersion } = agentInterface;
   return (
     url === other.url &&
     protocolBinding === other.protocolBinding &&

@@ -9,7 +9,7 @@ import {
 
 const WELL_KNOWN = "/.well-known/agent-card.json";
 
-/** A host that serves cards at the given paths and 404 anywhere else. */
+/** A host that serves cards at the given paths, and 404 elsewhere. */
 async function serveCards(
   cards: Record<string, (url: string) => object>,
 ): Promise<{ url: string; seen: RecordedRequest[] }> {
@@ -26,8 +26,8 @@ async function serveCards(
 describe("an agent is found", () => {
   it("by its host, with or without a scheme [A-01]", async () => {
     const { url } = await serveCards({ [WELL_KNOWN]: buildAgentCard });
-    for (const given of [url, `${url}/`, url.replace("http://", "")]) {
-      expect(await connect(given)).toMatchObject({ card: { name: "Raw" }, cardUrl: url + WELL_KNOWN });
+    for (const input of [url, `${url}/`, url.replace("http://", "")]) {
+      expect(await connect(input)).toMatchObject({ card: { name: "Raw" }, cardUrl: url + WELL_KNOWN });
     }
   });
 
@@ -37,7 +37,7 @@ describe("an agent is found", () => {
     expect(seen).toHaveLength(1);
   });
 
-  it("by its own URL, at which its card lies", async () => {
+  it("by its own URL if the card is served there", async () => {
     const { url } = await serveCards({
       [`/a2a/second${WELL_KNOWN}`]: buildAgentCard,
       [WELL_KNOWN]: buildAgentCard,
@@ -45,32 +45,32 @@ describe("an agent is found", () => {
     expect((await connect(`${url}/a2a/second`)).cardUrl).toBe(`${url}/a2a/second${WELL_KNOWN}`);
   });
 
-  it("by its own URL, which the card of its host names", async () => {
+  it("by its own URL if the card of its host names it", async () => {
     const { url } = await serveCards({ [WELL_KNOWN]: buildAgentCard });
     expect((await connect(`${url}/rpc/`)).cardUrl).toBe(url + WELL_KNOWN);
   });
 
-  it("where cards were before 0.3", async () => {
+  it("at the card path of versions before 0.3", async () => {
     const { url } = await serveCards({ "/.well-known/agent.json": buildAgentCard });
     expect((await connect(url)).card.name).toBe("Raw");
   });
 
-  it("but never another agent than the one that was meant", async () => {
+  it("but never instead of a different agent", async () => {
     const { url } = await serveCards({ [WELL_KNOWN]: buildAgentCard });
     await expect(connect(`${url}/a2a/misspelt`)).rejects.toMatchObject({
       reason: "NOT_FOUND",
-      message: expect.stringContaining(`the card of "Raw", which does not name /a2a/misspelt`) as string,
+      message: expect.stringContaining(`the card of "Raw" does not name /a2a/misspelt`) as string,
     });
   });
 });
 
 describe("an agent that is not found", () => {
-  it("is reported with every place that was tried", async () => {
+  it("is reported with every URL that was tried", async () => {
     const { url } = await serveCards({});
     await expect(connect(`${url}/a`)).rejects.toMatchObject({
       reason: "NOT_FOUND",
       message: [
-        `Found no agent card for ${url}/a; give the URL of an agent, of its host or of its card. Tried:`,
+        `Found no agent card for ${url}/a. Pass the URL of an agent, its host, or its card. Tried:`,
         `  ${url}/a${WELL_KNOWN}: HTTP 404`,
         `  ${url}/a: HTTP 404`,
         `  ${url}${WELL_KNOWN}: HTTP 404`,
@@ -80,19 +80,19 @@ describe("an agent that is not found", () => {
     });
   });
 
-  it("is unavailable when nobody listens, and is asked only once", async () => {
+  it("is unavailable if no server listens, and is requested only once", async () => {
     await expect(connect("http://127.0.0.1:1")).rejects.toMatchObject({
       reason: "UNAVAILABLE",
       message: expect.stringMatching(/Tried:\n {2}http:.*No answer[^\n]*$/) as string,
     });
   });
 
-  it("may be one that wants to know who asks [M-01]", async () => {
+  it("may require authentication [M-01]", async () => {
     const { url } = await startRecordingServer((response) => sendJson(response, {}, 401));
     await expect(connect(url)).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
   });
 
-  it("may be something else altogether", async () => {
+  it("may be a server that does not support A2A", async () => {
     const { url } = await startRecordingServer((response) => response.end("<html>Welcome</html>"));
     await expect(connect(url)).rejects.toMatchObject({
       reason: "INVALID_AGENT_RESPONSE",
@@ -100,12 +100,12 @@ describe("an agent that is not found", () => {
     });
   });
 
-  it("has a URL that is none", async () => {
+  it("has an invalid URL", async () => {
     await expect(connect("ftp://example.com")).rejects.toThrow("url: ");
     await expect(connect("")).rejects.toThrow("url: ");
   });
 
-  it("has moved: credentials do not follow a redirect [M-10]", async () => {
+  it("redirects to another host, without receiving credentials [M-10]", async () => {
     const thief = await serveCards({ [WELL_KNOWN]: buildAgentCard });
     const { url } = await startRecordingServer((response) =>
       response.writeHead(302, { location: thief.url }).end(),
@@ -117,21 +117,24 @@ describe("an agent that is not found", () => {
   });
 });
 
-describe("the way to speak with an agent", () => {
+describe("the interface of an agent", () => {
   type BindingVersion = readonly [protocolBinding: string, protocolVersion: string];
 
-  /** The way that is chosen with a card that offers these, or the error. */
-  async function chosen(ways: readonly BindingVersion[], options: ConnectOptions = {}): Promise<string> {
-    const supportedInterfaces = ways.map(([protocolBinding, protocolVersion]) => {
+  /** Returns the interface that is chosen for a card with these interfaces, or the error. */
+  async function chosen(
+    alternatives: readonly BindingVersion[],
+    options: ConnectOptions = {},
+  ): Promise<string> {
+    const supportedInterfaces = alternatives.map(([protocolBinding, protocolVersion]) => {
       return { url: "http://agent.example/a2a", protocolBinding, protocolVersion };
     });
     const { url } = await serveCards({ [WELL_KNOWN]: () => buildAgentCard("", { supportedInterfaces }) });
-    const { agentInterface: via } = await connect(url, options);
-    return `${via.protocolBinding} ${via.protocolVersion}`;
+    const { agentInterface } = await connect(url, options);
+    return `${agentInterface.protocolBinding} ${agentInterface.protocolVersion}`;
   }
 
-  it("is the first of the card that we speak, the newest version first [A-03, B-09]", async () => {
-    const ways: BindingVersion[] = [
+  it("is the first supported one of the card, newest version first [A-03, B-09]", async () => {
+    const alternatives: BindingVersion[] = [
       ["urn:x:pigeons", "1.0"],
       ["JSONRPC", "2.0"],
       ["JSONRPC", "0.3"],
@@ -139,23 +142,25 @@ describe("the way to speak with an agent", () => {
       ["GRPC", "1.0"],
       ["JSONRPC", "1.0"],
     ];
-    expect(await chosen(ways)).toBe("HTTP+JSON 1.0.1");
-    expect(await chosen(ways.slice(4))).toBe("GRPC 1.0");
-    // What `fetch` is for, gRPC would go past.
-    expect(await chosen(ways.slice(4), { fetch: (...given) => fetch(...given) })).toBe("JSONRPC 1.0");
-    expect(await chosen(ways.slice(4), { fetch: (...given) => fetch(...given), grpc: {} })).toBe("GRPC 1.0");
-    expect(await chosen(ways, { binding: "JSONRPC" })).toBe("JSONRPC 1.0");
-    expect(await chosen(ways, { binding: "GRPC" })).toBe("GRPC 1.0");
+    expect(await chosen(alternatives)).toBe("HTTP+JSON 1.0.1");
+    expect(await chosen(alternatives.slice(4))).toBe("GRPC 1.0");
+    // gRPC would bypass a custom `fetch`.
+    expect(await chosen(alternatives.slice(4), { fetch: (...input) => fetch(...input) })).toBe("JSONRPC 1.0");
+    expect(await chosen(alternatives.slice(4), { fetch: (...input) => fetch(...input), grpc: {} })).toBe(
+      "GRPC 1.0",
+    );
+    expect(await chosen(alternatives, { binding: "JSONRPC" })).toBe("JSONRPC 1.0");
+    expect(await chosen(alternatives, { binding: "GRPC" })).toBe("GRPC 1.0");
     expect(await chosen([["JSONRPC", "0.3.0"]])).toBe("JSONRPC 0.3.0");
   });
 
   it("may be pinned to a version [B-09]", async () => {
-    const ways: BindingVersion[] = [
+    const alternatives: BindingVersion[] = [
       ["JSONRPC", "1.0"],
       ["HTTP+JSON", "0.3"],
     ];
-    expect(await chosen(ways, { version: "0.3" })).toBe("HTTP+JSON 0.3");
-    await expect(chosen(ways, { version: "0.3", binding: "JSONRPC" })).rejects.toMatchObject({
+    expect(await chosen(alternatives, { version: "0.3" })).toBe("HTTP+JSON 0.3");
+    await expect(chosen(alternatives, { version: "0.3", binding: "JSONRPC" })).rejects.toMatchObject({
       reason: "VERSION_NOT_SUPPORTED",
       message: `"Raw" does not offer JSONRPC at A2A 0.3; its card offers JSONRPC 1.0, HTTP+JSON 0.3.`,
     });
@@ -168,19 +173,21 @@ describe("the way to speak with an agent", () => {
     await expect(chosen([])).rejects.toThrow("its card offers nothing.");
   });
 
-  it("is never silently of an older version than the agent has [B-09]", async () => {
-    const ways: BindingVersion[] = [
+  it("never silently uses an older version than the agent supports [B-09]", async () => {
+    const alternatives: BindingVersion[] = [
       ["JSONRPC", "1.0"],
       ["HTTP+JSON", "0.3"],
     ];
-    await expect(chosen(ways, { binding: "HTTP+JSON" })).rejects.toMatchObject({
+    await expect(chosen(alternatives, { binding: "HTTP+JSON" })).rejects.toMatchObject({
       reason: "VERSION_NOT_SUPPORTED",
-      message: expect.stringContaining("{ allowOlder: true }") as string,
+      message: expect.stringContaining("{ allowOlderVersion: true }") as string,
     });
-    expect(await chosen(ways, { binding: "HTTP+JSON", allowOlderVersion: true })).toBe("HTTP+JSON 0.3");
+    expect(await chosen(alternatives, { binding: "HTTP+JSON", allowOlderVersion: true })).toBe(
+      "HTTP+JSON 0.3",
+    );
   });
 
-  it("is found in a card of 0.3, and in one that is both", async () => {
+  it("is found in a 0.3 card, and in a combined card", async () => {
     const old = {
       protocolVersion: "0.3.0",
       url: "/old/rpc",

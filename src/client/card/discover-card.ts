@@ -2,69 +2,73 @@ import { A2AError, type AgentCard } from "../../protocol/index.ts";
 import { type CardFetchOptions, fetchCard, type FetchedCard } from "./fetch-card.ts";
 
 const WELL_KNOWN_PATH = "/.well-known/agent-card.json";
-/** Where cards were before A2A 0.3. */
+/** The path of agent cards before A2A 0.3. */
 const LEGACY_WELL_KNOWN_PATH = "/.well-known/agent.json";
 
 /**
- * Finds the card of an agent by the URL of its host, of its card or of the agent itself. A card at the root of the
- * host counts for a path below it only if it names that path, so that a misspelt path never finds another agent.
+ * Finds an agent card from the URL of the agent, its host, or the card. A card at the root of the host is
+ * accepted for a URL with a path only if the card names that path. A misspelled path therefore never finds a
+ * different agent.
  */
 export async function discoverCard(
-  source: CardFetchOptions,
-  given: string,
+  fetchOptions: CardFetchOptions,
+  agentUrl: string,
   signal: AbortSignal | undefined,
 ): Promise<FetchedCard> {
-  const url = parseAgentUrl(given);
-  const tries: string[] = [];
+  const url = parseAgentUrl(agentUrl);
+  const attempts: string[] = [];
   let failure: A2AError | undefined;
   for (const candidate of listCandidateUrls(url)) {
-    const found = await fetchCandidate(source, candidate, url, signal);
-    if (!(found instanceof A2AError)) return found;
-    tries.push(`${candidate}: ${found.message}`);
-    if (failure === undefined || failure.reason === "NOT_FOUND") failure = found;
-    // The other places are on the same host.
-    if (found.reason === "UNAVAILABLE") break;
+    const result = await fetchCandidate(fetchOptions, candidate, url, signal);
+    if (!(result instanceof A2AError)) return result;
+    attempts.push(`${candidate}: ${result.message}`);
+    if (failure === undefined || failure.reason === "NOT_FOUND") failure = result;
+    // The remaining candidates are on the same host.
+    if (result.reason === "UNAVAILABLE") break;
   }
-  const message = `Found no agent card for ${given}; give the URL of an agent, of its host or of its card. Tried:\n  ${tries.join("\n  ")}`;
+  const message = `Found no agent card for ${agentUrl}. Pass the URL of an agent, its host, or its card. Tried:\n  ${attempts.join("\n  ")}`;
   throw new A2AError(failure?.reason ?? "NOT_FOUND", message, { cause: failure });
 }
 
-function parseAgentUrl(given: string): URL {
-  // Without a scheme: TLS, but for this machine.
-  const local = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])([:/]|$)/i.test(given);
-  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `${local ? "http" : "https"}://${given}`;
+function parseAgentUrl(address: string): URL {
+  // A URL without a scheme uses HTTPS, except for the local machine.
+  const isLocal = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])([:/]|$)/i.test(address);
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(address)
+    ? address
+    : `${isLocal ? "http" : "https"}://${address}`;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === "http:" || url?.protocol === "https:") return url;
-  const description = `${JSON.stringify(given)} is no HTTP URL; give one such as http://localhost:4000`;
+  const description = `${JSON.stringify(address)} is not an HTTP URL; pass one such as http://localhost:4000`;
   throw A2AError.invalidParams([{ field: "url", description }]);
 }
 
 function listCandidateUrls(url: URL): string[] {
   const path = url.pathname.replace(/\/+$/, "");
   if (path.endsWith(".json")) return [url.href];
-  const places = [
+  const paths = [
     path + WELL_KNOWN_PATH,
     path,
     WELL_KNOWN_PATH,
     path + LEGACY_WELL_KNOWN_PATH,
     LEGACY_WELL_KNOWN_PATH,
-  ].filter((place) => place !== "");
-  return [...new Set(places)].map((place) => new URL(place + url.search, url.origin).href);
+  ].filter((path) => path !== "");
+  return [...new Set(paths)].map((path) => new URL(path + url.search, url.origin).href);
 }
 
-/** The card at a place, or why there is none. */
+/** Fetches the card at a candidate URL. Returns an error instead if no matching card exists there. */
 async function fetchCandidate(
-  source: CardFetchOptions,
+  fetchOptions: CardFetchOptions,
   candidate: string,
-  asked: URL,
+  requestedUrl: URL,
   signal: AbortSignal | undefined,
 ): Promise<FetchedCard | A2AError> {
   try {
-    const found = await fetchCard(source, candidate, signal);
-    if (isUnderRequestedPath(candidate, asked) || hasInterfaceAtPath(found.card, asked)) return found;
+    const found = await fetchCard(fetchOptions, candidate, signal);
+    if (isUnderRequestedPath(candidate, requestedUrl) || hasInterfaceAtPath(found.card, requestedUrl))
+      return found;
     return new A2AError(
       "NOT_FOUND",
-      `the card of ${JSON.stringify(found.card.name)}, which does not name ${asked.pathname}`,
+      `the card of ${JSON.stringify(found.card.name)} does not name ${requestedUrl.pathname}`,
     );
   } catch (error) {
     if (error instanceof A2AError) return error;
@@ -72,15 +76,15 @@ async function fetchCandidate(
   }
 }
 
-/** Whether a card's place belongs to the path that was asked for. */
-function isUnderRequestedPath(candidate: string, asked: URL): boolean {
-  const path = asked.pathname.replace(/\/+$/, "");
+/** Returns whether the candidate URL is at or below the requested path. */
+function isUnderRequestedPath(candidate: string, requestedUrl: URL): boolean {
+  const path = requestedUrl.pathname.replace(/\/+$/, "");
   return new URL(candidate).pathname.startsWith(path);
 }
 
-function hasInterfaceAtPath(card: AgentCard, asked: URL): boolean {
-  const wanted = asked.pathname.replace(/\/+$/, "");
+function hasInterfaceAtPath(card: AgentCard, requestedUrl: URL): boolean {
+  const requestedPath = requestedUrl.pathname.replace(/\/+$/, "");
   return card.supportedInterfaces.some(({ url }) => {
-    return URL.canParse(url) && new URL(url).pathname.replace(/\/+$/, "") === wanted;
+    return URL.canParse(url) && new URL(url).pathname.replace(/\/+$/, "") === requestedPath;
   });
 }

@@ -1,63 +1,69 @@
 import { A2AError, type AgentCard, type ErrorReason } from "../../protocol/index.ts";
-import {
-  type TransportOptions,
-  JSON_MEDIA_TYPES,
-  parseJson,
-  readBoundedText,
-  sendRequest,
-  withRetryAfter,
-} from "../transport/http.ts";
+import { type TransportOptions, JSON_MEDIA_TYPES, sendRequest, withRetryAfter } from "../transport/http.ts";
+import { parseJson } from "../http/json.ts";
+import { readBoundedText } from "../http/fetch.ts";
 import { decodeCard } from "./decode-card.ts";
 import { type RetryOptions, retryRead } from "../stream/retry.ts";
 
-/** A card as it was found, with what is needed to ask whether it has changed since (RFC 9111). */
+/** An agent card with the HTTP metadata needed to revalidate it (RFC 9111). */
 export interface FetchedCard {
   readonly card: AgentCard;
-  /** The same as it was served. */
+  /** The card as the server sent it. */
   readonly json: unknown;
   readonly url: string;
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** Until when its server calls it fresh. */
+  /** The time in milliseconds until which the card is fresh. */
   readonly freshUntil: number;
 }
 
+/** Options for fetching agent cards. */
 export interface CardFetchOptions {
   readonly transportOptions: TransportOptions;
-  /** Rejects for a card, given as it was served, that is not to be trusted. */
+  /** Verifies a card in the form that the server sent. Rejects for an untrusted card. */
   readonly verifyCard: ((card: unknown) => unknown) | undefined;
   readonly retry: RetryOptions;
   readonly now: () => number;
 }
 
-/** The card at a URL; with a copy at hand, that copy again unless it has changed. */
+/**
+ * Fetches the card at a URL. With a cached card, sends a conditional request and returns the cached card if
+ * it has not changed.
+ */
 export async function fetchCard(
-  { transportOptions: http, verifyCard: verify, retry, now }: CardFetchOptions,
+  { transportOptions, verifyCard, retry, now }: CardFetchOptions,
   url: string,
   signal: AbortSignal | undefined,
-  known?: FetchedCard,
+  cachedCard?: FetchedCard,
 ): Promise<FetchedCard> {
   const headers: Record<string, string> = {};
-  if (known?.etag) headers["if-none-match"] = known.etag;
-  if (known?.lastModified) headers["if-modified-since"] = known.lastModified;
-  const ask = async (): Promise<Response> => {
-    const answer = await sendRequest(http, { method: "GET", url, accept: JSON_MEDIA_TYPES, headers, signal });
-    if (answer.ok || (known && answer.status === 304)) return answer;
-    await answer.body?.cancel();
-    const reason = STATUS_REASONS[answer.status] ?? "NOT_FOUND";
+  if (cachedCard?.etag) headers["if-none-match"] = cachedCard.etag;
+  if (cachedCard?.lastModified) headers["if-modified-since"] = cachedCard.lastModified;
+  const requestCard = async (): Promise<Response> => {
+    const response = await sendRequest(transportOptions, {
+      method: "GET",
+      url,
+      accept: JSON_MEDIA_TYPES,
+      headers,
+      signal,
+    });
+    if (response.ok || (cachedCard && response.status === 304)) return response;
+    await response.body?.cancel();
+    const reason = STATUS_REASONS[response.status] ?? "NOT_FOUND";
     const hint =
-      answer.status === 401 || answer.status === 403
-        ? "; for a card that is not for everybody, give { headers }, or { auth } with a bearer token, a basic name or an API key"
+      response.status === 401 || response.status === 403
+        ? "; if the card requires authentication, set { headers }, or { auth } with a bearer token, a username and password, or an API key"
         : "";
-    throw withRetryAfter(new A2AError(reason, `HTTP ${answer.status}${hint}`), answer);
+    throw withRetryAfter(new A2AError(reason, `HTTP ${response.status}${hint}`), response);
   };
-  // Where nobody is, that is said at once: the URL is wrong more often than its host is just starting.
-  const response = await retryRead(retry, signal, ask, ({ cause }) => cause === undefined);
+  // A host that does not answer is not retried, because a wrong URL is a more likely cause than a starting
+  // server.
+  const response = await retryRead(retry, signal, requestCard, ({ cause }) => cause === undefined);
   const freshUntil = computeFreshUntil(response.headers, now());
-  if (known && !response.ok) return { ...known, freshUntil };
-  const json = parseJson(await readBoundedText(http, response, signal));
-  const card = decodeCard(json, url, verify !== undefined);
-  await verify?.(json);
+  if (cachedCard && !response.ok) return { ...cachedCard, freshUntil };
+  const json = parseJson(await readBoundedText(transportOptions, response, signal));
+  const card = decodeCard(json, url, verifyCard !== undefined);
+  await verifyCard?.(json);
   return {
     card,
     json,
@@ -68,7 +74,10 @@ export async function fetchCard(
   };
 }
 
-/** What an error status means where a card is looked for; whatever else may be there, no card is. */
+/**
+ * The error reason for each HTTP status of a card request. All other error statuses mean that no card exists
+ * there.
+ */
 const STATUS_REASONS: Readonly<Record<number, ErrorReason>> = {
   401: "UNAUTHENTICATED",
   403: "PERMISSION_DENIED",
@@ -76,10 +85,10 @@ const STATUS_REASONS: Readonly<Record<number, ErrorReason>> = {
   503: "UNAVAILABLE",
 };
 
-/** The end of `max-age`; without one, a card is asked about every time. */
+/** Returns the time at which `max-age` ends. A card without `max-age` is revalidated on every refresh. */
 function computeFreshUntil(headers: Headers, now: number): number {
-  const control = headers.get("cache-control") ?? "";
-  const maxAge = /\bmax-age=(\d+)/i.exec(control)?.[1];
-  if (maxAge === undefined || /\bno-(?:cache|store)\b/i.test(control)) return now;
+  const cacheControl = headers.get("cache-control") ?? "";
+  const maxAge = /\bmax-age=(\d+)/i.exec(cacheControl)?.[1];
+  if (maxAge === undefined || /\bno-(?:cache|store)\b/i.test(cacheControl)) return now;
   return now + (Number(maxAge) - Number(headers.get("age") ?? 0)) * 1_000;
 }

@@ -27,7 +27,7 @@ const card: AgentCard = {
   defaultOutputModes: ["text/plain"],
   skills: [{ id: "s", name: "S", description: "d", tags: ["t"] }],
 };
-/** Empty where it may be, and with a scheme that is required without scopes. */
+/** A card with empty values, and with a required scheme without scopes. */
 const cardWithEmptyValues: AgentCard = {
   ...card,
   description: "",
@@ -47,13 +47,16 @@ beforeAll(async () => {
 });
 
 describe("the signature of a card", () => {
-  it.each(["ed25519", "es256"] as const)("of the vector holds, by %s [A-40, A-41, A-44]", async (name) => {
-    const signed = { ...testVector.card, signatures: testVector.signatures };
-    const { kid, canonicalForm: form } = await verifyCard(signed, { keys: [toPublicKey(testVector[name])] });
-    expect([kid, form]).toEqual([testVector[name].kid, "specification"]);
-  });
+  it.each(["ed25519", "es256"] as const)(
+    "of the test vector is valid with %s [A-40, A-41, A-44]",
+    async (name) => {
+      const signed = { ...testVector.card, signatures: testVector.signatures };
+      const { kid, canonicalForm } = await verifyCard(signed, { keys: [toPublicKey(testVector[name])] });
+      expect([kid, canonicalForm]).toEqual([testVector[name].kid, "specification"]);
+    },
+  );
 
-  it("of the vector is made by us, to the byte [A-41, A-44]", async () => {
+  it("of the test vector is reproduced byte for byte [A-41, A-44]", async () => {
     const { signatures: [first] = [] } = await signCard(testVector.card, { privateKey: testVector.ed25519 });
     expect(first?.signature).toBe(testVector.signatures[0]?.signature);
     expect(JSON.parse(Buffer.from(first?.protected ?? "", "base64url").toString())).toEqual({
@@ -63,7 +66,7 @@ describe("the signature of a card", () => {
     });
   });
 
-  it("holds for the card that was signed, and for no other [A-40]", async () => {
+  it("is valid only for the signed card [A-40]", async () => {
     const signed = await signCard(card, { privateKey: currentKey, jku: "https://a.example/jwks.json" });
     const trust = { keys: [toPublicKey(currentKey)] };
     const found = {
@@ -81,32 +84,32 @@ describe("the signature of a card", () => {
     ]) {
       await expect(verifyCard({ ...signed, ...changed }, trust)).rejects.toMatchObject({
         reason: "INVALID_AGENT_RESPONSE",
-        message: expect.stringContaining(`The card of "signed" is signed by nobody who is trusted`) as string,
+        message: expect.stringContaining(`The card of "signed" has no trusted signature`) as string,
       });
     }
   });
 
-  it("is over empty values too by the form of the specification, but not by that of the SDKs [A-46]", async () => {
+  it("covers empty values in the form of the specification, but not in the form of the SDKs [A-46]", async () => {
     const signed = await signCard(card, { privateKey: currentKey });
     const changed = { ...signed, securityRequirements: [{ schemes: {} }] };
     const trust = { keys: [toPublicKey(currentKey)] };
     expect(await verifyCard(changed, trust)).toMatchObject({ canonicalForm: "sdk" });
     const strictly = verifyCard(changed, { ...trust, canonicalForm: "specification" });
-    await expect(strictly).rejects.toThrow("nobody who is trusted");
+    await expect(strictly).rejects.toThrow("no trusted signature");
   });
 
-  it("is one of several: any that holds suffices [A-45]", async () => {
+  it("is one of several, and one valid signature suffices [A-45]", async () => {
     const signed = await signCard(card, [{ privateKey: oldKey }, { privateKey: currentKey }]);
     expect(signed.signatures).toHaveLength(2);
     expect(await verifyCard(signed, { keys: [toPublicKey(oldKey)] })).toMatchObject({ kid: "old" });
     expect(await verifyCard(signed, { keys: [toPublicKey(currentKey)] })).toMatchObject({ kid: "new" });
     const stranger = await generateSigningKey();
     await expect(verifyCard(signed, { keys: [toPublicKey(stranger)] })).rejects.toThrow(
-      "nobody who is trusted",
+      "no trusted signature",
     );
   });
 
-  it("is looked for in a bounded number of signatures [A-45]", async () => {
+  it("is searched in a limited number of signatures [A-45]", async () => {
     const signed = await signCard(card, { privateKey: currentKey });
     const junk = Array.from({ length: 16 }, () => ({
       protected: encodeBase64UrlJson({ alg: "ES256", kid: "new" }),
@@ -114,21 +117,21 @@ describe("the signature of a card", () => {
     }));
     const crowded = { ...signed, signatures: [...junk, ...(signed.signatures ?? [])] };
     await expect(verifyCard(crowded, { keys: [toPublicKey(currentKey)] })).rejects.toThrow(
-      "nobody who is trusted",
+      "no trusted signature",
     );
   });
 
-  it("counts for nothing by a key that is not valid yet, or no more [A-45]", async () => {
+  it("is invalid with a key that is expired or not yet valid [A-45]", async () => {
     const signed = await signCard(card, { privateKey: currentKey });
-    const at = (keys: object, now: number): Promise<unknown> =>
-      verifyCard(signed, { keys: [{ ...toPublicKey(currentKey), ...keys }], now: () => now * 1000 });
+    const at = (keys: object, currentTime: number): Promise<unknown> =>
+      verifyCard(signed, { keys: [{ ...toPublicKey(currentKey), ...keys }], now: () => currentTime * 1000 });
     expect(await at({ nbf: 100, exp: 200 }, 150)).toMatchObject({ kid: "new" });
-    await expect(at({ nbf: 100 }, 99)).rejects.toThrow("nobody who is trusted");
-    await expect(at({ exp: 200 }, 200)).rejects.toThrow("nobody who is trusted");
-    await expect(at({ exp: "soon" }, 150)).rejects.toThrow("nobody who is trusted");
+    await expect(at({ nbf: 100 }, 99)).rejects.toThrow("no trusted signature");
+    await expect(at({ exp: 200 }, 200)).rejects.toThrow("no trusted signature");
+    await expect(at({ exp: "soon" }, 150)).rejects.toThrow("no trusted signature");
   });
 
-  it("needs an asymmetric algorithm, and to name its key [A-44, A-45]", async () => {
+  it("requires an asymmetric algorithm and a key id [A-44, A-45]", async () => {
     const secret = { kty: "oct", k: encodeBase64UrlJson("secret"), kid: "new", alg: "HS256" };
     expect(() => createCardVerifier({ keys: [secret] })).toThrow("is not public");
     const trust = { keys: [toPublicKey(currentKey)], findKey: () => toPublicKey(currentKey) };
@@ -137,18 +140,18 @@ describe("the signature of a card", () => {
       { alg: "HS256", kid: "new" },
     ]) {
       const signatures = [{ protected: encodeBase64UrlJson(header), signature: "" }];
-      await expect(verifyCard({ ...card, signatures }, trust)).rejects.toThrow("nobody who is trusted");
+      await expect(verifyCard({ ...card, signatures }, trust)).rejects.toThrow("no trusted signature");
     }
     await expect(verifyCard(card, trust)).rejects.toThrow("it is not signed");
-    expect(() => createCardVerifier({})).toThrow("give the verifier trusted keys");
+    expect(() => createCardVerifier({})).toThrow("The card verifier trusts no keys");
   });
 
-  it("is verified by whom a function trusts, which sees what the signature says of its key [A-45]", async () => {
+  it("is verified with the key that a lookup function returns for its header [A-45]", async () => {
     const jku = "https://elsewhere.example/jwks.json";
     const signed = await signCard(card, { privateKey: currentKey, jku });
     const asked: unknown[] = [];
-    const find = (wanted: object): JWK | undefined => {
-      asked.push(wanted);
+    const find = (expected: object): JWK | undefined => {
+      asked.push(expected);
       return asked.length === 1 ? toPublicKey(currentKey) : undefined;
     };
     expect(await verifyCard(signed, { findKey: find })).toMatchObject({ kid: "new" });
@@ -173,7 +176,7 @@ describe("keys at a URL", () => {
     return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/jwks.json`, asked };
   };
 
-  it("verify while they are there, and no longer once they are taken back [A-45]", async () => {
+  it("verify signatures until they are removed from the key set [A-45]", async () => {
     let keys = [toPublicKey(currentKey), toPublicKey(oldKey)];
     const { url, asked } = await place(() => keys);
     let time = 0;
@@ -184,23 +187,21 @@ describe("keys at a URL", () => {
     expect(asked).toHaveLength(1);
     keys = [toPublicKey(oldKey)];
     time += 3_600_000;
-    await expect(verify(signed)).rejects.toThrow("nobody who is trusted");
+    await expect(verify(signed)).rejects.toThrow("no trusted signature");
   });
 
-  it("are never fetched because a card says where they are [A-45]", async () => {
+  it("are never fetched from a URL in the card [A-45]", async () => {
     const { url, asked } = await place(() => [toPublicKey(currentKey)]);
     const signed = await signCard(card, { privateKey: currentKey, jku: url });
-    await expect(verifyCard(signed, { keys: [toPublicKey(oldKey)] })).rejects.toThrow(
-      "nobody who is trusted",
-    );
+    await expect(verifyCard(signed, { keys: [toPublicKey(oldKey)] })).rejects.toThrow("no trusted signature");
     expect(asked).toEqual([]);
   });
 
-  it("must come over a connection that nobody else can answer [A-45]", () => {
+  it("require a secure connection [A-45]", () => {
     expect(() => createCardVerifier({ jwksUrls: "http://keys.example/jwks.json" })).toThrow("https");
   });
 
-  it("that can not be fetched say nothing of the card", async () => {
+  it("that cannot be fetched do not invalidate the card", async () => {
     const signed = await signCard(card, { privateKey: currentKey });
     const fetch = (): Promise<Response> => Promise.reject(new TypeError("fetch failed"));
     const verify = verifyCard(signed, { jwksUrls: "https://keys.example/jwks.json", fetch });
@@ -209,7 +210,7 @@ describe("keys at a URL", () => {
 });
 
 describe("the official SDK", () => {
-  // It prints every signature that does not hold.
+  // The SDK logs every invalid signature.
   beforeAll(() => void vi.spyOn(console, "debug").mockImplementation(() => {}));
   afterAll(() => void vi.restoreAllMocks());
 
@@ -217,11 +218,11 @@ describe("the official SDK", () => {
   const verifies = (json: unknown): Promise<void> =>
     verifyAgentCardSignature(() => Promise.resolve(toPublicKey(currentKey) as never))(json as OfficialCard);
 
-  it("verifies a card that we have signed [A-40, A-46]", async () => {
+  it("verifies a card that Colloquy has signed [A-40, A-46]", async () => {
     await expect(verifies(read(await signCard(card, { privateKey: currentKey })))).resolves.toBeUndefined();
   });
 
-  it("verifies one with empty values as it was served, by the second of its signatures [A-46]", async () => {
+  it("verifies a served card with empty values by its second signature [A-46]", async () => {
     const signed = await signCard(cardWithEmptyValues, { privateKey: currentKey });
     expect(signed.signatures).toHaveLength(2);
     await expect(verifies(signed)).resolves.toBeUndefined();
@@ -231,7 +232,7 @@ describe("the official SDK", () => {
     });
   });
 
-  it("signs cards that we verify, by the form of the specification where that is the same [A-46]", async () => {
+  it("signs cards that Colloquy verifies, in the form of the specification if both forms are equal [A-46]", async () => {
     const sign = generateAgentCardSignature(currentKey, { alg: "ES256", kid: "new", typ: "JOSE" });
     const trust = { keys: [toPublicKey(currentKey)] };
     const plain = OfficialCard.toJSON(await sign(read(card)));
@@ -240,7 +241,7 @@ describe("the official SDK", () => {
     const emptied = OfficialCard.toJSON(await sign(read(unsecured)));
     expect(await verifyCard(emptied, trust)).toMatchObject({ kid: "new", canonicalForm: "sdk" });
     await expect(verifyCard(emptied, { ...trust, canonicalForm: "specification" })).rejects.toThrow(
-      "nobody who is trusted",
+      "no trusted signature",
     );
   });
 });

@@ -12,53 +12,61 @@ import {
 import { A2AError, type AgentCardSignature } from "../../protocol/index.ts";
 import { v1 } from "../../wire/index.ts";
 
-/** What a signature says of its key; not to be believed before it is verified. */
+/** The key data in the header of a signature. It is unverified until the signature has been checked. */
 export interface SignatureKeyInfo {
   readonly kid: string;
   readonly alg: string;
-  /** Where the signer says that its keys are. Nothing is ever fetched from there because a card says so. */
+  /** The key set URL that the signer declares. Colloquy never fetches keys from it. */
   readonly jku?: string;
 }
 
-/** Whose signatures on a card count: at least one of the three. */
+/** The keys that are trusted to sign cards. At least one of `keys`, `jwksUrls`, and `findKey` is required. */
 export interface CardTrustOptions extends FetchKeysOptions {
-  /** Public keys at hand. */
+  /** Trusted public keys. */
   readonly keys?: JSONWebKeySet | readonly JWK[];
-  /** URLs of trusted key sets (JWKS), over HTTPS. Fetched when they are needed, and kept as long as the verifier. */
+  /**
+   * HTTPS URLs of trusted key sets (JWKS). A key set is fetched on first use and cached as long as the
+   * verifier exists.
+   */
   readonly jwksUrls?: string | readonly string[];
-  /** Finds a trusted public key, for example by provider; undefined for none. */
+  /** Returns a trusted public key, for example by provider. Returns `undefined` if no key is trusted. */
   readonly findKey?: (key: SignatureKeyInfo) => JWK | undefined | Promise<JWK | undefined>;
   /**
-   * `specification` takes only signatures over the form of A2A §8.4.1. Default `any`: also over the official SDKs' form,
-   * which leaves out empty values, and with them, for example, that a scheme without scopes is required.
+   * The canonical form that a signature must cover. `specification` accepts only the form of A2A §8.4.1.
+   * `any` also accepts the form of the official SDKs, which omits empty values. Such a signature does not
+   * protect, for example, a required scheme without scopes. Default: `any`.
    */
   readonly canonicalForm?: "specification" | "any";
 }
 
-/** The signature that holds, and what it is over. */
+/** The key of a valid signature, and the canonical form that it covers. */
 export interface VerifiedSignature extends SignatureKeyInfo {
   readonly canonicalForm: "specification" | "sdk";
 }
 
-/** Verifies cards, given as the JSON that was served. */
+/** Verifies an agent card. The card is passed as the JSON that the server sent. */
 export type CardVerifier = (card: unknown) => Promise<VerifiedSignature>;
 
-/** Each costs a verification, and whoever serves a card chooses how many it has. */
+/**
+ * Maximum number of signatures that are checked. Each check is expensive, and the server of the card chooses
+ * their number.
+ */
 const MAX_SIGNATURES = 16;
 
 /**
- * Verifies that a card, as the JSON that was served, is signed by a trusted key (A2A §8.4.3). Rejects with
- * INVALID_AGENT_RESPONSE when no signature holds, and with UNAVAILABLE when keys could not be fetched.
+ * Verifies that a trusted key has signed a card (A2A §8.4.3). The card is passed as the JSON that the server
+ * sent. Rejects with `INVALID_AGENT_RESPONSE` if no signature is valid, and with `UNAVAILABLE` if keys could
+ * not be fetched.
  */
 export function verifyCard(card: unknown, trust: CardTrustOptions): Promise<VerifiedSignature> {
   return createCardVerifier(trust)(card);
 }
 
-/** The same for several cards: fetched keys are kept between them. */
+/** Creates a verifier for several cards, which caches fetched keys between them. */
 export function createCardVerifier(trust: CardTrustOptions): CardVerifier {
   const sources = createKeySets(trust);
   if (sources.length === 0) {
-    throw new Error("Nobody's signature would count; give the verifier trusted keys, jwks or find.");
+    throw new Error("The card verifier trusts no keys. Set keys, jwksUrls, or findKey.");
   }
   return async (card) => {
     const { specification, sdk } = v1.canonicalizeCard(card);
@@ -67,7 +75,7 @@ export function createCardVerifier(trust: CardTrustOptions): CardVerifier {
       ...(trust.canonicalForm === "specification" || sdk === specification ? {} : { sdk }),
     };
     const { name, signatures = [], supportedInterfaces } = v1.decodeCard(card);
-    // Where a card of 0.3 leads stands in members that no signature of 1.0 is over.
+    // The interfaces of a 0.3 card are in fields that no 1.0 signature covers.
     if (supportedInterfaces.length === 0)
       throw toVerificationError(name, signatures.length, [createNoInterfaceError()]);
     const failures: unknown[] = [];
@@ -90,16 +98,11 @@ export function createCardVerifier(trust: CardTrustOptions): CardVerifier {
   };
 }
 
-function createKeySets({
-  keys,
-  jwksUrls: jwks = [],
-  findKey: find,
-  ...options
-}: CardTrustOptions): KeyResolver[] {
+function createKeySets({ keys, jwksUrls = [], findKey, ...options }: CardTrustOptions): KeyResolver[] {
   const sources: KeyResolver[] = keys ? [createStaticKeyResolver(keys, options)] : [];
-  for (const url of typeof jwks === "string" ? [jwks] : jwks)
+  for (const url of typeof jwksUrls === "string" ? [jwksUrls] : jwksUrls)
     sources.push(createJwksKeyResolver(url, options));
-  if (find) sources.push(createLookupKeySet(find, options));
+  if (findKey) sources.push(createLookupKeySet(findKey, options));
   return sources;
 }
 
@@ -107,10 +110,10 @@ function createLookupKeySet(
   find: NonNullable<CardTrustOptions["findKey"]>,
   options: FetchKeysOptions,
 ): KeyResolver {
-  return async (header, signed) => {
+  return async (header, signature) => {
     const key = await find(parseKeyInfo(header));
     if (!key) throw new VerificationError("its key is not trusted");
-    return await createStaticKeyResolver([key], options)(header, signed);
+    return await createStaticKeyResolver([key], options)(header, signature);
   };
 }
 
@@ -122,7 +125,7 @@ async function verifySignature(
   return parseKeyInfo(await verifyJws(payload, signature, keys));
 }
 
-/** What a protected header names; A2A §8.4.2 wants the key named. */
+/** Reads the key data from a signature header. A2A §8.4.2 requires a key id. */
 function parseKeyInfo(header: { kid?: unknown; alg?: unknown; jku?: unknown } | undefined): SignatureKeyInfo {
   const { kid, alg, jku } = header ?? {};
   if (typeof kid !== "string" || typeof alg !== "string")
@@ -135,17 +138,17 @@ function createNoInterfaceError(): VerificationError {
 }
 
 function toVerificationError(name: string, count: number, failures: readonly unknown[]): unknown {
-  // A fault on the way to the keys, or in the function that finds them, says nothing of the card.
-  const fault = failures.find((failure) => !(failure instanceof VerificationError));
-  if (fault instanceof KeysUnavailableError) {
-    const text = `Nobody can tell who signed the card of ${JSON.stringify(name.slice(0, 80))}: ${fault.message}. Try again later.`;
-    return new A2AError("UNAVAILABLE", text, { cause: fault });
+  // An error while fetching or looking up keys is not a statement about the card.
+  const otherError = failures.find((failure) => !(failure instanceof VerificationError));
+  if (otherError instanceof KeysUnavailableError) {
+    const text = `The signature of the card of ${JSON.stringify(name.slice(0, 80))} could not be verified: ${otherError.message}. Try again later.`;
+    return new A2AError("UNAVAILABLE", text, { cause: otherError });
   }
-  if (fault !== undefined) return fault;
-  const why =
+  if (otherError !== undefined) return otherError;
+  const reason =
     count === 0
       ? "it is not signed"
       : [...new Set(failures.map((failure) => (failure as VerificationError).message))].join("; ");
-  const text = `The card of ${JSON.stringify(name.slice(0, 80))} is signed by nobody who is trusted: ${why}. Trust the key of its signer, or connect without verification.`;
+  const text = `The card of ${JSON.stringify(name.slice(0, 80))} has no trusted signature: ${reason}. Trust the signer's key, or connect without verification.`;
   return new A2AError("INVALID_AGENT_RESPONSE", text, { cause: failures[0] });
 }

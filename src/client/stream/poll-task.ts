@@ -1,21 +1,24 @@
 import { isTerminal, type StreamResponse, type Task } from "../../protocol/index.ts";
-import { delay, type RetryOptions } from "./retry.ts";
+import { type RetryOptions } from "./retry.ts";
+import { delay } from "../http/abort.ts";
 
 const POLL_INTERVAL_MS = 1_000;
 
-/** Follows a task of an agent that does not stream (A2A §3.3.4): the whole task, whenever it has changed. */
+/**
+ * Polls a task of an agent without streaming (A2A §3.3.4). Yields the complete task whenever it has changed.
+ */
 export async function* pollTask(
   read: () => Promise<Task>,
   signal: AbortSignal | undefined,
   { sleep = delay }: RetryOptions,
 ): AsyncGenerator<StreamResponse, void, undefined> {
-  let known = "";
+  let lastSeen = "";
   for (;;) {
     const task = await read();
-    const now = JSON.stringify(task);
-    if (now !== known) yield { task };
+    const serialized = JSON.stringify(task);
+    if (serialized !== lastSeen) yield { task };
     if (isTerminal(task.status.state)) return;
-    known = now;
+    lastSeen = serialized;
     await sleep(POLL_INTERVAL_MS, signal);
   }
 }

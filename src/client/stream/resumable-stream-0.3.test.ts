@@ -10,7 +10,8 @@ import {
 } from "../recording-server.contract.ts";
 import { collectEvents, requireTask } from "../a2a-client.contract.ts";
 
-// What servers of 0.3 send, as its JSON-RPC types; 0.3 knows no event ids, and leaves much of resubscribing open.
+// Events of 0.3 servers in their JSON-RPC format. A2A 0.3 has no event ids, and leaves much of resubscription
+// undefined.
 
 const TASK_IDS = { taskId: "t", contextId: "c" };
 const createArtifactUpdate = (text: string): object => ({
@@ -50,19 +51,19 @@ const respondWithError =
   (response, { body }) =>
     sendJson(response, { jsonrpc: "2.0", id: body.id, error: { code, message: "no" } });
 
-/** A server of 0.3 that answers each method with its answers in turn. */
+/** A 0.3 server that answers the requests to each method in order. */
 async function connectToScriptedServer(
   answers: Record<string, readonly Responder[]>,
   reconnect: RetryOptions = {},
 ): Promise<{ remote: A2AClient; asked: () => (string | undefined)[]; seen: RecordedRequest[] }> {
-  const left = new Map(Object.entries(answers).map(([method, all]) => [method, [...all]]));
+  const aborted = new Map(Object.entries(answers).map(([method, all]) => [method, [...all]]));
   let url = "";
   const server = await startRecordingServer((response, request) => {
     if (request.url.includes("/.well-known/")) {
       const old = { supportedInterfaces: undefined, url: `${url}/rpc`, protocolVersion: "0.3.0" };
       return sendJson(response, buildAgentCard(url, old));
     }
-    const next = left.get(request.body.method ?? "")?.shift();
+    const next = aborted.get(request.body.method ?? "")?.shift();
     if (!next) throw new Error(`nobody expected ${request.body.method}`);
     next(response, request);
   });
@@ -83,8 +84,8 @@ const collectText = async (events: Awaited<ReturnType<typeof collectEvents>>): P
   return artifacts.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text : ""))).join("");
 };
 
-describe("with an agent of 0.3", () => {
-  it("every request names the version and the extensions as 0.3 does [B-01, J-01]", async () => {
+describe("with a 0.3 agent", () => {
+  it("every request names the version and the extensions in 0.3 headers [B-01, J-01]", async () => {
     const { remote, seen } = await connectToScriptedServer({
       "tasks/get": [respondWithResult(createTask("completed"))],
     });
@@ -93,7 +94,7 @@ describe("with an agent of 0.3", () => {
     expect(seen[1]?.headers).not.toHaveProperty("a2a-extensions");
   });
 
-  it("a stream is over with what the agent calls final, though the connection stays open", async () => {
+  it("a stream ends with the final event even if the connection stays open", async () => {
     const { remote, asked } = await connectToScriptedServer({
       "message/stream": [
         respondWithStream([createTask("submitted"), createStatusUpdate("working", true)], "open"),
@@ -103,7 +104,7 @@ describe("with an agent of 0.3", () => {
     expect(asked()).toEqual(["message/stream"]);
   });
 
-  it("a stream is left after its server, and what comes behind its end is no part of it", async () => {
+  it("a stream waits for its server to close it, and ignores events after the final one", async () => {
     const ended = Promise.withResolvers<boolean>();
     const slow: Responder = (response, request) => {
       respondWithStream(
@@ -113,7 +114,7 @@ describe("with an agent of 0.3", () => {
       response.on("close", () => ended.resolve(response.writableFinished));
       setTimeout(() => response.end(), 50);
     };
-    // The time of the client that waits is real here.
+    // This client uses a real timer.
     const { remote } = await connectToScriptedServer(
       { "message/stream": [slow] },
       { sleep: (ms) => new Promise((done) => setTimeout(done, ms)) },
@@ -122,7 +123,7 @@ describe("with an agent of 0.3", () => {
     expect(await ended.promise).toBe(true);
   });
 
-  it("a stream that is cut goes on with the whole task, where the server begins with it [E3]", async () => {
+  it("a lost stream resumes with the complete task if the server sends it first [E3]", async () => {
     const { remote, asked } = await connectToScriptedServer({
       "message/stream": [respondWithStream([createTask("submitted"), createArtifactUpdate("one ")], "cut")],
       "tasks/resubscribe": [
@@ -141,13 +142,13 @@ describe("with an agent of 0.3", () => {
     expect(asked()).toEqual(["message/stream", "tasks/get", "tasks/resubscribe"]);
   });
 
-  it("a stream that is cut goes on with the whole task, where the server begins in the middle [E3]", async () => {
+  it("a lost stream resumes with the complete task if the server starts in the middle [E3]", async () => {
     const { remote, asked } = await connectToScriptedServer({
       "message/stream": [respondWithStream([createTask("submitted"), createArtifactUpdate("one ")], "cut")],
       "tasks/resubscribe": [
         respondWithStream([createArtifactUpdate("three"), createStatusUpdate("completed", true)], "open"),
       ],
-      // "two" came between the two; the task at the end has it.
+      // "two" was sent between the connections. The final task contains it.
       "tasks/get": [
         respondWithResult(createTask("working", "one ")),
         respondWithResult(createTask("completed", "one two three")),
@@ -165,7 +166,7 @@ describe("with an agent of 0.3", () => {
     expect(asked()).toEqual(["message/stream", "tasks/get", "tasks/resubscribe", "tasks/get"]);
   });
 
-  it("a stream of a server that counts its events goes on where it was [E4]", async () => {
+  it("a stream of a server with event ids resumes at its last event [E4]", async () => {
     const { remote, asked, seen } = await connectToScriptedServer({
       "message/stream": [
         respondWithStream([createTask("submitted"), createArtifactUpdate("one ")], "cut", 1),
@@ -180,7 +181,7 @@ describe("with an agent of 0.3", () => {
   });
 
   it.each([-32602, -32002, -32603])(
-    "a task that ended meanwhile is its last event, however the server says so (%i) [F-51]",
+    "a task that ended in the meantime is the last event, for error code %i [F-51]",
     async (code) => {
       const { remote } = await connectToScriptedServer({
         "message/stream": [respondWithStream([createTask("submitted"), createArtifactUpdate("one ")], "cut")],
@@ -194,7 +195,7 @@ describe("with an agent of 0.3", () => {
     },
   );
 
-  it("a subscription shows the task at once, where the server is silent until something happens [F-50]", async () => {
+  it("a subscription yields the task at once if the server sends nothing until it changes [F-50]", async () => {
     const { remote } = await connectToScriptedServer({
       "tasks/get": [respondWithResult(createTask("working"))],
       "tasks/resubscribe": [respondWithStream([], "open")],
@@ -206,7 +207,7 @@ describe("with an agent of 0.3", () => {
     await subscription.return?.();
   });
 
-  it("a server that forgets its ids is asked for the task [E3]", async () => {
+  it("a server that has lost its event ids receives a request for the task [E3]", async () => {
     const { remote, asked } = await connectToScriptedServer({
       "message/stream": [
         respondWithStream([createTask("submitted"), createArtifactUpdate("one ")], "cut", 1),
@@ -223,7 +224,7 @@ describe("with an agent of 0.3", () => {
     expect(asked()).toEqual(["message/stream", "tasks/resubscribe", "tasks/get", "tasks/get"]);
   });
 
-  it("a subscription that gives nothing is not asked for ever", async () => {
+  it("a subscription without events is not retried forever", async () => {
     const { remote, asked } = await connectToScriptedServer(
       {
         "tasks/resubscribe": [respondWithStream([], "end"), respondWithStream([], "end")],
@@ -236,7 +237,7 @@ describe("with an agent of 0.3", () => {
     expect(asked()).toEqual([...round, ...round]);
   });
 
-  it("a follow-up need not begin with the task", async () => {
+  it("a follow-up message may start without the task", async () => {
     const { remote } = await connectToScriptedServer({
       "message/stream": [
         respondWithStream(

@@ -23,7 +23,7 @@ const createArtifactUpdate = (text: string): StreamResponse => ({
   artifactUpdate: { ...TASK_IDS, artifact: { artifactId: "a", parts: [{ text }] }, append: true },
 });
 
-/** The log of a task: its events are numbered from 1. */
+/** The log of a task. Its events are numbered from 1. */
 const TASK_EVENTS: readonly StreamResponse[] = [
   createTask("TASK_STATE_SUBMITTED"),
   createStatusUpdate("TASK_STATE_WORKING"),
@@ -32,22 +32,22 @@ const TASK_EVENTS: readonly StreamResponse[] = [
   createArtifactUpdate("three"),
   createStatusUpdate("TASK_STATE_COMPLETED"),
 ];
-const sliceNumberedEvents = (from: number, to: number): [number, StreamResponse][] =>
-  TASK_EVENTS.slice(from, to).map((event, index) => [from + index + 1, event]);
+const sliceNumberedEvents = (start: number, end: number): [number, StreamResponse][] =>
+  TASK_EVENTS.slice(start, end).map((event, index) => [start + index + 1, event]);
 
 interface ScriptedConnection {
   readonly client: A2AClient;
-  /** What was asked, without requests for the card. */
+  /** The requests that the server received, without card requests. */
   readonly listCalls: () => {
     method: string | undefined;
     after: string | undefined;
     params: RecordedRequest["body"]["params"];
   }[];
-  /** How long the client waited between tries. */
+  /** The delays between attempts. */
   readonly waits: number[];
 }
 
-/** A JSON-RPC server that answers the nth request with the nth answer, and the last for ever; no wait takes any time. */
+/** A JSON-RPC server that answers requests in order and repeats the last answer. Delays take no time. */
 async function connectToScriptedServer(
   answers: readonly Responder[],
   reconnect: RetryOptions = {},
@@ -101,29 +101,29 @@ const respondWithError =
     });
 const resetConnection: Responder = (response) => response.socket?.resetAndDestroy();
 
-describe("a stream that is cut", () => {
+describe("a stream that loses its connection", () => {
   it.each(["cut", "end"] as const)(
-    "goes on after the last event: nothing lost, nothing twice (%s) [E3, E4]",
-    async (how) => {
-      const { client: remote, listCalls: asked } = await connectToScriptedServer([
-        respondWithStream(sliceNumberedEvents(0, 3), how),
-        respondWithStream(sliceNumberedEvents(3, 4), how),
-        respondWithStream([], how),
+    "resumes after the last event without loss or repetition (%s) [E3, E4]",
+    async (options) => {
+      const { client, listCalls } = await connectToScriptedServer([
+        respondWithStream(sliceNumberedEvents(0, 3), options),
+        respondWithStream(sliceNumberedEvents(3, 4), options),
+        respondWithStream([], options),
         respondWithStream(sliceNumberedEvents(4, 6), "end"),
       ]);
-      expect(await collectEvents(remote.stream("go"))).toEqual(TASK_EVENTS);
-      expect(asked().map(({ method, after }) => [method, after])).toEqual([
+      expect(await collectEvents(client.stream("go"))).toEqual(TASK_EVENTS);
+      expect(listCalls().map(({ method, after }) => [method, after])).toEqual([
         ["SendStreamingMessage", undefined],
         ["SubscribeToTask", "3"],
         ["SubscribeToTask", "4"],
         ["SubscribeToTask", "4"],
       ]);
-      expect(asked().at(-1)?.params).toEqual({ id: "t" });
+      expect(listCalls().at(-1)?.params).toEqual({ id: "t" });
     },
   );
 
-  it("passes on the whole task of a server that knows no ids [F-50]", async () => {
-    const whole: StreamResponse = {
+  it("yields the complete task of a server without event ids [F-50]", async () => {
+    const completeTask: StreamResponse = {
       task: {
         id: "t",
         contextId: "c",
@@ -131,7 +131,7 @@ describe("a stream that is cut", () => {
         artifacts: [{ artifactId: "a", parts: [{ text: "one two " }] }],
       },
     };
-    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+    const { client, listCalls } = await connectToScriptedServer([
       respondWithStream(
         [
           [0, createTask("TASK_STATE_SUBMITTED")],
@@ -141,56 +141,56 @@ describe("a stream that is cut", () => {
       ),
       respondWithStream(
         [
-          [0, whole],
+          [0, completeTask],
           [0, createArtifactUpdate("three")],
           [0, createStatusUpdate("TASK_STATE_COMPLETED")],
         ],
         "end",
       ),
     ]);
-    expect(await collect(remote.stream("go"))).toMatchObject({
+    expect(await collect(client.stream("go"))).toMatchObject({
       task: {
         status: { state: "TASK_STATE_COMPLETED" },
         artifacts: [{ parts: [{ text: "one two three" }] }],
       },
     });
-    expect(asked().map(({ after }) => after)).toEqual([undefined, undefined]);
+    expect(listCalls().map(({ after }) => after)).toEqual([undefined, undefined]);
   });
 
-  it("ends with the whole task when that has ended meanwhile [F-51]", async () => {
-    const { task: done } = createTask("TASK_STATE_COMPLETED") as { task: object };
-    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+  it("ends with the complete task if it has ended in the meantime [F-51]", async () => {
+    const { task } = createTask("TASK_STATE_COMPLETED") as { task: object };
+    const { client, listCalls } = await connectToScriptedServer([
       respondWithStream(sliceNumberedEvents(0, 2), "cut"),
       respondWithError(-32004, "the task is over"),
-      (response) => sendJson(response, { jsonrpc: "2.0", id: 1, result: done }),
+      (response) => sendJson(response, { jsonrpc: "2.0", id: 1, result: task }),
     ]);
-    expect((await collectEvents(remote.stream("go"))).at(-1)).toEqual({ task: done });
-    expect(asked().map(({ method }) => method)).toEqual([
+    expect((await collectEvents(client.stream("go"))).at(-1)).toEqual({ task });
+    expect(listCalls().map(({ method }) => method)).toEqual([
       "SendStreamingMessage",
       "SubscribeToTask",
       "GetTask",
     ]);
   });
 
-  it("before its first event sends the same message again", async () => {
-    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+  it("sends the same message again if it broke before its first event", async () => {
+    const { client, listCalls } = await connectToScriptedServer([
       resetConnection,
       respondWithStream([], "cut"),
       respondWithStream(sliceNumberedEvents(0, 6), "end"),
     ]);
-    expect(await collectEvents(remote.stream("go"))).toEqual(TASK_EVENTS);
-    const [first, ...more] = asked().map(({ method, params }) => ({ method, params }));
-    expect(more).toEqual([first, first]);
+    expect(await collectEvents(client.stream("go"))).toEqual(TASK_EVENTS);
+    const [first, ...extra] = listCalls().map(({ method, params }) => ({ method, params }));
+    expect(extra).toEqual([first, first]);
   });
 
-  it("is over when nothing was left to come [G-02, G-04]", async () => {
+  it("is complete if no events remained [G-02, G-04]", async () => {
     const endings: StreamResponse[] = [
       createStatusUpdate("TASK_STATE_FAILED"),
       createStatusUpdate("TASK_STATE_INPUT_REQUIRED"),
       createTask("TASK_STATE_REJECTED"),
     ];
     for (const last of endings) {
-      const { client: remote, waits } = await connectToScriptedServer([
+      const { client, waits } = await connectToScriptedServer([
         respondWithStream(
           [
             [1, createTask("TASK_STATE_SUBMITTED")],
@@ -199,7 +199,7 @@ describe("a stream that is cut", () => {
           "cut",
         ),
       ]);
-      expect(await collectEvents(remote.stream("go"))).toHaveLength(2);
+      expect(await collectEvents(client.stream("go"))).toHaveLength(2);
       expect(waits).toEqual([]);
     }
     const message: StreamResponse = {
@@ -209,8 +209,8 @@ describe("a stream that is cut", () => {
     expect(await collectEvents(remote.stream("go"))).toEqual([message]);
   });
 
-  it("goes on behind a question when it is a subscription [F-52]", async () => {
-    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+  it("continues after a question if it is a subscription [F-52]", async () => {
+    const { client, listCalls } = await connectToScriptedServer([
       respondWithStream([[4, createTask("TASK_STATE_INPUT_REQUIRED")]], "cut"),
       respondWithStream(
         [
@@ -220,35 +220,35 @@ describe("a stream that is cut", () => {
         "end",
       ),
     ]);
-    expect(await collectEvents(remote.tasks.subscribe("t", { after: 3 }))).toHaveLength(3);
-    expect(asked().map(({ after }) => after)).toEqual(["3", "4"]);
+    expect(await collectEvents(client.tasks.subscribe("t", { after: 3 }))).toHaveLength(3);
+    expect(listCalls().map(({ after }) => after)).toEqual(["3", "4"]);
   });
 
-  it("does not take the question that it answers for the next one [F-15]", async () => {
+  it("does not confuse the answered question with the next one [F-15]", async () => {
     const asking = { state: "TASK_STATE_INPUT_REQUIRED", timestamp: "2026-01-01T00:00:00.000Z" } as const;
     const before: StreamResponse = { task: { id: "t", contextId: "c", status: asking } };
     const again = createStatusUpdate("TASK_STATE_INPUT_REQUIRED");
-    for (const how of ["cut", "end"] as const) {
+    for (const options of ["cut", "end"] as const) {
       for (const last of [createStatusUpdate("TASK_STATE_COMPLETED"), again]) {
-        // The subscription stays open behind the new question, which ends the turn all the same.
-        const { client: remote } = await connectToScriptedServer([
-          respondWithStream([[4, before]], how),
-          respondWithStream([[5, createArtifactUpdate("thanks")]], how),
+        // The subscription stays open after the new question, which nevertheless ends the turn.
+        const { client } = await connectToScriptedServer([
+          respondWithStream([[4, before]], options),
+          respondWithStream([[5, createArtifactUpdate("thanks")]], options),
           respondWithStream([[6, last]], "open"),
         ]);
-        expect(await collectEvents(remote.stream("blue", { taskId: "t" }))).toEqual([
+        expect(await collectEvents(client.stream("blue", { taskId: "t" }))).toEqual([
           before,
           createArtifactUpdate("thanks"),
           last,
         ]);
       }
     }
-    // A server without ids that closes in good order has to be believed.
+    // The client has to trust a server without event ids that closes the stream normally.
     const { client: remote } = await connectToScriptedServer([respondWithStream([[0, before]], "end")]);
     expect(await collectEvents(remote.stream("blue", { taskId: "t" }))).toEqual([before]);
   });
 
-  it("before its first event may have ended with the next question meanwhile [F-15]", async () => {
+  it("may have ended with the next question if it broke before its first event [F-15]", async () => {
     const next: StreamResponse = {
       task: {
         id: "t",
@@ -259,20 +259,20 @@ describe("a stream that is cut", () => {
         },
       },
     };
-    const { client: remote, listCalls: asked } = await connectToScriptedServer([
+    const { client, listCalls } = await connectToScriptedServer([
       resetConnection,
       respondWithStream([[9, next]], "end"),
     ]);
-    expect(await collectEvents(remote.stream("blue", { taskId: "t" }))).toEqual([next]);
-    expect(asked()).toHaveLength(2);
+    expect(await collectEvents(client.stream("blue", { taskId: "t" }))).toEqual([next]);
+    expect(listCalls()).toHaveLength(2);
   });
 
-  it("is not resumed when the agent says no", async () => {
-    const { client: remote, waits } = await connectToScriptedServer([
+  it("is not resumed if the agent returns an error", async () => {
+    const { client, waits } = await connectToScriptedServer([
       respondWithStream(sliceNumberedEvents(0, 2), "cut"),
       respondWithError(-32001, "gone"),
     ]);
-    await expect(collectEvents(remote.stream("go"))).rejects.toMatchObject({
+    await expect(collectEvents(client.stream("go"))).rejects.toMatchObject({
       reason: "TASK_NOT_FOUND",
       message: "gone",
     });
@@ -280,9 +280,9 @@ describe("a stream that is cut", () => {
   });
 });
 
-describe("the tries", () => {
-  it("wait longer each time, by chance, and begin anew after progress", async () => {
-    const { client: remote, waits } = await connectToScriptedServer(
+describe("the retries of a stream", () => {
+  it("wait longer each time, with jitter, and start over after progress", async () => {
+    const { client, waits } = await connectToScriptedServer(
       [
         resetConnection,
         resetConnection,
@@ -294,60 +294,60 @@ describe("the tries", () => {
       ],
       { initialDelayMs: 100, maxDelayMs: 500 },
     );
-    expect(await collectEvents(remote.stream("go"))).toEqual(TASK_EVENTS);
+    expect(await collectEvents(client.stream("go"))).toEqual(TASK_EVENTS);
     expect(waits).toEqual([50, 100, 200, 250, 50, 100]);
   });
 
-  it("wait as long as the server asks for [E14]", async () => {
-    const { client: remote, waits } = await connectToScriptedServer(
+  it("wait as long as the server requests [E14]", async () => {
+    const { client, waits } = await connectToScriptedServer(
       [respondWithError(-32000, "busy", "3s"), respondWithStream(sliceNumberedEvents(0, 6), "end")].map(
         (answer, index): Responder =>
           index === 0 ? (response) => response.writeHead(429, { "retry-after": "3" }).end() : answer,
       ),
     );
-    expect(await collectEvents(remote.stream("go"))).toEqual(TASK_EVENTS);
+    expect(await collectEvents(client.stream("go"))).toEqual(TASK_EVENTS);
     expect(waits).toEqual([3_000]);
   });
 
-  it("come to an end, and the error says where to go on", async () => {
-    const { client: remote, waits } = await connectToScriptedServer(
+  it("end after the maximum, and the error contains the position", async () => {
+    const { client, waits } = await connectToScriptedServer(
       [respondWithStream(sliceNumberedEvents(0, 3), "cut"), resetConnection],
       { maxRetries: 3 },
     );
     const events: StreamResponse[] = [];
     const reading = (async () => {
-      for await (const event of remote.stream("go")) events.push(event);
+      for await (const event of client.stream("go")) events.push(event);
     })();
     await expect(reading).rejects.toMatchObject({
       reason: "UNAVAILABLE",
       metadata: { taskId: "t", lastEventId: "3" },
       message: expect.stringContaining(
-        "The stream of task t was cut, and 3 tries to resume it failed",
+        "The stream of task t lost its connection, and 3 attempts to resume it failed",
       ) as string,
     });
     expect(events).toEqual(TASK_EVENTS.slice(0, 3));
     expect(waits).toHaveLength(3);
   });
 
-  it("come to an end with a server that cuts after every snapshot", async () => {
-    const { client: remote, waits } = await connectToScriptedServer(
+  it("end if the server disconnects after every snapshot", async () => {
+    const { client, waits } = await connectToScriptedServer(
       [respondWithStream([[0, createTask("TASK_STATE_WORKING")]], "cut")],
       { maxRetries: 4 },
     );
-    await expect(collectEvents(remote.stream("go"))).rejects.toBeInstanceOf(A2AError);
+    await expect(collectEvents(client.stream("go"))).rejects.toBeInstanceOf(A2AError);
     expect(waits).toHaveLength(4);
   });
 
-  it("are none when none are wished for", async () => {
-    const { client: remote, waits } = await connectToScriptedServer([resetConnection], { maxRetries: 0 });
-    await expect(collectEvents(remote.stream("go"))).rejects.toMatchObject({
+  it("are disabled with zero retries", async () => {
+    const { client, waits } = await connectToScriptedServer([resetConnection], { maxRetries: 0 });
+    await expect(collectEvents(client.stream("go"))).rejects.toMatchObject({
       reason: "UNAVAILABLE",
       metadata: {},
     });
     expect(waits).toEqual([]);
   });
 
-  it("end at once when they are aborted while waiting", async () => {
+  it("end at once if the signal aborts during a delay", async () => {
     const controller = new AbortController();
     let url = "";
     const server = await startRecordingServer((response, request) => {
@@ -366,15 +366,15 @@ describe("the tries", () => {
   });
 });
 
-it("a reader who leaves closes the connection", async () => {
+it("a reader that leaves closes the connection", async () => {
   const closed = Promise.withResolvers<void>();
-  const { client: remote } = await connectToScriptedServer([
+  const { client } = await connectToScriptedServer([
     (response, request) => {
       respondWithStream(sliceNumberedEvents(0, 2), "open")(response, request);
       void once(response, "close").then(() => closed.resolve());
     },
   ]);
-  for await (const event of remote.stream("go")) {
+  for await (const event of client.stream("go")) {
     expect(event).toEqual(TASK_EVENTS[0]);
     break;
   }

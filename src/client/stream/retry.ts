@@ -1,37 +1,45 @@
+import { delay } from "../http/abort.ts";
 import { A2AError } from "../../protocol/index.ts";
 
-/** How a cut stream is picked up again, or a read that failed is repeated. */
+/** Retry policy for streams that lose their connection, and for failed read requests. */
 export interface RetryOptions {
-  /** Tries without progress before giving up; 0 never tries again. Default 10 for streams, 3 for reads. */
+  /**
+   * Maximum number of attempts without progress. 0 disables retries. Default: 10 for streams, 3 for reads.
+   */
   readonly maxRetries?: number;
-  /** The longest wait before the first try, doubled with each further one. Default 200. */
+  /**
+   * Maximum delay in milliseconds before the first retry. It doubles with each further retry. Default: 200.
+   */
   readonly initialDelayMs?: number;
-  /** Default 10,000. */
+  /** Maximum delay in milliseconds before any retry. Default: 10,000. */
   readonly maxDelayMs?: number;
-  /** A number from 0 up to 1. Default `Math.random`. */
+  /** Returns a number from 0 up to 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Waits, or rejects with the reason of the signal. */
+  /** Waits for the given time, or rejects with the abort reason of the signal. Default: a timer. */
   readonly sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
 const MAX_DELAY_MS = 10_000;
 
-/** Waits between tries: exponential with full jitter, so that the clients of a restarted server do not come at once. */
+/**
+ * Delays retries exponentially with full jitter, so that the clients of a restarted server do not reconnect
+ * at the same time.
+ */
 export class Backoff {
   readonly #options: Required<RetryOptions>;
   #failures = 0;
 
   constructor({
-    maxRetries: tries = 10,
-    initialDelayMs: firstDelayMs = 200,
+    maxRetries = 10,
+    initialDelayMs = 200,
     maxDelayMs = MAX_DELAY_MS,
     random = Math.random,
     sleep = delay,
   }: RetryOptions) {
-    this.#options = { maxRetries: tries, initialDelayMs: firstDelayMs, maxDelayMs, random, sleep };
+    this.#options = { maxRetries, initialDelayMs, maxDelayMs, random, sleep };
   }
 
-  /** Failures since the last progress. */
+  /** The number of failures since the last progress. */
   get failures(): number {
     return this.#failures;
   }
@@ -40,18 +48,21 @@ export class Backoff {
     this.#failures = 0;
   }
 
-  /** Waits before the next try, at least as long as the server asked for; false when there is none left. */
-  async waitForRetry(cut: A2AError, signal: AbortSignal | undefined): Promise<boolean> {
-    const { maxRetries: tries, initialDelayMs: firstDelayMs, maxDelayMs, random, sleep } = this.#options;
-    if (this.#failures >= tries) return false;
-    const ceiling = Math.min(maxDelayMs, firstDelayMs * 2 ** this.#failures);
+  /**
+   * Waits before the next attempt, at least as long as the server requested. Returns false if no attempts are
+   * left.
+   */
+  async waitForRetry(failure: A2AError, signal: AbortSignal | undefined): Promise<boolean> {
+    const { maxRetries, initialDelayMs, maxDelayMs, random, sleep } = this.#options;
+    if (this.#failures >= maxRetries) return false;
+    const ceiling = Math.min(maxDelayMs, initialDelayMs * 2 ** this.#failures);
     this.#failures += 1;
-    await sleep(Math.max(random() * ceiling, (cut.retryAfter ?? 0) * 1_000), signal);
+    await sleep(Math.max(random() * ceiling, (failure.retryAfter ?? 0) * 1_000), signal);
     return true;
   }
 }
 
-/** True for what another try may mend; all else is an answer. */
+/** Returns true for errors that a retry may resolve. */
 export function isRetryable(error: unknown): error is A2AError {
   return (
     error instanceof A2AError && (error.reason === "UNAVAILABLE" || error.reason === "RESOURCE_EXHAUSTED")
@@ -59,37 +70,23 @@ export function isRetryable(error: unknown): error is A2AError {
 }
 
 /**
- * Repeats what only reads while the agent is out of reach or has too much to do. One that wants to be left alone for
- * longer than the longest wait is: the error tells for how long.
+ * Calls a read function again while the agent is unreachable or overloaded. If the agent requests a longer
+ * delay than `maxDelayMs`, the error is thrown at once and contains that delay.
  */
 export async function retryRead<T>(
-  { maxRetries: tries = 3, maxDelayMs = MAX_DELAY_MS, ...how }: RetryOptions,
+  { maxRetries = 3, maxDelayMs = MAX_DELAY_MS, ...options }: RetryOptions,
   signal: AbortSignal | undefined,
   read: () => Promise<T>,
-  mayMend: (error: A2AError) => boolean = () => true,
+  shouldRetry: (error: A2AError) => boolean = () => true,
 ): Promise<T> {
-  const backoff = new Backoff({ maxRetries: tries, maxDelayMs, ...how });
+  const backoff = new Backoff({ maxRetries, maxDelayMs, ...options });
   for (;;) {
     try {
       return await read();
     } catch (error) {
-      if (!isRetryable(error) || !mayMend(error) || (error.retryAfter ?? 0) * 1_000 > maxDelayMs) throw error;
+      if (!isRetryable(error) || !shouldRetry(error) || (error.retryAfter ?? 0) * 1_000 > maxDelayMs)
+        throw error;
       if (!(await backoff.waitForRetry(error, signal))) throw error;
     }
   }
-}
-
-export function delay(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      clearTimeout(timer);
-      reject(signal?.reason as Error);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", abort);
-      resolve();
-    }, ms);
-    if (signal?.aborted) abort();
-    else signal?.addEventListener("abort", abort, { once: true });
-  });
 }

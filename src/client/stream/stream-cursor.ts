@@ -1,7 +1,7 @@
 import { isInterrupted, isTerminal, type SendMessageRequest, type TaskStatus } from "../../protocol/index.ts";
 import type { ReceivedEvent } from "../transport/transport.ts";
 
-/** What a stream begins with: a message that is sent, or a task that exists. */
+/** The start of a stream: a message to send, or an existing task to subscribe to. */
 export type StreamRequest =
   | { readonly send: SendMessageRequest }
   | {
@@ -9,28 +9,28 @@ export type StreamRequest =
       readonly lastEventId?: string | undefined;
     };
 
-/** Where in a task's events a reader is, and whether there is more to come. */
+/** Tracks a reader's position in the events of a task, and whether more events can follow. */
 export class StreamCursor {
   readonly #isMessageStream: boolean;
   readonly #continuesTask: boolean;
   #taskId: string | undefined;
   #lastEventId: string | undefined;
   #status: TaskStatus | undefined;
-  /** The status in which a follow-up message found its task. */
+  /** The status of the continued task before the message was processed. */
   #initialStatus: TaskStatus | undefined;
   #hasMessageReply = false;
   #isResent = false;
 
-  constructor(beginning: StreamRequest) {
-    this.#isMessageStream = "send" in beginning;
-    this.#continuesTask = "send" in beginning && beginning.send.message.taskId !== undefined;
-    if ("subscribe" in beginning) {
-      this.#taskId = beginning.subscribe.id;
-      this.#lastEventId = beginning.lastEventId;
+  constructor(request: StreamRequest) {
+    this.#isMessageStream = "send" in request;
+    this.#continuesTask = "send" in request && request.send.message.taskId !== undefined;
+    if ("subscribe" in request) {
+      this.#taskId = request.subscribe.id;
+      this.#lastEventId = request.lastEventId;
     }
   }
 
-  /** Known since the first event. */
+  /** The task id. Undefined until the first event that names it. */
   get taskId(): string | undefined {
     return this.#taskId;
   }
@@ -39,14 +39,17 @@ export class StreamCursor {
     return this.#lastEventId;
   }
 
-  /** To be called before the message is sent once more: its turn may be over by now. */
+  /**
+   * Marks the message as sent again. Call it before resending, because the first attempt may already have
+   * been processed.
+   */
   markResent(): void {
     this.#isResent = true;
   }
 
   /**
-   * Takes note of an event and says whether it brought anything new. A snapshot that repeats what was known does not,
-   * or a server that cuts after each would be asked for ever.
+   * Records an event and returns whether it brought progress. A snapshot that repeats known state brings
+   * none. Otherwise, a server that disconnects after each snapshot would be retried forever.
    */
   advance({ id, event }: ReceivedEvent): boolean {
     const isRepetition = "task" in event && this.#taskId !== undefined && (!id || id === this.#lastEventId);
@@ -54,9 +57,9 @@ export class StreamCursor {
     if ("task" in event) {
       this.#taskId = event.task.id;
       this.#status = event.task.status;
-      // Behind a message that was sent before, a task that says what it asks may ask the next thing already.
-      const isNext = this.#isResent && this.#status.message !== undefined;
-      if (this.#continuesTask && !isNext) this.#initialStatus ??= this.#status;
+      // After a resend, a task that asks a question may already ask the next one.
+      const isNewQuestion = this.#isResent && this.#status.message !== undefined;
+      if (this.#continuesTask && !isNewQuestion) this.#initialStatus ??= this.#status;
     } else if ("statusUpdate" in event) {
       this.#taskId = event.statusUpdate.taskId || this.#taskId;
       this.#status = event.statusUpdate.status;
@@ -65,35 +68,36 @@ export class StreamCursor {
     return !isRepetition;
   }
 
-  /** True when nothing can come any more, however the stream stopped, and if it did not. */
+  /** True if no further event can follow, regardless of how the stream stopped. */
   get hasEnded(): boolean {
     if (this.#hasMessageReply) return true;
     if (!this.#status) return false;
     const { state } = this.#status;
-    // A turn ends with its question (A2A §11.7); a subscription goes on behind it.
+    // A message stream ends when the task asks for input (A2A §11.7). A subscription continues.
     return (
       isTerminal(state) ||
       (this.#isMessageStream && state === "TASK_STATE_INPUT_REQUIRED" && !this.#isStatusUnchanged)
     );
   }
 
-  /** True when a stream that was closed in good order may be believed to be complete. */
+  /** True if a stream that the server closed normally is complete. */
   get isCompleteOnClose(): boolean {
     if (this.hasEnded) return true;
     if (!this.#status || !isInterrupted(this.#status.state)) return false;
-    // Still the question that the message answers: with an event id it can be found out what has come of it.
+    // The task still shows the question that this message answers. With an event id, the client can resume to
+    // learn the outcome.
     return !this.#isStatusUnchanged || this.#lastEventId === undefined;
   }
 
   get #isStatusUnchanged(): boolean {
-    const now = this.#status;
-    const before = this.#initialStatus;
+    const current = this.#status;
+    const initial = this.#initialStatus;
     return (
-      now !== undefined &&
-      before !== undefined &&
-      now.state === before.state &&
-      now.timestamp === before.timestamp &&
-      now.message?.messageId === before.message?.messageId
+      current !== undefined &&
+      initial !== undefined &&
+      current.state === initial.state &&
+      current.timestamp === initial.timestamp &&
+      current.message?.messageId === initial.message?.messageId
     );
   }
 }

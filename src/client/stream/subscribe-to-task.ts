@@ -9,8 +9,8 @@ interface SubscribeParams {
 }
 
 /**
- * The events of a task from behind an event id on; without one, and from a server that ignores it, they begin with the
- * whole task. Of a task that has ended meanwhile, the whole task is all.
+ * Yields the events of a task after an event id. Without an id, or if the server ignores it, the complete
+ * task comes first. If the task has already ended, the complete task is the only event.
  */
 export async function* subscribeToTask(
   transport: Transport,
@@ -18,55 +18,62 @@ export async function* subscribeToTask(
   call: CallOptions,
   lastEventId: string | undefined,
 ): AsyncGenerator<ReceivedEvent, void, undefined> {
-  const get = (): Promise<Task> => transport.call("GetTask", params, call);
+  const getTask = (): Promise<Task> => transport.call("GetTask", params, call);
   try {
     const received = transport.stream("SubscribeToTask", params, { ...call, lastEventId });
-    yield* transport.version === "0.3" ? withTaskSnapshot(received, get, lastEventId) : received;
+    yield* transport.version === "0.3" ? withTaskSnapshot(received, getTask, lastEventId) : received;
   } catch (error) {
     if (!(error instanceof A2AError) || !MAY_MEAN_TASK_ENDED[transport.version](error)) throw error;
-    const task = await get();
+    const task = await getTask();
     if (!isTerminal(task.status.state)) throw error;
     yield { event: { task } };
   }
 }
 
-/** How a server says that there is nothing to subscribe to, because the task has ended (A2A §3.1.6). */
+/** Errors with which a server of each version may report that the task has already ended (A2A §3.1.6). */
 const MAY_MEAN_TASK_ENDED: Record<Transport["version"], (error: A2AError) => boolean> = {
   "1.0": ({ reason }) => reason === "UNSUPPORTED_OPERATION",
-  // 0.3 says nothing of it, and each server something else; whether there is a task is for GetTask to say.
+  // A2A 0.3 does not define this error, and servers differ. The client calls `GetTask` to find out.
   "0.3": (error) => !isRetryable(error),
 };
 
 /**
- * 0.3 leaves it to the server what a subscription begins with, and some say nothing before something happens. So the task
- * comes first, but behind an id that the server counts on from. What happens before the subscription stands is missing
- * unless the server begins with the whole task, too: the task then stands once more in place of the last event.
+ * Adds a snapshot of the task to a 0.3 subscription. A2A 0.3 does not define the first event, and some
+ * servers send nothing until the task changes.
+ *
+ * Without a last event id, the snapshot comes first. With an id, the stream continues if the server's next
+ * event id follows it. Otherwise, events from before the subscription may be missing, so the client fetches
+ * the task and yields it before the first event. If the stream began without a complete task, another
+ * snapshot replaces its last event.
  */
 async function* withTaskSnapshot(
   stream: AsyncIterable<ReceivedEvent>,
-  get: () => Promise<Task>,
+  getTask: () => Promise<Task>,
   lastEventId: string | undefined,
 ): AsyncGenerator<ReceivedEvent, void, undefined> {
   if (lastEventId === undefined) {
-    const task = await get();
+    const task = await getTask();
     const isLast = isTerminal(task.status.state);
     yield { event: { task }, isLast };
     if (isLast) return;
   }
-  let isWhole: boolean | undefined;
+  let isComplete: boolean | undefined;
   let isLast = false;
   for await (const received of stream) {
-    if (isWhole === undefined) {
-      isWhole = "task" in received.event || isNextEventId(received.id, lastEventId);
-      if (!isWhole && lastEventId !== undefined) yield { event: { task: await get() } };
+    if (isComplete === undefined) {
+      isComplete = "task" in received.event || isNextEventId(received.id, lastEventId);
+      if (!isComplete && lastEventId !== undefined) yield { event: { task: await getTask() } };
     }
     isLast = received.isLast === true;
-    if (!isLast || isWhole) yield received;
+    if (!isLast || isComplete) yield received;
   }
-  if (!isWhole) yield { event: { task: await get() }, isLast };
+  if (!isComplete) yield { event: { task: await getTask() }, isLast };
 }
 
-/** True for an id that a server counts on with: one that resumes does not begin with the whole task. */
+/**
+ * Returns true if the server resumed directly after the last event id. A server that resumes does not start
+ * with the complete task.
+ */
 function isNextEventId(id: string | undefined, lastEventId: string | undefined): boolean {
   return lastEventId !== undefined && id !== undefined && Number(id) === Number(lastEventId) + 1;
 }

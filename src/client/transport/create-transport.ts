@@ -7,24 +7,28 @@ import type { Transport } from "./transport.ts";
 import * as v0_3 from "./v0_3-dialect.ts";
 import * as v1 from "./v1-dialect.ts";
 
-/** The bindings that this client speaks. */
+/** The protocol bindings that this client supports. */
 export type ClientBinding = "JSONRPC" | "HTTP+JSON" | "GRPC";
 
-/** How each is spoken to one interface of an agent, in the version of `http`. */
+/** Creates the transport of each binding for one interface, in the protocol version of the options. */
 const TRANSPORT_FACTORIES: Record<
   ClientBinding,
-  (via: AgentInterface, http: TransportOptions) => Transport | Promise<Transport>
+  (agentInterface: AgentInterface, options: TransportOptions) => Transport | Promise<Transport>
 > = {
-  JSONRPC: ({ url }, http) => new JsonRpcTransport(http, url, DIALECTS[http.version].jsonRpcDialect),
-  "HTTP+JSON": ({ url }, http) => new RestTransport(http, url, DIALECTS[http.version].restDialect),
-  GRPC: ({ url }, http) => createGrpcTransport(http, url),
+  JSONRPC: ({ url }, options) => new JsonRpcTransport(options, url, DIALECTS[options.version].jsonRpcDialect),
+  "HTTP+JSON": ({ url }, options) => new RestTransport(options, url, DIALECTS[options.version].restDialect),
+  GRPC: ({ url }, options) => createGrpcTransport(options, url),
 };
 
 const DIALECTS = { "1.0": v1, "0.3": v0_3 };
 
+/** The names of the supported bindings. */
 export const CLIENT_BINDINGS = Object.keys(TRANSPORT_FACTORIES) as readonly ClientBinding[];
 
-/** `via` is one of the interfaces that `chooseInterface` gives. */
-export function createTransport(via: AgentInterface, http: TransportOptions): Transport | Promise<Transport> {
-  return TRANSPORT_FACTORIES[via.protocolBinding as ClientBinding](via, http);
+/** Creates the transport for an interface that `chooseInterface` has returned. */
+export function createTransport(
+  agentInterface: AgentInterface,
+  options: TransportOptions,
+): Transport | Promise<Transport> {
+  return TRANSPORT_FACTORIES[agentInterface.protocolBinding as ClientBinding](agentInterface, options);
 }

@@ -1,37 +1,49 @@
+import type { ReceivedEvent, StreamOperation } from "./transport.ts";
 import { A2AError, type OperationName, type Operations } from "../../protocol/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
 
-/** What a transport must know of a protocol version: how answers are read. All else here speaks 1.0. */
+/** Decodes responses of one protocol version. All other client code uses the A2A 1.0 model. */
 interface ResultDecoder {
   readonly version: ProtocolVersion;
-  /** An answer, or one element of a stream. */
+  /** Decodes a response, or one element of a stream. */
   decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
-  /** True for the element of a stream that says itself that nothing follows. */
+  /** Returns true for a stream element that declares that no other element follows. */
   isFinalEvent(json: unknown): boolean;
 }
 
-/** A version over JSON-RPC, from the side of the client. */
+/** The client side of a protocol version over JSON-RPC. */
 export interface JsonRpcClientDialect extends ResultDecoder {
-  /** Throws UNSUPPORTED_OPERATION for what this version does not have. */
+  /** Encodes a request. Throws `UNSUPPORTED_OPERATION` for an operation that this version does not define. */
   encodeRequest<O extends OperationName>(
     operation: O,
     params: Operations[O]["params"],
   ): { readonly method: string; readonly params: unknown };
 }
 
-/** A version over HTTP+JSON, from the side of the client. */
+/** The client side of a protocol version over HTTP+JSON. */
 export interface RestClientDialect extends ResultDecoder {
-  /** Throws UNSUPPORTED_OPERATION for what this version does not have. */
+  /** Encodes a request. Throws `UNSUPPORTED_OPERATION` for an operation that this version does not define. */
   encodeRequest<O extends OperationName>(operation: O, params: Operations[O]["params"]): RestRequest;
 }
 
-/** A request below the URL of an interface. */
+/** An HTTP request relative to the URL of an interface. */
 export interface RestRequest {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
-  /** What is undefined is left out. */
+  /** Query parameters. Undefined values are omitted. */
   readonly query?: object;
   readonly body?: unknown;
+}
+
+/** Decodes one element of a stream into an event, with the event id that the server sent. */
+export function decodeStreamEvent(
+  dialect: ResultDecoder,
+  operation: StreamOperation,
+  json: unknown,
+  id?: string,
+): ReceivedEvent {
+  const event = dialect.decodeResult(operation, json);
+  return dialect.isFinalEvent(json) ? { id, event, isLast: true } : { id, event };
 }
 
 export function createUnsupportedOperationError(
@@ -40,6 +52,6 @@ export function createUnsupportedOperationError(
 ): A2AError {
   return new A2AError(
     "UNSUPPORTED_OPERATION",
-    `A2A ${version}, which is spoken with this agent, has no ${operation}; it is there with agents of a newer version.`,
+    `A2A ${version}, which this agent uses, does not define ${operation}. Use an agent that supports a newer version.`,
   );
 }

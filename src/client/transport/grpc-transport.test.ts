@@ -23,7 +23,7 @@ interface ConnectionSetup {
   readonly client?: ConnectOptions;
 }
 
-/** A server that lives as long as the test, and a client that talks to it over gRPC. */
+/** Starts a server for the duration of the test, and a client that uses gRPC. */
 async function connectOverGrpc({ server: options, grpc = {}, client }: ConnectionSetup = {}): Promise<{
   remote: A2AClient;
   grpcPort: number;
@@ -35,7 +35,7 @@ async function connectOverGrpc({ server: options, grpc = {}, client }: Connectio
   return { remote, grpcPort: address.grpc?.port ?? 0 };
 }
 
-describe("an address", () => {
+describe("a gRPC address", () => {
   it.each([
     ["127.0.0.1:4100", "127.0.0.1:4100", false],
     ["localhost:4100", "localhost:4100", false],
@@ -48,17 +48,17 @@ describe("an address", () => {
     ["grpc://agents.example.com:80", "agents.example.com:80", false],
     ["http://agents.example.com/", "agents.example.com:80", false],
     ["http://localhost:41442", "localhost:41442", false],
-  ])("%s is that of %s; TLS: %s [A-06]", (given, address, tls) => {
-    expect(parseGrpcAddress(given)).toEqual({ address, tls });
+  ])("%s is parsed as %s with TLS: %s [A-06]", (input, address, tls) => {
+    expect(parseGrpcAddress(input)).toEqual({ address, tls });
   });
 
-  it.each(["", "ftp://x:1", "a b:1", ":4100"])("%j is none [A-06]", (given) => {
-    expect(() => parseGrpcAddress(given)).toThrow(/is no gRPC address; it must be like/);
+  it.each(["", "ftp://x:1", "a b:1", ":4100"])("%j is invalid [A-06]", (input) => {
+    expect(() => parseGrpcAddress(input)).toThrow(/is not a gRPC address; use the form/);
   });
 });
 
 describe("over gRPC, the client", () => {
-  it("speaks TLS, and believes only whom it is told to [E-01, M-07]", async () => {
+  it("uses TLS, and accepts only trusted certificates [E-01, M-07]", async () => {
     const grpc = { tls: { key: SERVER_KEY, cert: SERVER_CERT } };
     const { remote } = await connectOverGrpc({ grpc, client: { grpc: { tls: true, ca: CA_CERT } } });
     expect(requireTask(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
@@ -66,7 +66,7 @@ describe("over gRPC, the client", () => {
     await expect(stranger.remote.send("count")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
   });
 
-  it("shows a certificate to a server that asks for one [M-01]", async () => {
+  it("presents a certificate if the server requests one [M-01]", async () => {
     const grpc = { tls: { key: SERVER_KEY, cert: SERVER_CERT, clientCa: CA_CERT } };
     const server = { authenticate: mtls() };
     const known = { tls: true, ca: CA_CERT, cert: ADA_CERT, key: ADA_KEY };
@@ -76,7 +76,7 @@ describe("over gRPC, the client", () => {
     await expect(unknown.remote.send("count")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
   });
 
-  it("signs its calls, and once more with other credentials when they are refused [E-02, E-05]", async () => {
+  it("authenticates calls, and retries with new credentials after a rejection [E-02, E-05]", async () => {
     const tokens = ["old", "new"];
     const seen: (string | undefined)[] = [];
     const { remote } = await connectOverGrpc({
@@ -93,7 +93,7 @@ describe("over gRPC, the client", () => {
     await expect(collect(remote.stream("count"))).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
   });
 
-  it("asks for extensions, and is told which are active [E-02, J-01, J-02]", async () => {
+  it("requests extensions, and reports active ones [E-02, J-01, J-02]", async () => {
     const server = createServer(
       {
         ...scriptedAgent,
@@ -115,7 +115,7 @@ describe("over gRPC, the client", () => {
     await server.close();
   });
 
-  it("ends a call with the reason that its signal has", async () => {
+  it("rejects a call with the reason of its signal", async () => {
     const { remote } = await connectOverGrpc();
     const reason = new Error("enough");
     const ends = new AbortController();
@@ -124,36 +124,38 @@ describe("over gRPC, the client", () => {
     ends.abort(reason);
     await expect(Promise.all([events.next(), events.next()])).rejects.toBe(reason);
     await expect(remote.send("count", { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
-    const late = new AbortController();
-    const sent = remote.send("wait", { signal: late.signal });
-    late.abort(reason);
+    const delayed = new AbortController();
+    const sent = remote.send("wait", { signal: delayed.signal });
+    delayed.abort(reason);
     await expect(sent).rejects.toBe(reason);
   });
 
-  it("says where nobody answers, and that a message was too large, and does not try that again", async () => {
+  it("reports an unreachable server and an oversized message, without a retry", async () => {
     const { remote } = await connectOverGrpc({ server: { limits: { maxBodyBytes: 1_000 } } });
     await expect(remote.send("x".repeat(2_000))).rejects.toMatchObject({ reason: "PAYLOAD_TOO_LARGE" });
     const card = JSON.stringify({
       ...remote.card,
       supportedInterfaces: [{ url: "127.0.0.1:1", protocolBinding: "GRPC", protocolVersion: "1.0" }],
     });
-    const nobody = await connect("http://agents.test", {
+    const unreachable = await connect("http://agents.test", {
       fetch: () => Promise.resolve(new Response(card)),
     });
-    const failure = await nobody.send("count").catch((error: unknown) => error);
+    const failure = await unreachable.send("count").catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(A2AError);
     expect(failure).toMatchObject({ reason: "UNAVAILABLE" });
-    expect(String(failure)).toMatch(/No answer from 127\.0\.0\.1:1 over gRPC .* is the agent running/);
+    expect(String(failure)).toMatch(
+      /No response from 127\.0\.0\.1:1 over gRPC .* check that the agent is running/,
+    );
   });
 
-  it("loses nothing of a stream over a network that breaks, and its message runs once [E2, E3, F-11]", async () => {
+  it("loses no event over an unreliable network, and its message runs once [E2, E3, F-11]", async () => {
     const direct = await connectOverGrpc();
     const network = await createBreakingProxy(`http://127.0.0.1:${direct.grpcPort}`);
     const address = `127.0.0.1:${direct.grpcPort}`;
     let cuts = 0;
     const remote = await connect(direct.remote.cardUrl, {
       binding: "GRPC",
-      // The card says where the proxy is.
+      // The card names the address of the proxy.
       fetch: async (...asked) => {
         const card = await (await fetch(...asked)).text();
         return new Response(card.replaceAll(address, new URL(network.url).host));
@@ -162,7 +164,7 @@ describe("over gRPC, the client", () => {
         maxRetries: 50,
         sleep: async () => {
           cuts += 1;
-          // A channel that could not connect takes a moment before it tries to.
+          // A channel that failed to connect waits a moment before the next attempt.
           await delay(20);
         },
       },

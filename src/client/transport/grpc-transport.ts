@@ -2,15 +2,10 @@ import type { GrpcCallOptions, MessageCodec, GrpcMethod, GrpcService } from "../
 import { A2AError, type JsonObject, type OperationName, type Operations } from "../../protocol/index.ts";
 import { type ProtoDialect, type ProtocolVersion, v0_3, v1 } from "../../wire/index.ts";
 import type { Authorization } from "../auth/authorizer.ts";
-import { isLoopback } from "../loopback.ts";
+import { isLoopback } from "../http/loopback.ts";
 import { createUnsupportedOperationError } from "./dialect.ts";
-import {
-  type CallOptions,
-  EXTENSIONS_HEADER,
-  type TransportOptions,
-  isObject,
-  parseHeaderList,
-} from "./http.ts";
+import { type CallOptions, EXTENSIONS_HEADER, type TransportOptions, parseHeaderList } from "./http.ts";
+import { isObject } from "../http/json.ts";
 import {
   type ReceivedEvent,
   type StreamCallOptions,
@@ -23,36 +18,23 @@ import {
 type GrpcModule = typeof import("../../grpc/index.ts");
 type GrpcChannel = InstanceType<GrpcModule["GrpcChannel"]>;
 
-/** How gRPC connects. */
-export interface GrpcClientOptions {
-  /** Default: true, but for this machine and for addresses that begin with `grpc:` or `http:`. */
-  readonly tls?: boolean;
-  /** Who vouches for the server, as PEM. Default: whom Node trusts. */
-  readonly ca?: string;
-  /** A certificate and its key, as PEM, for a server that asks who calls. */
-  readonly cert?: string;
-  readonly key?: string;
-  /** True: whoever answers is believed. For development. Default: false. */
-  readonly insecure?: boolean;
-}
-
 /**
- * A2A §10. `url`: `host:port`, or with a scheme in front, as some cards have it. Loads the packages that gRPC takes;
- * nothing is sent before the first call.
+ * Creates a gRPC transport (A2A §10). `url` is `host:port`, with or without a scheme. The gRPC packages are
+ * loaded here, and the connection opens with the first call.
  */
-export async function createGrpcTransport(http: TransportOptions, url: string): Promise<Transport> {
-  const carrier = await importGrpcModule();
+export async function createGrpcTransport(options: TransportOptions, url: string): Promise<Transport> {
+  const grpcModule = await importGrpcModule();
   const { address, tls } = parseGrpcAddress(url);
-  const { maxResponseBytes, maxEventBytes, grpc = {} } = http;
+  const { maxResponseBytes, maxEventBytes, grpc = {} } = options;
   const maxMessageBytes = Math.max(maxResponseBytes, maxEventBytes);
-  const channel = new carrier.GrpcChannel({
+  const channel = new grpcModule.GrpcChannel({
     address,
     tls: (grpc.tls ?? tls) ? grpc : undefined,
     maxMessageBytes,
   });
-  return http.version === "0.3"
-    ? new GrpcTransport(http, channel, carrier.GRPC_SERVICE_V0_3, v0_3.protoDialect)
-    : new GrpcTransport(http, channel, carrier.GRPC_SERVICE_V1, v1.protoDialect);
+  return options.version === "0.3"
+    ? new GrpcTransport(options, channel, grpcModule.GRPC_SERVICE_V0_3, v0_3.protoDialect)
+    : new GrpcTransport(options, channel, grpcModule.GRPC_SERVICE_V1, v1.protoDialect);
 }
 
 class GrpcTransport implements Transport {
@@ -62,10 +44,10 @@ class GrpcTransport implements Transport {
   readonly #service: GrpcService;
   readonly #dialect: ProtoDialect;
 
-  constructor(http: TransportOptions, channel: GrpcChannel, service: GrpcService, dialect: ProtoDialect) {
+  constructor(options: TransportOptions, channel: GrpcChannel, service: GrpcService, dialect: ProtoDialect) {
     this.version = service.version;
     this.#dialect = dialect;
-    this.#options = http;
+    this.#options = options;
     this.#channel = channel;
     this.#service = service;
   }
@@ -76,11 +58,11 @@ class GrpcTransport implements Transport {
     call: CallOptions,
   ): Promise<Operations[O]["result"]> {
     const method = this.#getMethod(operation);
-    const given = method.request.encode(this.#dialect.encodeParams(operation, params));
-    const binary = await this.#callWithAuth(call, (context) =>
-      this.#channel.callUnary(method, given, context),
+    const request = method.request.encode(this.#dialect.encodeParams(operation, params));
+    const response = await this.#callWithAuth(call, (context) =>
+      this.#channel.callUnary(method, request, context),
     );
-    return this.#dialect.decodeResult(operation, decodeMessage(method.response, binary));
+    return this.#dialect.decodeResult(operation, decodeMessage(method.response, response));
   }
 
   async *stream<O extends StreamOperation>(
@@ -89,10 +71,10 @@ class GrpcTransport implements Transport {
     call: StreamCallOptions,
   ): AsyncGenerator<ReceivedEvent, void, undefined> {
     const method = this.#getMethod(operation);
-    const given = method.request.encode(this.#dialect.encodeParams(operation, params));
+    const request = method.request.encode(this.#dialect.encodeParams(operation, params));
     const headers = buildStreamHeaders(call);
     const { first, messages } = await this.#callWithAuth({ ...call, headers }, async (context) => {
-      const messages = this.#channel.callServerStreaming(method, given, context);
+      const messages = this.#channel.callServerStreaming(method, request, context);
       return { first: await messages.next(), messages };
     });
     try {
@@ -111,40 +93,43 @@ class GrpcTransport implements Transport {
     return method;
   }
 
-  /** Refused as unauthenticated, a call is made once more with credentials that were renewed: nothing was done with it. */
-  async #callWithAuth<T>(call: CallOptions, make: (context: GrpcCallOptions) => Promise<T>): Promise<T> {
+  /**
+   * Sends a call with credentials. If the agent rejects them, the call is sent again with renewed
+   * credentials. A rejected call has no side effects.
+   */
+  async #callWithAuth<T>(call: CallOptions, send: (context: GrpcCallOptions) => Promise<T>): Promise<T> {
     const { authorizer } = this.#options;
     const authorization = await authorizer?.authorize(call.signal);
     try {
-      return await make(this.#buildCallContext(call, authorization));
+      return await send(this.#buildCallContext(call, authorization));
     } catch (error) {
       const isRefused = error instanceof A2AError && error.reason === "UNAUTHENTICATED";
       if (!isRefused || !authorization || !authorizer?.invalidate(authorization)) throw error;
-      return await make(this.#buildCallContext(call, await authorizer.authorize(call.signal)));
+      return await send(this.#buildCallContext(call, await authorizer.authorize(call.signal)));
     }
   }
 
   #buildCallContext(
-    { signal, headers, onExtensionsActivated: onActivated }: CallOptions,
+    { signal, headers, onExtensionsActivated }: CallOptions,
     authorization: Authorization | undefined,
   ): GrpcCallOptions {
     if (authorization?.query) {
-      const text =
-        "The agent wants its API key in the query of a URL, which gRPC does not have; use another binding.";
-      throw new A2AError("UNAUTHENTICATED", text);
+      const message =
+        "The agent requires its API key in the URL query, which gRPC does not support. Use another binding.";
+      throw new A2AError("UNAUTHENTICATED", message);
     }
-    const { headers: always, version, extensions } = this.#options;
+    const { headers: defaultHeaders, version, extensions } = this.#options;
     const name = EXTENSIONS_HEADER[version];
     return {
       signal,
       headers: {
-        ...always,
+        ...defaultHeaders,
         ...authorization?.headers,
         ...headers,
         "a2a-version": version,
         ...(extensions.length > 0 ? { [name]: extensions.join(", ") } : {}),
       },
-      onHeaders: onActivated && ((header) => onActivated(parseHeaderList(header(name)))),
+      onHeaders: onExtensionsActivated && ((header) => onExtensionsActivated(parseHeaderList(header(name)))),
     };
   }
 }
@@ -154,12 +139,12 @@ async function importGrpcModule(): Promise<GrpcModule> {
     return await import("../../grpc/index.ts");
   } catch (cause) {
     if (!isModuleNotFound(cause)) throw cause;
-    const text = "gRPC needs two packages more: npm install @grpc/grpc-js @bufbuild/protobuf";
-    throw new A2AError("INTERNAL", text, { cause });
+    const message = "gRPC requires two additional packages: npm install @grpc/grpc-js @bufbuild/protobuf";
+    throw new A2AError("INTERNAL", message, { cause });
   }
 }
 
-/** Whether gRPC can be spoken: its packages are there, and this is a place where they run. */
+/** Returns whether the gRPC packages are installed and can be loaded in this runtime. */
 export async function isGrpcAvailable(): Promise<boolean> {
   return await import("../../grpc/index.ts").then(
     () => true,
@@ -171,17 +156,20 @@ function isModuleNotFound(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 }
 
-/** `final` of 0.3: the server says that nothing follows. */
+/** Returns true if the 0.3 server has set `final`, which means that no other event follows. */
 function isFinalUpdate({ statusUpdate }: JsonObject): boolean {
   return isObject(statusUpdate) && statusUpdate["final"] === true;
 }
 
-/** `host:port` of an address or a URL, and whether it asks for TLS: all do but this machine's and those of a plain scheme. */
-export function parseGrpcAddress(given: string): { readonly address: string; readonly tls: boolean } {
-  const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/i.exec(given) ?? [];
+/**
+ * Parses a gRPC address or URL into `host:port`. TLS is used by default, except for the local machine and for
+ * the schemes `grpc:` and `http:`.
+ */
+export function parseGrpcAddress(address: string): { readonly address: string; readonly tls: boolean } {
+  const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/i.exec(address) ?? [];
   const url = URL.canParse(`http://${rest}`) ? new URL(`http://${rest}`) : undefined;
   if (!url || url.hostname === "" || !["", "grpc", "grpcs", "http", "https"].includes(scheme.toLowerCase())) {
-    const description = `${JSON.stringify(given)} is no gRPC address; it must be like "agents.example.com:443"`;
+    const description = `${JSON.stringify(address)} is not a gRPC address; use the form "agents.example.com:443"`;
     throw new A2AError("INVALID_AGENT_RESPONSE", description);
   }
   const isPlain = /^(grpc|http)$/i.test(scheme);
@@ -190,12 +178,12 @@ export function parseGrpcAddress(given: string): { readonly address: string; rea
   return { address: `${url.hostname}:${port}`, tls };
 }
 
-function decodeMessage(type: MessageCodec, binary: Uint8Array): JsonObject {
+function decodeMessage(codec: MessageCodec, response: Uint8Array): JsonObject {
   try {
-    return type.decode(binary);
+    return codec.decode(response);
   } catch (cause) {
-    const why = cause instanceof Error ? cause.message : "unknown";
-    const text = `The agent's answer is no ${type.name} (${why}).`;
-    throw new A2AError("INVALID_AGENT_RESPONSE", text, { cause });
+    const reason = cause instanceof Error ? cause.message : "unknown";
+    const message = `The agent's response is not a valid ${codec.name} (${reason}).`;
+    throw new A2AError("INVALID_AGENT_RESPONSE", message, { cause });
   }
 }

@@ -1,19 +1,18 @@
 import type { OperationName, Operations } from "../../protocol/index.ts";
 import { fromJsonRpcError, parseSse, type ProtocolVersion } from "../../wire/index.ts";
-import type { JsonRpcClientDialect } from "./dialect.ts";
+import { decodeStreamEvent, type JsonRpcClientDialect } from "./dialect.ts";
 import {
   type CallOptions,
-  readChunks,
   toResponseError,
   type TransportOptions,
   isEventStream,
-  isObject,
   JSON_MEDIA_TYPES,
-  parseJson,
   readUnaryBody,
   sendRequest,
   withRetryAfter,
 } from "./http.ts";
+import { readChunks } from "../http/fetch.ts";
+import { isObject, parseJson } from "../http/json.ts";
 import {
   type ReceivedEvent,
   type StreamCallOptions,
@@ -23,7 +22,7 @@ import {
   type UnaryOperation,
 } from "./transport.ts";
 
-/** JSON-RPC over HTTP, in whatever version (A2A §9). */
+/** The JSON-RPC transport for all supported protocol versions (A2A §9). */
 export class JsonRpcTransport implements Transport {
   readonly version: ProtocolVersion;
   readonly #options: TransportOptions;
@@ -31,8 +30,8 @@ export class JsonRpcTransport implements Transport {
   readonly #dialect: JsonRpcClientDialect;
   #lastRequestId = 0;
 
-  constructor(http: TransportOptions, url: string, dialect: JsonRpcClientDialect) {
-    this.#options = http;
+  constructor(options: TransportOptions, url: string, dialect: JsonRpcClientDialect) {
+    this.#options = options;
     this.#url = url;
     this.#dialect = dialect;
     this.version = dialect.version;
@@ -56,27 +55,22 @@ export class JsonRpcTransport implements Transport {
     const accept = `text/event-stream, ${JSON_MEDIA_TYPES}`;
     const response = await this.#post(operation, params, accept, { ...call, headers });
     if (!isEventStream(response)) {
-      // What fails before the stream begins is answered without one (A2A §9.4.2).
-      yield this.#decodeEvent(operation, await this.#readResult(response, call));
+      // An error before the stream starts arrives as a plain JSON response (A2A §9.4.2).
+      yield decodeStreamEvent(this.#dialect, operation, await this.#readResult(response, call));
       return;
     }
     for await (const { id, data } of parseSse(readChunks(response, call.signal), this.#options)) {
-      yield this.#decodeEvent(operation, extractResult(parseJson(data), response), id);
+      yield decodeStreamEvent(this.#dialect, operation, extractResult(parseJson(data), response), id);
     }
-  }
-
-  #decodeEvent(operation: StreamOperation, json: unknown, id?: string): ReceivedEvent {
-    const event = this.#dialect.decodeResult(operation, json);
-    return this.#dialect.isFinalEvent(json) ? { id, event, isLast: true } : { id, event };
   }
 
   async #post<O extends OperationName>(
     operation: O,
-    given: Operations[O]["params"],
+    operationParams: Operations[O]["params"],
     accept: string,
     call: CallOptions,
   ): Promise<Response> {
-    const { method, params } = this.#dialect.encodeRequest(operation, given);
+    const { method, params } = this.#dialect.encodeRequest(operation, operationParams);
     this.#lastRequestId += 1;
     const body = JSON.stringify({ jsonrpc: "2.0", id: this.#lastRequestId, method, params });
     const contentType = "application/json";
@@ -93,7 +87,7 @@ function extractResult(envelope: unknown, response: Response): unknown {
     if (isObject(envelope["error"])) {
       throw withRetryAfter(fromJsonRpcError(envelope["error"], response.status), response);
     }
-    // Some leave out a result that is null, as that of a deletion.
+    // Some servers omit a `null` result, for example after a deletion.
     if (response.ok && ("result" in envelope || envelope["jsonrpc"] === "2.0"))
       return envelope["result"] ?? null;
   }

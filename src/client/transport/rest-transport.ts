@@ -1,20 +1,19 @@
 import type { A2AError, Operations } from "../../protocol/index.ts";
 import { fromRestError, parseSse, type ProtocolVersion } from "../../wire/index.ts";
-import type { RestRequest, RestClientDialect } from "./dialect.ts";
+import { decodeStreamEvent, type RestRequest, type RestClientDialect } from "./dialect.ts";
 import {
   type CallOptions,
-  readChunks,
   toResponseError,
   type TransportOptions,
   isEventStream,
-  isObject,
   JSON_MEDIA_TYPES,
   type OutgoingRequest,
-  parseJson,
   readUnaryBody,
   sendRequest,
   withRetryAfter,
 } from "./http.ts";
+import { readChunks } from "../http/fetch.ts";
+import { isObject, parseJson } from "../http/json.ts";
 import {
   type ReceivedEvent,
   type StreamCallOptions,
@@ -24,15 +23,15 @@ import {
   type UnaryOperation,
 } from "./transport.ts";
 
-/** HTTP+JSON, in whatever version (A2A §11). */
+/** The HTTP+JSON transport for all supported protocol versions (A2A §11). */
 export class RestTransport implements Transport {
   readonly version: ProtocolVersion;
   readonly #options: TransportOptions;
   readonly #url: string;
   readonly #dialect: RestClientDialect;
 
-  constructor(http: TransportOptions, url: string, dialect: RestClientDialect) {
-    this.#options = http;
+  constructor(options: TransportOptions, url: string, dialect: RestClientDialect) {
+    this.#options = options;
     this.#url = url.replace(/\/+$/, "");
     this.#dialect = dialect;
     this.version = dialect.version;
@@ -59,25 +58,24 @@ export class RestTransport implements Transport {
     const route = this.#dialect.encodeRequest(operation, params);
     const response = await this.#openStream(operation, route, { ...call, headers: buildStreamHeaders(call) });
     if (!isEventStream(response)) {
-      yield this.#decodeEvent(operation, await this.#readResult(response, call));
+      yield decodeStreamEvent(this.#dialect, operation, await this.#readResult(response, call));
       return;
     }
     for await (const { id, event, data } of parseSse(readChunks(response, call.signal), this.#options)) {
       const json = parseJson(data);
-      // Mid-stream errors have no agreed form: some come as an event of that name, some as an `error` member.
+      // A2A does not define errors inside a stream. Some servers send an `error` event, others an `error`
+      // field.
       if (event === "error" || (isObject(json) && "error" in json)) {
         throw withRetryAfter(fromRestError(getErrorStatus(json), json), response);
       }
-      yield this.#decodeEvent(operation, json, id);
+      yield decodeStreamEvent(this.#dialect, operation, json, id);
     }
   }
 
-  #decodeEvent(operation: StreamOperation, json: unknown, id?: string): ReceivedEvent {
-    const event = this.#dialect.decodeResult(operation, json);
-    return this.#dialect.isFinalEvent(json) ? { id, event, isLast: true } : { id, event };
-  }
-
-  /** The specification's text subscribes with POST and its proto with GET; servers have one, the other or both. */
+  /**
+   * Opens a stream. The specification text subscribes with POST, and its proto file with GET. Servers support
+   * one of them or both, so GET is tried after a 404 or 405 response.
+   */
   async #openStream(operation: StreamOperation, route: RestRequest, call: CallOptions): Promise<Response> {
     const accept = `text/event-stream, ${JSON_MEDIA_TYPES}`;
     const response = await this.#sendRequest(route, accept, call);
@@ -94,10 +92,10 @@ export class RestTransport implements Transport {
     call: CallOptions,
   ): Promise<Response> {
     const url = `${this.#url}${path}${query ? buildQueryString(query) : ""}`;
-    const outgoing: OutgoingRequest = { ...call, method, url, accept };
-    if (body === undefined) return sendRequest(this.#options, outgoing);
+    const request: OutgoingRequest = { ...call, method, url, accept };
+    if (body === undefined) return sendRequest(this.#options, request);
     return sendRequest(this.#options, {
-      ...outgoing,
+      ...request,
       contentType: "application/json",
       body: JSON.stringify(body),
     });
@@ -106,7 +104,7 @@ export class RestTransport implements Transport {
   async #readResult(response: Response, call: CallOptions): Promise<unknown> {
     if (!response.ok) throw await this.#readError(response, call);
     const text = await readUnaryBody(this.#options, response, call.signal);
-    // What has nothing to say may say nothing, as a deletion does.
+    // A response without a result, for example after a deletion, may have an empty body.
     const json = text === "" ? null : parseJson(text);
     if (json === undefined) throw toResponseError(response, json);
     return json;
@@ -126,7 +124,7 @@ function buildQueryString(query: object): string {
   return parameters.size > 0 ? `?${parameters.toString()}` : "";
 }
 
-/** The HTTP status that an error in a stream would have had outside of one. */
+/** Returns the HTTP status in a stream error. Returns 500 if the error contains none. */
 function getErrorStatus(json: unknown): number {
   const error = isObject(json) && isObject(json["error"]) ? json["error"] : json;
   const code = isObject(error) ? error["code"] : undefined;

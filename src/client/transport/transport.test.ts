@@ -15,7 +15,7 @@ import { collectEvents } from "../a2a-client.contract.ts";
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
 
 describe("every request", () => {
-  it("names the version, carries the headers and may be aborted [B-01]", async () => {
+  it("names the version, contains the headers, and can be aborted [B-01]", async () => {
     const { remote, seen } = await connectToResponder(respondWithResult(task), {
       headers: { authorization: "Bearer x" },
     });
@@ -31,13 +31,13 @@ describe("every request", () => {
     await expect(remote.tasks.get("t", { signal })).rejects.toThrow("enough");
   });
 
-  it("is aborted before its answer whatever `fetch` makes of the signal", async () => {
+  it("is aborted before its response even if `fetch` ignores the signal", async () => {
     let sent = (): void => {};
     const begun = new Promise<void>((resolve) => {
       sent = resolve;
     });
-    const deaf: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
-    const { remote } = await connectToResponder(() => sent(), { fetch: deaf });
+    const unresponsiveFetch: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
+    const { remote } = await connectToResponder(() => sent(), { fetch: unresponsiveFetch });
     const stop = new AbortController();
     const answer = remote.send("hi", { signal: stop.signal });
     await begun;
@@ -45,18 +45,18 @@ describe("every request", () => {
     await expect(answer).rejects.toThrow("enough");
   });
 
-  it("is aborted in the middle of its answer whatever `fetch` makes of the signal", async () => {
+  it("is aborted during its response even if `fetch` ignores the signal", async () => {
     let sent = (): void => {};
     const begun = new Promise<void>((resolve) => {
       sent = resolve;
     });
-    const deaf: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
+    const unresponsiveFetch: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
     const { remote } = await connectToResponder(
       (response) => {
         response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
         sent();
       },
-      { fetch: deaf },
+      { fetch: unresponsiveFetch },
       { capabilities: { streaming: true } },
     );
     const stop = new AbortController();
@@ -71,7 +71,7 @@ describe("every request", () => {
     ["HTTP+JSON", "acme/eu", "/rest/acme%2Feu/tasks/t%2F1?historyLength=2", undefined],
     ["JSONRPC", undefined, "/rpc", undefined],
     ["HTTP+JSON", undefined, "/rest/tasks/t%2F1?historyLength=2", undefined],
-  ] as const)("over %s echoes the tenant %s exactly [K-01]", async (binding, tenant, path, inParams) => {
+  ] as const)("over %s sends the tenant %s unchanged [K-01]", async (binding, tenant, path, inParams) => {
     const interfaces = { JSONRPC: "/rpc", "HTTP+JSON": "/rest" };
     const { url } = await startRecordingServer((response, request) => {
       if (request.url === "/card.json") {
@@ -90,8 +90,8 @@ describe("every request", () => {
   });
 });
 
-describe("what is sent", () => {
-  it("is text, parts or a message, with an id of its own", async () => {
+describe("the input of a message", () => {
+  it("is text, parts, or a message, and receives a unique id", async () => {
     const { remote, seen } = await connectToResponder(respondWithResult({ task }));
     await remote.send("hi", { messageId: "m", taskId: "t", contextId: "c", metadata: { a: 1 } });
     await remote.send([{ text: "a" }, { data: null }], { configuration: { returnImmediately: true } });
@@ -110,8 +110,8 @@ describe("what is sent", () => {
   });
 });
 
-describe("an answer", () => {
-  it("may be a 201 of any JSON type [D-07]", async () => {
+describe("a response", () => {
+  it("may have status 201 and any JSON type [D-07]", async () => {
     const { remote } = await connectToResponder(
       (response) =>
         response.writeHead(201, { "content-type": "application/a2a+json" }).end(JSON.stringify({ task })),
@@ -120,13 +120,16 @@ describe("an answer", () => {
     expect(await remote.send("x")).toEqual({ task });
   });
 
-  it.each(["JSONRPC", "HTTP+JSON"] as const)("over %s that is none is refused", async (binding) => {
-    const { remote } = await connectToResponder((response) => response.end("<html>"), { binding });
-    await expect(remote.send("x")).rejects.toMatchObject({ reason: "INVALID_AGENT_RESPONSE" });
-  });
+  it.each(["JSONRPC", "HTTP+JSON"] as const)(
+    "over %s that is not an A2A response is rejected",
+    async (binding) => {
+      const { remote } = await connectToResponder((response) => response.end("<html>"), { binding });
+      await expect(remote.send("x")).rejects.toMatchObject({ reason: "INVALID_AGENT_RESPONSE" });
+    },
+  );
 
   it.each(["JSONRPC", "HTTP+JSON"] as const)(
-    "over %s may be an error of a proxy, with Retry-After",
+    "over %s may be a proxy error with Retry-After",
     async (binding) => {
       const { remote } = await connectToResponder(
         (response) => response.writeHead(503, { "retry-after": "7" }).end("busy"),
@@ -136,30 +139,30 @@ describe("an answer", () => {
     },
   );
 
-  it("may say when to come again with a date, or with nonsense", async () => {
+  it("may contain a date or an invalid value in Retry-After", async () => {
     const soon = new Date(Date.now() + 60_000).toUTCString();
-    for (const [given, isSoon] of [
+    for (const [input, isSoon] of [
       [soon, true],
       ["Wed, 21 Oct 2015 07:28:00 GMT", false],
       ["soon", false],
       ["-1", false],
     ] as const) {
       const { remote } = await connectToResponder((response) =>
-        response.writeHead(503, { "retry-after": given }).end(),
+        response.writeHead(503, { "retry-after": input }).end(),
       );
       const failure: unknown = await remote.send("x").catch((error: unknown) => error);
       expect(((failure as A2AError).retryAfter ?? 0) > 50).toBe(isSoon);
     }
   });
 
-  it("may be an error with the status that tells what its code does not", async () => {
+  it("uses the HTTP status if the error code is ambiguous", async () => {
     const { remote } = await connectToResponder((response) =>
       sendJson(response, { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "who?" } }, 401),
     );
     await expect(remote.send("x")).rejects.toMatchObject({ reason: "UNAUTHENTICATED", message: "who?" });
   });
 
-  it("is refused when it is too large [E14]", async () => {
+  it("is rejected if it is too large [E14]", async () => {
     const { remote } = await connectToResponder(
       respondWithResult({ ...task, metadata: { x: "y".repeat(10_000) } }),
       {
@@ -171,7 +174,7 @@ describe("an answer", () => {
 });
 
 describe("a stream", () => {
-  it("of an event that is too large is refused [E14]", async () => {
+  it("is rejected if an event is too large [E14]", async () => {
     const { remote } = await connectToResponder(
       (response) =>
         sendEvents(
@@ -184,7 +187,7 @@ describe("a stream", () => {
     await expect(collectEvents(remote.stream("x"))).rejects.toThrow("more than 1000 bytes");
   });
 
-  it("may fail in the middle, over JSON-RPC [C-12]", async () => {
+  it("may fail in the middle over JSON-RPC [C-12]", async () => {
     const working = { task: { ...task, status: { state: "TASK_STATE_WORKING" } } };
     const error = { code: -32603, message: "lost" };
     const { remote } = await connectToResponder((response) =>
@@ -203,7 +206,7 @@ describe("a stream", () => {
     });
   });
 
-  it("may fail in the middle, over REST in either form [D-10]", async () => {
+  it("may fail in the middle over REST in two forms [D-10]", async () => {
     const failures = [
       `data: {"error":{"code":404,"status":"NOT_FOUND","message":"lost"}}\n\n`,
       `event: error\ndata: {"code":404,"message":"lost"}\n\n`,
@@ -220,13 +223,13 @@ describe("a stream", () => {
     }
   });
 
-  it("is one answer from an agent that does not stream [A-08]", async () => {
+  it("contains one response from an agent without streaming [A-08]", async () => {
     const { remote, seen } = await connectToResponder(respondWithResult({ task }), {}, { capabilities: {} });
     expect(await collectEvents(remote.stream("x"))).toEqual([{ task }]);
     expect(seen().at(-1)?.body.method).toBe("SendMessage");
   });
 
-  it("to a task is opened with POST, and with GET where that is not allowed", async () => {
+  it("of a task is opened with POST, or with GET if POST is not allowed", async () => {
     for (const status of [404, 405]) {
       const { remote, seen } = await connectToResponder(
         (response, { method }) =>

@@ -2,23 +2,29 @@ import type { OperationName, Operations, StreamResponse } from "../../protocol/i
 import type { ProtocolVersion } from "../../wire/index.ts";
 import type { CallOptions } from "./http.ts";
 
+/** The operations that return a stream. */
 export type StreamOperation = "SendStreamingMessage" | "SubscribeToTask";
+/** The operations that return one response. */
 export type UnaryOperation = Exclude<OperationName, StreamOperation>;
 
+/** Options for one streaming request. */
 export interface StreamCallOptions extends CallOptions {
-  /** Sent as `Last-Event-ID`: the stream goes on after it. */
+  /** The id of the last received event. It is sent as `Last-Event-ID`, and the stream resumes after it. */
   readonly lastEventId?: string | undefined;
 }
 
-/** An event with the id under which its server would resume after it. */
+/** An event, with the id after which its server can resume the stream. */
 export interface ReceivedEvent {
   readonly id?: string | undefined;
   readonly event: StreamResponse;
-  /** True when the server said with it that nothing follows (`final` of A2A 0.3). */
+  /** True if the server declared that no other event follows (`final` of A2A 0.3). */
   readonly isLast?: boolean;
 }
 
-/** One binding to one interface of an agent. Everything rejects with an A2AError, or with what the signal was aborted with. */
+/**
+ * Sends requests to one interface of an agent over one binding. Each method rejects with an `A2AError`, or
+ * with the abort reason of its signal.
+ */
 export interface Transport {
   readonly version: ProtocolVersion;
   call<O extends UnaryOperation>(
@@ -26,7 +32,10 @@ export interface Transport {
     params: Operations[O]["params"],
     call: CallOptions,
   ): Promise<Operations[O]["result"]>;
-  /** Opened when iteration begins; a connection that breaks is UNAVAILABLE, a plain end is a plain end. */
+  /**
+   * Opens a stream when iteration begins. Throws `UNAVAILABLE` if the connection breaks. A normal end of the
+   * response ends the iteration.
+   */
   stream<O extends StreamOperation>(
     operation: O,
     params: Operations[O]["params"],
@@ -34,6 +43,7 @@ export interface Transport {
   ): AsyncIterable<ReceivedEvent>;
 }
 
+/** Returns the headers of a streaming request, including `last-event-id`. */
 export function buildStreamHeaders({ headers, lastEventId }: StreamCallOptions): Record<string, string> {
   return lastEventId === undefined ? { ...headers } : { ...headers, "last-event-id": lastEventId };
 }

@@ -6,9 +6,9 @@ import {
   type RestRequest,
   type RestClientDialect,
 } from "./dialect.ts";
-import { isObject } from "./http.ts";
+import { isObject } from "../http/json.ts";
 
-/** A2A 0.3 over JSON-RPC (0.3 §3.5.6): the types of JSON-RPC, results without a wrapper. */
+/** A2A 0.3 over JSON-RPC (0.3 §3.5.6). Results have no wrapper object. */
 export const jsonRpcDialect: JsonRpcClientDialect = {
   version: "0.3",
   encodeRequest(operation, params) {
@@ -20,7 +20,7 @@ export const jsonRpcDialect: JsonRpcClientDialect = {
   isFinalEvent: (json) => isObject(json) && json["final"] === true,
 };
 
-/** A2A 0.3 over HTTP+JSON (0.3 §3.5.3): the JSON of its proto. */
+/** A2A 0.3 over HTTP+JSON (0.3 §3.5.3). Bodies use the JSON mapping of the 0.3 proto. */
 export const restDialect: RestClientDialect = {
   version: "0.3",
   encodeRequest: encodeRestRequest,
@@ -49,14 +49,17 @@ function encodeRestRequest<O extends OperationName>(
   operation: O,
   params: Operations[O]["params"],
 ): RestRequest {
-  const place = REST_REQUEST_BUILDERS[operation](params);
-  if (!place) throw createUnsupportedOperationError(operation, "0.3");
-  return place.method === "POST"
-    ? { ...place, body: place.body ?? v0_3.protoJsonCodec.encodeParams(operation, params) }
-    : place;
+  const request = REST_REQUEST_BUILDERS[operation](params);
+  if (!request) throw createUnsupportedOperationError(operation, "0.3");
+  return request.method === "POST"
+    ? { ...request, body: request.body ?? v0_3.protoJsonCodec.encodeParams(operation, params) }
+    : request;
 }
 
-/** Where each operation goes. What is posted is the request of the proto, unless the path has all of it. */
+/**
+ * Builds the HTTP request of each operation. A POST body is the proto request, unless the path already
+ * contains all of it.
+ */
 const REST_REQUEST_BUILDERS: {
   readonly [O in OperationName]: (params: Operations[O]["params"]) => RestRequest | undefined;
 } = {
@@ -88,6 +91,6 @@ function buildTaskPath(id: string): string {
 }
 
 function buildPushConfigPath(taskId: string, id?: string): string {
-  const configs = `${buildTaskPath(taskId)}/pushNotificationConfigs`;
-  return id === undefined ? configs : `${configs}/${encodeURIComponent(id)}`;
+  const path = `${buildTaskPath(taskId)}/pushNotificationConfigs`;
+  return id === undefined ? path : `${path}/${encodeURIComponent(id)}`;
 }

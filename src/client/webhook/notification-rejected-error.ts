@@ -1,6 +1,9 @@
-/** A notification that is not taken: `message` is for the webhook's log, the status for whoever sent it. */
+/**
+ * A rejected webhook notification. The server's log receives `message`, and the sender receives only
+ * `status`.
+ */
 export class NotificationRejectedError extends Error {
-  override readonly name: string = "Refused";
+  override readonly name: string = "NotificationRejectedError";
   readonly status: number;
 
   constructor(status: number, message: string, cause?: unknown) {

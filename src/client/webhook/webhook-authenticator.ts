@@ -11,63 +11,79 @@ import {
 import type { AuthenticationInfo } from "../../protocol/index.ts";
 import { NotificationRejectedError } from "./notification-rejected-error.ts";
 
-/** What must prove who sends a notification: all that is given here. */
+/** The proof that a webhook requires of each notification. Every configured option must be satisfied. */
 export interface WebhookAuthOptions {
-  /** The token that the agent was given with the configuration. */
+  /** The token that was passed to the agent in the push configuration. */
   readonly token?: string;
-  /** What the agent was given to authenticate itself with. */
+  /** The authentication that was passed to the agent in the push configuration. */
   readonly authentication?: AuthenticationInfo;
-  /** A signature of the notification, as Colloquy makes them: a JWT for this webhook over the body's SHA-256. */
+  /**
+   * Requires a signature in the format that Colloquy servers send: a JWT for this webhook that contains the
+   * SHA-256 hash of the body.
+   */
   readonly signature?: WebhookSignatureOptions;
-  /** True: take notifications that prove nothing. Whoever finds out the URL can then send some. */
+  /**
+   * Whether to accept notifications without any proof. Anyone who knows the URL can then send notifications.
+   * Default: false.
+   */
   readonly allowUnauthenticated?: boolean;
 }
 
+/** Options for verifying signed notifications. */
 export interface WebhookSignatureOptions extends FetchKeysOptions {
-  /** The URL of the agent's keys (`…/.well-known/jwks.json`), or public keys at hand. */
+  /** Public keys, or the URL of the agent's key set (`…/.well-known/jwks.json`). */
   readonly keys: string | JSONWebKeySet | readonly JWK[];
-  /** The URL of this webhook, as the agent was given it: a signature for another one does not count. */
+  /**
+   * The URL of this webhook, in the exact form that was registered with the agent. Signatures for other URLs are
+   * rejected.
+   */
   readonly audience: string;
-  /** Whose signature it must be: its `iss`. Default: anybody's who has one of the keys. */
+  /** The required `iss` claim. Default: any issuer whose key is in `keys`. */
   readonly issuer?: string;
 }
 
-/** Rejects with `NotificationRejectedError` for what proves nothing. */
+/** Verifies webhook notifications. Both methods reject with `NotificationRejectedError`. */
 export interface WebhookAuthenticator {
-  /** Looks at what is told before the body is read. */
+  /** Verifies the headers, before the body is read. */
   verifyHeaders(headers: Headers): Promise<void>;
   verifyBody(headers: Headers, body: Uint8Array<ArrayBuffer>): Promise<void>;
 }
 
-/** How old a signature without an end of its own may be, in seconds. */
+/** Maximum age in seconds of a signature without an expiry time. */
 const MAX_SIGNATURE_AGE_SECONDS = 300;
 
 export function createWebhookAuthenticator({
   token,
   authentication,
   signature,
-  allowUnauthenticated: allowAnyone = false,
+  allowUnauthenticated = false,
 }: WebhookAuthOptions): WebhookAuthenticator {
-  if (!token && !authentication && !signature && !allowAnyone) {
+  if (!token && !authentication && !signature && !allowUnauthenticated) {
     throw new Error(
-      "A webhook that believes anyone can be told anything; give it a token, an authentication or a signature, or say { allowAnyone: true }.",
+      "createWebhook requires a way to authenticate notifications. Set token, authentication, or signature, or set { allowUnauthenticated: true } to accept all notifications.",
     );
   }
   return {
     async verifyHeaders(headers) {
       if (token && !(await hasValidToken(headers, token)))
-        throw new NotificationRejectedError(401, "The notification does not have the token of its webhook.");
+        throw new NotificationRejectedError(
+          401,
+          "The notification does not contain the token of its webhook.",
+        );
       if (authentication && !(await hasValidCredentials(headers, authentication)))
         throw new NotificationRejectedError(
           401,
-          "The notification does not have the authentication of its webhook.",
+          "The notification does not contain the credentials of its webhook.",
         );
     },
     verifyBody: signature ? createSignatureVerifier(signature) : async () => {},
   };
 }
 
-/** The header of 0.3, which most send with 1.0 too; Go's SDK leaves out the X. */
+/**
+ * Checks the token header of A2A 0.3, which most servers also send with 1.0. The Go SDK sends it without the
+ * `X-` prefix.
+ */
 function hasValidToken(headers: Headers, token: string): Promise<boolean> {
   return isEqualConstantTime(
     headers.get("x-a2a-notification-token") ?? headers.get("a2a-notification-token"),
@@ -79,8 +95,12 @@ async function hasValidCredentials(
   headers: Headers,
   { scheme, credentials = "" }: AuthenticationInfo,
 ): Promise<boolean> {
-  const [, given = "", rest = ""] = /^(\S+) +(.*)$/.exec(headers.get("authorization") ?? "") ?? [];
-  return given.toLowerCase() === scheme.toLowerCase() && (await isEqualConstantTime(rest, credentials));
+  const [, received = "", receivedCredentials = ""] =
+    /^(\S+) +(.*)$/.exec(headers.get("authorization") ?? "") ?? [];
+  return (
+    received.toLowerCase() === scheme.toLowerCase() &&
+    (await isEqualConstantTime(receivedCredentials, credentials))
+  );
 }
 
 function createSignatureVerifier({
@@ -89,9 +109,9 @@ function createSignatureVerifier({
   issuer,
   ...options
 }: WebhookSignatureOptions): WebhookAuthenticator["verifyBody"] {
-  const set =
+  const keyResolver =
     typeof keys === "string" ? createJwksKeyResolver(keys, options) : createStaticKeyResolver(keys, options);
-  const rules = {
+  const verifyOptions = {
     requiredClaims: ["iat", "aud"],
     audience,
     maxAge: MAX_SIGNATURE_AGE_SECONDS,
@@ -103,13 +123,14 @@ function createSignatureVerifier({
     const jwt = headers.get("x-a2a-notification-signature") ?? bearer;
     if (jwt === undefined) throw new NotificationRejectedError(401, "The notification is not signed.");
     try {
-      const { request_body_sha256: signed, sub, seq } = await verifyJwt(jwt, set, rules);
-      if (signed !== encodeHex(await computeSha256(body)))
-        throw new VerificationError("The signature is over another body.");
-      // Else what was sent once could come again as the next one, which would then be taken for known.
+      const { request_body_sha256, sub, seq } = await verifyJwt(jwt, keyResolver, verifyOptions);
+      if (request_body_sha256 !== encodeHex(await computeSha256(body)))
+        throw new VerificationError("The signature covers a different body.");
+      // Without this check, a recorded notification could be replayed as a later one, and the real later one
+      // would count as a duplicate.
       const id = headers.get("x-a2a-notification-id");
       if (typeof seq === "number" && id !== `${encodeURIComponent(String(sub))}:${seq}`)
-        throw new VerificationError("The signature is of another notification.");
+        throw new VerificationError("The signature belongs to a different notification.");
     } catch (error) {
       if (error instanceof KeysUnavailableError)
         throw new NotificationRejectedError(503, error.message, error);
@@ -119,12 +140,12 @@ function createSignatureVerifier({
   };
 }
 
-/** Compares digests: how long that takes tells nothing of the secret. */
-async function isEqualConstantTime(given: string | null, secret: string): Promise<boolean> {
-  const [one, other] = await Promise.all(
-    [given ?? "", secret].map((text) => computeSha256(new TextEncoder().encode(text))),
+/** Compares SHA-256 digests, so that the duration does not depend on the secret. */
+async function isEqualConstantTime(received: string | null, secret: string): Promise<boolean> {
+  const [receivedDigest, secretDigest] = await Promise.all(
+    [received ?? "", secret].map((text) => computeSha256(new TextEncoder().encode(text))),
   );
-  return given !== null && encodeHex(one) === encodeHex(other);
+  return received !== null && encodeHex(receivedDigest) === encodeHex(secretDigest);
 }
 
 async function computeSha256(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {

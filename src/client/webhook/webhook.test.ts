@@ -13,7 +13,7 @@ import { requireTask } from "../a2a-client.contract.ts";
 const status = { taskId: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } } as const;
 const event: StreamResponse = { statusUpdate: status };
 
-/** A webhook and what it has handed on. */
+/** Creates a webhook and records the events that it processed. */
 function createTestWebhook(options: Partial<WebhookOptions> = { token: "s3cret" }): {
   post: (headers?: Record<string, string>, body?: unknown) => Promise<number>;
   ask: (request: Request) => Promise<Response>;
@@ -44,7 +44,7 @@ function createTestWebhook(options: Partial<WebhookOptions> = { token: "s3cret" 
 const TOKEN_HEADER = { "x-a2a-notification-token": "s3cret" };
 
 describe("a webhook", () => {
-  it("hands on what proves itself by the token [I-12]", async () => {
+  it("accepts notifications with the configured token [I-12]", async () => {
     const { post, events } = createTestWebhook();
     expect(await post(TOKEN_HEADER)).toBe(204);
     expect(await post({ "a2a-notification-token": "s3cret" })).toBe(204);
@@ -57,7 +57,7 @@ describe("a webhook", () => {
     expect(events).toHaveLength(2);
   });
 
-  it("hands on what proves itself by its authentication, together with the token when both are given [I-12]", async () => {
+  it("requires the configured authentication, and also the token if both are set [I-12]", async () => {
     const { post, errors } = createTestWebhook({
       token: "s3cret",
       authentication: { scheme: "Bearer", credentials: "x y" },
@@ -67,15 +67,15 @@ describe("a webhook", () => {
     for (const authorization of ["Bearer x", "Basic x y", "Bearer", "x y"]) {
       expect(await post({ ...TOKEN_HEADER, authorization })).toBe(401);
     }
-    expect(errors[0]).toContain("does not have the token of its webhook");
+    expect(errors[0]).toContain("does not contain the token of its webhook");
   });
 
-  it("takes from anyone only when it is told so in words [I-12]", async () => {
-    expect(() => createTestWebhook({})).toThrow("{ allowAnyone: true }");
+  it("accepts unauthenticated notifications only with an explicit option [I-12]", async () => {
+    expect(() => createTestWebhook({})).toThrow("{ allowUnauthenticated: true }");
     expect(await createTestWebhook({ allowUnauthenticated: true }).post()).toBe(204);
   });
 
-  it("refuses tasks that nobody waits for, what is no notification, and what is too large [I-12]", async () => {
+  it("rejects unexpected tasks, invalid notifications, and oversized notifications [I-12]", async () => {
     const { post, ask, events } = createTestWebhook({
       token: "s3cret",
       isExpectedTask: (id) => id === "t",
@@ -91,7 +91,7 @@ describe("a webhook", () => {
     expect([refused, headers.get("allow")]).toEqual([405, "POST"]);
   });
 
-  it("reads the task that 0.3 sends", async () => {
+  it("decodes the task that a 0.3 agent sends", async () => {
     const { post, events } = createTestWebhook();
     const task = { kind: "task", id: "t", contextId: "c", status: { state: "input-required" } };
     expect(await post(TOKEN_HEADER, task)).toBe(204);
@@ -100,7 +100,7 @@ describe("a webhook", () => {
     ]);
   });
 
-  it("hands on once what comes several times under one id, also at once, unless it failed [I-12]", async () => {
+  it("processes repeated and concurrent deliveries of one id once, unless they failed [I-12]", async () => {
     const failing = vi.fn<() => Promise<void>>().mockRejectedValueOnce(new Error("down")).mockResolvedValue();
     const { post } = createTestWebhook({ token: "s3cret", onEvent: failing });
     const headers = { ...TOKEN_HEADER, "x-a2a-notification-id": "t:1" };
@@ -112,7 +112,7 @@ describe("a webhook", () => {
     expect(failing).toHaveBeenCalledTimes(3);
   });
 
-  it("tells senders to wait when it has too much to do [I-12]", async () => {
+  it("asks senders to wait if it is overloaded [I-12]", async () => {
     const done = Promise.withResolvers<void>();
     const onEvent = vi.fn<() => Promise<void>>(() => done.promise);
     const { post, ask } = createTestWebhook({ token: "s3cret", maxConcurrent: 2, onEvent });
@@ -128,7 +128,7 @@ describe("a webhook", () => {
   });
 
   it.each(["1.0", "0.3"] as const)(
-    "hears of a task to its end from our server, signed, over %s [I-12]",
+    "receives the signed notifications of a Colloquy server until the task ends, over %s [I-12]",
     async (version) => {
       const privateKey = { ...(await generateSigningKey("ES256")), kid: "k" };
       const server = createServer(textDrivenAgent, {
@@ -162,7 +162,7 @@ describe("a webhook", () => {
     },
   );
 
-  it("takes what is signed for it, over that text, by that sender, now [I-12]", async () => {
+  it("accepts only current signatures of this webhook, body, and issuer [I-12]", async () => {
     const audience = "http://me.example/hook";
     const text = JSON.stringify(event);
     const seconds = Date.UTC(2026, 0, 1) / 1_000;
@@ -174,11 +174,11 @@ describe("a webhook", () => {
       iss: "https://agents.example",
       request_body_sha256: computeSha256Hex(text),
     };
-    const signed = async (more: object = {}, by = signer): Promise<Record<string, string>> => ({
-      "x-a2a-notification-signature": await signJwt({ ...claims, ...more }, by),
+    const signed = async (extra: object = {}, by = signer): Promise<Record<string, string>> => ({
+      "x-a2a-notification-signature": await signJwt({ ...claims, ...extra }, by),
     });
-    const now = (): number => seconds * 1_000;
-    const trusted = { audience, issuer: "https://agents.example", now };
+    const currentTime = (): number => seconds * 1_000;
+    const trusted = { audience, issuer: "https://agents.example", now: currentTime };
     const { post, events } = createTestWebhook({ signature: { ...trusted, keys: buildJwks([signer]) } });
     const wrong: Record<string, string>[] = [
       {},
@@ -205,7 +205,7 @@ describe("a webhook", () => {
       expect(await post({ ...numbered, "x-a2a-notification-id": id }, text)).toBe(401);
     expect(await post(numbered, text)).toBe(401);
     expect(await post({ ...numbered, "x-a2a-notification-id": "t:4" }, text)).toBe(204);
-    // Whose keys cannot be fetched may come again.
+    // A notification is retried if the keys could not be fetched.
     const cut = createTestWebhook({ signature: { ...trusted, keys: "http://127.0.0.1:1/jwks.json" } });
     expect(await cut.post(bearer, text)).toBe(503);
   });
@@ -219,7 +219,7 @@ function computeSha256Hex(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
 
-/** Serves a webhook, which is told its own URL. */
+/** Serves a webhook that is configured with its own URL. */
 async function serveWebhook(make: (url: string) => (request: Request) => Promise<Response>): Promise<string> {
   const http = createHttp(toNodeListener((request) => receive(request)));
   http.listen(0, "127.0.0.1");

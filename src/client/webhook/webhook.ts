@@ -1,73 +1,87 @@
+import { getTaskId } from "../stream/get-task-id.ts";
 import { A2AError, type StreamResponse } from "../../protocol/index.ts";
 import { v0_3, v1 } from "../../wire/index.ts";
-import { isObject, parseJson } from "../transport/http.ts";
+import { isObject, parseJson } from "../http/json.ts";
 import { NotificationRejectedError } from "./notification-rejected-error.ts";
 import { createWebhookAuthenticator, type WebhookAuthOptions } from "./webhook-authenticator.ts";
 
+/** Options for `createWebhook`. */
 export interface WebhookOptions extends WebhookAuthOptions {
-  /** Whether a task is one of ours. Others are answered 404, and come again. Default: all are. */
+  /**
+   * Returns whether a task belongs to this application. Notifications for other tasks are answered with 404,
+   * and their senders retry. Default: all tasks are accepted.
+   */
   readonly isExpectedTask?: (taskId: string) => boolean | Promise<boolean>;
   /**
-   * Takes a notification: from an agent of 0.3 the whole task, as what happened has left it. `id` is the same whenever the
-   * same one comes; undefined from agents that number none. When it rejects, the agent is asked to send it again.
+   * Processes a notification. Agents that use A2A 0.3 send the complete task after each change. `id` is the
+   * same for repeated deliveries, and undefined for agents that do not number notifications. If the handler
+   * rejects, the agent is asked to retry.
    */
   readonly onEvent: (event: StreamResponse, taskId: string, id: string | undefined) => unknown;
-  /** Told why a notification was not taken; its sender, who may be anybody, sees the status alone. */
+  /** Called with the reason for each rejected notification. The sender receives only the status. */
   readonly onError?: (error: unknown) => void;
-  /** Larger notifications are refused. Default 16 MiB. */
+  /** Maximum size of a notification in bytes. Larger notifications are rejected. Default: 16 MiB. */
   readonly maxBodyBytes?: number;
-  /** Notifications under way at once; beyond that their senders are told to wait. Default 100. */
+  /**
+   * Maximum number of notifications processed at the same time. Further senders receive status 503 and retry
+   * later. Default: 100.
+   */
   readonly maxConcurrent?: number;
 }
 
-/** Of how many notifications that were taken is remembered that they were. */
+/** Maximum number of notification ids that are remembered for deduplication. */
 const MAX_REMEMBERED_IDS = 10_000;
 
 /**
- * Receives what agents post about tasks (A2A §4.3.3), in either version, for any server that takes a function of a web
- * `Request`; `toNodeListener` makes one for `node:http`. Only what is proven, expected and readable is handed on, and the
- * answer is a success when that is done. What comes again under its id is handed on once, for as long as this function
- * lives.
+ * Creates a request handler that receives task notifications of A2A 1.0 and 0.3 (A2A §4.3.3). It works in any
+ * server that accepts a function of a web `Request`. `toNodeListener` adapts it to `node:http`.
+ *
+ * Only authenticated, expected, and readable notifications reach `onEvent`. The response reports success
+ * after `onEvent` has completed. Repeated deliveries with the same id are processed once during the lifetime
+ * of the handler.
  */
 export function createWebhook(options: WebhookOptions): (request: Request) => Promise<Response> {
   const {
-    isExpectedTask: isExpected = () => true,
+    isExpectedTask = () => true,
     onEvent,
     onError,
-    maxBodyBytes: maxBytes = 16 * 2 ** 20,
-    maxConcurrent: atOnce = 100,
+    maxBodyBytes = 16 * 2 ** 20,
+    maxConcurrent = 100,
   } = options;
-  const proof = createWebhookAuthenticator(options);
-  const taken = new Map<string, Promise<void>>();
-  let underWay = 0;
+  const authenticator = createWebhookAuthenticator(options);
+  const deliveries = new Map<string, Promise<void>>();
+  let activeCount = 0;
 
   async function receive(request: Request): Promise<void> {
     if (request.method !== "POST")
-      throw new NotificationRejectedError(405, `A notification is posted, not sent by ${request.method}.`);
-    // First what can be told without reading, so that strangers cost little.
-    await proof.verifyHeaders(request.headers);
-    const body = await readRequestBody(request, maxBytes);
-    await proof.verifyBody(request.headers, body);
+      throw new NotificationRejectedError(
+        405,
+        `A notification requires the POST method, not ${request.method}.`,
+      );
+    // Headers are verified before the body is read, so that unauthenticated requests cost little.
+    await authenticator.verifyHeaders(request.headers);
+    const body = await readRequestBody(request, maxBodyBytes);
+    await authenticator.verifyBody(request.headers, body);
     const event = decodeNotification(body);
     const taskId = getTaskId(event);
     if (taskId === undefined)
-      throw new NotificationRejectedError(400, "The notification belongs to no task.");
-    if (!(await isExpected(taskId)))
-      throw new NotificationRejectedError(404, `No notification of task ${taskId} is expected.`);
+      throw new NotificationRejectedError(400, "The notification contains no task id.");
+    if (!(await isExpectedTask(taskId)))
+      throw new NotificationRejectedError(404, `No notifications are expected for task ${taskId}.`);
     await take(event, taskId, request.headers.get("x-a2a-notification-id") ?? undefined);
   }
 
-  /** Hands an event on; all who bring the same wait for the one that was first. */
+  /** Processes an event once. Repeated deliveries of the same id wait for the first. */
   function take(event: StreamResponse, taskId: string, id: string | undefined): Promise<void> {
-    const known = id === undefined ? undefined : taken.get(id);
-    if (known || id === undefined) return known ?? handOn(event, taskId, id);
-    const taking = handOn(event, taskId, id);
-    taken.set(id, taking);
-    // What failed will come again, and is then new.
-    taking.catch(() => taken.delete(id));
-    const [oldest] = taken.keys();
-    if (taken.size > MAX_REMEMBERED_IDS && oldest !== undefined) taken.delete(oldest);
-    return taking;
+    const earlier = id === undefined ? undefined : deliveries.get(id);
+    if (earlier || id === undefined) return earlier ?? handOn(event, taskId, id);
+    const delivery = handOn(event, taskId, id);
+    deliveries.set(id, delivery);
+    // A failed notification is sent again and must count as new.
+    delivery.catch(() => deliveries.delete(id));
+    const [oldest] = deliveries.keys();
+    if (deliveries.size > MAX_REMEMBERED_IDS && oldest !== undefined) deliveries.delete(oldest);
+    return delivery;
   }
 
   async function handOn(event: StreamResponse, taskId: string, id: string | undefined): Promise<void> {
@@ -75,8 +89,9 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
   }
 
   return async (request) => {
-    if (underWay >= atOnce) return new Response(null, { status: 503, headers: { "retry-after": "1" } });
-    underWay++;
+    if (activeCount >= maxConcurrent)
+      return new Response(null, { status: 503, headers: { "retry-after": "1" } });
+    activeCount++;
     try {
       await receive(request);
       return new Response(null, { status: 204 });
@@ -85,23 +100,27 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
       const status = error instanceof NotificationRejectedError ? error.status : 500;
       return new Response(null, { status, ...(status === 405 ? { headers: { allow: "POST" } } : {}) });
     } finally {
-      underWay--;
+      activeCount--;
     }
   };
 }
 
-async function readRequestBody(request: Request, max: number): Promise<Uint8Array<ArrayBuffer>> {
+async function readRequestBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   let size = 0;
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength;
-    if (size > max) throw new NotificationRejectedError(413, `The notification is larger than ${max} bytes.`);
+    if (size > maxBytes)
+      throw new NotificationRejectedError(413, `The notification is larger than ${maxBytes} bytes.`);
     chunks.push(chunk);
   }
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
-/** 1.0 posts an event of a stream, 0.3 the whole task. */
+/**
+ * Decodes the body of a notification. A2A 1.0 agents post a stream event, and A2A 0.3 agents post the
+ * complete task.
+ */
 function decodeNotification(body: Uint8Array): StreamResponse {
   try {
     const json = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
@@ -109,13 +128,7 @@ function decodeNotification(body: Uint8Array): StreamResponse {
     return decodeResult("SubscribeToTask", json);
   } catch (error) {
     if (error instanceof A2AError || error instanceof TypeError)
-      throw new NotificationRejectedError(400, `The notification can not be read: ${error.message}`, error);
+      throw new NotificationRejectedError(400, `The notification cannot be decoded: ${error.message}`, error);
     throw error;
   }
-}
-
-function getTaskId(event: StreamResponse): string | undefined {
-  if ("task" in event) return event.task.id;
-  if ("statusUpdate" in event) return event.statusUpdate.taskId;
-  return "artifactUpdate" in event ? event.artifactUpdate.taskId : event.message.taskId;
 }

@@ -5,27 +5,29 @@ import type { ProgressRecorder } from "./progress-recorder.ts";
 import type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";
 import type { WaitGroup } from "./wait-group.ts";
 
-/** A task that may have webhooks, as the outbox is told of it. */
+/** A task that may have webhooks, as reported to the outbox. */
 export interface WatchedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
-  /** False once it is known that the task has no webhook: its commits are told no more. */
+  /**
+   * False once the outbox knows that the task has no webhook. The task's commits are then no longer reported.
+   */
   mayHaveWebhooks: boolean;
 }
 
-/** The webhooks of one task that can still be owed something. */
+/** The webhooks of one task that may still need deliveries. */
 interface TaskDeliveries {
   readonly scope: TaskScope;
   readonly taskId: string;
   deliveries: WebhookDelivery[];
-  /** Nothing has happened since progress was written down last. */
+  /** True when nothing has happened since progress was last saved. */
   wasIdleAtSweep: boolean;
 }
 
 interface WebhookLookup {
   mustRepeat: boolean;
   task: WatchedTask | undefined;
-  /** The ids of webhooks that were registered, perhaps again, with what has just been committed. */
+  /** Ids of the webhooks that the latest commit registered or replaced. */
   readonly registeredIds: Set<string>;
 }
 
@@ -33,30 +35,31 @@ const NO_REGISTRATIONS: readonly WebhookRegistration[] = [];
 const DUE_PAGE_SIZE = 256;
 const STORE_RETRY_MS = 1000;
 
-/** What the watches work with. */
+/** Dependencies of the active webhooks. */
 export interface ActiveWebhooksContext {
   readonly store: PushStore;
   readonly clock: Clock;
   readonly progressRecorder: ProgressRecorder;
   readonly waitGroup: WaitGroup;
-  /** How many tasks there may be; what is beyond waits in the store. */
+  /** Maximum number of tasks in memory. Further tasks wait in the store. */
   readonly maxTasks: number;
-  /** A line may have something to deliver. */
-  readonly onReady: (line: WebhookDelivery) => void;
+  /** Called when a delivery may have events to send. */
+  readonly onReady: (delivery: WebhookDelivery) => void;
   readonly onError: (error: unknown, taskId?: string) => void;
 }
 
 /**
- * Which webhooks are served: for a bounded number of tasks a line for each. What a commit leaves word of is looked up in
- * the store, what rests is let go, and what there was no room for is taken up when there is.
+ * Holds the webhooks that are being served, for a bounded number of tasks. A reported commit starts a lookup
+ * of the task's webhooks in the store. Idle tasks are evicted, and tasks beyond the limit are loaded once
+ * there is capacity.
  */
 export class ActiveWebhooks {
   readonly #context: ActiveWebhooksContext;
   readonly #taskDeliveries = new Map<string, TaskDeliveries>();
   readonly #lookups = new Map<string, WebhookLookup>();
-  /** Watches of which every line is idle. */
+  /** Tasks whose deliveries are all idle. */
   readonly #idleTaskDeliveries = new Set<TaskDeliveries>();
-  /** Something is owed that is not in memory. */
+  /** True when a webhook that needs deliveries is not in memory. */
   #hasOverflow = false;
   #isRefilling = false;
   #isClosing = false;
@@ -66,113 +69,118 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Word of a commit, and of the webhooks that were registered with it, perhaps in the place of others. Costs nothing that
-   * grows with the task, and never throws.
+   * Reports a commit and the webhooks that it registered or replaced. Its cost does not depend on the size of
+   * the task, and it never throws.
    */
   notifyCommit(task: WatchedTask, registered: readonly WebhookRegistration[] = NO_REGISTRATIONS): void {
     const { scope, taskId } = task;
     const ids = registered.map(({ config }) => config.id);
-    const watch = this.#taskDeliveries.get(getTaskKey(scope, taskId));
-    if (!watch || ids.length > 0) this.#startLookup(scope, taskId, task, ids);
-    if (!watch) return;
-    for (const line of watch.deliveries) {
-      // One that may have got another address goes on when that is known.
-      if (line.state === "idle" && !ids.includes(line.webhook.config.id)) this.#context.onReady(line);
-      else line.hasNewEvents = true;
+    const taskDeliveries = this.#taskDeliveries.get(getTaskKey(scope, taskId));
+    if (!taskDeliveries || ids.length > 0) this.#startLookup(scope, taskId, task, ids);
+    if (!taskDeliveries) return;
+    for (const delivery of taskDeliveries.deliveries) {
+      // A webhook that may have a new configuration waits for the result of the lookup.
+      if (delivery.state === "idle" && !ids.includes(delivery.webhook.config.id))
+        this.#context.onReady(delivery);
+      else delivery.hasNewEvents = true;
     }
-    this.#markActive(watch);
+    this.#markActive(taskDeliveries);
   }
 
-  /** Word that the task's webhook of that id was removed, or registered, perhaps again: then `key` is the one it has. */
+  /**
+   * Reports that a webhook of the task was registered, replaced, or removed. `key` is its new key, or
+   * `undefined` after a removal.
+   */
   notifyWebhookChange(scope: TaskScope, taskId: string, id: string, key?: number): void {
-    const watch = this.#taskDeliveries.get(getTaskKey(scope, taskId));
-    const line = watch?.deliveries.find(({ webhook }) => webhook.config.id === id);
-    if (line) this.#cancelDelivery(line);
+    const taskDeliveries = this.#taskDeliveries.get(getTaskKey(scope, taskId));
+    const delivery = taskDeliveries?.deliveries.find(({ webhook }) => webhook.config.id === id);
+    if (delivery) this.#cancelDelivery(delivery);
     if (key !== undefined) this.#context.progressRecorder.clearFailure(key);
     this.#startLookup(scope, taskId, undefined);
   }
 
-  /** The line has nothing to do. */
-  markIdle(line: WebhookDelivery): void {
-    const watch = this.#findTaskDeliveries(line);
-    if (!watch?.deliveries.every(({ state }) => state === "idle")) return;
-    watch.wasIdleAtSweep = false;
-    this.#idleTaskDeliveries.add(watch);
+  /** Marks a delivery as idle. */
+  markIdle(delivery: WebhookDelivery): void {
+    const taskDeliveries = this.#findTaskDeliveries(delivery);
+    if (!taskDeliveries?.deliveries.every(({ state }) => state === "idle")) return;
+    taskDeliveries.wasIdleAtSweep = false;
+    this.#idleTaskDeliveries.add(taskDeliveries);
     this.#context.progressRecorder.scheduleFlush();
   }
 
-  /** Nothing is owed to the line any more. */
-  remove(line: WebhookDelivery): void {
-    const watch = this.#findTaskDeliveries(line);
-    if (!watch) return;
-    watch.deliveries = watch.deliveries.filter((other) => other !== line);
-    if (watch.deliveries.length === 0) this.#evict(watch);
-    else if (watch.deliveries.every(({ state }) => state === "idle")) this.#idleTaskDeliveries.add(watch);
+  /** Removes a delivery that needs no more events. */
+  remove(delivery: WebhookDelivery): void {
+    const taskDeliveries = this.#findTaskDeliveries(delivery);
+    if (!taskDeliveries) return;
+    taskDeliveries.deliveries = taskDeliveries.deliveries.filter((other) => other !== delivery);
+    if (taskDeliveries.deliveries.length === 0) this.#evict(taskDeliveries);
+    else if (taskDeliveries.deliveries.every(({ state }) => state === "idle"))
+      this.#idleTaskDeliveries.add(taskDeliveries);
   }
 
   #findTaskDeliveries({ webhook }: WebhookDelivery): TaskDeliveries | undefined {
     return this.#taskDeliveries.get(getTaskKey(webhook.scope, webhook.taskId));
   }
 
-  /** Takes nothing up any more that is owed from before. */
+  /** Stops loading webhooks from the store. */
   stopRefilling(): void {
     this.#isClosing = true;
   }
 
-  /** Takes back all next tries. */
+  /** Cancels all scheduled retries. */
   cancelRetries(): void {
-    for (const { deliveries: lines } of this.#taskDeliveries.values())
-      for (const line of lines) line.cancelRetry?.();
+    for (const { deliveries } of this.#taskDeliveries.values())
+      for (const delivery of deliveries) delivery.cancelRetry?.();
   }
 
-  /** Learns from the store which webhooks a task has; asked again meanwhile, it looks again. */
+  /** Looks up a task's webhooks in the store. A request during a lookup repeats that lookup. */
   #startLookup(
     scope: TaskScope,
     taskId: string,
-    live: WatchedTask | undefined,
+    task: WatchedTask | undefined,
     registered: Iterable<string> = [],
   ): void {
     const name = getTaskKey(scope, taskId);
-    const underWay = this.#lookups.get(name);
-    if (underWay) {
-      underWay.mustRepeat = true;
-      underWay.task ??= live;
-      for (const id of registered) underWay.registeredIds.add(id);
+    const pending = this.#lookups.get(name);
+    if (pending) {
+      pending.mustRepeat = true;
+      pending.task ??= task;
+      for (const id of registered) pending.registeredIds.add(id);
       return;
     }
-    const lookUp: WebhookLookup = { mustRepeat: false, task: live, registeredIds: new Set(registered) };
-    this.#lookups.set(name, lookUp);
-    const { waitGroup: work } = this.#context;
-    work.add();
-    void this.#runLookup(scope, taskId, lookUp).finally(() => work.done());
+    const lookup: WebhookLookup = { mustRepeat: false, task, registeredIds: new Set(registered) };
+    this.#lookups.set(name, lookup);
+    const { waitGroup } = this.#context;
+    waitGroup.add();
+    void this.#runLookup(scope, taskId, lookup).finally(() => waitGroup.done());
   }
 
-  async #runLookup(scope: TaskScope, taskId: string, lookUp: WebhookLookup): Promise<void> {
+  async #runLookup(scope: TaskScope, taskId: string, lookup: WebhookLookup): Promise<void> {
     const name = getTaskKey(scope, taskId);
     try {
       let webhooks: Webhook[];
       do {
-        lookUp.mustRepeat = false;
+        lookup.mustRepeat = false;
         webhooks = (await this.#context.store.list(scope, taskId)) ?? [];
-      } while (lookUp.mustRepeat);
+      } while (lookup.mustRepeat);
       this.#lookups.delete(name);
       for (const { key, config } of webhooks)
-        if (lookUp.registeredIds.has(config.id)) this.#context.progressRecorder.clearFailure(key);
-      const owed = webhooks.filter(
-        ({ key, deadLetter: dead }) =>
-          !dead && !isProgressFinal(this.#context.progressRecorder.findUnsaved(key)),
+        if (lookup.registeredIds.has(config.id)) this.#context.progressRecorder.clearFailure(key);
+      const undelivered = webhooks.filter(
+        ({ key, deadLetter }) =>
+          !deadLetter && !isProgressFinal(this.#context.progressRecorder.findUnsaved(key)),
       );
-      if (owed.length > 0) this.#activate(scope, taskId, owed);
+      if (undelivered.length > 0) this.#activate(scope, taskId, undelivered);
       else this.#deactivate(name);
-      // One that is dead is owed something again only when it is registered again, of which there is word.
-      if (owed.length === 0 && lookUp.task) lookUp.task.mayHaveWebhooks = false;
+      // A dead webhook needs deliveries again only after a new registration, which is reported.
+      if (undelivered.length === 0 && lookup.task) lookup.task.mayHaveWebhooks = false;
       this.#loadDueIfCapacity();
     } catch (error) {
       this.#lookups.delete(name);
       this.#context.onError(error, taskId);
       if (this.#isClosing) return;
       this.#context.clock.schedule(STORE_RETRY_MS, () =>
-        this.#startLookup(scope, taskId, lookUp.task, lookUp.registeredIds),
+        this.#startLookup(scope, taskId, lookup.task, lookup.registeredIds),
       );
     }
   }
@@ -184,76 +192,82 @@ export class ActiveWebhooks {
       this.#hasOverflow = true;
       return;
     }
-    const watch = known ?? { scope, taskId, deliveries: [], wasIdleAtSweep: false };
-    this.#taskDeliveries.set(name, watch);
-    const before = new Map(watch.deliveries.map((line) => [line.webhook.key, line]));
-    watch.deliveries = webhooks.map((webhook) => {
-      const line = before.get(webhook.key);
-      if (line && !line.isObsolete && line.matchesRegistration(webhook)) return line;
-      if (line) this.#cancelDelivery(line);
+    const taskDeliveries = known ?? { scope, taskId, deliveries: [], wasIdleAtSweep: false };
+    this.#taskDeliveries.set(name, taskDeliveries);
+    const knownDeliveries = new Map(
+      taskDeliveries.deliveries.map((delivery) => [delivery.webhook.key, delivery]),
+    );
+    taskDeliveries.deliveries = webhooks.map((webhook) => {
+      const delivery = knownDeliveries.get(webhook.key);
+      if (delivery && !delivery.isObsolete && delivery.matchesRegistration(webhook)) return delivery;
+      if (delivery) this.#cancelDelivery(delivery);
       return new WebhookDelivery(
         webhook,
         Math.max(
-          line?.deliveredSeq ?? 0,
+          delivery?.deliveredSeq ?? 0,
           this.#context.progressRecorder.findUnsaved(webhook.key)?.deliveredSeq ?? 0,
         ),
       );
     });
-    for (const line of watch.deliveries) if (line.state === "idle") this.#context.onReady(line);
-    this.#markActive(watch);
+    for (const delivery of taskDeliveries.deliveries)
+      if (delivery.state === "idle") this.#context.onReady(delivery);
+    this.#markActive(taskDeliveries);
   }
 
   #deactivate(name: string): void {
-    const watch = this.#taskDeliveries.get(name);
-    if (!watch) return;
+    const taskDeliveries = this.#taskDeliveries.get(name);
+    if (!taskDeliveries) return;
     this.#taskDeliveries.delete(name);
-    this.#idleTaskDeliveries.delete(watch);
-    for (const line of watch.deliveries) this.#cancelDelivery(line);
+    this.#idleTaskDeliveries.delete(taskDeliveries);
+    for (const delivery of taskDeliveries.deliveries) this.#cancelDelivery(delivery);
   }
 
-  /** Nothing that this line does counts any more. */
-  #cancelDelivery(line: WebhookDelivery): void {
-    line.isObsolete = true;
-    line.cancelRetry?.();
+  /** Makes the further results of a delivery obsolete. */
+  #cancelDelivery(delivery: WebhookDelivery): void {
+    delivery.isObsolete = true;
+    delivery.cancelRetry?.();
   }
 
-  #markActive(watch: TaskDeliveries): void {
-    watch.wasIdleAtSweep = false;
-    this.#idleTaskDeliveries.delete(watch);
+  #markActive(taskDeliveries: TaskDeliveries): void {
+    taskDeliveries.wasIdleAtSweep = false;
+    this.#idleTaskDeliveries.delete(taskDeliveries);
   }
 
-  /** Lets go of what has had nothing to do for a while; the next commit finds it again in the store. */
+  /** Evicts tasks that have been idle for a while. Their next commit loads them from the store again. */
   evictIdle(): void {
-    for (const watch of this.#idleTaskDeliveries) {
-      if (watch.wasIdleAtSweep) this.#evict(watch);
-      else watch.wasIdleAtSweep = true;
+    for (const taskDeliveries of this.#idleTaskDeliveries) {
+      if (taskDeliveries.wasIdleAtSweep) this.#evict(taskDeliveries);
+      else taskDeliveries.wasIdleAtSweep = true;
     }
     if (this.#idleTaskDeliveries.size > 0 && !this.#isClosing) this.#context.progressRecorder.scheduleFlush();
   }
 
-  #evict(watch: TaskDeliveries): void {
-    this.#idleTaskDeliveries.delete(watch);
-    this.#taskDeliveries.delete(getTaskKey(watch.scope, watch.taskId));
+  #evict(taskDeliveries: TaskDeliveries): void {
+    this.#idleTaskDeliveries.delete(taskDeliveries);
+    this.#taskDeliveries.delete(getTaskKey(taskDeliveries.scope, taskDeliveries.taskId));
     this.#loadDueIfCapacity();
   }
 
-  /** Leaves a task to the store whose webhooks wait for their next try anyway. */
+  /**
+   * Evicts a task whose webhooks all wait for a retry or are idle. Returns false when no such task exists.
+   */
   #evictWaiting(): boolean {
-    for (const watch of this.#taskDeliveries.values()) {
-      if (!watch.deliveries.every(({ state }) => state === "waiting" || state === "idle")) continue;
-      for (const line of watch.deliveries) line.cancelRetry?.();
+    for (const taskDeliveries of this.#taskDeliveries.values()) {
+      if (!taskDeliveries.deliveries.every(({ state }) => state === "waiting" || state === "idle")) continue;
+      for (const delivery of taskDeliveries.deliveries) delivery.cancelRetry?.();
       this.#hasOverflow = true;
-      this.#evict(watch);
+      this.#evict(taskDeliveries);
       return true;
     }
     return false;
   }
 
-  /** Takes up what is owed according to the store, as much as there is room for. */
+  /** Loads webhooks that need deliveries from the store, up to the capacity. */
   async loadDue(): Promise<void> {
     if (this.#isRefilling || this.#isClosing) return;
     this.#isRefilling = true;
-    // Not at the end: what finds no room meanwhile was perhaps not owed yet when the store was asked.
+    // Reset this before the query, because a webhook that overflows in the meantime may be missing from the
+    // result.
     this.#hasOverflow = false;
     try {
       await this.#context.progressRecorder.flush();
@@ -283,8 +297,8 @@ export class ActiveWebhooks {
   }
 
   #loadDueIfCapacity(): void {
-    const taken = this.#taskDeliveries.size + this.#lookups.size;
-    if (this.#hasOverflow && taken < this.#context.maxTasks / 2) void this.loadDue();
+    const used = this.#taskDeliveries.size + this.#lookups.size;
+    if (this.#hasOverflow && used < this.#context.maxTasks / 2) void this.loadDue();
   }
 }
 

@@ -1,13 +1,13 @@
 interface KeyedQueue<T> {
   readonly waiting: T[];
   runningCount: number;
-  /** It stands among the lanes whose first may go when there is a place. */
+  /** True while the key is in the list of keys that can start an item. */
   isEligible: boolean;
 }
 
 /**
- * Who goes next when only so many may go at once: lanes take turns, and none has more than its share under way. With a
- * lane for each host a slow one, or one with many webhooks, holds up only itself.
+ * Schedules items with a limit on concurrency. Keys take turns, and no key exceeds its own limit. With one
+ * key per host, a slow host or a host with many webhooks delays only itself.
  */
 export class FairScheduler<T> {
   readonly #maxConcurrent: number;
@@ -16,46 +16,46 @@ export class FairScheduler<T> {
   #eligibleKeys: string[] = [];
   #runningCount = 0;
 
-  constructor({ atOnce, perLane }: { readonly atOnce: number; readonly perLane: number }) {
-    this.#maxConcurrent = atOnce;
-    this.#maxPerKey = perLane;
+  constructor({ maxConcurrent, maxPerKey }: { readonly maxConcurrent: number; readonly maxPerKey: number }) {
+    this.#maxConcurrent = maxConcurrent;
+    this.#maxPerKey = maxPerKey;
   }
 
-  /** Puts somebody at the end of a lane. */
-  enqueue(name: string, who: T): void {
-    let lane = this.#queues.get(name);
-    if (!lane) this.#queues.set(name, (lane = { waiting: [], runningCount: 0, isEligible: false }));
-    lane.waiting.push(who);
-    this.#markEligible(name, lane);
+  /** Appends an item to the queue of a key. */
+  enqueue(key: string, item: T): void {
+    let queue = this.#queues.get(key);
+    if (!queue) this.#queues.set(key, (queue = { waiting: [], runningCount: 0, isEligible: false }));
+    queue.waiting.push(item);
+    this.#markEligible(key, queue);
   }
 
-  /** Who may go now, if anybody; has a place from now on, to be given back with `release`. */
+  /** Returns the next item that may start, or `undefined`. The item occupies a slot until `release`. */
   startNext(): T | undefined {
     if (this.#runningCount >= this.#maxConcurrent) return undefined;
-    const name = this.#eligibleKeys.shift();
-    const lane = name === undefined ? undefined : this.#queues.get(name);
-    if (name === undefined || !lane) return undefined;
-    lane.isEligible = false;
-    lane.runningCount++;
+    const key = this.#eligibleKeys.shift();
+    const queue = key === undefined ? undefined : this.#queues.get(key);
+    if (key === undefined || !queue) return undefined;
+    queue.isEligible = false;
+    queue.runningCount++;
     this.#runningCount++;
-    const who = lane.waiting.shift();
-    this.#markEligible(name, lane);
-    return who;
+    const item = queue.waiting.shift();
+    this.#markEligible(key, queue);
+    return item;
   }
 
-  /** Gives back a place in a lane. */
-  release(name: string): void {
-    const lane = this.#queues.get(name);
-    if (!lane) return;
-    lane.runningCount--;
+  /** Releases a slot of a key. */
+  release(key: string): void {
+    const queue = this.#queues.get(key);
+    if (!queue) return;
+    queue.runningCount--;
     this.#runningCount--;
-    if (lane.runningCount === 0 && lane.waiting.length === 0) this.#queues.delete(name);
-    else this.#markEligible(name, lane);
+    if (queue.runningCount === 0 && queue.waiting.length === 0) this.#queues.delete(key);
+    else this.#markEligible(key, queue);
   }
 
-  #markEligible(name: string, lane: KeyedQueue<T>): void {
-    if (lane.isEligible || lane.waiting.length === 0 || lane.runningCount >= this.#maxPerKey) return;
-    lane.isEligible = true;
-    this.#eligibleKeys.push(name);
+  #markEligible(key: string, queue: KeyedQueue<T>): void {
+    if (queue.isEligible || queue.waiting.length === 0 || queue.runningCount >= this.#maxPerKey) return;
+    queue.isEligible = true;
+    this.#eligibleKeys.push(key);
   }
 }

@@ -1,11 +1,14 @@
 import type { LogEvent, Task } from "../../protocol/index.ts";
 import type { Webhook } from "./push-store.ts";
 
-/** One event for one webhook. */
+/** One event to deliver to one webhook. */
 export interface WebhookNotification {
   readonly webhook: Pick<Webhook, "scope" | "taskId" | "config" | "version">;
   readonly event: LogEvent;
-  /** The task as the event left it: given when the webhook's version has the whole task in each notification. */
+  /**
+   * The task after the event. It is set when notifications in the webhook's A2A version contain the entire
+   * task.
+   */
   readonly task?: Task;
 }
 
@@ -13,15 +16,18 @@ export type DeliveryResult = { readonly ok: true } | DeliveryFailure;
 
 export interface DeliveryFailure {
   readonly ok: false;
-  /** For the operator; without secrets. */
+  /** Reason for the operator, without secrets. */
   readonly reason: string;
-  /** How long the receiver asks to be left alone, in milliseconds. */
+  /** Delay in milliseconds that the receiver requests before the next attempt. */
   readonly retryAfterMs?: number;
-  /** Trying again can not help. */
+  /** True when retries cannot succeed. */
   readonly isPermanent?: boolean;
 }
 
-/** Brings a notification to its receiver: one attempt, bounded in time, given up when `signal` aborts. */
+/**
+ * Sends a notification to its receiver in one attempt with a time limit. The attempt ends when `signal`
+ * aborts.
+ */
 export type NotificationSender = (
   notification: WebhookNotification,
   signal: AbortSignal,

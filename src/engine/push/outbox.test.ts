@@ -24,7 +24,7 @@ import type { WebhookProgress } from "./push-store.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** A memory store that counts what is written down of webhooks. */
+/** A memory store that records saved progress. */
 class RecordingStore extends MemoryStore {
   readonly writes: (readonly WebhookProgress[])[] = [];
   isFailing = false;
@@ -40,16 +40,16 @@ class RecordingStore extends MemoryStore {
   }
 }
 
-/** What was delivered where, as `webhook: what`, and what the receivers answer. */
+/** Records deliveries as `webhook: event` and returns the configured responses. */
 class FakeReceiver {
   readonly delivered: string[] = [];
   readonly attempts: WebhookNotification[] = [];
-  /** Answers to the next tries of a webhook; then success. */
+  /** Results of the next attempts per webhook. Later attempts succeed. */
   readonly queuedResults = new Map<string, (DeliveryResult | "hang")[]>();
   readonly aborted: string[] = [];
   #hanging: (() => void)[] = [];
 
-  /** Lets those that hang fail. */
+  /** Makes hanging attempts fail. */
   releaseHanging(): void {
     for (const resolve of this.#hanging.splice(0)) resolve();
   }
@@ -91,12 +91,12 @@ interface OutboxFixture extends EngineFixture {
 
 function createOutboxFixture(
   options: Partial<OutboxOptions> = {},
-  { store = new RecordingStore(), clock = new FakeClock(), post = new FakeReceiver() } = {},
-  puppet = new ScriptedAgent(),
+  { store = new RecordingStore(), clock = new FakeClock(), receiver = new FakeReceiver() } = {},
+  agent = new ScriptedAgent(),
 ): OutboxFixture {
   const seen: PushDeliveryReport[] = [];
   const outbox = new Outbox({
-    deliver: post.deliver,
+    deliver: receiver.deliver,
     clock,
     random: () => 0,
     observer: { onPush: (one) => seen.push(one) },
@@ -111,9 +111,9 @@ function createOutboxFixture(
   });
   const push = { outbox, validateWebhook: async (): Promise<[]> => [] };
   return {
-    ...createEngineFixture({ store, clock, push, agent: puppet, mergeChunks: false }),
+    ...createEngineFixture({ store, clock, push, agent, mergeChunks: false }),
     store,
-    receiver: post,
+    receiver,
     outbox,
     reports: seen,
   };
@@ -124,17 +124,17 @@ const createWebhookConfig = (id: string, host = "example.com"): { id: string; ur
   url: `https://${host}/`,
 });
 
-/** Begins a task with a webhook; the puppet's run, and the task's id. */
+/** Starts a task with a webhook and returns its run and task id. */
 async function startTask(
-  { engine, agent: puppet }: EngineFixture,
+  { engine, agent }: EngineFixture,
   taskPushNotificationConfig: object = createWebhookConfig("w"),
 ): Promise<{ run: Awaited<ReturnType<EngineFixture["agent"]["waitForRun"]>>; taskId: string }> {
   const configuration = { taskPushNotificationConfig, returnImmediately: true } as never;
-  const at = puppet.runs.length;
+  const at = agent.runs.length;
   const { id: taskId } = getResponseTask(
     await engine.sendMessage(createRequest("hi", { configuration }), alice),
   );
-  return { run: await puppet.waitForRun(at), taskId };
+  return { run: await agent.waitForRun(at), taskId };
 }
 
 describe("the outbox", () => {
@@ -152,7 +152,7 @@ describe("the outbox", () => {
     );
   });
 
-  it("writes down how far it has come once in a while, not for each event [E12]", async () => {
+  it("saves its progress periodically, not for each event [E12]", async () => {
     const it = createOutboxFixture();
     const { run, taskId } = await startTask(it);
     for (let at = 0; at < 100; at++) {
@@ -174,7 +174,7 @@ describe("the outbox", () => {
     });
   });
 
-  it("goes on later with what the store did not take", async () => {
+  it("retries progress that the store rejected", async () => {
     const it = createOutboxFixture();
     const { run } = await startTask(it);
     it.store.isFailing = true;
@@ -188,7 +188,7 @@ describe("the outbox", () => {
     expect(it.store.writes).toMatchObject([[{ deliveredSeq: 2, isFinished: true }]]);
   });
 
-  it("tries again after a pause that doubles, and sends nothing else meanwhile [E12, I-07, I-08]", async () => {
+  it("retries after a doubling delay and sends no other event in between [E12, I-07, I-08]", async () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", createFailures(4));
     const { run } = await startTask(it);
@@ -210,7 +210,7 @@ describe("the outbox", () => {
     ).toEqual([1000, 2000, 4000, 8000]);
   });
 
-  it("waits as long as the receiver asks for [E12, I-07]", async () => {
+  it("waits as long as the receiver requests [E12, I-07]", async () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", [createFailure({ retryAfterMs: 90_000 })]);
     await startTask(it);
@@ -223,7 +223,7 @@ describe("the outbox", () => {
     expect(it.receiver.delivered).toEqual(["w: task SUBMITTED"]);
   });
 
-  it("gives a webhook up after its time, with the reason, but no other of the task [E12]", async () => {
+  it("stops delivering to one failing webhook after the time limit, with the reason [E12]", async () => {
     const it = createOutboxFixture({ retry: { giveUpAfterMs: HOUR_MS } });
     it.receiver.queuedResults.set("w", createFailures(1000));
     const { run, taskId } = await startTask(it);
@@ -255,7 +255,7 @@ describe("the outbox", () => {
     expect(await it.store.pushStore.listDue(0, 10)).toEqual([]);
   });
 
-  it("counts the time from the first of the failures in a row, over restarts too [E12]", async () => {
+  it("measures the time from the first consecutive failure, across restarts [E12]", async () => {
     const before = createOutboxFixture({ retry: { giveUpAfterMs: HOUR_MS } });
     before.receiver.queuedResults.set("w", createFailures(1000));
     await startTask(before);
@@ -269,7 +269,7 @@ describe("the outbox", () => {
     expect(after.reports).toMatchObject([{ outcome: "dead", seq: 1 }]);
   });
 
-  it("gives up at once what is hopeless, and begins anew where it was when it is registered again [E12]", async () => {
+  it("stops immediately after a permanent failure and resumes when the webhook is registered again [E12]", async () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", [{ ok: true }, createFailure({ isPermanent: true })]);
     const { run, taskId } = await startTask(it);
@@ -282,7 +282,7 @@ describe("the outbox", () => {
     expect(await it.store.pushStore.listDead(10)).toEqual([]);
   });
 
-  it("goes on after a restart with what was not delivered, in order [E12]", async () => {
+  it("delivers the remaining events in order after a restart [E12]", async () => {
     const before = createOutboxFixture();
     before.receiver.queuedResults.set("w", [{ ok: true }, ...createFailures(3)]);
     const { run } = await startTask(before);
@@ -290,26 +290,26 @@ describe("the outbox", () => {
     await flushEventLoop();
     before.clock.advance(500);
     await flushEventLoop();
-    // Nobody closes what is killed.
-    const post = new FakeReceiver();
-    createOutboxFixture({}, { ...before, post });
+    // A killed process does not close its outbox.
+    const receiver = new FakeReceiver();
+    createOutboxFixture({}, { ...before, receiver });
     await flushEventLoop();
     expect(before.receiver.delivered).toEqual(["w: task SUBMITTED"]);
-    expect(post.delivered).toEqual(["w: WORKING", "w: a", "w: b", "w: COMPLETED"]);
+    expect(receiver.delivered).toEqual(["w: WORKING", "w: a", "w: b", "w: COMPLETED"]);
   });
 
-  it("delivers once more what it had not written down when it was killed [E12]", async () => {
+  it("repeats deliveries that were not saved when the process was killed [E12]", async () => {
     const before = createOutboxFixture();
     const { run } = await startTask(before);
     run.emit(workingEvent).end();
     await flushEventLoop();
-    const post = new FakeReceiver();
-    createOutboxFixture({}, { ...before, post });
+    const receiver = new FakeReceiver();
+    createOutboxFixture({}, { ...before, receiver });
     await flushEventLoop();
-    expect(post.delivered).toEqual(before.receiver.delivered);
+    expect(receiver.delivered).toEqual(before.receiver.delivered);
   });
 
-  it("lets what is under way arrive when it closes, and cuts what does not in time [E12]", async () => {
+  it("waits for running deliveries on close and aborts them after the grace period [E12]", async () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("hang", ["hang"]);
     const { taskId } = await startTask(it, createWebhookConfig("hang", "slow.example"));
@@ -326,7 +326,7 @@ describe("the outbox", () => {
     expect(it.clock.pendingCount).toBe(0);
   });
 
-  it("has no more under way than it may, in all and to one host [E12, E14]", async () => {
+  it("limits concurrent deliveries, in total and per host [E12, E14]", async () => {
     const it = createOutboxFixture({ maxConcurrent: 5, maxPerHost: 2 });
     const hosted = ["a.example", "b.example", "c.example"];
     for (const host of hosted) await startTask(it, createWebhookConfig(host, host));
@@ -344,7 +344,7 @@ describe("the outbox", () => {
     expect(hosts.filter((url) => url.includes("a.example"))).toHaveLength(2);
   });
 
-  it("leaves the places of the others alone when receivers that failed hang [I-07, E12]", async () => {
+  it("keeps delivering to other receivers when failed receivers hang [I-07, E12]", async () => {
     const it = createOutboxFixture({ maxConcurrent: 4, maxPerHost: 4 });
     for (let at = 0; at < 20; at++) {
       it.receiver.queuedResults.set(`bad ${at}`, [createFailure(), "hang"]);
@@ -359,7 +359,7 @@ describe("the outbox", () => {
     expect(it.receiver.delivered).toEqual(["good: task SUBMITTED", "good: WORKING", "good: COMPLETED"]);
   });
 
-  it("leaves the places of those that have answered alone when receivers that nobody knows hang [I-07, E12]", async () => {
+  it("keeps delivering to responsive receivers when new receivers hang [I-07, E12]", async () => {
     const it = createOutboxFixture({ maxConcurrent: 4, maxPerHost: 4 });
     const { run } = await startTask(it, createWebhookConfig("good", "good.example"));
     await flushEventLoop();
@@ -386,7 +386,7 @@ describe("the outbox", () => {
     expect(it.receiver.delivered).not.toContain("late: task SUBMITTED");
   });
 
-  it("serves more tasks than it keeps in mind: the others wait in the store [E14, E12]", async () => {
+  it("serves more tasks than it keeps in memory, because the others wait in the store [E14, E12]", async () => {
     const it = createOutboxFixture({ maxTasks: 4 });
     for (let at = 0; at < 20; at++) it.receiver.queuedResults.set(`w${at}`, [createFailure()]);
     for (let at = 0; at < 20; at++)
@@ -405,7 +405,7 @@ describe("the outbox", () => {
     expect(await it.store.pushStore.listDue(0, 100)).toEqual([]);
   });
 
-  it("comes back to what found no room while it was looking for what is owed [E12, E14]", async () => {
+  it("loads webhooks that overflowed during a load later [E12, E14]", async () => {
     const store = new RecordingStore();
     const due = store.pushStore.listDue.bind(store.pushStore);
     let answer: (() => void) | undefined;
@@ -434,7 +434,7 @@ describe("the outbox", () => {
     ]);
   });
 
-  it("forgets tasks that rest, and finds their webhooks again when they go on [E14]", async () => {
+  it("evicts idle tasks and loads their webhooks again on the next commit [E14]", async () => {
     const it = createOutboxFixture();
     const { run, taskId } = await startTask(it);
     run.emit(inputRequiredEvent).end();
@@ -455,7 +455,7 @@ describe("the outbox", () => {
     ]);
   });
 
-  it("asks the store for the webhooks of a task that has none at most once, and never for a new one", async () => {
+  it("queries the store at most once for a task without webhooks, and never for a new one", async () => {
     const it = createOutboxFixture();
     let asked = 0;
     const list = it.store.pushStore.list.bind(it.store.pushStore);
@@ -482,7 +482,7 @@ describe("the outbox", () => {
     expect(asked).toBe(1);
   });
 
-  it("serves a webhook whose message comes while the store is asked for the task's others [E12, F-13]", async () => {
+  it("serves a webhook that is registered during a lookup of the task's webhooks [E12, F-13]", async () => {
     const it = createOutboxFixture({}, {}, new ScriptedAgent({ whileWorking: "queue" }));
     const { id: taskId } = getResponseTask(
       await it.engine.sendMessage(createRequest("hi", { configuration: { returnImmediately: true } }), alice),
@@ -502,7 +502,7 @@ describe("the outbox", () => {
     expect(it.receiver.delivered).toEqual(["w: WORKING", "w: COMPLETED"]);
   });
 
-  it("serves from its message on a webhook that comes with a later one, or in another's place [E12, F-13]", async () => {
+  it("serves a webhook of a later message from that message on, new or replaced [E12, F-13]", async () => {
     const it = createOutboxFixture();
     const { run, taskId } = await startTask(it, createWebhookConfig("a"));
     run.emit(inputRequiredEvent).end();
@@ -539,7 +539,7 @@ describe("the outbox", () => {
     ]);
   });
 
-  it("begins anew with a dead webhook that comes with another message, also before its death is written down [E12]", async () => {
+  it("resumes a dead webhook that a message registers again, even before its dead letter is saved [E12]", async () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", [createFailure({ isPermanent: true })]);
     const { run, taskId } = await startTask(it);
@@ -560,7 +560,7 @@ describe("the outbox", () => {
     expect(await it.store.pushStore.listDead(10)).toEqual([]);
   });
 
-  it("asks the store no more for the webhooks of a task whose receivers are all given up", async () => {
+  it("stops querying the store for a task whose webhooks are all dead", async () => {
     const it = createOutboxFixture();
     it.receiver.queuedResults.set("w", [createFailure({ isPermanent: true })]);
     const { run, taskId } = await startTask(it);
@@ -582,10 +582,10 @@ describe("the outbox", () => {
     expect(it.receiver.delivered.at(-1)).toBe("w: INPUT_REQUIRED");
   });
 
-  it("sends a webhook of 0.3 the whole task as each event left it, chunks that wait together as one [I-04]", async () => {
+  it("sends the entire task after each event to an A2A 0.3 webhook, and pending chunks together [I-04]", async () => {
     const it = createOutboxFixture();
-    const { engine, receiver: post } = it;
-    post.queuedResults.set("w", [createFailure()]);
+    const { engine, receiver } = it;
+    receiver.queuedResults.set("w", [createFailure()]);
     const configuration = { taskPushNotificationConfig: createWebhookConfig("w"), returnImmediately: true };
     await engine.sendMessage(createRequest("hi", { configuration }), alice, { version: "0.3" });
     (await it.agent.waitForRun(0))
@@ -594,7 +594,7 @@ describe("the outbox", () => {
     await flushEventLoop();
     it.clock.advance(1000);
     await flushEventLoop();
-    const tasks = post.attempts.map(({ task }) => [
+    const tasks = receiver.attempts.map(({ task }) => [
       task?.status.state,
       task?.artifacts?.map(({ parts }) => parts.map((part) => ("text" in part ? part.text : ""))).join(),
     ]);
@@ -607,7 +607,7 @@ describe("the outbox", () => {
     ]);
   });
 
-  it("delivers everything at least once and in order, whatever fails and however often it is killed [E12, I-08]", async () => {
+  it("delivers every event at least once and in order, despite failures and kills [E12, I-08]", async () => {
     const step = fc.oneof(
       { weight: 4, arbitrary: fc.constant("say" as const) },
       { weight: 2, arbitrary: fc.constant("wait" as const) },

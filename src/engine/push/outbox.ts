@@ -7,37 +7,41 @@ import { FairScheduler } from "./fair-scheduler.ts";
 import type { DeliveryPageOutcome, WebhookDelivery } from "./webhook-delivery.ts";
 import { ProgressRecorder } from "./progress-recorder.ts";
 import { computeRetryDelay, resolveRetryPolicy, type RetryPolicy } from "./retry-policy.ts";
-import type { DeadLetter, PushStore, WebhookRegistration } from "./push-store.ts";
+import type { PushStore, WebhookRegistration } from "./push-store.ts";
 import { WaitGroup } from "./wait-group.ts";
 import { ActiveWebhooks, type WatchedTask } from "./active-webhooks.ts";
 
 export interface OutboxOptions {
-  /** Must have `pushStore`, and be open before `open` is called. */
+  /** A store with a `pushStore`. It must be open before `open` is called. */
   readonly store: TaskStore & { readonly pushStore: PushStore };
   readonly deliver: NotificationSender;
   readonly observer?: Observer;
   readonly clock?: Clock;
-  /** A source of numbers from 0 to 1. */
+  /** Returns random numbers from 0 to 1. */
   readonly random?: () => number;
   readonly retry?: Partial<RetryPolicy>;
   /**
-   * Deliveries under way at once to hosts that have answered. Default 64; up to half as many more to those that have not
-   * yet, and a quarter for webhooks that have failed.
+   * Maximum number of concurrent deliveries to hosts that have responded. Default: 64. Hosts that have not
+   * responded yet share half of that number in addition, and failing webhooks share a quarter.
    */
   readonly maxConcurrent?: number;
-  /** Deliveries under way at once to one host. Default 8. */
+  /** Maximum number of concurrent deliveries to one host. Default: 8. */
   readonly maxPerHost?: number;
-  /** Tasks whose webhooks are served from memory; what is beyond waits in the store. Default 10,000. */
+  /**
+   * Maximum number of tasks whose webhooks are kept in memory. Further tasks wait in the store. Default:
+   * 10,000.
+   */
   readonly maxTasks?: number;
 }
 
-/** Hosts that are remembered to have answered. */
+/** Maximum number of hosts that are remembered as responsive. */
 const MAX_RESPONSIVE_HOSTS = 10_000;
 
 /**
- * Sends push notifications (E12): to each webhook of a task the task's events in order, each until it has arrived or the
- * webhook is given up. The log is what is to be sent; a webhook is a place in it. Nobody waits for the outbox: a commit
- * only leaves word, and what is not served from memory is found again in the store.
+ * Sends push notifications (E12). Each webhook receives its task's events in order. Each event is retried
+ * until it is delivered or the webhook is dead. The log contains the events to send, and a webhook is only a
+ * position in it. Commits do not wait for the outbox: they only notify it, and webhooks that are not in
+ * memory are loaded from the store.
  */
 export class Outbox {
   readonly #store: TaskStore & { readonly pushStore: PushStore };
@@ -48,34 +52,40 @@ export class Outbox {
   readonly #retryPolicy: RetryPolicy;
   readonly #progressRecorder: ProgressRecorder;
   readonly #activeWebhooks: ActiveWebhooks;
-  /** Deliveries and look-ups. */
+  /** Counts running deliveries and lookups. */
   readonly #waitGroup = new WaitGroup();
   readonly #responsiveScheduler: FairScheduler<WebhookDelivery>;
-  /** Hosts that have not answered yet: apart, because anybody may name any number of them that hang. */
+  /**
+   * Schedules hosts that have not responded yet. They are separate because a caller can register any number
+   * of hosts that never respond.
+   */
   readonly #newHostScheduler: FairScheduler<WebhookDelivery>;
-  /** Those that failed last: apart, so that receivers that hang leave the others their places. */
+  /**
+   * Schedules webhooks whose last delivery failed. They are separate so that unresponsive receivers do not
+   * use the slots of the others.
+   */
   readonly #retryScheduler: FairScheduler<WebhookDelivery>;
-  /** Hosts whose last answer was a success. */
+  /** Hosts whose last response was a success. */
   readonly #responsiveHosts = new Set<string>();
   readonly #stopController = new AbortController();
   #isClosing = false;
 
   constructor(options: OutboxOptions) {
-    const { store, clock = systemClock, maxConcurrent: atOnce = 64, maxPerHost: perHost = 8 } = options;
+    const { store, clock = systemClock, maxConcurrent = 64, maxPerHost = 8 } = options;
     this.#store = store;
     this.#deliver = options.deliver;
     this.#observer = withSafeListeners(options.observer ?? {});
     this.#clock = clock;
     this.#random = options.random ?? Math.random;
     this.#retryPolicy = resolveRetryPolicy(options.retry);
-    this.#responsiveScheduler = new FairScheduler({ atOnce, perLane: perHost });
+    this.#responsiveScheduler = new FairScheduler({ maxConcurrent, maxPerKey: maxPerHost });
     this.#newHostScheduler = new FairScheduler({
-      atOnce: Math.ceil(atOnce / 2),
-      perLane: Math.ceil(perHost / 2),
+      maxConcurrent: Math.ceil(maxConcurrent / 2),
+      maxPerKey: Math.ceil(maxPerHost / 2),
     });
     this.#retryScheduler = new FairScheduler({
-      atOnce: Math.ceil(atOnce / 4),
-      perLane: Math.ceil(perHost / 4),
+      maxConcurrent: Math.ceil(maxConcurrent / 4),
+      maxPerKey: Math.ceil(maxPerHost / 4),
     });
     const onError = (error: unknown, taskId?: string): void =>
       this.#observer.onError?.({ where: "push", error, ...(taskId === undefined ? {} : { taskId }) });
@@ -91,34 +101,43 @@ export class Outbox {
       progressRecorder: this.#progressRecorder,
       waitGroup: this.#waitGroup,
       maxTasks: options.maxTasks ?? 10_000,
-      onReady: (line) => this.#enqueue(line),
+      onReady: (delivery) => this.#enqueue(delivery),
       onError,
     });
   }
 
-  /** Goes on with all that is owed since before; in the background, because it may be much. */
+  /**
+   * Resumes the outstanding deliveries of earlier processes. It runs in the background, because there can be
+   * many.
+   */
   open(): void {
     void this.#activeWebhooks.loadDue();
   }
 
-  /** Word of a commit, and of the webhooks that were registered with it. Never throws. */
+  /** Reports a commit and the webhooks that it registered. Never throws. */
   notifyCommit(task: WatchedTask, registered?: readonly WebhookRegistration[]): void {
     this.#activeWebhooks.notifyCommit(task, registered);
   }
 
-  /** Word that the task's webhook of that id was removed, or registered, perhaps again: then `key` is the one it has. */
+  /**
+   * Reports that a webhook of the task was registered, replaced, or removed. `key` is its new key, or
+   * `undefined` after a removal.
+   */
   notifyWebhookChange(scope: TaskScope, taskId: string, id: string, key?: number): void {
     this.#activeWebhooks.notifyWebhookChange(scope, taskId, id, key);
   }
 
-  /** Lets what is under way arrive, for `graceMs` at most; what is not then is owed by the next process. */
+  /**
+   * Closes the outbox. Running deliveries have `graceMs` to finish. The next process sends the remaining
+   * events.
+   */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
     this.#activeWebhooks.stopRefilling();
-    const quiet = this.#waitGroup.wait();
-    if (quiet) {
+    const idle = this.#waitGroup.wait();
+    if (idle) {
       const cancel = this.#clock.schedule(graceMs, () => this.#stopController.abort());
-      await quiet;
+      await idle;
       cancel();
     }
     this.#stopController.abort();
@@ -128,66 +147,68 @@ export class Outbox {
     this.#progressRecorder.cancelScheduledFlush();
   }
 
-  #enqueue(line: WebhookDelivery): void {
-    if (this.#isClosing && line.state === "waiting") return;
-    line.state = "ready";
+  #enqueue(delivery: WebhookDelivery): void {
+    if (this.#isClosing && delivery.state === "waiting") return;
+    delivery.state = "ready";
     this.#waitGroup.add();
-    this.#selectScheduler(line).enqueue(line.host, line);
+    this.#selectScheduler(delivery).enqueue(delivery.host, delivery);
     this.#dispatchAll();
   }
 
-  #selectScheduler(line: WebhookDelivery): FairScheduler<WebhookDelivery> {
-    if (line.failureCount > 0) return this.#retryScheduler;
-    return this.#responsiveHosts.has(line.host) ? this.#responsiveScheduler : this.#newHostScheduler;
+  #selectScheduler(delivery: WebhookDelivery): FairScheduler<WebhookDelivery> {
+    if (delivery.failureCount > 0) return this.#retryScheduler;
+    return this.#responsiveHosts.has(delivery.host) ? this.#responsiveScheduler : this.#newHostScheduler;
   }
 
   #dispatchAll(): void {
-    for (const lanes of [this.#responsiveScheduler, this.#newHostScheduler, this.#retryScheduler]) {
-      for (let line = lanes.startNext(); line; line = lanes.startNext()) void this.#runDelivery(line, lanes);
+    for (const scheduler of [this.#responsiveScheduler, this.#newHostScheduler, this.#retryScheduler]) {
+      for (let delivery = scheduler.startNext(); delivery; delivery = scheduler.startNext())
+        void this.#runDelivery(delivery, scheduler);
     }
   }
 
-  async #runDelivery(line: WebhookDelivery, lanes: FairScheduler<WebhookDelivery>): Promise<void> {
-    line.state = "working";
-    const end = await this.#deliverPage(line);
-    lanes.release(line.host);
-    line.state = "idle";
-    if (!line.isObsolete) this.#applyOutcome(line, end);
+  async #runDelivery(delivery: WebhookDelivery, scheduler: FairScheduler<WebhookDelivery>): Promise<void> {
+    delivery.state = "working";
+    const outcome = await this.#deliverPage(delivery);
+    scheduler.release(delivery.host);
+    delivery.state = "idle";
+    if (!delivery.isObsolete) this.#applyOutcome(delivery, outcome);
     this.#dispatchAll();
     this.#waitGroup.done();
   }
 
-  async #deliverPage(line: WebhookDelivery): Promise<DeliveryPageOutcome> {
-    if (line.isObsolete || this.#stopController.signal.aborted) return "gone";
+  async #deliverPage(delivery: WebhookDelivery): Promise<DeliveryPageOutcome> {
+    if (delivery.isObsolete || this.#stopController.signal.aborted) return "gone";
     try {
-      return await line.deliverPage(this.#store, this.#deliver, this.#stopController.signal, () =>
-        this.#recordDelivered(line),
+      return await delivery.deliverPage(this.#store, this.#deliver, this.#stopController.signal, () =>
+        this.#recordDelivered(delivery),
       );
     } catch (error) {
-      this.#observer.onError?.({ where: "push", error, taskId: line.webhook.taskId });
-      return { ok: false, reason: "the task store does not answer" };
+      this.#observer.onError?.({ where: "push", error, taskId: delivery.webhook.taskId });
+      return { ok: false, reason: "the task store is not available" };
     }
   }
 
-  #applyOutcome(line: WebhookDelivery, end: DeliveryPageOutcome): void {
-    if (end === "more" || (end === "caught up" && line.hasNewEvents)) this.#enqueue(line);
-    else if (end === "caught up") this.#activeWebhooks.markIdle(line);
-    else if (end === "finished") this.#recordFinished(line);
-    else if (end !== "gone" && !this.#stopController.signal.aborted) this.#recordFailure(line, end);
+  #applyOutcome(delivery: WebhookDelivery, outcome: DeliveryPageOutcome): void {
+    if (outcome === "more" || (outcome === "caught up" && delivery.hasNewEvents)) this.#enqueue(delivery);
+    else if (outcome === "caught up") this.#activeWebhooks.markIdle(delivery);
+    else if (outcome === "finished") this.#recordFinished(delivery);
+    else if (outcome !== "gone" && !this.#stopController.signal.aborted)
+      this.#recordFailure(delivery, outcome);
   }
 
-  #recordDelivered(line: WebhookDelivery): void {
-    line.failureCount = 0;
-    line.failingSince = undefined;
-    this.#addResponsiveHost(line.host);
-    if (line.isObsolete) return;
-    const { key, scope, taskId, config } = line.webhook;
-    this.#progressRecorder.record({ key, deliveredSeq: line.deliveredSeq, isFinished: false });
+  #recordDelivered(delivery: WebhookDelivery): void {
+    delivery.failureCount = 0;
+    delivery.failingSince = undefined;
+    this.#addResponsiveHost(delivery.host);
+    if (delivery.isObsolete) return;
+    const { key, scope, taskId, config } = delivery.webhook;
+    this.#progressRecorder.record({ key, deliveredSeq: delivery.deliveredSeq, isFinished: false });
     this.#observer.onPush?.({
       scope,
       taskId,
       configId: config.id,
-      seq: line.deliveredSeq,
+      seq: delivery.deliveredSeq,
       outcome: "delivered",
     });
   }
@@ -199,55 +220,46 @@ export class Outbox {
     this.#responsiveHosts.add(host);
   }
 
-  #recordFinished(line: WebhookDelivery): void {
+  #recordFinished(delivery: WebhookDelivery): void {
     this.#progressRecorder.record({
-      key: line.webhook.key,
-      deliveredSeq: line.deliveredSeq,
+      key: delivery.webhook.key,
+      deliveredSeq: delivery.deliveredSeq,
       isFinished: true,
     });
-    this.#activeWebhooks.remove(line);
+    this.#activeWebhooks.remove(delivery);
   }
 
-  #recordFailure(
-    line: WebhookDelivery,
-    { reason, retryAfterMs, isPermanent: hopeless }: DeliveryFailure,
-  ): void {
+  #recordFailure(delivery: WebhookDelivery, { reason, retryAfterMs, isPermanent }: DeliveryFailure): void {
     const now = this.#clock.now();
-    const first = line.failingSince === undefined;
-    line.failingSince ??= now;
-    line.failureCount++;
-    this.#responsiveHosts.delete(line.host);
-    line.releaseProjection();
-    const { key, scope, taskId, config } = line.webhook;
-    const seen = { scope, taskId, configId: config.id, seq: line.deliveredSeq + 1, reason };
-    if (hopeless || now - line.failingSince >= this.#retryPolicy.giveUpAfterMs) {
-      const dead: DeadLetter = { at: now, reason };
+    const isFirstFailure = delivery.failingSince === undefined;
+    delivery.failingSince ??= now;
+    delivery.failureCount++;
+    this.#responsiveHosts.delete(delivery.host);
+    delivery.releaseProjection();
+    const { key, scope, taskId, config } = delivery.webhook;
+    const report = { scope, taskId, configId: config.id, seq: delivery.deliveredSeq + 1, reason };
+    const isDead = isPermanent || now - delivery.failingSince >= this.#retryPolicy.giveUpAfterMs;
+    if (isDead || isFirstFailure) {
       this.#progressRecorder.record({
         key,
-        deliveredSeq: line.deliveredSeq,
+        deliveredSeq: delivery.deliveredSeq,
         isFinished: false,
-        failingSince: line.failingSince,
-        deadLetter: dead,
+        failingSince: delivery.failingSince,
+        ...(isDead ? { deadLetter: { at: now, reason } } : {}),
       });
-      this.#observer.onPush?.({ ...seen, outcome: "dead" });
-      this.#activeWebhooks.remove(line);
+    }
+    if (isDead) {
+      this.#observer.onPush?.({ ...report, outcome: "dead" });
+      this.#activeWebhooks.remove(delivery);
       return;
     }
-    if (first) {
-      this.#progressRecorder.record({
-        key,
-        deliveredSeq: line.deliveredSeq,
-        isFinished: false,
-        failingSince: line.failingSince,
-      });
-    }
-    const pause = computeRetryDelay(line.failureCount, this.#random(), this.#retryPolicy, retryAfterMs);
-    this.#observer.onPush?.({ ...seen, outcome: "failed", retryInMs: pause });
+    const delayMs = computeRetryDelay(delivery.failureCount, this.#random(), this.#retryPolicy, retryAfterMs);
+    this.#observer.onPush?.({ ...report, outcome: "failed", retryInMs: delayMs });
     if (this.#isClosing) return;
-    line.state = "waiting";
-    line.cancelRetry = this.#clock.schedule(pause, () => {
-      line.cancelRetry = undefined;
-      this.#enqueue(line);
+    delivery.state = "waiting";
+    delivery.cancelRetry = this.#clock.schedule(delayMs, () => {
+      delivery.cancelRetry = undefined;
+      this.#enqueue(delivery);
     });
   }
 }

@@ -1,12 +1,12 @@
 import type { Clock } from "../clock.ts";
 import type { PushStore, WebhookProgress } from "./push-store.ts";
 
-/** How long deliveries may go unrecorded; after a crash as much is delivered once more. */
+/** Time in milliseconds between saves. After a crash, deliveries of at most this period are repeated. */
 const FLUSH_INTERVAL_MS = 500;
 
 /**
- * Remembers how far webhooks have come, and writes it down once in a while in one transaction: a stream of events costs
- * a write per half second, not one per event.
+ * Records the progress of webhooks and saves it periodically in one transaction. A stream of events therefore
+ * costs one write per half second instead of one per event.
  */
 export class ProgressRecorder {
   readonly #store: PushStore;
@@ -14,16 +14,16 @@ export class ProgressRecorder {
   readonly #onFlushed: () => void;
   readonly #onError: (error: unknown) => void;
   #unsaved = new Map<number, WebhookProgress>();
-  /** What is being written down. */
+  /** Progress that is currently being saved. */
   #saving = new Map<number, WebhookProgress>();
   #flushing: Promise<void> = Promise.resolve();
   #cancelTimer: (() => void) | undefined;
 
-  /** `onRest`: called after each writing down. */
-  constructor(store: PushStore, clock: Clock, onRest: () => void, onError: (error: unknown) => void) {
+  /** `onFlushed` is called after each scheduled flush. */
+  constructor(store: PushStore, clock: Clock, onFlushed: () => void, onError: (error: unknown) => void) {
     this.#store = store;
     this.#clock = clock;
-    this.#onFlushed = onRest;
+    this.#onFlushed = onFlushed;
     this.#onError = onError;
   }
 
@@ -32,18 +32,18 @@ export class ProgressRecorder {
     this.scheduleFlush();
   }
 
-  /** What the store may not know yet of a webhook. */
+  /** Returns progress of a webhook that may not be saved yet. */
   findUnsaved(key: number): WebhookProgress | undefined {
     return this.#unsaved.get(key) ?? this.#saving.get(key);
   }
 
-  /** The webhook was registered again: what failed before does not count. */
+  /** Clears the failure of a webhook that was registered again. */
   clearFailure(key: number): void {
     const known = this.findUnsaved(key);
     if (known) this.record({ key, deliveredSeq: known.deliveredSeq, isFinished: false });
   }
 
-  /** Has `onRest` called soon, whether or not there is something to write down. */
+  /** Schedules a flush, after which `onFlushed` is called even if there was nothing to save. */
   scheduleFlush(): void {
     this.#cancelTimer ??= this.#clock.schedule(FLUSH_INTERVAL_MS, () => {
       this.#cancelTimer = undefined;
@@ -51,7 +51,7 @@ export class ProgressRecorder {
     });
   }
 
-  /** Writes down what was noted. What the store does not take is tried again later. */
+  /** Saves the recorded progress. Progress that the store rejects is saved later. */
   flush(): Promise<void> {
     return (this.#flushing = this.#flushing.then(() => this.#save()));
   }

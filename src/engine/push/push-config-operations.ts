@@ -12,10 +12,11 @@ import {
 } from "../../protocol/index.ts";
 import type { Caller, TaskScope } from "../caller.ts";
 import type { IdGenerator } from "../id-generator.ts";
+import { createPageTokenError } from "../list-tasks.ts";
 import type { ServiceParameters } from "../service-parameters.ts";
 import type { PushStore, Webhook, WebhookRegistration } from "./push-store.ts";
 
-/** Says what is wrong with a webhook that is to be registered: nothing, or where and what. */
+/** Returns the violations of a webhook configuration that is about to be registered. */
 export type WebhookValidator = (config: TaskPushNotificationConfig) => Promise<readonly FieldViolation[]>;
 
 export interface PushConfigContext {
@@ -23,19 +24,22 @@ export interface PushConfigContext {
   readonly store: PushStore;
   readonly validateWebhook: WebhookValidator;
   readonly generateId: IdGenerator;
-  /** Answer configurations without their token and credentials. */
+  /** True: responses omit the token and the credentials of configurations. */
   readonly redactSecrets: boolean;
-  /** The webhook of that id was removed, or registered, perhaps again: then `key` is the one it has. */
+  /**
+   * Called after a webhook was registered, replaced, or removed. `key` is its new key, or `undefined` after a
+   * removal.
+   */
   readonly onChange: (scope: TaskScope, taskId: string, id: string, key?: number) => void;
 }
 
-/** Also what one page of a list has at most. */
+/** Maximum number of configurations per task, and therefore also of one page. */
 const MAX_CONFIGS_PER_TASK = 100;
 const DEFAULT_PAGE_SIZE = 50;
-/** Whoever asks an engine without naming a version speaks as the engine does. */
+/** A2A version of requests that do not specify one. */
 const ENGINE_VERSION = "1.0";
 
-/** The operations on push notification configurations (A2A §3.1.7–3.1.10), for the tasks of one agent. */
+/** Implements the operations on push notification configs (A2A §3.1.7–3.1.10) for the tasks of one agent. */
 export class PushConfigOperations {
   readonly #context: PushConfigContext;
 
@@ -43,19 +47,19 @@ export class PushConfigOperations {
     this.#context = context;
   }
 
-  /** Registers a webhook for what happens from now on; one with a known id takes that one's place. */
+  /** Registers a webhook for future events. A webhook with the same id is replaced. */
   async create(
     request: CreateTaskPushNotificationConfigRequest,
     caller: Caller,
     { version = ENGINE_VERSION }: ServiceParameters = {},
   ): Promise<TaskPushNotificationConfig> {
-    const { store, generateId: newId, onChange } = this.#context;
+    const { store, generateId, onChange } = this.#context;
     const { taskId } = request;
     const scope = this.#toScope(caller);
     await this.#assertValidConfig(request);
     await this.#assertConfigLimit(scope, taskId, request.id);
-    // A task of 0.3 has one webhook unless its caller gives it more names.
-    const config = { ...request, id: request.id || (version === "0.3" ? taskId : newId()) };
+    // In A2A 0.3, a task has one webhook unless its caller chooses different ids.
+    const config = { ...request, id: request.id || (version === "0.3" ? taskId : generateId()) };
     const webhook = await store.put(scope, taskId, { config, version });
     if (!webhook) throw A2AError.taskNotFound(taskId);
     onChange(scope, taskId, config.id, webhook.key);
@@ -68,8 +72,8 @@ export class PushConfigOperations {
   ): Promise<TaskPushNotificationConfig> {
     const webhook = await this.#findWebhook(this.#toScope(caller), taskId, id);
     if (webhook) return this.#toConfig(webhook);
-    // Says the same of a task that is somebody else's, or nobody's.
-    const text = `Task ${taskId} with a push notification config ${id} was not found; list the task's configs to see which there are.`;
+    // The error is the same for another caller's task and for a missing task.
+    const text = `Push notification config ${id} of task ${taskId} was not found; list the task's configs.`;
     throw new A2AError("TASK_NOT_FOUND", text, { metadata: { taskId } });
   }
 
@@ -80,11 +84,13 @@ export class PushConfigOperations {
     const all = await this.#context.store.list(this.#toScope(caller), taskId);
     if (!all) throw A2AError.taskNotFound(taskId);
     const after = pageToken ? decodePageToken(pageToken) : 0;
-    const behind = all.filter(({ key }) => key > after);
-    const page = behind.slice(0, pageSize);
+    const remaining = all.filter(({ key }) => key > after);
+    const page = remaining.slice(0, pageSize);
     const last = page.at(-1);
     const configs = page.map((webhook) => this.#toConfig(webhook));
-    return last && behind.length > page.length ? { configs, nextPageToken: String(last.key) } : { configs };
+    return last && remaining.length > page.length
+      ? { configs, nextPageToken: String(last.key) }
+      : { configs };
   }
 
   async delete({ taskId, id }: DeleteTaskPushNotificationConfigRequest, caller: Caller): Promise<Empty> {
@@ -94,7 +100,10 @@ export class PushConfigOperations {
     return {};
   }
 
-  /** Refuses a message with a webhook that can not be registered; `getWebhookRegistration` is what comes with the others. */
+  /**
+   * Throws when the webhook of a message cannot be registered. `getWebhookRegistration` returns the webhook
+   * of an accepted message.
+   */
   async assertConfigAccepted(
     { message, configuration }: SendMessageRequest,
     scope: TaskScope,
@@ -105,7 +114,10 @@ export class PushConfigOperations {
     if (message.taskId) await this.#assertConfigLimit(scope, message.taskId, config.id || message.taskId);
   }
 
-  /** The webhook of that id; without one, as 0.3 may ask, the task's own or its first. */
+  /**
+   * Resolves with the webhook of that id. A2A 0.3 allows an empty id, which selects the webhook named like
+   * the task, or the first one.
+   */
   async #findWebhook(scope: TaskScope, taskId: string, id: string): Promise<Webhook | undefined> {
     const { store } = this.#context;
     if (id !== "") return await store.get(scope, taskId, id);
@@ -123,14 +135,16 @@ export class PushConfigOperations {
   async #assertConfigLimit(scope: TaskScope, taskId: string, id: string | undefined): Promise<void> {
     const all = await this.#context.store.list(scope, taskId);
     if (!all || all.length < MAX_CONFIGS_PER_TASK || all.some(({ config }) => config.id === id)) return;
-    const text = `Task ${taskId} has ${MAX_CONFIGS_PER_TASK} push notification configs already; delete one first.`;
+    const text = `Task ${taskId} already has ${MAX_CONFIGS_PER_TASK} push notification configs; delete one first.`;
     throw new A2AError("RESOURCE_EXHAUSTED", text, { metadata: { taskId } });
   }
 
   #toConfig({ config }: Webhook): TaskPushNotificationConfig {
     if (!this.#context.redactSecrets) return config;
-    const { token: _token, authentication, ...open } = config;
-    return authentication ? { ...open, authentication: { scheme: authentication.scheme } } : open;
+    const { token: _token, authentication, ...publicConfig } = config;
+    return authentication
+      ? { ...publicConfig, authentication: { scheme: authentication.scheme } }
+      : publicConfig;
   }
 
   #toScope({ tenant, principal }: Caller): TaskScope {
@@ -138,17 +152,17 @@ export class PushConfigOperations {
   }
 }
 
-/** The refusal of push notifications where there are none. */
+/** Creates the error for requests that need push notifications when they are not supported. */
 export function createPushNotSupportedError(): A2AError {
   return new A2AError(
     "PUSH_NOTIFICATION_NOT_SUPPORTED",
-    "This agent sends no push notifications (its card says so); use SubscribeToTask or GetTask.",
+    "This agent does not support push notifications; use SubscribeToTask or GetTask.",
   );
 }
 
 /**
- * The webhook that a message brings along. Without an id it is the task's own: a client that sends it with every message
- * means one webhook, not one more each time.
+ * Returns the webhook that a message registers. Without an id, it gets the task's id, because a client that
+ * sends the same webhook with each message means one webhook.
  */
 export function getWebhookRegistration(
   { configuration }: SendMessageRequest,
@@ -159,9 +173,8 @@ export function getWebhookRegistration(
   return config && { config: { ...config, id: config.id || taskId, taskId }, version };
 }
 
-/** A page's token is the key of its last webhook. */
+/** Decodes a page token, which is the key of the page's last webhook. */
 function decodePageToken(token: string): number {
   if (/^\d{1,15}$/.test(token)) return Number(token);
-  const description = "is not a token of this server; leave it out to begin with the first page";
-  throw A2AError.invalidParams([{ field: "pageToken", description }]);
+  throw createPageTokenError("was not issued by this server");
 }

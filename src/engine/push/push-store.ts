@@ -1,61 +1,74 @@
 import type { TaskPushNotificationConfig } from "../../protocol/index.ts";
 import type { TaskScope } from "../caller.ts";
 
-/** A webhook as it is registered: where updates of a task are posted, and in which version of A2A. */
+/** A webhook registration: the URL for updates of a task, and the A2A version of the notifications. */
 export interface WebhookRegistration {
   readonly config: TaskPushNotificationConfig & { readonly id: string };
-  /** Of the request that registered it; what is posted is written in that version. */
+  /** A2A version of the request that registered the webhook. Its notifications use this version. */
   readonly version: string;
 }
 
-/** A registered webhook, and how far its deliveries have come. */
+/** A registered webhook with its delivery progress. */
 export interface Webhook extends WebhookRegistration {
-  /** Given by the store; grows from one registration to the next and is never given twice. */
+  /** Key assigned by the store. Keys increase with each registration and are never reused. */
   readonly key: number;
   readonly scope: TaskScope;
   readonly taskId: string;
-  /** All events up to this seq are delivered, or were there before the webhook. */
+  /** Seq up to which all events were delivered or existed before the webhook. */
   readonly deliveredSeq: number;
-  /** Since when no delivery has succeeded, in milliseconds since 1970. */
+  /** Time since which every delivery has failed, in milliseconds since 1970. */
   readonly failingSince?: number;
-  /** Nothing is delivered any more: when that was given up, and why. */
+  /** Set when delivery to the webhook has stopped permanently. */
   readonly deadLetter?: DeadLetter;
 }
 
 export interface DeadLetter {
-  /** Milliseconds since 1970. */
+  /** Time at which delivery stopped, in milliseconds since 1970. */
   readonly at: number;
   readonly reason: string;
 }
 
-/** How far a webhook has come. */
+/** Delivery progress of a webhook. */
 export interface WebhookProgress extends Pick<
   Webhook,
   "key" | "deliveredSeq" | "failingSince" | "deadLetter"
 > {
-  /** The task has ended and every event is delivered: nothing will be owed any more. */
+  /** True when the task has ended and every event is delivered. */
   readonly isFinished: boolean;
 }
 
 /**
- * The webhooks of a store's tasks. They live as long as their tasks. The log of the task is the outbox: a webhook only
- * has its place in it. Promises of `TaskStore` hold here too.
+ * Storage for the webhooks of a store's tasks. Webhooks exist as long as their tasks. The task's log serves
+ * as the outbox, and a webhook stores only its position in the log. The guarantees of `TaskStore` also apply
+ * here.
  */
 export interface PushStore {
   /**
-   * Registers a webhook for the events that follow; one with an id that the task has already takes its place, goes on
-   * where that one was, and is dead no more. Undefined when there is no such task.
+   * Registers a webhook for future events. A webhook with the same id is replaced: the new one continues at
+   * its position and is no longer dead. Resolves with `undefined` when the task does not exist.
    */
   put(scope: TaskScope, taskId: string, registration: WebhookRegistration): Promise<Webhook | undefined>;
   get(scope: TaskScope, taskId: string, id: string): Promise<Webhook | undefined>;
-  /** The webhooks of a task in the order of their registration; undefined when there is no such task. */
+  /**
+   * Resolves with the webhooks of a task in the order of registration, or with `undefined` when the task does
+   * not exist.
+   */
   list(scope: TaskScope, taskId: string): Promise<Webhook[] | undefined>;
-  /** False when there is no such task; a webhook that is not there is removed already. */
+  /**
+   * Removes a webhook. Resolves with false when the task does not exist, and with true otherwise, even if the
+   * webhook was missing.
+   */
   remove(scope: TaskScope, taskId: string, id: string): Promise<boolean>;
-  /** Webhooks of all scopes, with a key greater than `after` and ordered by it, that have not been sent all there is. */
+  /**
+   * Resolves with webhooks of all scopes that have undelivered events, ordered by key, starting after the key
+   * `after`.
+   */
   listDue(after: number, limit: number): Promise<Webhook[]>;
-  /** One transaction. Progress never goes back; that of webhooks which are gone is dropped. */
+  /**
+   * Saves the progress of several webhooks in one transaction. Progress never decreases, and progress of
+   * removed webhooks is ignored.
+   */
   saveProgress(progress: readonly WebhookProgress[]): Promise<void>;
-  /** The dead ones of all scopes, newest registration first. */
+  /** Resolves with the dead webhooks of all scopes, newest registration first. */
   listDead(limit: number): Promise<Webhook[]>;
 }

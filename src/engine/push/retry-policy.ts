@@ -1,31 +1,35 @@
-/** When a delivery that failed is tried again, and for how long. */
+/** Schedule of the retries of failed deliveries. */
 export interface RetryPolicy {
-  /** The longest pause before the first retry, in milliseconds; each later one is up to twice as long. Default 1,000. */
+  /**
+   * Maximum delay in milliseconds before the first retry. Each later maximum is twice as long. Default: 1,000
+   * ms.
+   */
   readonly initialDelayMs: number;
-  /** No pause is longer, whatever the receiver asks for. Default 10 minutes. */
+  /** Upper limit of every delay in milliseconds, even if the receiver requests more. Default: 10 minutes. */
   readonly maxDelayMs: number;
-  /** A webhook that has failed for that long is dead. Default 24 hours. */
+  /** Time in milliseconds of continuous failure after which a webhook is dead. Default: 24 hours. */
   readonly giveUpAfterMs: number;
 }
 
-export function resolveRetryPolicy(given: Partial<RetryPolicy> = {}): RetryPolicy {
+export function resolveRetryPolicy(options: Partial<RetryPolicy> = {}): RetryPolicy {
   return {
-    initialDelayMs: given.initialDelayMs ?? 1000,
-    maxDelayMs: given.maxDelayMs ?? 10 * 60_000,
-    giveUpAfterMs: given.giveUpAfterMs ?? 24 * 60 * 60_000,
+    initialDelayMs: options.initialDelayMs ?? 1000,
+    maxDelayMs: options.maxDelayMs ?? 10 * 60_000,
+    giveUpAfterMs: options.giveUpAfterMs ?? 24 * 60 * 60_000,
   };
 }
 
 /**
- * The pause after so many failures in a row (from 1): twice as long each time, of which `random` (0 to 1) takes off up
- * to half, so that receivers that failed together are not tried together. Never shorter than the receiver asks for.
+ * Returns the delay in milliseconds after `failures` consecutive failures (1 or more). The delay doubles with
+ * each failure, and `random` (0 to 1) reduces it by up to half, so that receivers that failed together are
+ * not retried together. It is never shorter than the receiver requests, within the maximum.
  */
 export function computeRetryDelay(
   failures: number,
   random: number,
-  { initialDelayMs: firstMs, maxDelayMs: mostMs }: RetryPolicy,
+  { initialDelayMs, maxDelayMs }: RetryPolicy,
   retryAfterMs = 0,
 ): number {
-  const whole = Math.min(mostMs, firstMs * 2 ** Math.min(failures - 1, 50));
-  return Math.min(mostMs, Math.max(whole * (1 - random / 2), retryAfterMs));
+  const delayMs = Math.min(maxDelayMs, initialDelayMs * 2 ** Math.min(failures - 1, 50));
+  return Math.min(maxDelayMs, Math.max(delayMs * (1 - random / 2), retryAfterMs));
 }

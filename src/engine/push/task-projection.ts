@@ -1,10 +1,9 @@
 import { fold, isEventRefusal, copyTask, type LogEvent, type Task } from "../../protocol/index.ts";
 import type { TaskScope } from "../caller.ts";
+import { readLog } from "../read-log.ts";
 import type { TaskStore } from "../task-store.ts";
 
-const PAGE_LIMIT = { events: 512, maxBytes: 256 * 1024 };
-
-/** The task as it was at some place in its log, moved on event by event. */
+/** The state of a task at one position in its log, which advances event by event. */
 export class TaskProjection {
   #task: Task | undefined;
   #seq: number;
@@ -14,7 +13,7 @@ export class TaskProjection {
     this.#seq = seq;
   }
 
-  /** The task at `seq`, which may be long past. */
+  /** Loads the task at `seq`, which can be far behind the end of the log. */
   static async loadAt(
     store: TaskStore,
     scope: TaskScope,
@@ -23,25 +22,21 @@ export class TaskProjection {
   ): Promise<TaskProjection> {
     const newest = seq > 0 ? await store.load(scope, taskId) : undefined;
     if (newest?.seq === seq) return new TaskProjection(newest.task, seq);
-    const replica = new TaskProjection(undefined, 0);
-    while (replica.#seq < seq) {
-      const events = await store.readEvents(scope, taskId, replica.#seq, PAGE_LIMIT);
-      if (events.length === 0) break;
-      for (const event of events) if (event.seq <= seq) replica.apply(event);
-    }
-    return replica;
+    const projection = new TaskProjection(undefined, 0);
+    for await (const event of readLog(store, { scope, taskId }, 0, seq)) projection.apply(event);
+    return projection;
   }
 
-  /** The events that come next, in order; one that is known already changes nothing. */
+  /** Applies the next event. An event that was already applied has no effect. */
   apply(event: LogEvent): void {
     if (event.seq <= this.#seq) return;
     const folded = fold(this.#task, event.event);
-    // What is in a log was legal when it came in.
+    // Logged events were validated when they were accepted.
     if (!isEventRefusal(folded)) this.#task = folded;
     this.#seq = event.seq;
   }
 
-  /** A copy that later events do not touch. */
+  /** A copy of the task, which later events do not change. */
   get task(): Task | undefined {
     return this.#task && copyTask(this.#task);
   }

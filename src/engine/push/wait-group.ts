@@ -1,6 +1,6 @@
 import { Deferred } from "../../data-structures/index.ts";
 
-/** Counts what is under way, for whoever waits until nothing is. */
+/** Counts running operations and lets a caller wait until none is running. */
 export class WaitGroup {
   #count = 0;
   #idle: Deferred | undefined;
@@ -16,7 +16,9 @@ export class WaitGroup {
     this.#idle = undefined;
   }
 
-  /** Resolves when nothing is under way; undefined when nothing is. */
+  /**
+   * Returns a promise that resolves when no operation is running, or `undefined` when none is running now.
+   */
   wait(): Promise<void> | undefined {
     return this.#count === 0 ? undefined : (this.#idle ??= new Deferred()).promise;
   }

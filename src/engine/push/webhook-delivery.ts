@@ -4,31 +4,37 @@ import type { NotificationSender, DeliveryResult, DeliveryFailure } from "./noti
 import { TaskProjection } from "./task-projection.ts";
 import type { Webhook, WebhookRegistration } from "./push-store.ts";
 
-/** How much of the log one go takes; then others of the same host have their go. */
+/**
+ * Maximum size of the page that one delivery step reads. Other deliveries to the same host continue after
+ * each step.
+ */
 const PAGE_LIMIT = { events: 32, maxBytes: 256 * 1024 };
 
-/** Before 1.0 a notification is the whole task. */
+/** In this A2A version, a notification contains the entire task. */
 const WHOLE_TASK_VERSION = "0.3";
 
-/** What a line does: nothing, wait for its go, have it, or wait for its next try. */
+/** State of a delivery: idle, ready to start, working, or waiting for a retry. */
 export type DeliveryState = "idle" | "ready" | "working" | "waiting";
 
-/** How a go ended: caught up with the log, more to come, the task's end delivered, or stopped by a failure. */
+/**
+ * Outcome of a delivery step: caught up with the log, more events to send, the task's last event delivered,
+ * obsolete, or failed.
+ */
 export type DeliveryPageOutcome = "caught up" | "more" | "finished" | "gone" | DeliveryFailure;
 
-/** One webhook that is being served: the events behind its place in the log, one after the other. */
+/** Delivers the events of a task to one webhook, one after another. */
 export class WebhookDelivery {
   readonly webhook: Webhook;
-  /** Whoever answers there is one receiver. */
+  /** Host of the webhook's URL. Deliveries to one host share a limit. */
   readonly host: string;
   state: DeliveryState = "idle";
-  /** The log has grown since it was read. */
+  /** True when the log has grown since it was last read. */
   hasNewEvents = false;
   failureCount = 0;
   failingSince: number | undefined;
-  /** Its registration was changed or removed: nothing counts any more. */
+  /** True when the registration was changed or removed. Later results are ignored. */
   isObsolete = false;
-  /** Takes back the next try. */
+  /** Cancels the scheduled retry. */
   cancelRetry: (() => void) | undefined;
   #deliveredSeq: number;
   #projection: TaskProjection | undefined;
@@ -40,18 +46,18 @@ export class WebhookDelivery {
     this.host = getHost(webhook.config.url);
   }
 
-  /** All events up to this one are delivered. */
+  /** Seq up to which all events are delivered. */
   get deliveredSeq(): number {
     return this.#deliveredSeq;
   }
 
-  /** False when the webhook is not as this line has it: it was registered again with something else. */
+  /** Returns false when the webhook was registered again with a different configuration or version. */
   matchesRegistration({ config, version }: WebhookRegistration): boolean {
     const { webhook } = this;
     return webhook.version === version && JSON.stringify(webhook.config) === JSON.stringify(config);
   }
 
-  /** Delivers a page of the log; `onDelivered` is told of each event that has arrived. */
+  /** Delivers one page of the log. Calls `onDelivered` after each delivered event. */
   async deliverPage(
     store: TaskStore,
     deliver: NotificationSender,
@@ -78,12 +84,15 @@ export class WebhookDelivery {
     return "more";
   }
 
-  /** Frees what can be had again. */
+  /** Releases the task projection, which can be loaded again. */
   releaseProjection(): void {
     this.#projection = undefined;
   }
 
-  /** What is not sent: the user's own messages, and a whole task that the next one says all of. */
+  /**
+   * Resolves with true for events that are not sent: the user's messages, and in A2A 0.3 a chunk whose
+   * content the next event repeats.
+   */
   async #shouldSkip(store: TaskStore, event: LogEvent, next: LogEvent | undefined): Promise<boolean> {
     const { scope, taskId, version } = this.webhook;
     if (version === WHOLE_TASK_VERSION) {

@@ -10,72 +10,79 @@ import {
   type CallerIdentity,
 } from "./auth-scheme.ts";
 
-/** A key as a server keeps it: enough to recognise it, not to use it. */
+/** An API key as the server stores it. A stored key identifies an API key, but cannot be used as one. */
 export interface StoredApiKey {
-  /** The part of the key that is no secret: finds it, names it in logs. */
+  /** The public part of the key, for lookups and logs. */
   readonly id: string;
-  /** `sha256:` and the digest of the whole key, base64url. */
+  /** `sha256:` followed by the base64url digest of the complete key. */
   readonly hash: string;
   readonly principal: string;
   readonly tenant?: string;
   readonly scopes?: readonly string[];
 }
 
+/** Options for `apiKeys`. */
 export interface ApiKeyOptions {
+  /** Location of the key in a request. */
   readonly in: "header" | "query" | "cookie";
-  /** Of the header, query parameter or cookie; for example `X-API-Key`. */
+  /** Name of the header, query parameter, or cookie, for example `X-API-Key`. */
   readonly name: string;
-  /** The keys, or how to find one by its id. */
+  /** The stored keys, or a function that finds a key by its id. */
   readonly keys:
     | readonly StoredApiKey[]
     | ((id: string) => StoredApiKey | undefined | Promise<StoredApiKey | undefined>);
-  /** Scopes that every request needs; the stored key has them. */
+  /** Scopes that every request requires. The stored key lists the granted scopes. Default: none. */
   readonly requiredScopes?: readonly string[];
-  /** In the card's `securitySchemes`. Default `apiKey`. */
+  /** Name of the scheme in the card's `securitySchemes`. Default: `apiKey`. */
   readonly schemeName?: string;
 }
 
+/** A new API key, with the form in which the server stores it. */
 export interface GeneratedApiKey {
-  /** For whoever is to use it. Not kept anywhere: it can not be shown again. */
+  /** The key for the client. The server does not store this key, so it cannot be shown again. */
   readonly key: string;
-  /** For the server. */
+  /** The form of the key that the server stores. */
   readonly storedKey: StoredApiKey;
 }
 
 /**
- * A new key. One round of SHA-256 is enough for it, as it would not be for a password: nobody guesses 256 random bits.
+ * Generates an API key. A single SHA-256 hash is sufficient to store it, because an attacker cannot guess 256
+ * random bits. A password would need a slow hash.
  */
-export function generateApiKey(grant: CallerIdentity): GeneratedApiKey {
-  const { principal, tenant, scopes } = toCaller(grant);
+export function generateApiKey(identity: CallerIdentity): GeneratedApiKey {
+  const { principal, tenant, scopes } = toCaller(identity);
   const id = randomBytes(6).toString("hex");
   const key = `clq_${id}_${randomBytes(32).toString("base64url")}`;
-  const stored = {
+  const storedKey = {
     id,
     hash: `sha256:${hash("sha256", key, "base64url")}`,
     principal,
     ...(tenant ? { tenant } : {}),
     ...(scopes?.length ? { scopes } : {}),
   };
-  return { key, storedKey: stored };
+  return { key, storedKey };
 }
 
 /**
- * API keys in a header, the query or a cookie; made by `generateApiKey` or `colloquy auth new-key`. Prefer a header: URLs get
- * into logs, and browsers send cookies along with requests that another site has made them send.
+ * Creates a scheme for API keys in a header, the query, or a cookie. Generate keys with `generateApiKey` or
+ * `colloquy auth new-key`. Prefer a header: URLs appear in logs, and browsers add cookies to cross-site
+ * requests.
  */
 export function apiKeys(options: ApiKeyOptions): AuthScheme {
-  const { in: location, name, keys, schemeName: scheme = "apiKey" } = options;
-  // A name that can stand in a header, in a cookie and in a challenge (RFC 9110 §5.6.2).
+  const { in: location, name, keys, schemeName = "apiKey" } = options;
+  // The name must be valid in a header, a cookie, and a challenge (RFC 9110 §5.6.2).
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
-    throw new Error(`${JSON.stringify(name)} can not be the name of an API key.`);
+    throw new Error(
+      `The API key name ${JSON.stringify(name)} is not valid; use letters, digits, "-", and "_".`,
+    );
   const scopes = assertValidScopes(options.requiredScopes);
   const find = typeof keys === "function" ? keys : createApiKeyLookup(keys);
   const read = API_KEY_READERS[location];
   return {
-    name: scheme,
+    name: schemeName,
     securityScheme: { apiKeySecurityScheme: { location, name } },
     requiredScopes: scopes,
-    // HTTP has no scheme for API keys, but wants one to be named.
+    // HTTP requires a challenge, but defines no scheme for API keys.
     buildChallenge: () => `ApiKey ${REALM}, in="${location}", name="${name}"`,
     authenticate: async (credentials) => {
       const key = read(credentials, name);
@@ -91,11 +98,11 @@ function createApiKeyLookup(keys: readonly StoredApiKey[]): (id: string) => Stor
   return (id) => byId.get(id);
 }
 
-/** The digests are compared also when there is no such key, and in the same time wherever they differ. */
+/** Verifies a key in constant time. The digests are compared even when the id is unknown. */
 function verifyApiKey(key: string, stored: StoredApiKey | undefined, scopes: readonly string[]): AuthResult {
-  const given = hash("sha256", key, "buffer");
-  const kept = stored ? parseKeyHash(stored) : given;
-  if (!timingSafeEqual(given, kept) || !stored) return "invalid";
+  const digest = hash("sha256", key, "buffer");
+  const storedDigest = stored ? parseKeyHash(stored) : digest;
+  if (!timingSafeEqual(digest, storedDigest) || !stored) return "invalid";
   return authorizeScopes(toCaller(toCallerIdentity(stored)), scopes);
 }
 
@@ -103,14 +110,16 @@ function toCallerIdentity({ principal, tenant, scopes }: StoredApiKey): CallerId
   return { principal, ...(tenant === undefined ? {} : { tenant }), ...(scopes ? { scopes } : {}) };
 }
 
-/** The digest of a key that is kept. */
+/** Returns the digest of a stored key. Throws for a key that `generateApiKey` did not make. */
 function parseKeyHash({ id, hash: text }: StoredApiKey): Buffer {
   const digest = Buffer.from(/^sha256:([\w-]{43})$/.exec(text)?.[1] ?? "", "base64url");
   if (digest.length === 32 && /^[0-9a-f]+$/.test(id)) return digest;
-  throw new Error(`The API key ${JSON.stringify(id)} is not kept as newApiKey made it; make a new one.`);
+  throw new Error(
+    `The stored API key ${JSON.stringify(id)} is not valid; generate a new one with generateApiKey.`,
+  );
 }
 
-/** "" for what is no key of ours. */
+/** Returns the id of a key, or an empty string for text in another format. */
 function parseApiKeyId(key: string): string {
   return /^clq_([0-9a-f]{12})_[\w-]{43}$/.exec(key)?.[1] ?? "";
 }
@@ -129,7 +138,7 @@ const API_KEY_READERS: Record<
   },
 };
 
-/** Two keys are none that is good: which of them another server on the way has looked at, nobody knows. */
+/** Returns the only value, or an empty key for several values: a proxy may have checked a different one. */
 function getSingleValue(values: readonly string[]): string | undefined {
   return values.length > 1 ? "" : values[0];
 }

@@ -28,7 +28,7 @@ async function readErrorResponse(response: Response): Promise<unknown[]> {
 }
 
 describe("bearer tokens", () => {
-  it("let in whom they stand for, in both bindings [M-01]", async () => {
+  it("authenticate their caller, in both bindings [M-01]", async () => {
     const grants = {
       [ADA_TOKEN]: "ada",
       [BOB_TOKEN]: { principal: "bob", tenant: "acme", scopes: ["read"] },
@@ -44,7 +44,7 @@ describe("bearer tokens", () => {
     });
   });
 
-  it("that are missing or wrong are refused in the same words, with a challenge [M-01, M-11]", async () => {
+  it("are rejected with the same message and a challenge when they are missing or invalid [M-01, M-11]", async () => {
     await using server = await AuthTestServer.start(bearer({ tokens: { [ADA_TOKEN]: "ada" } }));
     const [status, challenge, body] = await readErrorResponse(await server.listTasks());
     expect([status, challenge]).toEqual([401, `Bearer realm="a2a"`]);
@@ -72,7 +72,7 @@ describe("bearer tokens", () => {
     }
   });
 
-  it("are refused in JSON-RPC with an error of JSON-RPC and the same status [M-11]", async () => {
+  it("are rejected in JSON-RPC with a JSON-RPC error and the same status [M-11]", async () => {
     await using server = await AuthTestServer.start(bearer({ tokens: { [ADA_TOKEN]: "ada" } }));
     const response = await server.sendJsonRpc("ListTasks", {}, buildBearerHeaders("wrong"));
     expect([response.status, response.headers.get("www-authenticate")]).toEqual([
@@ -86,7 +86,7 @@ describe("bearer tokens", () => {
     });
   });
 
-  it("may be known to a function of one's own only", async () => {
+  it("can be verified by a custom function", async () => {
     const verify = (token: string): { tenant: string; principal: string } | undefined =>
       token === "t" ? { tenant: "", principal: "ada" } : undefined;
     for (const each of [verify, (token: string) => Promise.resolve(verify(token))]) {
@@ -98,16 +98,16 @@ describe("bearer tokens", () => {
     }
   });
 
-  it("are not shorter than a guess, and not the name of a variable that is not set", () => {
+  it("require a minimum length, and must not be the text of an unset variable", () => {
     for (const token of ["", "short", "has spaces in it, sixteen"]) {
       expect(() => bearer({ tokens: { [token]: "ada" } })).toThrow("at least 16 characters");
     }
-    expect(() => bearer({ tokens: { [String(undefined)]: "ada" } })).toThrow("is the variable set");
-    expect(() => bearer({ tokens: { [ADA_TOKEN]: "" } })).toThrow("somebody");
-    expect(() => bearer({})).toThrow(`"tokens" or "verify"`);
+    expect(() => bearer({ tokens: { [String(undefined)]: "ada" } })).toThrow("set the environment variable");
+    expect(() => bearer({ tokens: { [ADA_TOKEN]: "" } })).toThrow("require a principal");
+    expect(() => bearer({})).toThrow(`"tokens" or "verifyToken"`);
   });
 
-  it("that lack a scope are refused with 403, and told which, in both bindings [M-02, M-11]", async () => {
+  it("without a required scope return 403 and name the scope, in both bindings [M-02, M-11]", async () => {
     const tokens = { [ADA_TOKEN]: { principal: "ada", scopes: ["agent:use", "x"] }, [BOB_TOKEN]: "bob" };
     await using server = await AuthTestServer.start(bearer({ tokens, requiredScopes: ["agent:use"] }));
     expect(await server.getListStatus(buildBearerHeaders(ADA_TOKEN))).toBe(200);
@@ -125,17 +125,17 @@ describe("bearer tokens", () => {
     ]);
   });
 
-  it("have scopes that can not break a header", () => {
+  it("have scopes that are valid in a header", () => {
     for (const scope of ['a"b', "a b", "a\r\nb", "a\\b", ""]) {
       expect(() => bearer({ tokens: { [ADA_TOKEN]: "ada" }, requiredScopes: [scope] })).toThrow(
-        "is no scope",
+        "is not valid; use visible ASCII",
       );
     }
   });
 });
 
 describe("API keys", () => {
-  it("are kept only as a digest", () => {
+  it("are stored only as a digest", () => {
     const { key, storedKey: stored } = generateApiKey({ principal: "ada", tenant: "acme", scopes: ["read"] });
     expect(key).toMatch(/^clq_[0-9a-f]{12}_[\w-]{43}$/);
     expect(stored).toEqual({
@@ -158,8 +158,8 @@ describe("API keys", () => {
     await using server = await AuthTestServer.start(
       apiKeys({ in: location, name, keys: [stored, other.storedKey] }),
     );
-    const ask = async (given: string): Promise<number> =>
-      server.getListStatus(...(place(given) as [Record<string, string>, string?]));
+    const ask = async (key: string): Promise<number> =>
+      server.getListStatus(...(place(key) as [Record<string, string>, string?]));
     expect([await ask(key), await ask(other.key)]).toEqual([200, 200]);
     const half = key.slice(0, 17) + other.key.slice(17);
     for (const wrong of [
@@ -181,7 +181,7 @@ describe("API keys", () => {
     ]);
   });
 
-  it("that come twice are none", async () => {
+  it("are rejected when a request has two of them", async () => {
     const { key, storedKey: stored } = generateApiKey("ada");
     for (const [location, headers, query] of [
       ["query", {}, `?k=${key}&k=${key}`],
@@ -192,11 +192,11 @@ describe("API keys", () => {
     }
   });
 
-  it("may be found by their id, wherever they are kept", async () => {
+  it("can be looked up by their id", async () => {
     const { key, storedKey: stored } = generateApiKey("ada");
-    const asked: string[] = [];
+    const lookedUpIds: string[] = [];
     const keys = async (id: string): Promise<typeof stored | undefined> => {
-      asked.push(id);
+      lookedUpIds.push(id);
       return Promise.resolve(id === stored.id ? stored : undefined);
     };
     await using server = await AuthTestServer.start(apiKeys({ in: "header", name: "X-Key", keys }));
@@ -204,22 +204,22 @@ describe("API keys", () => {
       await server.getListStatus({ "x-key": key }),
       await server.getListStatus({ "x-key": "no key" }),
     ]).toEqual([200, 401]);
-    expect(asked).toEqual([stored.id, ""]);
+    expect(lookedUpIds).toEqual([stored.id, ""]);
   });
 
-  it("are not taken as they are, nor under a name that breaks a header", () => {
+  it("are rejected in plain text, and with a name that is invalid in a header", () => {
     const { key, storedKey: stored } = generateApiKey("ada");
     const options = { in: "header", name: "X-Key", keys: [stored] } as const;
     expect(() => apiKeys({ ...options, keys: [{ ...stored, hash: key }] })).toThrow(
-      "not kept as newApiKey made it",
+      "generate a new one with generateApiKey",
     );
     for (const name of ["", "a b", 'a"b', "a\r\nb"])
-      expect(() => apiKeys({ ...options, name })).toThrow("can not be the name");
+      expect(() => apiKeys({ ...options, name })).toThrow("The API key name");
   });
 });
 
 describe("passwords", () => {
-  it("let in whose they are, of any characters [M-01]", async () => {
+  it("authenticate their user, with any characters [M-01]", async () => {
     const users = {
       ada: await hashPassword("pä:ss"),
       bob: { hash: await hashPassword("b"), principal: "robert", tenant: "acme" },
@@ -246,20 +246,20 @@ describe("passwords", () => {
     }
   });
 
-  it("are kept so that two that are the same do not look the same", async () => {
+  it("have different hashes even when they are equal", async () => {
     const [one, other] = [await hashPassword("same"), await hashPassword("same")];
     expect(one).toMatch(/^scrypt\$16384\$8\$5\$/);
     expect(one).not.toBe(other);
   });
 
-  it("are not taken as they are", () => {
-    for (const kept of ["secret", "", "scrypt$1$1", `scrypt$${2 ** 30}$8$1$AAAAAAAAAAAA$${"A".repeat(43)}`]) {
-      expect(() => basic({ users: { ada: kept } })).toThrow("as hashPassword(…) has made it");
+  it("are rejected in plain text", () => {
+    for (const hash of ["secret", "", "scrypt$1$1", `scrypt$${2 ** 30}$8$1$AAAAAAAAAAAA$${"A".repeat(43)}`]) {
+      expect(() => basic({ users: { ada: hash } })).toThrow("generate it with hashPassword(…)");
     }
     expect(() => basic({ users: {} })).toThrow("at least one");
   });
 
-  it("are not guessed by many at once, which whoever is known does not notice", async () => {
+  it("are checked with limited concurrency, which does not affect verified users", async () => {
     const cost = { N: 16, r: 1, p: 1 };
     const salt = Buffer.from("salt of a test");
     const digest = scryptSync("right", salt, 32, cost).toString("base64url");
@@ -280,7 +280,7 @@ describe("passwords", () => {
   });
 });
 
-describe("several ways to authenticate", () => {
+describe("several authentication schemes", () => {
   const { key, storedKey: stored } = generateApiKey("carol");
   const ways = async (): Promise<AuthTestServer> =>
     AuthTestServer.start([
@@ -289,7 +289,7 @@ describe("several ways to authenticate", () => {
       ({ header }) => (header("x-own") === "yes" ? { tenant: "", principal: "dan" } : undefined),
     ]);
 
-  it("are each enough, and all named to who has none [M-01]", async () => {
+  it("are each sufficient, and are all in the challenge [M-01]", async () => {
     await using server = await ways();
     expect(await server.fetchCaller(buildBearerHeaders(ADA_TOKEN))).toMatchObject({ principal: "ada" });
     expect(await server.fetchCaller({ "x-api-key": key })).toMatchObject({ principal: "carol" });
@@ -302,7 +302,7 @@ describe("several ways to authenticate", () => {
     );
   });
 
-  it("may let nobody in particular in, but never somebody with wrong credentials", async () => {
+  it("can allow anonymous callers, but never invalid credentials", async () => {
     const anybody = (): { tenant: string; principal: string } => ({ tenant: "", principal: "" });
     const named = bearer({ tokens: { [ADA_TOKEN]: "ada" } });
     const open = custom({
@@ -322,14 +322,14 @@ describe("several ways to authenticate", () => {
     }
   });
 
-  it("have names of their own", () => {
+  it("have different names", () => {
     const two = [bearer({ tokens: { [ADA_TOKEN]: "ada" } }), bearer({ tokens: { [BOB_TOKEN]: "bob" } })];
-    expect(() => new AuthTestServer(two)).toThrow(`are called "bearer"`);
+    expect(() => new AuthTestServer(two)).toThrow(`have the name "bearer"`);
     expect(() => new AuthTestServer([])).toThrow("empty list");
   });
 });
 
-describe("a way of one's own", () => {
+describe("a custom scheme", () => {
   const own = (scopes: string[] = []): Promise<AuthTestServer> => {
     const scheme = custom({
       schemeName: "own",
@@ -346,7 +346,7 @@ describe("a way of one's own", () => {
     return AuthTestServer.start([scheme, () => ({ tenant: "", principal: "" })]);
   };
 
-  it("sees what was asked, and its refusals hold [M-01]", async () => {
+  it("receives the request, and can reject it [M-01]", async () => {
     await using server = await own();
     expect(await server.getListStatus({ "x-signed-by": "ada of GET /tasks?pageSize=2" }, "?pageSize=2")).toBe(
       200,
@@ -356,13 +356,13 @@ describe("a way of one's own", () => {
     expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Signed"]);
   });
 
-  it("may need scopes [M-02]", async () => {
+  it("can require scopes [M-02]", async () => {
     await using server = await own(["admin"]);
     expect(await server.getListStatus({ "x-signed-by": "ada of GET /tasks?" })).toBe(403);
   });
 });
 
-it("nothing that a stranger may send is taken for credentials, and nothing of it breaks anything [M-01, M-08]", async () => {
+it("malformed credentials are rejected and cause no errors [M-01, M-08]", async () => {
   const gate = new Authenticator(
     [
       bearer({ tokens: { [ADA_TOKEN]: "ada" } }),
@@ -381,9 +381,9 @@ it("nothing that a stranger may send is taken for credentials, and nothing of it
     fc.array(fc.base64String()).map((parts) => `Bearer ${parts.join(".")}`),
     fc.string().map((text) => `k=${text}; k`),
   );
-  const asked = fc.record({ authorization: value, k: value, cookie: value }, { requiredKeys: [] });
+  const headersArbitrary = fc.record({ authorization: value, k: value, cookie: value }, { requiredKeys: [] });
   await fc.assert(
-    fc.asyncProperty(asked, value, async (headers: Record<string, string>, query) => {
+    fc.asyncProperty(headersArbitrary, value, async (headers: Record<string, string>, query) => {
       const request = { method: "GET", path: "/", query, header: (name: string) => headers[name] };
       await expect(gate.authenticate(request)).rejects.toBeInstanceOf(AuthChallengeError);
     }),
@@ -393,7 +393,7 @@ it("nothing that a stranger may send is taken for credentials, and nothing of it
 describe("the card", () => {
   const ISSUER = "https://id.example.com/";
 
-  it("declares all five kinds, as they were configured [A-10, M-01]", async () => {
+  it("declares all five kinds of schemes as configured [A-10, M-01]", async () => {
     const flows = { clientCredentials: { tokenUrl: `${ISSUER}token`, scopes: { use: "Use the agent" } } };
     const common = { audience: "agents", keys: EMPTY_JWKS };
     await using server = await AuthTestServer.start([
@@ -427,14 +427,14 @@ describe("the card", () => {
         schemes: { [name]: { list: name === "oauth2" ? ["use"] : [] } },
       })),
     );
-    // What others make of it, field by field as in the specification's own schema.
+    // The 1.0 decoder validates the card field by field, as the schema of the specification requires.
     expect(v1.decodeCard(card)).toMatchObject({ securitySchemes: card.securitySchemes });
     expect((await server.listTasks()).headers.get("www-authenticate")).toBe(
       `Bearer realm="a2a", Basic realm="a2a", charset="UTF-8", ApiKey realm="a2a", in="cookie", name="k", Bearer realm="a2a", scope="use", Mutual realm="a2a", Own`,
     );
   });
 
-  it("says what its agent says of authentication, where it says anything [A-10]", async () => {
+  it("has the security declaration of the agent, if there is one [A-10]", async () => {
     const { whoamiAgent: mirror } = await import("./auth-test-server.fixture.ts");
     const own = { securitySchemes: { gateway: { mtlsSecurityScheme: {} } } };
     const served = { ...mirror, describe: () => ({ name: "m", description: "m", ...own }) };
@@ -443,7 +443,7 @@ describe("the card", () => {
     expect([card.securitySchemes, card.securityRequirements]).toEqual([own.securitySchemes, undefined]);
   });
 
-  it("says nothing of it where there is none", async () => {
+  it("has no security declaration without authentication", async () => {
     await using open = await AuthTestServer.start(undefined);
     await using plain = await AuthTestServer.start(() => undefined);
     for (const server of [open, plain])
@@ -451,32 +451,32 @@ describe("the card", () => {
   });
 });
 
-it("an authenticate function without types may leave out the tenant, and nothing else", async () => {
-  const given = (caller: unknown): Promise<AuthTestServer> =>
+it("an untyped authenticate function may omit only the tenant", async () => {
+  const startWith = (caller: unknown): Promise<AuthTestServer> =>
     AuthTestServer.start((() => caller) as AuthenticateFunction);
-  await using server = await given({ principal: "ada" });
+  await using server = await startWith({ principal: "ada" });
   expect(await server.fetchCaller()).toMatchObject({ tenant: "", principal: "ada" });
   for (const wrong of [{ principal: 7 }, { tenant: "", principal: null }, { tenant: 7, principal: "ada" }]) {
-    await using refusing = await given(wrong);
+    await using refusing = await startWith(wrong);
     expect(await refusing.getListStatus()).toBe(500);
-    expect(String(refusing.errors[0])).toContain(`"authenticate" gave no caller`);
+    expect(String(refusing.errors[0])).toContain(`"authenticate" did not return a caller`);
   }
   for (const wrong of [true, "ada", { tenant: "" }]) {
-    await using refusing = await given(wrong);
+    await using refusing = await startWith(wrong);
     expect(await refusing.getListStatus()).toBe(401);
   }
 });
 
-it("a challenge that fits into no header is refused where it is written", () => {
+it("a challenge that is invalid in a header is rejected at creation", () => {
   const declared = { mtlsSecurityScheme: {} };
   for (const challenge of ["", "größe", "日本", "A\r\nset-cookie: x"]) {
     const open = (): unknown =>
       custom({ schemeName: "own", securityScheme: declared, authenticate: () => undefined, challenge });
-    expect(open).toThrow("fits into no header");
+    expect(open).toThrow("is not valid in a header");
   }
 });
 
-it("an authenticate function that fails is the server's fault, and refuses", async () => {
+it("an error in an authenticate function is a server error", async () => {
   await using server = await AuthTestServer.start(() => {
     throw new Error("no database");
   });

@@ -3,7 +3,7 @@ import type { Agent } from "../../engine/index.ts";
 import type { AgentCard } from "../../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../index.ts";
 
-/** Says who asks. */
+/** An agent that returns its caller as JSON. */
 export const whoamiAgent: Agent = agent(
   { name: "mirror", description: "Says who asks" },
   async function* ({ caller }) {
@@ -11,7 +11,7 @@ export const whoamiAgent: Agent = agent(
   },
 );
 
-/** A server on a real socket, and what one asks it. */
+/** A test server on a real socket, with functions that send requests to it. */
 export class AuthTestServer implements AsyncDisposable {
   readonly #server: Server;
   url = "";
@@ -30,8 +30,8 @@ export class AuthTestServer implements AsyncDisposable {
     });
   }
 
-  static async start(...given: ConstructorParameters<typeof AuthTestServer>): Promise<AuthTestServer> {
-    const guarded = new AuthTestServer(...given);
+  static async start(...args: ConstructorParameters<typeof AuthTestServer>): Promise<AuthTestServer> {
+    const guarded = new AuthTestServer(...args);
     guarded.url = `http://127.0.0.1:${(await guarded.#server.listen()).port}`;
     return guarded;
   }
@@ -42,7 +42,7 @@ export class AuthTestServer implements AsyncDisposable {
     return (await response.json()) as AgentCard;
   }
 
-  /** ListTasks over REST. */
+  /** Sends a ListTasks request over REST. */
   listTasks(headers: Record<string, string> = {}, query = ""): Promise<Response> {
     return fetch(`${this.url}/tasks${query}`, { headers: { "a2a-version": "1.0", ...headers } });
   }
@@ -57,7 +57,7 @@ export class AuthTestServer implements AsyncDisposable {
     return fetch(this.url, { method: "POST", headers: all, body });
   }
 
-  /** Whom the agent takes the caller for. */
+  /** Returns the caller that the agent receives. */
   async fetchCaller(headers: Record<string, string> = {}, tenant?: string): Promise<Record<string, unknown>> {
     const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "Who am I?" }] };
     const response = await this.sendJsonRpc(

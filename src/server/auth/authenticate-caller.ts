@@ -2,15 +2,20 @@ import type { Caller } from "../../engine/index.ts";
 import { createUnauthenticatedError } from "./authenticator.ts";
 import type { AuthenticateFunction, AuthRequest } from "./auth-scheme.ts";
 
-/** Everybody, where nobody is authenticated. */
-export const ANONYMOUS_CALLER: Caller = { tenant: "", principal: "" };
+/** The caller of every request on a server without authentication. */
+const ANONYMOUS_CALLER: Caller = { tenant: "", principal: "" };
 
+/**
+ * Returns the caller of a request. Rejects with UNAUTHENTICATED when `authenticate` returns no caller.
+ * Without `authenticate`, every request has the same anonymous caller.
+ */
 export async function authenticateCaller(
   request: AuthRequest,
-  authenticate: AuthenticateFunction,
+  authenticate: AuthenticateFunction | undefined,
 ): Promise<Caller> {
+  if (!authenticate) return ANONYMOUS_CALLER;
   const { method, path, query } = request;
-  // A plain object, so that what it is given may be taken apart.
+  // A plain object lets the `authenticate` function destructure its argument.
   const caller = await authenticate({
     method,
     path,
@@ -22,10 +27,12 @@ export async function authenticateCaller(
   return normalizeCaller(caller);
 }
 
-/** For functions without types, too: the tenant may be left out, the principal may not. */
+/** Validates the caller that an untyped `authenticate` function returns, and sets the default tenant. */
 function normalizeCaller(caller: Caller): Caller {
   const { tenant, principal }: { readonly tenant?: unknown; readonly principal?: unknown } = caller;
   if (typeof principal !== "string" || (tenant !== undefined && typeof tenant !== "string"))
-    throw new TypeError(`"authenticate" gave no caller; let it give { tenant: "", principal: "ada" }.`);
+    throw new TypeError(
+      `"authenticate" did not return a caller; return an object such as { tenant: "", principal: "ada" }.`,
+    );
   return tenant === undefined ? { ...caller, tenant: "" } : caller;
 }

@@ -2,15 +2,17 @@ import type { Caller } from "../../engine/index.ts";
 import { A2AError, type AgentCard } from "../../protocol/index.ts";
 import type { AuthenticateFunction, AuthScheme, AuthRequest } from "./auth-scheme.ts";
 
-/** What `authenticate` of a server may be: a function, a scheme, or a list of which any is enough. */
+/**
+ * Value of the `authenticate` option: a function, a scheme, or a list of them, any of which is sufficient.
+ */
 export type AuthenticationOption =
   | AuthenticateFunction
   | AuthScheme
   | readonly (AuthenticateFunction | AuthScheme)[];
 
-/** A refusal that says how to come in. */
+/** An authentication error with a challenge that tells the client how to authenticate. */
 export class AuthChallengeError extends A2AError {
-  /** For `WWW-Authenticate`. */
+  /** Value of the `WWW-Authenticate` header. */
   readonly challenge: string;
 
   constructor(reason: "UNAUTHENTICATED" | "PERMISSION_DENIED", message: string, challenge: string) {
@@ -19,71 +21,82 @@ export class AuthChallengeError extends A2AError {
   }
 }
 
-/** What the card says of authentication. */
+/** The security members of an agent card. */
 export type SecurityDeclaration = Pick<AgentCard, "securitySchemes" | "securityRequirements">;
 
-/** Everything that a server knows of who may come in. */
+/**
+ * Authenticates requests with the methods of the `authenticate` option, and declares the schemes for agent
+ * cards.
+ */
 export class Authenticator {
   readonly #methods: readonly (AuthenticateFunction | AuthScheme)[];
   readonly #schemes: readonly AuthScheme[];
 
-  constructor(given: AuthenticationOption) {
-    this.#methods = Array.isArray(given)
-      ? (given as readonly (AuthenticateFunction | AuthScheme)[])
-      : [given as AuthScheme];
-    this.#schemes = this.#methods.filter((way) => typeof way !== "function");
+  constructor(option: AuthenticationOption) {
+    this.#methods = Array.isArray(option)
+      ? (option as readonly (AuthenticateFunction | AuthScheme)[])
+      : [option as AuthScheme];
+    this.#schemes = this.#methods.filter((method) => typeof method !== "function");
     if (this.#methods.length === 0)
-      throw new Error(`"authenticate" is an empty list; leave it out to let everybody in.`);
+      throw new Error(`"authenticate" is an empty list; omit the option to accept unauthenticated requests.`);
     if (!this.#methods.every(isAuthenticationMethod))
-      throw new Error(`"authenticate" takes what colloquy/auth makes, such as bearer(…), and functions.`);
-    const names = this.#schemes.map(({ name }) => name);
-    const twice = names.find((name, at) => names.indexOf(name) !== at);
-    if (twice !== undefined) {
       throw new Error(
-        `Two ways to authenticate are called ${JSON.stringify(twice)}; give one another "name".`,
+        `"authenticate" accepts functions and schemes of colloquy/auth; pass a scheme such as bearer(…).`,
+      );
+    const names = this.#schemes.map(({ name }) => name);
+    const duplicate = names.find((name, at) => names.indexOf(name) !== at);
+    if (duplicate !== undefined) {
+      throw new Error(
+        `Two authentication schemes have the name ${JSON.stringify(duplicate)}; set another "schemeName" for one of them.`,
       );
     }
   }
 
-  /** What a card declares; nothing of functions, which only their author knows. */
+  /**
+   * Returns the security members of the card. Authentication functions are not declared, because their scheme
+   * is unknown.
+   */
   get securityDeclaration(): SecurityDeclaration {
     if (this.#schemes.length === 0) return {};
     return {
       securitySchemes: Object.fromEntries(
-        this.#schemes.map(({ name, securityScheme: declared }) => [name, declared]),
+        this.#schemes.map(({ name, securityScheme }) => [name, securityScheme]),
       ),
-      securityRequirements: this.#schemes.map(({ name, requiredScopes: scopes }) => ({
-        schemes: { [name]: { list: [...scopes] } },
+      securityRequirements: this.#schemes.map(({ name, requiredScopes }) => ({
+        schemes: { [name]: { list: [...requiredScopes] } },
       })),
     };
   }
 
   /**
-   * Whom a request is from. Every way is tried, in whatever order they stand: credentials that are refused are never taken
-   * for none.
+   * Returns the caller of a request. Tries every method, whatever their order. Rejects when the credentials
+   * of any method are invalid, even if another method accepts anonymous requests.
    */
-  async authenticate(credentials: AuthRequest): Promise<Caller> {
-    const wrong = new Set<AuthScheme>();
-    let lacking: AuthChallengeError | undefined;
-    let nobody: Caller | undefined;
-    for (const way of this.#methods) {
-      const found = await (typeof way === "function" ? way(credentials) : way.authenticate(credentials));
-      if (!found) continue;
-      if (typeof found === "object" && "principal" in found) {
-        if (found.principal !== "") return found;
-        nobody ??= found;
-      } else if (typeof way === "function") continue;
-      else if (found === "invalid") wrong.add(way);
-      else lacking ??= createInsufficientScopeError(way, found.missingScopes);
+  async authenticate(request: AuthRequest): Promise<Caller> {
+    const invalidSchemes = new Set<AuthScheme>();
+    let scopeError: AuthChallengeError | undefined;
+    let anonymousCaller: Caller | undefined;
+    for (const method of this.#methods) {
+      const result = await (typeof method === "function" ? method(request) : method.authenticate(request));
+      if (!result) continue;
+      if (typeof result === "object" && "principal" in result) {
+        if (result.principal !== "") return result;
+        anonymousCaller ??= result;
+      } else if (typeof method === "function") continue;
+      else if (result === "invalid") invalidSchemes.add(method);
+      else scopeError ??= createInsufficientScopeError(method, result.missingScopes);
     }
-    if (nobody && !lacking && wrong.size === 0) return nobody;
-    throw lacking ?? this.createUnauthenticatedError(wrong);
+    if (anonymousCaller && !scopeError && invalidSchemes.size === 0) return anonymousCaller;
+    throw scopeError ?? this.createUnauthenticatedError(invalidSchemes);
   }
 
-  /** The same words whether credentials are missing or wrong, and whatever is wrong with them. */
-  createUnauthenticatedError(wrong: ReadonlySet<AuthScheme> = new Set()): AuthChallengeError {
+  /**
+   * Returns the error for an unauthenticated request. The error message is the same for missing and for
+   * invalid credentials.
+   */
+  createUnauthenticatedError(invalidSchemes: ReadonlySet<AuthScheme> = new Set()): AuthChallengeError {
     const challenges = this.#schemes.map((scheme) =>
-      scheme.buildChallenge(wrong.has(scheme) ? "invalid_token" : undefined),
+      scheme.buildChallenge(invalidSchemes.has(scheme) ? "invalid_token" : undefined),
     );
     return createUnauthenticatedError(
       challenges.length > 0 ? [...new Set(challenges)].join(", ") : undefined,
@@ -91,19 +104,25 @@ export class Authenticator {
   }
 }
 
-/** For callers without types, too: what is no way in must not be found out with the first request. */
-function isAuthenticationMethod(way: unknown): boolean {
-  if (typeof way === "function") return true;
-  return typeof way === "object" && way !== null && "find" in way && "challenge" in way;
+/**
+ * Returns true for a function or a scheme. Untyped code may pass other values, which must fail before the
+ * first request.
+ */
+function isAuthenticationMethod(method: unknown): boolean {
+  if (typeof method === "function") return true;
+  return (
+    typeof method === "object" && method !== null && "authenticate" in method && "buildChallenge" in method
+  );
 }
 
-/** What nobody in particular is told. */
+/** Returns the error for an unauthenticated request, with a bearer challenge by default. */
 export function createUnauthenticatedError(challenge: string = `Bearer realm="a2a"`): AuthChallengeError {
-  const text = "The request is not authenticated; send valid credentials, as the agent's card asks for them.";
+  const text =
+    "The request is not authenticated; send valid credentials of a scheme that the agent card declares.";
   return new AuthChallengeError("UNAUTHENTICATED", text, challenge);
 }
 
 function createInsufficientScopeError(scheme: AuthScheme, scopes: readonly string[]): AuthChallengeError {
-  const text = `Your credentials are not enough for this agent; it needs the scope ${scopes.join(" ")}.`;
+  const text = `The credentials lack a scope that this agent requires; request the scope ${scopes.join(" ")}.`;
   return new AuthChallengeError("PERMISSION_DENIED", text, scheme.buildChallenge("insufficient_scope"));
 }

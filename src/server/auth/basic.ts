@@ -10,70 +10,75 @@ import {
   type AuthScheme,
 } from "./auth-scheme.ts";
 
-/** A user's password as `hashPassword` made it, alone or with more. */
+/**
+ * A user of the `basic` scheme: a password hash of `hashPassword`, or an object with the hash and the
+ * identity.
+ */
 export type BasicAuthUser =
   | string
   | {
       readonly hash: string;
-      /** Default: the user's name. */
+      /** Principal of the user. Default: the user name. */
       readonly principal?: string;
       readonly tenant?: string;
       readonly scopes?: readonly string[];
     };
 
+/** Options for `basic`. */
 export interface BasicAuthOptions {
-  /** By name. */
+  /** Users by name. */
   readonly users: Readonly<Record<string, BasicAuthUser>>;
-  /** Scopes that every request needs. */
+  /** Scopes that every request requires. Default: none. */
   readonly requiredScopes?: readonly string[];
-  /** In the card's `securitySchemes`. Default `basic`. */
+  /** Name of the scheme in the card's `securitySchemes`. Default: `basic`. */
   readonly schemeName?: string;
 }
 
 interface RegisteredUser {
   readonly caller: Caller;
   readonly passwordHash: PasswordHash;
-  /** Digest of the password once it was right: the slow check is for guesses, not for every request. */
+  /**
+   * Digest of the password after its first successful verification. Later requests compare digests and skip
+   * the slow hash.
+   */
   verifiedDigest?: string;
 }
 
-/** `Authorization: Basic …` with names and passwords (RFC 7617). */
-export function basic({
-  users,
-  schemeName: name = "basic",
-  requiredScopes: required,
-}: BasicAuthOptions): AuthScheme {
-  const scopes = assertValidScopes(required);
-  const known = new Map(Object.entries(users).map(([user, kept]) => [user, toRegisteredUser(user, kept)]));
-  const somebody = known.values().next().value;
-  if (!somebody) throw new Error(`basic needs at least one of "users".`);
+/** Creates a scheme for user names and passwords in `Authorization: Basic …` (RFC 7617). */
+export function basic({ users, schemeName = "basic", requiredScopes }: BasicAuthOptions): AuthScheme {
+  const scopes = assertValidScopes(requiredScopes);
+  const usersByName = new Map(
+    Object.entries(users).map(([name, user]) => [name, toRegisteredUser(name, user)]),
+  );
+  const firstUser = usersByName.values().next().value;
+  if (!firstUser) throw new Error(`"users" of basic is empty; add at least one user.`);
   return {
-    name,
+    name: schemeName,
     securityScheme: { httpAuthSecurityScheme: { scheme: "Basic" } },
     requiredScopes: scopes,
     buildChallenge: () => `Basic ${REALM}, charset="UTF-8"`,
-    authenticate: async (credentials) => {
-      const given = parseAuthorizationHeader(credentials, "basic");
-      if (given === undefined) return undefined;
-      const pair = decodeUserAndPassword(given);
+    authenticate: async (request) => {
+      const credentials = parseAuthorizationHeader(request, "basic");
+      if (credentials === undefined) return undefined;
+      const pair = decodeUserAndPassword(credentials);
       if (!pair) return "invalid";
       const digest = computeSaltedDigest(pair.password);
-      const user = known.get(pair.user);
+      const user = usersByName.get(pair.user);
       if (user?.verifiedDigest === digest) return authorizeScopes(user.caller, scopes);
-      // Also for a name that nobody has, so that the time does not tell.
-      const holds = await (user ?? somebody).passwordHash.matches(pair.password);
-      if (!user || !holds) return "invalid";
+      // An unknown user name must take the same time as a wrong password.
+      const isCorrect = await (user ?? firstUser).passwordHash.matches(pair.password);
+      if (!user || !isCorrect) return "invalid";
       user.verifiedDigest = digest;
       return authorizeScopes(user.caller, scopes);
     },
   };
 }
 
-function toRegisteredUser(user: string, kept: BasicAuthUser): RegisteredUser {
-  if (user.includes(":"))
-    throw new Error(`The user ${JSON.stringify(user)} can not have a colon in the name.`);
-  const { hash, ...grant } = typeof kept === "string" ? { hash: kept } : kept;
-  return { caller: toCaller({ principal: user, ...grant }), passwordHash: new PasswordHash(hash) };
+function toRegisteredUser(name: string, user: BasicAuthUser): RegisteredUser {
+  if (name.includes(":"))
+    throw new Error(`The user name ${JSON.stringify(name)} contains a colon; use a name without one.`);
+  const { hash, ...identity } = typeof user === "string" ? { hash: user } : user;
+  return { caller: toCaller({ principal: name, ...identity }), passwordHash: new PasswordHash(hash) };
 }
 
 function decodeUserAndPassword(text: string): { user: string; password: string } | undefined {

@@ -12,64 +12,73 @@ import {
   type CallerIdentity,
 } from "./auth-scheme.ts";
 
+/** Options for `bearer`. */
 export interface BearerOptions {
-  /** Static tokens, and whom each stands for. At least 16 characters, best from `openssl rand -base64 32`. */
+  /**
+   * Static tokens, each with its identity. A token requires at least 16 characters; generate one with
+   * `openssl rand -base64 32`.
+   */
   readonly tokens?: Readonly<Record<string, CallerIdentity>>;
-  /** Says whose token it is; undefined refuses it. Called for every request with a token. */
+  /**
+   * Returns the caller of a token that is not in `tokens`. `undefined` rejects the token. The function is
+   * called for every request with an unknown token.
+   */
   readonly verifyToken?: (
     token: string,
     request: AuthRequest,
   ) => Caller | undefined | Promise<Caller | undefined>;
-  /** Scopes that every request needs; the grant or the caller has them. */
+  /** Scopes that every request requires. Default: none. */
   readonly requiredScopes?: readonly string[];
-  /** In the card's `securitySchemes`. Default `bearer`. */
+  /** Name of the scheme in the card's `securitySchemes`. Default: `bearer`. */
   readonly schemeName?: string;
-  /** A hint for clients, for example `opaque`. */
+  /** Token format that the card declares as a hint for clients, for example `opaque`. Default: none. */
   readonly bearerFormat?: string;
 }
 
-/** `Authorization: Bearer …` with tokens that are known here, or that `verifyToken` knows. */
+/**
+ * Creates a scheme for `Authorization: Bearer …`, with static tokens, or with tokens that `verifyToken`
+ * accepts.
+ */
 export function bearer(options: BearerOptions): AuthScheme {
-  const { tokens = {}, verifyToken: verify, schemeName: name = "bearer", bearerFormat: format } = options;
+  const { tokens = {}, verifyToken, schemeName = "bearer", bearerFormat } = options;
   const scopes = assertValidScopes(options.requiredScopes);
   const callers = new Map(
-    Object.entries(tokens).map(([token, grant]) => [computeTokenDigest(token), toCaller(grant)]),
+    Object.entries(tokens).map(([token, identity]) => [computeTokenDigest(token), toCaller(identity)]),
   );
-  if (callers.size === 0 && !verify) throw new Error(`bearer needs "tokens" or "verify".`);
+  if (callers.size === 0 && !verifyToken)
+    throw new Error(`bearer has no tokens; set "tokens" or "verifyToken".`);
   const check = (caller: Caller | undefined): AuthResult =>
     caller ? authorizeScopes(caller, scopes) : "invalid";
   return {
-    name,
+    name: schemeName,
     securityScheme: {
-      httpAuthSecurityScheme: { scheme: "Bearer", ...(format ? { bearerFormat: format } : {}) },
+      httpAuthSecurityScheme: { scheme: "Bearer", ...(bearerFormat ? { bearerFormat } : {}) },
     },
     requiredScopes: scopes,
     buildChallenge: createBearerChallenge(scopes),
-    authenticate: (credentials) => {
-      const token = parseBearerToken(credentials);
+    authenticate: (request) => {
+      const token = parseBearerToken(request);
       if (token === undefined || token === "invalid") return token;
       const known = callers.get(computeSaltedDigest(token.value));
-      if (known || !verify) return check(known);
-      const told = verify(token.value, credentials);
-      return told instanceof Promise ? told.then(check) : check(told);
+      if (known || !verifyToken) return check(known);
+      const verified = verifyToken(token.value, request);
+      return verified instanceof Promise ? verified.then(check) : check(verified);
     },
   };
 }
 
-/** The token of a request (RFC 6750 §2.1). */
-export function parseBearerToken(
-  credentials: AuthRequest,
-): { readonly value: string } | "invalid" | undefined {
-  const value = parseAuthorizationHeader(credentials, "bearer");
+/** Returns the bearer token of a request (RFC 6750 §2.1), or `"invalid"` for a malformed one. */
+export function parseBearerToken(request: AuthRequest): { readonly value: string } | "invalid" | undefined {
+  const value = parseAuthorizationHeader(request, "bearer");
   if (value === undefined) return undefined;
   return /^[\w.~+/-]+=*$/.test(value) ? { value } : "invalid";
 }
 
 function computeTokenDigest(token: string): string {
   if (token === "undefined")
-    throw new Error(`A bearer token is "undefined": is the variable set that it comes from?`);
+    throw new Error(`A bearer token is "undefined"; set the environment variable that contains the token.`);
   if (token.length >= 16 && /^[\w.~+/-]+=*$/.test(token)) return computeSaltedDigest(token);
   throw new Error(
-    "A bearer token must have at least 16 characters of A-Z a-z 0-9 - . _ ~ + /; make one with openssl rand -base64 32.",
+    "A bearer token requires at least 16 characters of A-Z a-z 0-9 - . _ ~ + /; generate one with openssl rand -base64 32.",
   );
 }

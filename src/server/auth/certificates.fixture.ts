@@ -1,6 +1,7 @@
 /**
- * Certificates for tests, good for a hundred years: a CA, a server and a client of it, and a client of the same name of
- * another CA. Made with `openssl req` and `openssl x509`; the keys open nothing.
+ * Test certificates that are valid for a hundred years: a CA, a server and a client of this CA, and a client
+ * with the same name of another CA. The certificates were generated with `openssl req` and `openssl x509`,
+ * and their keys protect nothing.
  */
 export const CA_CERT = `-----BEGIN CERTIFICATE-----
 MIIBezCCASGgAwIBAgIUWVnJ9AR+pUMTVqxwHfZUWdq9ZaIwCgYIKoZIzj0EAwIw

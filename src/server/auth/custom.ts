@@ -8,38 +8,44 @@ import {
   type AuthResult,
 } from "./auth-scheme.ts";
 
+/** Options for `custom`. */
 export interface CustomAuthOptions {
-  /** In the card's `securitySchemes`. */
+  /** Name of the scheme in the card's `securitySchemes`. */
   readonly schemeName: string;
-  /** How the card declares it. */
+  /** Declaration of the scheme in the card. */
   readonly securityScheme: SecurityScheme;
-  /** Says who asks; undefined when the request has none of these credentials, `invalid` when it has wrong ones. */
+  /**
+   * Returns the caller of a request, `undefined` when the request has no credentials of this scheme, or
+   * `"invalid"` when they are invalid.
+   */
   readonly authenticate: (request: AuthRequest) => AuthResult | Promise<AuthResult>;
-  /** Scopes that every request needs; the caller has them. */
+  /** Scopes that every request requires. Default: none. */
   readonly requiredScopes?: readonly string[];
-  /** For `WWW-Authenticate`. Default: that of a bearer token. */
+  /** Value of `WWW-Authenticate`. Default: a bearer challenge. */
   readonly challenge?: string;
 }
 
-/** A function of your own, declared by the card. */
+/** Creates a scheme from your own function. The card declares the scheme. */
 export function custom({
-  schemeName: name,
-  securityScheme: declared,
+  schemeName,
+  securityScheme,
   authenticate,
   challenge,
   ...options
 }: CustomAuthOptions): AuthScheme {
   const scopes = assertValidScopes(options.requiredScopes);
   if (challenge !== undefined && !/^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(challenge))
-    throw new Error(`The challenge ${JSON.stringify(challenge)} fits into no header; use visible ASCII.`);
+    throw new Error(
+      `The challenge ${JSON.stringify(challenge)} is not valid in a header; use visible ASCII.`,
+    );
   return {
-    name,
-    securityScheme: declared,
+    name: schemeName,
+    securityScheme,
     requiredScopes: scopes,
     buildChallenge: challenge === undefined ? createBearerChallenge(scopes) : () => challenge,
-    authenticate: async (credentials) => {
-      const found = await authenticate(credentials);
-      return typeof found === "object" && "principal" in found ? authorizeScopes(found, scopes) : found;
+    authenticate: async (request) => {
+      const result = await authenticate(request);
+      return typeof result === "object" && "principal" in result ? authorizeScopes(result, scopes) : result;
     },
   };
 }

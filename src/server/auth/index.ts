@@ -1,6 +1,7 @@
 /**
- * WHO MAY COME IN. Each function here makes one way to authenticate, for `authenticate` of `createServer` and `toA2a`:
- * it lets callers in, and the agent's card declares it. Several may stand in a list; any of them is enough.
+ * AUTHENTICATION. Each function creates one authentication scheme for the `authenticate` option of
+ * `createServer` and `toA2a`. The scheme authenticates callers, and the agent card declares it. In a list of
+ * schemes, any one is sufficient.
  */
 export { apiKeys, generateApiKey } from "./api-keys.ts";
 export type { ApiKeyOptions, GeneratedApiKey, StoredApiKey } from "./api-keys.ts";

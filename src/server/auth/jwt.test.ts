@@ -20,7 +20,7 @@ describe("tokens of an OpenID provider", () => {
   });
   afterEach(() => issuer[Symbol.asyncDispose]());
 
-  it("let in whom they are about, found by discovery, by URL, or with keys at hand [M-01]", async () => {
+  it("authenticate their subject, with keys from discovery, a URL, or the options [M-01]", async () => {
     const common = { issuer: issuer.url, audience: "agents" };
     const keys = buildJwks([issuer.signer]);
     const flows = { clientCredentials: { tokenUrl: `${issuer.url}/token`, scopes: {} } };
@@ -42,9 +42,9 @@ describe("tokens of an OpenID provider", () => {
     }
   });
 
-  it("that do not hold are refused, all in the same words [M-01]", async () => {
+  it("are rejected with the same message when they are invalid [M-01]", async () => {
     await using server = await AuthTestServer.start(jwt({ issuer: issuer.url, audience: "agents" }));
-    const said = async (token: string): Promise<unknown[]> => {
+    const fetchStatusAndBody = async (token: string): Promise<unknown[]> => {
       const response = await server.listTasks(buildBearerHeaders(token));
       return [response.status, response.headers.get("www-authenticate"), await response.text()];
     };
@@ -74,19 +74,19 @@ describe("tokens of an OpenID provider", () => {
       "e30.e30.e30",
     ];
     for (const each of wrong) {
-      expect(await said(typeof each === "string" ? each : await issuer.signToken(each as JwtClaims))).toEqual(
-        refused,
-      );
+      expect(
+        await fetchStatusAndBody(typeof each === "string" ? each : await issuer.signToken(each as JwtClaims)),
+      ).toEqual(refused);
     }
-    expect((await said(await issuer.signToken()))[0]).toBe(200);
+    expect((await fetchStatusAndBody(await issuer.signToken()))[0]).toBe(200);
   });
 
-  it("go on when the provider exchanges its keys, and made-up names of keys cost it nothing", async () => {
+  it("support key rotation, and unknown key ids cause no extra requests", async () => {
     await using server = await AuthTestServer.start(jwt({ issuer: issuer.url, audience: "agents", now }));
     expect(await server.getListStatus(buildBearerHeaders(await issuer.signToken()))).toBe(200);
     await issuer.rotateKey({ retire: true });
     time += 31_000;
-    const asked = issuer.requestedPaths.length;
+    const requestCountBefore = issuer.requestedPaths.length;
     expect(await server.getListStatus(buildBearerHeaders(await issuer.signToken()))).toBe(200);
     await using stranger = await FakeOidcProvider.start();
     for (let at = 0; at < 10; at++) {
@@ -94,10 +94,10 @@ describe("tokens of an OpenID provider", () => {
         await server.getListStatus(buildBearerHeaders(await stranger.signToken({ iss: issuer.url }))),
       ).toBe(401);
     }
-    expect(issuer.requestedPaths.length - asked).toBe(2);
+    expect(issuer.requestedPaths.length - requestCountBefore).toBe(2);
   });
 
-  it("can not be checked while the provider is gone: 503, and only the log knows where it is", async () => {
+  it("return 503 while the provider is unavailable, and only the log contains its URL", async () => {
     issuer.responseOverrides.set("/keys", { status: 500, body: "" });
     await using server = await AuthTestServer.start(jwt({ jwksUrl: issuer.jwksUrl, audience: "agents" }));
     const response = await server.listTasks(buildBearerHeaders(await issuer.signToken()));
@@ -108,7 +108,7 @@ describe("tokens of an OpenID provider", () => {
     ]);
   });
 
-  it("need the scopes that are asked for, as text or as a list [M-02]", async () => {
+  it("require the configured scopes, as text or as a list [M-02]", async () => {
     await using server = await AuthTestServer.start(
       jwt({ issuer: issuer.url, audience: "agents", requiredScopes: ["use", "more"] }),
     );
@@ -131,7 +131,7 @@ describe("tokens of an OpenID provider", () => {
     );
   });
 
-  it("may say the tenant; then one that says none gets nowhere [K-02]", async () => {
+  it("can determine the tenant, and are then rejected without one [K-02]", async () => {
     const tenant = ({ org }: JwtClaims): string | undefined => (typeof org === "string" ? org : undefined);
     await using server = await AuthTestServer.start(
       jwt({ issuer: issuer.url, audience: "agents", mapTenant: tenant }),
@@ -143,7 +143,7 @@ describe("tokens of an OpenID provider", () => {
     expect(await server.getListStatus(buildBearerHeaders(await issuer.signToken()))).toBe(401);
   });
 
-  it("of two issuers do not own each other's tasks, whatever they call their users [M-04]", async () => {
+  it("of two issuers are different callers, even with the same subject [M-04]", async () => {
     await using other = await FakeOidcProvider.start();
     const scheme = (from: FakeOidcProvider, name: string): ReturnType<typeof jwt> =>
       jwt({ issuer: from.url, audience: "agents", schemeName: name });
@@ -158,7 +158,7 @@ describe("tokens of an OpenID provider", () => {
     expect([await count(one), await count(two)]).toEqual([1, 0]);
   });
 
-  it("stand beside tokens of other kinds", async () => {
+  it("can be combined with tokens of other schemes", async () => {
     const token = "static-token-of-a-machine";
     const ways = [
       jwt({ issuer: issuer.url, audience: "agents", schemeName: "jwt" }),
@@ -172,11 +172,13 @@ describe("tokens of an OpenID provider", () => {
     expect(await server.getListStatus(buildBearerHeaders(await issuer.signToken({ aud: "x" })))).toBe(401);
   });
 
-  it("need an audience and somebody whose they are, in a safe place", () => {
+  it("require an audience and a secure source of keys", () => {
     expect(() => jwt({ issuer: issuer.url } as never)).toThrow(`"audience"`);
     expect(() => jwt({ issuer: issuer.url, audience: [] })).toThrow(`"audience"`);
-    expect(() => jwt({ audience: "agents" })).toThrow(`"issuer", "jwksUrl" or "keys"`);
+    expect(() => jwt({ audience: "agents" })).toThrow(`"issuer", "jwksUrl", or "keys"`);
     expect(() => jwt({ audience: "agents", issuer: "http://id.example.com" })).toThrow("https");
-    expect(() => jwt({ audience: "agents", keys: [{ kty: "oct", k: "c2VjcmV0" }] })).toThrow("is not public");
+    expect(() => jwt({ audience: "agents", keys: [{ kty: "oct", k: "c2VjcmV0" }] })).toThrow(
+      "is not a public key",
+    );
   });
 });

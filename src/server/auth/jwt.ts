@@ -23,58 +23,79 @@ import {
   type AuthResult,
 } from "./auth-scheme.ts";
 
+/** Options for `jwt`. */
 export interface JwtOptions extends FetchKeysOptions {
-  /** Who makes the tokens. Without `jwksUrl` and `keys`, its keys are found by OpenID discovery. */
+  /**
+   * Issuer of the tokens. Without `jwksUrl` and `keys`, OpenID discovery provides the issuer's public keys.
+   */
   readonly issuer?: string;
-  /** Where the public keys stand. */
+  /** URL of a JSON Web Key Set with the public keys. */
   readonly jwksUrl?: string | URL;
-  /** The public keys themselves. */
+  /** The public keys. */
   readonly keys?: JSONWebKeySet | readonly JWK[];
-  /** For whom the tokens are made: this server. Required, else a token for any other service would open this one. */
+  /**
+   * Identifier of this server in the tokens. Required, because otherwise tokens for other services would be
+   * accepted.
+   */
   readonly audience: string | readonly string[];
-  /** Default: ES, RS, PS and EdDSA. */
+  /** Accepted signature algorithms. Default: all ES, RS, PS, and EdDSA algorithms. */
   readonly algorithms?: readonly SignatureAlgorithm[];
-  /** By how much clocks may differ, in seconds. Default 5. */
+  /** Allowed clock difference, in seconds. Default: 5. */
   readonly clockTolerance?: number;
-  /** What the header's `typ` must be, for example `at+jwt` (RFC 9068). Default: anything. */
+  /** Required `typ` of the token header, for example `at+jwt` (RFC 9068). Default: any. */
   readonly typ?: string;
-  /** Scopes that every request needs, in the claim `scope` or `scp`. */
+  /** Scopes that every request requires, in the claim `scope` or `scp`. Default: none. */
   readonly requiredScopes?: readonly string[];
   /**
-   * The caller's name. Default: `issuer|sub`, because two issuers may call different people the same; `sub` alone where
-   * no issuer is given.
+   * Returns the principal of a token. Default: `issuer|sub`, because two issuers may use the same `sub`.
+   * Without `issuer`, the default is `sub`.
    */
   readonly mapPrincipal?: (claims: JwtClaims) => string | undefined;
-  /** The caller's tenant; a token of none (undefined) is refused. Default: "", which leaves it to the request. */
+  /**
+   * Returns the tenant of a token. `undefined` rejects the token. Default: `""`, which lets the request
+   * select the tenant.
+   */
   readonly mapTenant?: (claims: JwtClaims) => string | undefined;
-  /** In the card's `securitySchemes`. Default `bearer`, `oauth2` or `openIdConnect`. */
+  /** Name of the scheme in the card's `securitySchemes`. Default: `bearer`, `oauth2`, or `openIdConnect`. */
   readonly schemeName?: string;
 }
 
+/** Options for `oauth2`. */
 export interface OAuth2Options extends JwtOptions {
-  /** How clients get a token, for example `{ clientCredentials: { tokenUrl, scopes } }`. */
+  /**
+   * OAuth flows that clients can use to get a token, for example `{ clientCredentials: { tokenUrl, scopes }
+   * }`.
+   */
   readonly flows: OAuthFlows;
-  /** Where the authorization server's metadata stands (RFC 8414). */
+  /** URL of the authorization server metadata (RFC 8414). Default: none. */
   readonly metadataUrl?: string;
 }
 
+/** Options for `openIdConnect`. */
 export interface OpenIdConnectOptions extends JwtOptions {
+  /** Issuer of the tokens. */
   readonly issuer: string;
 }
 
-/** Access tokens that are JWTs, checked by the public keys of whoever made them. */
+/** Creates a scheme for access tokens that are JWTs. The public keys of their issuer verify them. */
 export function jwt(options: JwtOptions): AuthScheme {
-  const declared = { httpAuthSecurityScheme: { scheme: "Bearer", bearerFormat: "JWT" } };
-  return createTokenScheme(options, "bearer", declared);
+  const securityScheme = { httpAuthSecurityScheme: { scheme: "Bearer", bearerFormat: "JWT" } };
+  return createTokenScheme(options, "bearer", securityScheme);
 }
 
-/** The same, declared as OAuth 2.0: the card says how a client gets a token. */
+/**
+ * Creates a scheme for JWT access tokens that the card declares as OAuth 2.0, with the flows that clients can
+ * use.
+ */
 export function oauth2({ flows, metadataUrl, ...options }: OAuth2Options): AuthScheme {
-  const more = metadataUrl === undefined ? {} : { oauth2MetadataUrl: metadataUrl };
-  return createTokenScheme(options, "oauth2", { oauth2SecurityScheme: { flows, ...more } });
+  const metadata = metadataUrl === undefined ? {} : { oauth2MetadataUrl: metadataUrl };
+  return createTokenScheme(options, "oauth2", { oauth2SecurityScheme: { flows, ...metadata } });
 }
 
-/** The same, declared as OpenID Connect: the card says where the issuer's metadata stands. */
+/**
+ * Creates a scheme for JWT access tokens that the card declares as OpenID Connect, with the issuer's
+ * discovery URL.
+ */
 export function openIdConnect(options: OpenIdConnectOptions): AuthScheme {
   const url = `${options.issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
   return createTokenScheme(options, "openIdConnect", {
@@ -82,19 +103,23 @@ export function openIdConnect(options: OpenIdConnectOptions): AuthScheme {
   });
 }
 
-function createTokenScheme(options: JwtOptions, kind: string, declared: SecurityScheme): AuthScheme {
+function createTokenScheme(
+  options: JwtOptions,
+  defaultName: string,
+  securityScheme: SecurityScheme,
+): AuthScheme {
   const keys = createKeyResolver(options);
   const scopes = assertValidScopes(options.requiredScopes);
   if (options.audience === undefined || options.audience.length === 0) {
-    throw new Error(`Tokens need an "audience": what their issuer calls this server.`);
+    throw new Error(`The "audience" is missing; set the identifier of this server in the tokens.`);
   }
   return {
-    name: options.schemeName ?? kind,
-    securityScheme: declared,
+    name: options.schemeName ?? defaultName,
+    securityScheme,
     requiredScopes: scopes,
     buildChallenge: createBearerChallenge(scopes),
-    authenticate: async (credentials) => {
-      const token = parseBearerToken(credentials);
+    authenticate: async (request) => {
+      const token = parseBearerToken(request);
       if (token === undefined || token === "invalid") return token;
       const claims = await verifyClaims(token.value, keys, options);
       const caller = claims && createCallerFromClaims(claims, options);
@@ -107,10 +132,13 @@ function createKeyResolver({ keys, jwksUrl, issuer, ...options }: JwtOptions): K
   if (keys !== undefined) return createStaticKeyResolver(keys);
   if (jwksUrl !== undefined) return createJwksKeyResolver(jwksUrl, options);
   if (issuer !== undefined) return createIssuerKeyResolver(issuer, options);
-  throw new Error(`Tokens need somebody whose they are: give "issuer", "jwksUrl" or "keys".`);
+  throw new Error(`The source of the public keys is missing; set "issuer", "jwksUrl", or "keys".`);
 }
 
-/** The claims of a token that holds. */
+/**
+ * Returns the claims of a valid token, or `undefined` for an invalid one. Rejects with UNAVAILABLE without
+ * the public keys.
+ */
 async function verifyClaims(
   token: string,
   keys: KeyResolver,
@@ -121,28 +149,35 @@ async function verifyClaims(
   } catch (error) {
     if (error instanceof VerificationError) return undefined;
     if (!(error instanceof KeysUnavailableError)) throw error;
-    const text = "Nobody can be authenticated at the moment; try again soon.";
+    const text = "The server cannot verify tokens at the moment; try again soon.";
     throw new A2AError("UNAVAILABLE", text, { cause: error, retryAfter: 5 });
   }
 }
 
 function createCallerFromClaims(
   claims: JwtClaims,
-  { issuer, mapPrincipal: name, mapTenant: within }: JwtOptions,
+  { issuer, mapPrincipal, mapTenant }: JwtOptions,
 ): Caller | undefined {
   const { sub } = claims;
-  const principal = name ? name(claims) : sub && issuer !== undefined ? `${issuer}|${sub}` : sub;
-  // A token of nobody, for example for a client that acts for itself under another claim.
+  const principal = mapPrincipal
+    ? mapPrincipal(claims)
+    : sub && issuer !== undefined
+      ? `${issuer}|${sub}`
+      : sub;
+  // The token has no principal. For example, some issuers identify a client in another claim.
   if (typeof principal !== "string" || principal === "") return undefined;
-  const tenant = within ? within(claims) : "";
-  // Where tokens are to say the tenant, one that says none must not open all of them.
+  const tenant = mapTenant ? mapTenant(claims) : "";
+  // With `mapTenant`, a token without a tenant must not give access to every tenant.
   if (typeof tenant !== "string") return undefined;
   return { tenant, principal, scopes: parseScopes(claims), claims };
 }
 
-/** `scope` is text with spaces (RFC 8693 §4.2); some issuers write `scp`, or a list. */
+/**
+ * Returns the scopes of a token. `scope` is space-separated text (RFC 8693 §4.2). Some issuers use `scp`, or
+ * a list.
+ */
 function parseScopes({ scope, scp }: JwtClaims): string[] {
-  const given: unknown = scope ?? scp;
-  if (typeof given === "string") return given.split(" ").filter((each) => each !== "");
-  return Array.isArray(given) ? given.filter((each) => typeof each === "string") : [];
+  const value: unknown = scope ?? scp;
+  if (typeof value === "string") return value.split(" ").filter((name) => name !== "");
+  return Array.isArray(value) ? value.filter((name) => typeof name === "string") : [];
 }

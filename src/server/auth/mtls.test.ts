@@ -21,7 +21,7 @@ interface TlsTestServer extends AsyncDisposable {
   fetchCaller(client?: { cert: string; key: string }): Promise<{ status: number; body: string }>;
 }
 
-/** A server that ends TLS itself, and asks for certificates without insisting on them. */
+/** A server that ends TLS and requests client certificates, but does not require them. */
 async function startTlsServer(options?: MtlsOptions): Promise<TlsTestServer> {
   const server = createServer(whoamiAgent, { store: "memory", authenticate: mtls(options) });
   const https = createHttps(
@@ -58,7 +58,7 @@ async function startTlsServer(options?: MtlsOptions): Promise<TlsTestServer> {
 }
 
 describe("client certificates", () => {
-  it("let in whom their subject names, when TLS has verified them [M-01]", async () => {
+  it("authenticate their subject when TLS has verified them [M-01]", async () => {
     await using server = await startTlsServer();
     const { status, body } = await server.fetchCaller({ cert: ADA_CERT, key: ADA_KEY });
     expect([status, body.includes(String.raw`\"principal\":\"C=DE, O=Example, CN=ada\"`)]).toEqual([
@@ -67,7 +67,7 @@ describe("client certificates", () => {
     ]);
   });
 
-  it("of nobody's, or of an authority that is not trusted, are none [M-01]", async () => {
+  it("are ignored when they are missing or not trusted [M-01]", async () => {
     await using server = await startTlsServer();
     expect(await server.fetchCaller()).toMatchObject({ status: 401 });
     expect(await server.fetchCaller({ cert: UNTRUSTED_EVE_CERT, key: UNTRUSTED_EVE_KEY })).toMatchObject({
@@ -75,7 +75,7 @@ describe("client certificates", () => {
     });
   });
 
-  it("may be read by a function of one's own", async () => {
+  it("can be mapped by a custom function", async () => {
     const email = (name = ""): string | undefined => /email:([^,]+)/.exec(name)?.[1];
     await using server = await startTlsServer({ mapIdentity: ({ subjectAltName }) => email(subjectAltName) });
     expect((await server.fetchCaller({ cert: ADA_CERT, key: ADA_KEY })).body).toContain("ada@example.com");
@@ -92,19 +92,19 @@ describe("client certificates over gRPC", () => {
     const { path, request, response } = GRPC_SERVICE_V1.methods.SendMessage!;
     const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "Who am I?" }] };
     return new Promise<string>((resolve) => {
-      const said = (error: grpc.ServiceError | null, answer?: unknown): void =>
+      const onResult = (error: grpc.ServiceError | null, answer?: unknown): void =>
         resolve(error ? (grpc.status[error.code] ?? "") : JSON.stringify(answer));
       client.makeUnaryRequest(
         path,
         (binary: Uint8Array) => Buffer.from(binary),
         (binary: Buffer) => response.decode(binary),
         request.encode({ message }),
-        said,
+        onResult,
       );
     }).finally(() => client.close());
   };
 
-  it("let in whom their subject names, and nobody whom another authority vouches for [M-01]", async () => {
+  it("authenticate their subject, and reject certificates of other authorities [M-01]", async () => {
     const server = createServer(whoamiAgent, { store: "memory", authenticate: mtls() });
     const tls = { key: SERVER_KEY, cert: SERVER_CERT, clientCa: CA_CERT };
     const { grpc: at } = await server.listen({ grpc: { tls } });

@@ -1,37 +1,39 @@
 import type { ClientCertificate } from "../http-exchange.ts";
 import { REALM, toCaller, type AuthScheme, type CallerIdentity } from "./auth-scheme.ts";
 
+/** Options for `mtls`. */
 export interface MtlsOptions {
-  /** Whose certificate it is; undefined refuses it. Default: its subject, as one line. */
+  /**
+   * Returns the identity of a certificate. `undefined` rejects the certificate. Default: the subject, as one
+   * line.
+   */
   readonly mapIdentity?: (certificate: ClientCertificate) => CallerIdentity | undefined;
-  /** In the card's `securitySchemes`. Default `mtls`. */
+  /** Name of the scheme in the card's `securitySchemes`. Default: `mtls`. */
   readonly schemeName?: string;
 }
 
 /**
- * Client certificates. For `https.createServer({ requestCert: true, ca }, server.listener)`: TLS has verified the
- * certificate by `ca` when it is asked for here. Behind a proxy that ends TLS use `custom`, and read the proxy's header.
+ * Creates a scheme for client certificates. Use it with `https.createServer({ requestCert: true, ca },
+ * server.listener)`, where TLS verifies each certificate with `ca`. Behind a proxy that ends TLS, use
+ * `custom` and read the proxy's header.
  */
-export function mtls({
-  mapIdentity: principal = formatSubject,
-  schemeName: name = "mtls",
-}: MtlsOptions = {}): AuthScheme {
+export function mtls({ mapIdentity = formatSubject, schemeName = "mtls" }: MtlsOptions = {}): AuthScheme {
   return {
-    name,
+    name: schemeName,
     securityScheme: { mtlsSecurityScheme: {} },
     requiredScopes: [],
-    // TLS asks for certificates, not HTTP; but HTTP wants a challenge to be named.
+    // HTTP requires a challenge, although TLS requests the certificate.
     buildChallenge: () => `Mutual ${REALM}`,
-    authenticate: ({ certificate }) => {
-      const shown = certificate?.();
-      if (!shown) return undefined;
-      const grant = principal(shown);
-      return grant === undefined || grant === "" ? "invalid" : toCaller(grant);
+    authenticate: (request) => {
+      const certificate = request.certificate?.();
+      if (!certificate) return undefined;
+      const identity = mapIdentity(certificate);
+      return identity === undefined || identity === "" ? "invalid" : toCaller(identity);
     },
   };
 }
 
-/** `C=DE`, `O=Example` and `CN=ada` stand in lines of their own. */
+/** Joins the lines of a certificate subject, such as `C=DE`, `O=Example`, and `CN=ada`. */
 function formatSubject({ subject }: ClientCertificate): string {
   return subject.trim().split("\n").join(", ");
 }

@@ -1,14 +1,20 @@
 import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { A2AError } from "../../protocol/index.ts";
 
-/** About 0.1 s and 16 MiB for each guess (OWASP's second choice; the first wants 128 MiB of a server). */
+/**
+ * Cost of a password hash: about 0.1 s and 16 MiB. OWASP lists this cost as its second choice. The first
+ * choice needs 128 MiB of memory.
+ */
 const SCRYPT_COST = { N: 2 ** 14, r: 8, p: 5 };
 const DIGEST_BYTES = 32;
-/** Strangers choose how many passwords are checked; more than these wait for nobody. */
+/**
+ * Maximum number of concurrent password checks. Unauthenticated clients cause these checks, so further ones
+ * are rejected.
+ */
 const MAX_CONCURRENT_HASHES = 32;
 let activeHashes = 0;
 
-/** A password as a server keeps it: `scrypt$N$r$p$salt$digest`, to be given to `basic`. */
+/** Returns the hash of a password for `basic`, in the format `scrypt$N$r$p$salt$digest`. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const { N, r, p } = SCRYPT_COST;
@@ -16,7 +22,7 @@ export async function hashPassword(password: string): Promise<string> {
   return ["scrypt", N, r, p, salt.toString("base64url"), digest.toString("base64url")].join("$");
 }
 
-/** A kept password, taken apart; throws at once for what was not made by `hashPassword`. */
+/** A parsed password hash. The constructor throws for text that `hashPassword` did not make. */
 export class PasswordHash {
   readonly #cost: typeof SCRYPT_COST;
   readonly #salt: Buffer;
@@ -27,10 +33,10 @@ export class PasswordHash {
     this.#cost = { N: Number(N), r: Number(r), p: Number(p) };
     this.#salt = Buffer.from(salt, "base64url");
     this.#digest = Buffer.from(digest, "base64url");
-    const { r: width, p: lanes } = this.#cost;
-    const isBounded = this.#cost.N <= 2 ** 20 && width <= 32 && lanes <= 32;
+    const { r: width, p: parallelism } = this.#cost;
+    const isBounded = this.#cost.N <= 2 ** 20 && width <= 32 && parallelism <= 32;
     if (kind !== "scrypt" || !isBounded || this.#salt.length < 8 || this.#digest.length !== DIGEST_BYTES) {
-      throw new Error("A password must be kept as hashPassword(…) has made it, not as it is.");
+      throw new Error("The password hash is not valid; generate it with hashPassword(…).");
     }
   }
 
@@ -41,7 +47,7 @@ export class PasswordHash {
 
 async function deriveScryptKey(password: string, salt: Buffer, cost: typeof SCRYPT_COST): Promise<Buffer> {
   if (activeHashes >= MAX_CONCURRENT_HASHES) {
-    throw new A2AError("RESOURCE_EXHAUSTED", "Too many passwords are being checked; try again soon.", {
+    throw new A2AError("RESOURCE_EXHAUSTED", "The server is checking too many passwords; try again soon.", {
       retryAfter: 1,
     });
   }

@@ -4,28 +4,28 @@ import { A2AError, isStreamingOperation, type LogEvent, type OperationName } fro
 import { SSE_HEARTBEAT, type OperationCodec } from "../../wire/index.ts";
 import type { HttpReply, ResponseSink } from "../http-exchange.ts";
 
-/** How a binding writes a stream's events. */
+/** Encodes the events of a stream for one binding. */
 export interface EventStreamEncoder {
   encodeEvent(event: LogEvent): string;
   encodeFailure(error: A2AError): string;
-  /** True for an event behind which the stream ends, however the task goes on. */
+  /** Returns true for an event after which the stream ends, even if the task continues. */
   isLastEvent?(event: LogEvent): boolean;
 }
 
-/** Where the streams of an operation end, as a version has it. */
+/** Returns the end condition that a protocol version defines for the streams of an operation. */
 export function createEndCondition(
-  { isLastEvent: isLast }: OperationCodec,
+  { isLastEvent }: OperationCodec,
   operation: OperationName,
 ): Pick<EventStreamEncoder, "isLastEvent"> {
-  return isLast && isStreamingOperation(operation)
-    ? { isLastEvent: (event) => isLast(event, operation) }
+  return isLastEvent && isStreamingOperation(operation)
+    ? { isLastEvent: (event) => isLastEvent(event, operation) }
     : {};
 }
 
-/** What a caller is told of an error; the observer is told of one that is none of the caller's. */
+/** Returns the error to send to a caller, and reports internal errors to the observer. */
 export type ErrorReporter = (where: string, error: unknown) => A2AError;
 
-/** A2A §9.4.2; the last two keep proxies from holding events back. */
+/** Headers of an event stream (A2A §9.4.2). The last two prevent proxies from buffering events. */
 export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache",
@@ -33,29 +33,29 @@ export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
   "x-accel-buffering": "no",
 };
 
-/** Open event streams of a server, and the clock that keeps silent ones alive. */
+/** The open event streams of a server, with the timer that sends heartbeats on idle streams. */
 export class EventStreamRegistry {
   readonly #heartbeatMs: number;
   readonly #reportError: ErrorReporter;
   readonly #openStreams = new Bag<EventStream>();
   #heartbeatTimer: NodeJS.Timeout | undefined;
 
-  constructor(heartbeatMs: number, told: ErrorReporter) {
+  constructor(heartbeatMs: number, reportError: ErrorReporter) {
     this.#heartbeatMs = heartbeatMs;
-    this.#reportError = told;
+    this.#reportError = reportError;
   }
 
-  /** The answer that streams a subscription; `headers` beside those that every stream has. */
+  /** Returns a reply that streams a subscription. `headers` are added to the headers of every stream. */
   createReply(
     subscription: Subscription,
-    framing: EventStreamEncoder,
-    headers: Readonly<Record<string, string>>,
+    encoder: EventStreamEncoder,
+    headers: Readonly<Record<string, string>> = {},
   ): HttpReply {
     return {
       status: 200,
       headers: { ...EVENT_STREAM_HEADERS, ...headers },
       body: (sink) => {
-        const stream = new EventStream(subscription, framing, sink, this.#reportError);
+        const stream = new EventStream(subscription, encoder, sink, this.#reportError);
         this.#openStreams.add(stream);
         this.#startHeartbeat();
         sink.onClose(() => {
@@ -67,13 +67,16 @@ export class EventStreamRegistry {
     };
   }
 
-  /** Ends every stream between two events; their clients reconnect. */
+  /** Ends every stream between two events. Clients are expected to reconnect. */
   closeAll(): void {
     clearInterval(this.#heartbeatTimer);
     for (const stream of this.#openStreams.toArray()) stream.close();
   }
 
-  /** One timer for all streams; it looks a few times per heartbeat, so that none is silent much longer than that. */
+  /**
+   * Starts one timer for all streams. The timer runs four times per heartbeat interval, so a heartbeat is at
+   * most a quarter of the interval late.
+   */
   #startHeartbeat(): void {
     if (this.#heartbeatTimer || this.#heartbeatMs <= 0) return;
     this.#heartbeatTimer = setInterval(() => {
@@ -88,7 +91,7 @@ export class EventStreamRegistry {
   }
 }
 
-/** The read line's end: writes a subscription's events as server-sent events, as fast as the client takes them. */
+/** Writes the events of a subscription as server-sent events, no faster than the client reads them. */
 class EventStream implements BagItem {
   slot = -1;
   readonly #subscription: Subscription;
@@ -100,14 +103,14 @@ class EventStream implements BagItem {
 
   constructor(
     subscription: Subscription,
-    framing: EventStreamEncoder,
+    encoder: EventStreamEncoder,
     sink: ResponseSink,
-    told: ErrorReporter,
+    reportError: ErrorReporter,
   ) {
     this.#subscription = subscription;
-    this.#encoder = framing;
+    this.#encoder = encoder;
     this.#sink = sink;
-    this.#reportError = told;
+    this.#reportError = reportError;
   }
 
   async writeEvents(): Promise<void> {
@@ -115,7 +118,7 @@ class EventStream implements BagItem {
       for (;;) {
         const events = await this.#subscription.next();
         if (!events) break;
-        // All that is ready goes out in one write.
+        // One write sends all events that are ready.
         let text = "";
         let isOver = false;
         for (const event of events) {
@@ -123,10 +126,10 @@ class EventStream implements BagItem {
           isOver = this.#encoder.isLastEvent?.(event) ?? false;
           if (isOver) break;
         }
-        const room = this.#write(text);
-        if (room) {
+        const drained = this.#write(text);
+        if (drained) {
           this.#isWaitingForDrain = true;
-          await room;
+          await drained;
           this.#isWaitingForDrain = false;
         }
         if (isOver) {
@@ -141,12 +144,18 @@ class EventStream implements BagItem {
     this.#sink.end();
   }
 
-  /** Writes a comment when nothing was written since `before` (milliseconds since 1970) and the client is not slow. */
+  /**
+   * Sends an SSE comment if the last write was not after `before` (ms since 1970) and no write waits for the
+   * client.
+   */
   sendHeartbeatIfIdle(before: number): void {
     if (this.#lastWriteAt <= before && !this.#isWaitingForDrain) void this.#write(SSE_HEARTBEAT);
   }
 
-  /** Ends the stream between two events and says that it is cut, so that nobody takes this for the task's end. */
+  /**
+   * Ends the stream between two events with an error, so that the client does not mistake this for the task's
+   * end.
+   */
   close(): void {
     this.#subscription.close();
   }
@@ -157,10 +166,10 @@ class EventStream implements BagItem {
   }
 }
 
-/** What a client is told whose stream was ended between two events. */
+/** Returns the error that ends a stream when the server closes it before the task has ended. */
 export function createStreamInterruptedError(): A2AError {
   return new A2AError(
     "UNAVAILABLE",
-    "The server ended the stream before its end; subscribe again with Last-Event-ID.",
+    "The server closed the stream before the task ended; subscribe again with Last-Event-ID.",
   );
 }

@@ -8,7 +8,7 @@ import { buildMessage, parrot } from "../server.fixture.ts";
 
 let server: Server;
 let client: RawGrpcClient;
-/** Where gRPC is. */
+/** Address of the gRPC listener. */
 let grpcAddress: string;
 
 async function startServer(
@@ -29,11 +29,11 @@ afterEach(async () => {
   await server.close({ graceMs: 50 });
 });
 
-/** Instead of the server that every test finds. */
-async function restartServer(...given: Parameters<typeof startServer>): Promise<RawGrpcClient> {
+/** Replaces the default server with one that has other options. */
+async function restartServer(...args: Parameters<typeof startServer>): Promise<RawGrpcClient> {
   client.close();
   await server.close({ graceMs: 50 });
-  return startServer(...given);
+  return startServer(...args);
 }
 
 async function createTask(text: string, to: RawGrpcClient = client): Promise<Task> {
@@ -42,7 +42,7 @@ async function createTask(text: string, to: RawGrpcClient = client): Promise<Tas
 }
 
 describe("a server, over gRPC", () => {
-  it("answers each operation [E-01, F-01, F-30, F-32, F-40]", async () => {
+  it("performs each operation [E-01, F-01, F-30, F-32, F-40]", async () => {
     const { id, contextId } = await createTask("echo hello");
     expect((await client.callUnary("GetTask", { id })).answer).toMatchObject({
       id,
@@ -60,7 +60,7 @@ describe("a server, over gRPC", () => {
     });
   });
 
-  it("keeps push configurations [E-01, I-01, I-03]", async () => {
+  it("stores push configurations [E-01, I-01, I-03]", async () => {
     await restartServer({ push: { allowPrivate: true, resolve: () => Promise.resolve(["127.0.0.1"]) } });
     const { id: taskId } = await createTask("ask");
     const config = { taskId, id: "c", url: "https://hooks.example.com/a", token: "t" };
@@ -80,7 +80,7 @@ describe("a server, over gRPC", () => {
     });
   });
 
-  it("gives the extended card to whom it knows, with the URLs under which it was reached [E-01]", async () => {
+  it("returns the extended card to authenticated callers, with the URLs of the request [E-01]", async () => {
     const secretive: Agent = { ...parrot, describeExtended: () => ({ description: "Repeats, and more." }) };
     await restartServer(
       { authenticate: ({ header }) => ({ tenant: "", principal: header("x-user") ?? "" }) },
@@ -112,7 +112,7 @@ describe("a server, over gRPC", () => {
     expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_COMPLETED" } } });
   });
 
-  it("takes the version for granted, and refuses any other [E-02, B-03]", async () => {
+  it("infers the version, and rejects any other [E-02, B-03]", async () => {
     expect((await client.callUnary("ListTasks", {})).ended).toBeUndefined();
     expect((await client.callUnary("ListTasks", {}, { "a2a-version": "1.0.7" })).ended).toBeUndefined();
     for (const version of ["0.3", "2.0", "x"]) {
@@ -123,26 +123,30 @@ describe("a server, over gRPC", () => {
     }
   });
 
-  it("echoes active extensions in the metadata that comes first [E-02, J-02]", async () => {
+  it("lists active extensions in the initial metadata [E-02, J-02]", async () => {
     const extensions = [{ uri: "urn:known" }];
     await restartServer(
       {},
       { ...parrot, describe: () => ({ name: "p", description: "p", capabilities: { extensions } }) },
     );
-    const asked = { "a2a-extensions": "urn:known, urn:unknown" };
-    const { headers } = await client.callUnary("ListTasks", {}, asked);
+    const extensionHeaders = { "a2a-extensions": "urn:known, urn:unknown" };
+    const { headers } = await client.callUnary("ListTasks", {}, extensionHeaders);
     expect(headers?.get("a2a-extensions")).toEqual(["urn:known"]);
-    const stream = client.openStream("SendStreamingMessage", { message: buildMessage("echo") }, asked);
+    const stream = client.openStream(
+      "SendStreamingMessage",
+      { message: buildMessage("echo") },
+      extensionHeaders,
+    );
     const [metadata] = (await once(stream, "metadata")) as [{ get(name: string): unknown }];
     expect(metadata.get("a2a-extensions")).toEqual(["urn:known"]);
     await readStream(stream);
   });
 
-  it("tells errors with their status and an ErrorInfo [E-03, 1.L]", async () => {
+  it("returns errors with a status and an ErrorInfo [E-03, 1.L]", async () => {
     const { ended } = await client.callUnary("GetTask", { id: "nope" });
     expect(ended).toEqual({
       code: "NOT_FOUND",
-      message: "Task nope was not found; check its id, and that you ask as who began it.",
+      message: "Task nope was not found; check its id and your credentials.",
       reason: "TASK_NOT_FOUND",
       domain: "a2a-protocol.org",
       metadata: { taskId: "nope" },
@@ -164,14 +168,14 @@ describe("a server, over gRPC", () => {
     });
   });
 
-  it("follows the tables of 1.0.0 when told to [E-03]", async () => {
+  it("uses the status table of 1.0.0 when configured [E-03]", async () => {
     await restartServer({ specRevision: "1.0.0" });
     expect((await client.callUnary("ListTasks", {}, { "a2a-version": "9.9" })).ended?.code).toBe(
       "UNIMPLEMENTED",
     );
   });
 
-  it("says which fields are wrong, in a BadRequest [E-03, F-10]", async () => {
+  it("lists invalid fields in a BadRequest [E-03, F-10]", async () => {
     const { ended } = await client.callUnary("SendMessage", { message: { role: "ROLE_AGENT", parts: [] } });
     expect(ended).toMatchObject({
       code: "INVALID_ARGUMENT",
@@ -180,7 +184,7 @@ describe("a server, over gRPC", () => {
     expect(ended?.message).toMatch(/^message\.role: must be ROLE_USER .* \(and 2 more\)$/);
   });
 
-  it("keeps a long list of violations within what a trailer may hold [E-03]", async () => {
+  it("limits a long list of violations to the size of a trailer [E-03]", async () => {
     const parts = Array.from({ length: 5_000 }, () => ({}));
     const { ended } = await client.callUnary("SendMessage", {
       message: { messageId: "m", role: "ROLE_USER", parts },
@@ -191,7 +195,7 @@ describe("a server, over gRPC", () => {
     });
   });
 
-  it("has a failure of its own in its log, not in its answer [E-03]", async () => {
+  it("reports internal errors to the observer, not to the client [E-03]", async () => {
     const errors: unknown[] = [];
     await restartServer({
       observer: { onError: ({ error }) => void errors.push(error) },
@@ -206,8 +210,8 @@ describe("a server, over gRPC", () => {
   });
 });
 
-describe("who calls over gRPC", () => {
-  it("shows credentials as metadata, or is not let in [E-02, E-05, M-01]", async () => {
+describe("a gRPC client", () => {
+  it("authenticates with metadata, or is rejected [E-02, E-05, M-01]", async () => {
     const seen: unknown[] = [];
     await restartServer({
       authenticate({ method, path, header }) {
@@ -231,7 +235,7 @@ describe("who calls over gRPC", () => {
     expect(stream).toMatchObject({ events: [], ended: { code: "UNAUTHENTICATED" } });
   });
 
-  it("has its own tasks, and nobody else's [M-02, M-04]", async () => {
+  it("can access only its own tasks [M-02, M-04]", async () => {
     await restartServer({
       authenticate: ({ header }) => ({ tenant: "", principal: header("x-user") ?? "nobody" }),
     });
@@ -248,7 +252,7 @@ describe("who calls over gRPC", () => {
     expect((await client.callUnary("ListTasks", {}, { "x-user": "bob" })).answer).not.toHaveProperty("tasks");
   });
 
-  it("may leave: the task goes on, and who comes back finds it [E-04, E2, F-19]", async () => {
+  it("can disconnect: the task continues and remains available [E-04, E2, F-19]", async () => {
     const stream = client.openStream("SendStreamingMessage", { message: buildMessage("wait") });
     const [first] = (await once(stream, "data")) as [{ task: Task }];
     const { id } = first.task;
@@ -266,7 +270,7 @@ describe("who calls over gRPC", () => {
     expect(events.at(-1)).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_CANCELED" } } });
   });
 
-  it("may have a deadline: the call ends, the task does not [E-05]", async () => {
+  it("can have a deadline, which ends the call but not the task [E-05]", async () => {
     const sent = buildMessage("wait", { contextId: "late" });
     const { ended } = await client.callUnary(
       "SendMessage",
@@ -279,7 +283,7 @@ describe("who calls over gRPC", () => {
     expect(answer).toMatchObject({ tasks: [{ status: { state: "TASK_STATE_WORKING" } }] });
   });
 
-  it("goes on behind an event that it names, and names what exists [E4]", async () => {
+  it("resumes after an event id, which must exist [E4]", async () => {
     const opened = client.openStream("SendStreamingMessage", { message: buildMessage("wait") });
     const [first] = (await once(opened, "data")) as [{ task: Task }];
     const { id } = first.task;
@@ -292,11 +296,11 @@ describe("who calls over gRPC", () => {
     expect(wrong.ended?.code).toBe("INVALID_ARGUMENT");
   });
 
-  it("sends what is no message, or too much: it is refused, and the server lives on [E-05, E14]", async () => {
+  it("is rejected with an invalid or too large message, and the server continues [E-05, E14]", async () => {
     await restartServer({ limits: { maxBodyBytes: 2_000 } });
     const cut = await client.callUnary("GetTask", new Uint8Array([0x12, 0x7f, 0x41]));
     expect(cut.ended).toMatchObject({ code: "INVALID_ARGUMENT" });
-    expect(cut.ended?.message).toMatch(/^The request is no GetTaskRequest \(.+\); encode it with/);
+    expect(cut.ended?.message).toMatch(/^The request is not a GetTaskRequest message \(.+\); encode it with/);
     const noUtf8 = await client.callUnary("GetTask", new Uint8Array([0x12, 0x02, 0xc3, 0x28]));
     expect(noUtf8.ended?.code).toBe("INVALID_ARGUMENT");
     const large = await client.callUnary("SendMessage", { message: buildMessage("x".repeat(3_000)) });
@@ -304,7 +308,7 @@ describe("who calls over gRPC", () => {
     expect((await createTask("echo still here")).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("is told why in whole characters, wherever the reason is cut [E-03, E-05]", async () => {
+  it("receives valid UTF-8 when an error message is truncated [E-03, E-05]", async () => {
     for (const before of ["", "x"]) {
       const id = before + "😀".repeat(450);
       const expected = { code: "NOT_FOUND", reason: "TASK_NOT_FOUND" };
@@ -315,7 +319,7 @@ describe("who calls over gRPC", () => {
     }
   });
 
-  it("names any agent but the first by the tenant that its card has [E13, K-01]", async () => {
+  it("selects an agent other than the first by the tenant in its card [E13, K-01]", async () => {
     const other: Agent = { ...parrot, describe: () => ({ name: "other", description: "other" }) };
     await restartServer({}, { parrot, other });
     const sent = await client.callUnary("SendMessage", { message: buildMessage("echo"), tenant: "other" });
@@ -334,8 +338,8 @@ describe("who calls over gRPC", () => {
   });
 });
 
-describe("a server that listens for gRPC", () => {
-  it("says so in its cards, with host and port [A-06]", async () => {
+describe("a server with a gRPC listener", () => {
+  it("lists it in its cards, with host and port [A-06]", async () => {
     client.close();
     await server.close();
     server = createServer({ parrot, other: parrot }, { store: "memory" });
@@ -349,9 +353,9 @@ describe("a server that listens for gRPC", () => {
         return card.supportedInterfaces.filter(({ protocolBinding }) => protocolBinding === "GRPC");
       }),
     );
-    const here = { url: `127.0.0.1:${grpc?.port}`, protocolBinding: "GRPC", protocolVersion: "1.0" };
-    const older = { ...here, protocolVersion: "0.3" };
-    expect(interfaces).toEqual([[here, older], [{ ...here, tenant: "other" }]]);
+    const v1Interface = { url: `127.0.0.1:${grpc?.port}`, protocolBinding: "GRPC", protocolVersion: "1.0" };
+    const v0_3Interface = { ...v1Interface, protocolVersion: "0.3" };
+    expect(interfaces).toEqual([[v1Interface, v0_3Interface], [{ ...v1Interface, tenant: "other" }]]);
     const headers = { host: "localhost:1" };
     const byName = await server.fetch(
       new Request(`http://localhost:1/.well-known/agent-card.json`, { headers }),
@@ -359,7 +363,7 @@ describe("a server that listens for gRPC", () => {
     expect(await byName.text()).toContain(`"url":"localhost:${grpc?.port}"`);
   });
 
-  it("names the address that others see, where it is published", async () => {
+  it("lists its public address", async () => {
     await restartServer({ publicUrl: "https://agents.example.com" }, parrot, {
       publicAddress: "agents.example.com:443",
     });
@@ -371,13 +375,13 @@ describe("a server that listens for gRPC", () => {
     expect(await card.text()).toContain(`"url":"agents.example.com:443"`);
   });
 
-  it("does not listen where others reach it without authentication", async () => {
+  it("does not listen beyond loopback without authentication", async () => {
     const open = createServer(parrot, { store: "memory" });
     await expect(open.listen({ grpc: { host: "0.0.0.0" } })).rejects.toThrow(/allowUnauthenticated: true/);
     await open.close();
   });
 
-  it("says which port is taken", async () => {
+  it("names a port that is in use", async () => {
     client.close();
     await server.close();
     server = createServer(parrot, { store: "memory" });
@@ -385,13 +389,13 @@ describe("a server that listens for gRPC", () => {
     const second = createServer(parrot, { store: "memory" });
     await expect(second.listen({ grpc: { port: port ?? 0 } })).rejects.toThrow(
       new RegExp(
-        `^gRPC can not listen on 127\\.0\\.0\\.1:${port} \\(.*EADDRINUSE.*\\); choose another port\\.$`,
+        `^The gRPC listener failed to start on 127\\.0\\.0\\.1:${port} \\(.*EADDRINUSE.*\\); choose another port\\.$`,
       ),
     );
     await second.close();
   });
 
-  it("ends its streams between two events when it closes, and says that they are cut [E-04]", async () => {
+  it("ends its streams between two events with an error when it closes [E-04]", async () => {
     const { id } = await createTask("ask");
     const subscribed = client.openStream("SubscribeToTask", { id });
     await once(subscribed, "data");

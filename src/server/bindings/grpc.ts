@@ -21,74 +21,80 @@ import {
   type ProtoDialect,
   type ProtocolVersion,
 } from "../../wire/index.ts";
-import { ANONYMOUS_CALLER, authenticateCaller } from "../auth/authenticate-caller.ts";
+import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { handleOperation, buildErrorHeaders } from "./request-pipeline.ts";
 import { createStreamInterruptedError } from "./event-stream.ts";
-import { buildExtensionHeaders } from "../extensions.ts";
 import type { RouterContext } from "../router.ts";
 import type { ServedAgent } from "../served-agent.ts";
 
-/** Where gRPC is served, beside HTTP. */
+/** Options for the gRPC listener, which runs in addition to the HTTP listener. */
 export interface GrpcOptions {
-  /** 0 (default) takes any free port. */
+  /** Port to listen on. Default: 0, which selects any free port. */
   readonly port?: number;
-  /** Default: the host of HTTP. */
+  /** Host name or address to listen on. Default: the host of the HTTP listener. */
   readonly host?: string;
-  /** Certificate and key, as PEM. Without, gRPC is in clear text, which is for this machine or behind a proxy. */
+  /**
+   * TLS certificate and key, as PEM. Default: no TLS, for use on this machine or behind a proxy that ends
+   * TLS.
+   */
   readonly tls?: ServerTls;
-  /** What cards say where gRPC is, `host:port`. Default: the host under which the card was asked for, and the port. */
+  /**
+   * Address of the gRPC listener in agent cards, `host:port`. Default: the host of the card request, with
+   * `port`.
+   */
   readonly publicAddress?: string;
 }
 
-/** The gRPC side of a server. */
+/** The running gRPC listener of a server. */
 export interface GrpcServer {
   readonly port: number;
-  /** Takes no new calls; resolves when all have ended. */
+  /** Stops accepting calls. Resolves when all calls have ended. */
   drain(): Promise<void>;
-  /** Ends streams between two events; their clients subscribe again. */
+  /** Ends every stream between two events. Clients are expected to subscribe again. */
   closeStreams(): void;
-  /** Cuts what is left. */
+  /** Cancels all remaining calls. */
   forceShutdown(): void;
 }
 
-/** The HTTP side of the same server. */
+/** The HTTP listener of the same server. */
 interface HttpServerInfo {
   readonly host: string;
   readonly port: number;
   readonly heartbeatMs: number;
 }
 
-/** Listens for gRPC calls (A2A §10). The packages that gRPC takes are loaded only now. */
+/** Starts the gRPC listener (A2A §10). Loads the optional gRPC packages when it is called. */
 export async function startGrpcServer(
   context: RouterContext,
-  { port = 0, host: given, tls, publicAddress }: GrpcOptions,
-  beside: HttpServerInfo,
+  httpServer: HttpServerInfo,
+  { port = 0, host = httpServer.host, tls, publicAddress }: GrpcOptions,
 ): Promise<GrpcServer> {
-  const host = given ?? beside.host;
-  const carrier = await importGrpcModule();
-  const services = [carrier.GRPC_SERVICE_V1, carrier.GRPC_SERVICE_V0_3].filter(({ version }) =>
+  const grpcModule = await importGrpcModule();
+  const services = [grpcModule.GRPC_SERVICE_V1, grpcModule.GRPC_SERVICE_V0_3].filter(({ version }) =>
     context.versions.includes(version),
   );
-  const calls = new GrpcCallDispatcher(context, beside.port);
-  const listener = await carrier
+  const dispatcher = new GrpcCallDispatcher(context, httpServer.port);
+  const listener = await grpcModule
     .startGrpcListener({
       services,
       host,
       port,
       tls,
-      keepaliveMs: beside.heartbeatMs,
+      keepaliveMs: httpServer.heartbeatMs,
       maxRequestBytes: context.maxBodyBytes,
-      handleCall: (call) => calls.handleCall(call),
+      handleCall: (call) => dispatcher.handleCall(call),
     })
     .catch((cause: unknown) => {
       const why = cause instanceof Error ? cause.message : "unknown";
-      const where = carrier.formatHostPort(host, port);
-      throw new Error(`gRPC can not listen on ${where} (${why}); choose another port.`, { cause });
+      const address = grpcModule.formatHostPort(host, port);
+      throw new Error(`The gRPC listener failed to start on ${address} (${why}); choose another port.`, {
+        cause,
+      });
     });
   for (const agent of context.agents.values()) {
     const isFirst = agent === context.defaultAgent;
     agent.cardPublisher.setInterfaceProvider((origin, tenant) => {
-      const url = publicAddress ?? carrier.formatHostPort(getHostname(origin), listener.port);
+      const url = publicAddress ?? `${new URL(origin).hostname}:${listener.port}`;
       return services.flatMap(({ version }) =>
         buildGrpcInterfaces(version, url, isFirst ? tenant : formatAgentTenant(agent, tenant)),
       );
@@ -97,12 +103,15 @@ export async function startGrpcServer(
   return {
     port: listener.port,
     drain: () => listener.drain(),
-    closeStreams: () => calls.closeStreams(),
+    closeStreams: () => dispatcher.closeStreams(),
     forceShutdown: () => listener.forceShutdown(),
   };
 }
 
-/** How a card names a service; 0.3 has no tenants, so that nobody can be told there to name one. */
+/**
+ * Returns the gRPC interfaces of one version. A 0.3 interface cannot name a tenant, so it is omitted when one
+ * is required.
+ */
 function buildGrpcInterfaces(
   protocolVersion: ProtocolVersion,
   url: string,
@@ -113,13 +122,12 @@ function buildGrpcInterfaces(
   return protocolVersion === "0.3" ? [] : [{ ...common, tenant }];
 }
 
-/** What a request has as its tenant that means an agent, and a tenant of its own. */
+/**
+ * Returns the `tenant` value that addresses an agent over gRPC: its id, with the tenant appended if there is
+ * one.
+ */
 function formatAgentTenant({ id }: ServedAgent, tenant: string | undefined): string {
   return tenant ? `${id}/${tenant}` : id;
-}
-
-function getHostname(origin: string): string {
-  return new URL(origin).hostname.replace(/^\[|\]$/g, "");
 }
 
 async function importGrpcModule(): Promise<typeof import("../../grpc/index.ts")> {
@@ -127,7 +135,9 @@ async function importGrpcModule(): Promise<typeof import("../../grpc/index.ts")>
     return await import("../../grpc/index.ts");
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new Error("gRPC needs two packages more: npm install @grpc/grpc-js @bufbuild/protobuf", { cause });
+    throw new Error("gRPC requires two additional packages: npm install @grpc/grpc-js @bufbuild/protobuf", {
+      cause,
+    });
   }
 }
 
@@ -137,14 +147,14 @@ const PROTO_DIALECTS: Readonly<Record<ProtocolVersion, ProtoDialect>> = {
 };
 
 /**
- * The gRPC binding: one call, one operation. Under what name a caller reached it is not asked: no page in a browser can
- * make a call of gRPC.
+ * The gRPC binding, which performs one operation per call. gRPC calls need no check of the host name, because
+ * a web page in a browser cannot make gRPC calls.
  */
 class GrpcCallDispatcher {
   readonly #context: RouterContext;
   readonly #httpPort: number;
   readonly #openSubscriptions = new Set<Subscription>();
-  /** The bytes of events: written once for all readers of a version. */
+  /** Binary encodings of events. Each event is encoded once per version, for all subscribers. */
   readonly #encodedEvents: Readonly<Record<ProtocolVersion, WeakMap<LogEvent, Uint8Array>>> = {
     "1.0": new WeakMap(),
     "0.3": new WeakMap(),
@@ -159,7 +169,7 @@ class GrpcCallDispatcher {
     for (const subscription of this.#openSubscriptions) subscription.close();
   }
 
-  /** Never rejects. */
+  /** Handles a call. Never rejects: every error becomes a gRPC failure. */
   async handleCall(call: IncomingCall): Promise<GrpcResponse> {
     try {
       return await this.#executeCall(call);
@@ -178,17 +188,15 @@ class GrpcCallDispatcher {
       header: (name: string) => call.header(name),
       certificate: () => call.certificate(),
     };
-    const { authenticate } = this.#context;
-    const caller = authenticate ? await authenticateCaller(request, authenticate) : ANONYMOUS_CALLER;
+    const caller = await authenticateCaller(request, this.#context.authenticate);
     const version = negotiateCallVersion(call);
     const dialect = PROTO_DIALECTS[service.version];
     const { agent, params } = this.#resolveAgent(decodeRequest(call));
-    const outcome = await handleOperation({ request, agent, caller }, method.operation, {
+    const { headers = {}, ...outcome } = await handleOperation({ request, agent, caller }, method.operation, {
       codec: dialect,
       version,
       params,
     });
-    const headers = buildExtensionHeaders(outcome.activatedExtensions, version);
     if ("stream" in outcome) {
       const { stream } = outcome;
       return { headers, body: (sink) => void this.#writeEvents(stream, call, sink) };
@@ -199,24 +207,27 @@ class GrpcCallDispatcher {
     };
   }
 
-  /** Where HTTP is for who reached this server over gRPC. */
+  /** Returns the HTTP origin of this server, for a client that reached it over gRPC. */
   #resolveHttpOrigin(call: IncomingCall): string {
     const host = `http://${call.header("host") ?? ""}`;
     const { hostname } = new URL(URL.canParse(host) ? host : "http://127.0.0.1");
     return this.#context.publicUrl ?? `http://${hostname}:${this.#httpPort}`;
   }
 
-  /** The agent that is meant. A gRPC address has no path, so the tenant names any agent but the first, as its card says. */
+  /**
+   * Returns the agent of a request. A gRPC address has no path, so `tenant` selects any agent except the
+   * default one.
+   */
   #resolveAgent(params: JsonObject): { agent: ServedAgent; params: JsonObject } {
-    const { agents, defaultAgent: byDefault } = this.#context;
+    const { agents, defaultAgent } = this.#context;
     const [id = "", ...tenant] = typeof params["tenant"] === "string" ? params["tenant"].split("/") : [];
     const agent = agents.get(id);
-    if (agent && agent !== byDefault) return { agent, params: { ...params, tenant: tenant.join("/") } };
-    if (byDefault) return { agent: byDefault, params };
-    throw new A2AError("NOT_FOUND", "There is no agent here.");
+    if (agent && agent !== defaultAgent) return { agent, params: { ...params, tenant: tenant.join("/") } };
+    if (defaultAgent) return { agent: defaultAgent, params };
+    throw new A2AError("NOT_FOUND", "This server has no agent; check the address of the server.");
   }
 
-  /** Writes a subscription's events as fast as the client takes them. */
+  /** Writes the events of a subscription to a call, no faster than the client reads them. */
   async #writeEvents(
     subscription: Subscription,
     { service, method }: IncomingCall,
@@ -226,23 +237,23 @@ class GrpcCallDispatcher {
     sink.onClose(() => subscription.close());
     const dialect = PROTO_DIALECTS[service.version];
     const operation = method.operation as StreamingOperation;
-    const written = this.#encodedEvents[service.version];
+    const encodedEvents = this.#encodedEvents[service.version];
     try {
       for (;;) {
         const events = await subscription.next();
         if (!events) break;
-        let room: Promise<void> | undefined;
+        let drained: Promise<void> | undefined;
         for (const event of events) {
-          let binary = written.get(event);
+          let binary = encodedEvents.get(event);
           if (!binary)
-            written.set(
+            encodedEvents.set(
               event,
               (binary = method.response.encode(dialect.toResultMessage(operation, event.event))),
             );
-          room = sink.write(binary);
+          drained = sink.write(binary);
           if (dialect.isLastEvent?.(event, operation)) return sink.end();
         }
-        if (room) await room;
+        if (drained) await drained;
       }
       if (!subscription.isComplete) throw createStreamInterruptedError();
       sink.end();
@@ -255,14 +266,17 @@ class GrpcCallDispatcher {
   }
 
   #toFailure(where: string, error: unknown, version: ProtocolVersion): GrpcFailure {
-    const { reportError: told, specRevision: revision } = this.#context;
-    const refused = told(where, error);
-    const failure = version === "0.3" ? v0_3.toGrpcError(refused) : toGrpcError(refused, revision);
-    return { ...failure, headers: buildErrorHeaders(refused) };
+    const { reportError, specRevision } = this.#context;
+    const a2aError = reportError(where, error);
+    const failure = version === "0.3" ? v0_3.toGrpcError(a2aError) : toGrpcError(a2aError, specRevision);
+    return { ...failure, headers: buildErrorHeaders(a2aError) };
   }
 }
 
-/** The name of the service says the version; metadata may say it again, but nothing else (A2A §3.6.2). */
+/**
+ * Returns the version of a call, which its service name determines. Rejects metadata that names another one
+ * (A2A §3.6.2).
+ */
 function negotiateCallVersion(call: IncomingCall): ProtocolVersion {
   const { version } = call.service;
   return negotiateVersion({
@@ -274,13 +288,13 @@ function negotiateCallVersion(call: IncomingCall): ProtocolVersion {
   });
 }
 
-/** The request as ProtoJSON. */
-function decodeRequest({ method: { request }, requestBytes: binary }: IncomingCall): JsonObject {
+/** Decodes the request message of a call to ProtoJSON. */
+function decodeRequest({ method: { request }, requestBytes }: IncomingCall): JsonObject {
   try {
-    return request.decode(binary);
+    return request.decode(requestBytes);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : "unknown";
-    const text = `The request is no ${request.name} (${why}); encode it with the specification's a2a.proto.`;
+    const text = `The request is not a ${request.name} message (${why}); encode it with the a2a.proto of the specification.`;
     throw new A2AError("PARSE_ERROR", text, { cause });
   }
 }

@@ -8,12 +8,12 @@ import {
   type TestClient,
 } from "../server.fixture.ts";
 
-/** What the JSON-RPC binding must do, through whatever door. */
+/** Defines the tests of the JSON-RPC binding for one kind of endpoint. */
 export function defineJsonRpcContract(visit: TestClient): void {
   const { callJsonRpc: rpc, postJson: post, createTask: taskFrom } = visit;
 
   describe("JSON-RPC", () => {
-    it("answers with the request's id and the operation's result [C-01, C-02, C-03, C-04]", async () => {
+    it("returns the request's id and the operation's result [C-01, C-02, C-03, C-04]", async () => {
       const sent = await rpc("SendMessage", { message: buildMessage("echo hello") });
       expect(sent).toMatchObject({
         jsonrpc: "2.0",
@@ -37,7 +37,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
       });
     });
 
-    it("streams responses with the request's id, numbered [C-01, C-03, C-04, E4, G-01, G-02, G-05]", async () => {
+    it("streams numbered responses with the request's id [C-01, C-03, C-04, E4, G-01, G-02, G-05]", async () => {
       const body = {
         jsonrpc: "2.0",
         id: "s",
@@ -58,7 +58,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
       });
     });
 
-    it("refuses before the stream begins in plain JSON [C-12]", async () => {
+    it("returns errors before a stream starts as plain JSON [C-12]", async () => {
       const response = await post("/", {
         jsonrpc: "2.0",
         id: 1,
@@ -69,7 +69,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
       expect(((await response.json()) as RpcResponse).error?.code).toBe(-32001);
     });
 
-    it("says 200 to whatever it answers, and which fields are wrong [C-05, C-06, C-07]", async () => {
+    it("returns status 200 for JSON-RPC errors, and lists invalid fields [C-05, C-06, C-07]", async () => {
       const response = await post("/", {
         jsonrpc: "2.0",
         id: 1,
@@ -88,7 +88,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
       ]);
     });
 
-    it("takes only POST, at the agent's URL with and without a slash [C-07, C-13]", async () => {
+    it("accepts only POST, at the agent's URL with and without a slash [C-07, C-13]", async () => {
       const wrong = await visit.endpoint.send("/a2a/parrot");
       expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
       for (const path of ["/", "/a2a/parrot", "/a2a/parrot/"]) {
@@ -96,7 +96,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
       }
     });
 
-    it("takes JSON only, declared as such [C-11]", async () => {
+    it("accepts only bodies declared as JSON [C-11]", async () => {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks" });
       const code = async (type: string): Promise<number | undefined> => {
         const response = await visit.endpoint.send("/", {
@@ -114,7 +114,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
       expect(((await packed.json()) as RpcResponse).error?.code).toBe(-32005);
     });
 
-    it("needs the version, in the header or the query, whatever the case of its name [B-02, B-03, B-04, B-05, B-06, C-10]", async () => {
+    it("requires the version in the header or the query, in any letter case [B-02, B-03, B-04, B-05, B-06, C-10]", async () => {
       const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ListTasks" });
       const code = async (path: string, headers: Record<string, string>): Promise<number | undefined> => {
         const response = await visit.endpoint.send(path, {
@@ -128,7 +128,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
       expect(await code("/", { "a2a-version": "1.0.7" })).toBeUndefined();
       expect(await code("/?A2A-Version=1.0", {})).toBeUndefined();
       expect(await code("/", { "a2a-version": "1.1" })).toBe(-32009);
-      // No version is 0.3, which has no such method; and 1.0 has none of 0.3's.
+      // A request without a version is 0.3, which lacks this method. 1.0 lacks the methods of 0.3.
       expect(await code("/", {})).toBe(-32601);
       expect((await rpc("message/send")).error).toMatchObject({
         code: -32601,
@@ -136,7 +136,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
       });
     });
 
-    it("does not do what the card does not offer [A-31, F-13, H-01, H-02, H-03]", async () => {
+    it("rejects operations that the card does not offer [A-31, F-13, H-01, H-02, H-03]", async () => {
       const code = async (method: string, params: object, path = "/"): Promise<number | undefined> =>
         (await rpc(method, params, {}, path)).error?.code;
       expect(await code("GetExtendedAgentCard", {})).toBe(-32004);

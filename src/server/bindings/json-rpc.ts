@@ -1,4 +1,4 @@
-import { generateUuidV7 } from "../../engine/index.ts";
+import { generateUuidV7, type Caller } from "../../engine/index.ts";
 import { A2AError, isStreamingOperation, type OperationName } from "../../protocol/index.ts";
 import {
   decodeJsonRpcRequest,
@@ -14,79 +14,71 @@ import {
   type JsonRpcRequest,
   type ProtocolVersion,
 } from "../../wire/index.ts";
+import { authenticateCaller } from "../auth/authenticate-caller.ts";
+import { createJsonReply, type HttpReply, type HttpRequest } from "../http-exchange.ts";
+import { assertJsonContentType } from "../request-body.ts";
+import type { ServedAgent } from "../served-agent.ts";
+import { createEndCondition, EVENT_STREAM_HEADERS, type EventStreamEncoder } from "./event-stream.ts";
 import {
   buildCacheHeaders,
   handleOperation,
-  assertJsonContentType,
-  ensureMessageId,
   resolveErrorReplyVersion,
   buildErrorHeaders,
   resolveProtocolVersion,
-  type AuthenticatedRequest,
   type RequestHead,
   type BindingContext,
 } from "./request-pipeline.ts";
-import { createEndCondition, EVENT_STREAM_HEADERS, type EventStreamEncoder } from "./event-stream.ts";
-import { createJsonReply, type HttpReply } from "../http-exchange.ts";
-import { buildExtensionHeaders } from "../extensions.ts";
 
-/** The JSON-RPC binding (A2A §9): one POST, one operation. */
+/**
+ * Handles a request of the JSON-RPC binding (A2A §9). Each POST request performs one operation. The caller is
+ * authenticated before the body is read. Never rejects: every error becomes an error reply.
+ */
 export async function handleJsonRpc(
-  admitted: AuthenticatedRequest,
+  request: HttpRequest,
+  agent: ServedAgent,
   context: BindingContext,
 ): Promise<HttpReply> {
-  const { request } = admitted;
+  let caller: Caller | undefined;
   let id: JsonRpcId = null;
   let dialect: JsonRpcDialect | undefined;
-  let refuse: (id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect) => HttpReply =
-    createJsonRpcErrorReply;
+  let createErrorReply = createJsonRpcErrorReply;
   try {
+    caller = await authenticateCaller(request, context.authenticate);
     assertJsonContentType(request);
     const envelope = decodeJsonRpcRequest(await request.text(context.maxBodyBytes));
     id = envelope.id;
     const { method, params } = envelope;
     const version = resolveProtocolVersion(request, context, inferVersionFromMethod(method));
-    dialect = findEnabledSimpleDialect(admitted, context, version, envelope) ?? JSON_RPC_DIALECTS[version];
+    dialect = findEnabledSimpleDialect(agent, context, version, envelope) ?? JSON_RPC_DIALECTS[version];
     const operation = dialect.findOperation(method);
     if (!operation) throw createUnknownMethodError(method, version);
-    if (version === "0.3" && isStreamingOperation(operation)) refuse = createStreamErrorReply;
-    const outcome = await handleOperation(admitted, operation, {
-      codec: dialect,
-      version,
-      params: ensureMessageId(params, context),
-      serviceDefaults: dialect,
-    });
-    const headers = {
-      ...buildExtensionHeaders(outcome.activatedExtensions, version),
-      ...buildCacheHeaders(operation),
-    };
-    if ("stream" in outcome)
-      return context.eventStreams.createReply(
-        outcome.stream,
-        dialect.eventEncoder ?? createJsonRpcStreamEncoder(id, dialect, operation),
-        headers,
-      );
-    return createJsonReply(
-      200,
-      encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result)),
-      headers,
-    );
-  } catch (error) {
-    const known = dialect ?? resolveJsonRpcErrorDialect(request, context);
-    if (error instanceof JsonRpcRequestError) return createJsonRpcErrorReply(error.id, error.error, known);
-    return refuse(id, context.reportError("JSON-RPC", error), known);
+    if (version === "0.3" && isStreamingOperation(operation)) createErrorReply = createStreamErrorReply;
+
+    const { autoMessageId } = context;
+    const encoded = { codec: dialect, version, params, autoMessageId, serviceDefaults: dialect };
+    const outcome = await handleOperation({ request, agent, caller }, operation, encoded);
+    if ("stream" in outcome) {
+      const encoder = dialect.eventEncoder ?? createJsonRpcStreamEncoder(id, dialect, operation);
+      return context.eventStreams.createReply(outcome.stream, encoder, outcome.headers);
+    }
+    const body = encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result));
+    return createJsonReply(200, body, { ...outcome.headers, ...buildCacheHeaders(operation) });
+  } catch (thrown) {
+    dialect ??= resolveErrorDialect(request, context);
+    if (thrown instanceof JsonRpcRequestError)
+      return createJsonRpcErrorReply(thrown.id, thrown.error, dialect);
+    return createErrorReply(id, context.reportError(caller ? "JSON-RPC" : "authenticate", thrown), dialect);
   }
 }
 
-/** The versions by their numbers. */
 const JSON_RPC_DIALECTS: Readonly<Record<ProtocolVersion, JsonRpcDialect>> = {
   "1.0": v1.jsonRpcDialect,
   "0.3": v0_3.jsonRpcDialect,
 };
 
-/** The dialect of a request that 0.3 would not take, and the simple dialect does. */
+/** Returns the simple dialect for a request that 0.3 does not define and the simple dialect does. */
 function findEnabledSimpleDialect(
-  { agent }: AuthenticatedRequest,
+  agent: ServedAgent,
   context: BindingContext,
   version: ProtocolVersion,
   { method, params }: JsonRpcRequest,
@@ -99,8 +91,8 @@ function findEnabledSimpleDialect(
   });
 }
 
-/** The dialect in which a request is refused that has not been read. */
-export function resolveJsonRpcErrorDialect(request: RequestHead, context: BindingContext): JsonRpcDialect {
+/** Returns the dialect of an error reply to a request that could not be parsed. */
+function resolveErrorDialect(request: RequestHead, context: BindingContext): JsonRpcDialect {
   return JSON_RPC_DIALECTS[resolveErrorReplyVersion(request, context, undefined)];
 }
 
@@ -109,14 +101,11 @@ function inferVersionFromMethod(method: string): ProtocolVersion | undefined {
 }
 
 /**
- * An error as JSON-RPC. HTTP says 200 to whatever is an answer of JSON-RPC; only what concerns the carrier itself
- * (who may ask, how large, how often) has a status of its own, for the proxies on the way.
+ * Returns a JSON-RPC error reply. The HTTP status of a JSON-RPC error is 200, except for errors of
+ * authentication, size, and load. Errors of authentication, size, and load have an HTTP error status, so that
+ * proxies recognize them.
  */
-export function createJsonRpcErrorReply(
-  id: JsonRpcId,
-  error: A2AError,
-  dialect: Pick<JsonRpcDialect, "encodeError">,
-): HttpReply {
+function createJsonRpcErrorReply(id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect): HttpReply {
   return createJsonReply(
     REASONS_WITH_HTTP_STATUS.has(error.reason) ? getErrorStatus(error.reason, "1.0.1").http : 200,
     dialect.encodeError(id, error),
@@ -125,8 +114,8 @@ export function createJsonRpcErrorReply(
 }
 
 /**
- * An error in place of a stream, as servers of 0.3 send it: an event. Its clients take nothing but a stream for the
- * answer of a method that streams.
+ * Returns an event stream with an error as its only event. A 0.3 client accepts only a stream as the reply to
+ * a streaming method.
  */
 function createStreamErrorReply(id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect): HttpReply {
   if (REASONS_WITH_HTTP_STATUS.has(error.reason)) return createJsonRpcErrorReply(id, error, dialect);
@@ -146,13 +135,13 @@ function createUnknownMethodError(method: string, version: ProtocolVersion): A2A
   const other = version === "1.0" ? "0.3" : "1.0";
   const example = version === "1.0" ? `"SendMessage" (A2A §9.4)` : `"message/send"`;
   const hint = JSON_RPC_DIALECTS[other].findOperation(method)
-    ? `it is of A2A ${other}, so send "A2A-Version: ${other}"`
-    : `the names are like ${example}`;
-  const text = `There is no method ${JSON.stringify(method.slice(0, 80))} in A2A ${version}; ${hint}.`;
+    ? `it belongs to A2A ${other}, so send "A2A-Version: ${other}"`
+    : `use a method name such as ${example}`;
+  const text = `A2A ${version} has no method ${JSON.stringify(method.slice(0, 80))}; ${hint}.`;
   return new A2AError("METHOD_NOT_FOUND", text);
 }
 
-/** Events as JSON-RPC responses to the request that opened the stream (A2A §9.4.2). */
+/** Returns an encoder that writes each event as a JSON-RPC response to the streaming request (A2A §9.4.2). */
 function createJsonRpcStreamEncoder(
   id: JsonRpcId,
   dialect: JsonRpcDialect,

@@ -3,7 +3,7 @@ import * as grpc from "@grpc/grpc-js";
 import { GRPC_SERVICE_V1 } from "../../grpc/index.ts";
 import type { JsonObject, OperationName } from "../../protocol/index.ts";
 
-/** How a call ended, as anybody with gRPC sees it: the details are read by the official SDK. */
+/** The status of a call. The official SDK decodes its error details. */
 export interface GrpcCallResult {
   readonly code: string;
   readonly message: string;
@@ -12,7 +12,7 @@ export interface GrpcCallResult {
   readonly detailTypes: readonly string[];
 }
 
-/** Calls of 1.0 with nothing of our client in between: JSON in, JSON out. */
+/** A gRPC client for A2A 1.0 that sends and returns JSON, and does not use the client of this library. */
 export class RawGrpcClient {
   readonly #client: grpc.Client;
 
@@ -24,7 +24,7 @@ export class RawGrpcClient {
     this.#client.close();
   }
 
-  /** The answer, or how it failed. `request`: JSON, or bytes as they are. */
+  /** Makes a unary call with a JSON request or raw bytes. Resolves with the response or the failed status. */
   callUnary(
     operation: OperationName,
     request: object | Uint8Array,
@@ -69,7 +69,7 @@ export class RawGrpcClient {
   }
 }
 
-/** All events of a stream, and how it ended if it failed. */
+/** Reads all events of a stream, and the status if it failed. */
 export async function readStream(
   stream: AsyncIterable<unknown>,
 ): Promise<{ events: JsonObject[]; ended?: GrpcCallResult }> {

@@ -8,12 +8,12 @@ import {
   type TestClient,
 } from "../server.fixture.ts";
 
-/** What the HTTP+JSON binding must do, through whatever door. */
+/** Defines the tests of the HTTP+JSON binding for one kind of endpoint. */
 export function defineRestContract(visit: TestClient): void {
   const { callJsonRpc: rpc, postJson: post, createTask: taskFrom } = visit;
 
   describe("HTTP+JSON", () => {
-    it("answers every route of the specification [D-01, D-02, D-07, D-08]", async () => {
+    it("serves every route of the specification [D-01, D-02, D-07, D-08]", async () => {
       const sent = await post("/message:send", { message: buildMessage("echo hello") });
       expect([sent.status, sent.headers.get("content-type")]).toEqual([200, "application/a2a+json"]);
       const { task } = (await sent.json()) as { task: Task };
@@ -32,14 +32,14 @@ export function defineRestContract(visit: TestClient): void {
       expect(await canceled.json()).toMatchObject({ status: { state: "TASK_STATE_CANCELED" } });
     });
 
-    it("speaks plain JSON to those who ask for it [D-01]", async () => {
+    it("returns plain JSON when the client accepts only that [D-01]", async () => {
       const response = await visit.endpoint.send("/tasks", {
         headers: { ...V1_HEADERS, accept: "application/json" },
       });
       expect(response.headers.get("content-type")).toBe("application/json");
     });
 
-    it("streams bare events, and subscribes by POST and GET [D-06, F-50, F-52]", async () => {
+    it("streams plain events, and subscribes with POST and GET [D-06, F-50, F-52]", async () => {
       const events = await readServerSentEvents(
         await post("/message:stream", { message: buildMessage("chunks 2") }),
       );
@@ -62,7 +62,7 @@ export function defineRestContract(visit: TestClient): void {
       }
     });
 
-    it("resumes behind Last-Event-ID, and refuses one that is none [E4]", async () => {
+    it("resumes after Last-Event-ID, and rejects an invalid one [E4]", async () => {
       const events = await readServerSentEvents(
         await post("/message:stream", { message: buildMessage("chunks 2") }),
       );
@@ -78,8 +78,8 @@ export function defineRestContract(visit: TestClient): void {
       expect(JSON.stringify(await refused.json())).toContain(`"field":"Last-Event-ID"`);
     });
 
-    it("refuses as google.rpc.Status, with the status of the error [1.L, D-03, D-04, D-05, D-09]", async () => {
-      const told = async (path: string, init: RequestInit = {}): Promise<unknown> => {
+    it("returns errors as google.rpc.Status, with the status of the error [1.L, D-03, D-04, D-05, D-09]", async () => {
+      const fetchError = async (path: string, init: RequestInit = {}): Promise<unknown> => {
         const response = await visit.endpoint.send(path, { headers: V1_JSON_HEADERS, ...init });
         const { error } = (await response.json()) as {
           error: { code: number; status: string; details: { reason?: string }[] };
@@ -88,28 +88,32 @@ export function defineRestContract(visit: TestClient): void {
         return [error.code, error.status, error.details[0]?.reason];
       };
       const done = await taskFrom("echo x");
-      expect(await told("/tasks/nope")).toEqual([404, "NOT_FOUND", "TASK_NOT_FOUND"]);
-      expect(await told(`/tasks/${done.id}:cancel`, { method: "POST" })).toEqual([
+      expect(await fetchError("/tasks/nope")).toEqual([404, "NOT_FOUND", "TASK_NOT_FOUND"]);
+      expect(await fetchError(`/tasks/${done.id}:cancel`, { method: "POST" })).toEqual([
         400,
         "FAILED_PRECONDITION",
         "TASK_NOT_CANCELABLE",
       ]);
-      expect(await told(`/tasks/${done.id}:subscribe`)).toEqual([
+      expect(await fetchError(`/tasks/${done.id}:subscribe`)).toEqual([
         400,
         "FAILED_PRECONDITION",
         "UNSUPPORTED_OPERATION",
       ]);
-      expect((await told("/tasks?pageSize=1000")) as unknown[]).toEqual([400, "INVALID_ARGUMENT", undefined]);
-      expect(((await told("/no/such/route")) as unknown[])[0]).toBe(404);
-      expect(((await told(`/tasks/${done.id}:explode`, { method: "POST" })) as unknown[])[0]).toBe(404);
+      expect((await fetchError("/tasks?pageSize=1000")) as unknown[]).toEqual([
+        400,
+        "INVALID_ARGUMENT",
+        undefined,
+      ]);
+      expect(((await fetchError("/no/such/route")) as unknown[])[0]).toBe(404);
+      expect(((await fetchError(`/tasks/${done.id}:explode`, { method: "POST" })) as unknown[])[0]).toBe(404);
       const wrong = await visit.endpoint.send("/message:send", { headers: V1_HEADERS });
       expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "POST"]);
-      expect(((await told("/a2a/silent/tasks/x/pushNotificationConfigs")) as unknown[])[2]).toBe(
+      expect(((await fetchError("/a2a/silent/tasks/x/pushNotificationConfigs")) as unknown[])[2]).toBe(
         "PUSH_NOTIFICATION_NOT_SUPPORTED",
       );
     });
 
-    it("needs the version [B-04, B-05]", async () => {
+    it("requires the version [B-04, B-05]", async () => {
       const unversioned = await visit.endpoint.send("/tasks");
       expect(unversioned.status).toBe(404);
       expect(await unversioned.text()).toContain(`send \\"A2A-Version: 1.0\\"`);

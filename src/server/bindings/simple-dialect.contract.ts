@@ -10,7 +10,7 @@ interface NamedEvent {
   data: Record<string, unknown>;
 }
 
-/** Named server-sent events of a body that ends. */
+/** Reads a complete stream and returns its named server-sent events. */
 async function readNamedEvents(response: Response): Promise<NamedEvent[]> {
   const frames = (await response.text()).split("\n\n").filter((frame) => frame.includes("data: "));
   return frames.map((frame) => {
@@ -23,7 +23,7 @@ async function readNamedEvents(response: Response): Promise<NamedEvent[]> {
   });
 }
 
-/** What the simple dialect must do, through whatever door. */
+/** Defines the tests of the simple dialect for one kind of endpoint. */
 export function defineSimpleDialectContract(visit: TestClient, open: TestEndpointFactory): void {
   interface SimpleRpcResponse {
     id: unknown;
@@ -42,8 +42,8 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       headers: { ...JSON_HEADERS, ...headers },
       body: JSON.stringify({ jsonrpc: "2.0", id: "req_1", method, params }),
     });
-  const rpc = async (...given: Parameters<typeof post>): Promise<SimpleRpcResponse> =>
-    (await (await post(...given)).json()) as SimpleRpcResponse;
+  const rpc = async (...args: Parameters<typeof post>): Promise<SimpleRpcResponse> =>
+    (await (await post(...args)).json()) as SimpleRpcResponse;
   const create = async (query: string): Promise<string> =>
     (await rpc("tasks/create", { skill: "repeat", input: { query } })).result.taskId;
   const events = (taskId: string, headers: Record<string, string> = {}, method = "GET"): Promise<Response> =>
@@ -51,7 +51,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
   const say = (text: string): object => ({ role: "user", parts: [{ kind: "text", text }] });
 
   describe("the simple dialect", () => {
-    it("creates a task, at once, and shows it with its skill, its input and what came of it", async () => {
+    it("creates a task at once, and returns it with its skill, input, and output", async () => {
       const input = { query: "echo hello", depth: "deep" };
       const { id, result } = await rpc("tasks/create", { skill: "web_research", input });
       expect(id).toBe("req_1");
@@ -70,11 +70,11 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       expect(Number.isNaN(Date.parse(String(seen.result["updatedAt"])))).toBe(false);
     });
 
-    it("answers the creation of a task while its agent is at work", async () => {
+    it("returns a created task while its agent is running", async () => {
       const taskId = await create("wait");
       const { result } = await rpc("tasks/get", { taskId });
       expect(["pending", "running"]).toContain(result.status);
-      // 0.3 knows the same task, and can cancel it.
+      // The same task is available over 0.3, which can cancel it.
       const canceled = await rpc("tasks/cancel", { id: taskId });
       expect(canceled.result).toMatchObject({ id: taskId });
       expect((await rpc("tasks/get", { taskId })).result.status).toBe("cancelled");
@@ -84,7 +84,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       });
     });
 
-    it("tells a task's events from the first to the last, to whoever comes late too", async () => {
+    it("streams all events of a task, also to late subscribers", async () => {
       const taskId = await create("chunks 3");
       const response = await events(taskId);
       expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -107,13 +107,16 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       expect(await readNamedEvents(await events(taskId, { "last-event-id": String(last) }))).toEqual([]);
     });
 
-    it("tells a failure as an error", async () => {
-      const told = await readNamedEvents(await events(await create("throw")));
-      expect(told.at(-1)).toMatchObject({ name: "error", data: { type: "error", status: "failed" } });
-      expect(JSON.stringify(told)).not.toContain("secret");
+    it("returns a failure as an error", async () => {
+      const streamedEvents = await readNamedEvents(await events(await create("throw")));
+      expect(streamedEvents.at(-1)).toMatchObject({
+        name: "error",
+        data: { type: "error", status: "failed" },
+      });
+      expect(JSON.stringify(streamedEvents)).not.toContain("secret");
     });
 
-    it("sends a message that has no id, and answers the task", async () => {
+    it("accepts a message without an id, and returns the task", async () => {
       const sent = await rpc("message/send", {
         message: say("echo hi"),
         messageId: "msg_123",
@@ -128,14 +131,14 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       expect(sent.result).not.toHaveProperty("skill");
     });
 
-    it("goes on with a task that waits for input", async () => {
-      const asked = await rpc("message/send", { message: say("ask") });
-      expect(asked.result).toMatchObject({
+    it("continues a task that waits for input", async () => {
+      const question = await rpc("message/send", { message: say("ask") });
+      expect(question.result).toMatchObject({
         status: "running",
         waitingFor: "input",
         message: { role: "agent", parts: [{ kind: "text", text: "what?" }] },
       });
-      const { taskId } = asked.result;
+      const { taskId } = question.result;
       const answered = await rpc("message/send", { message: say("echo that"), taskId });
       expect(answered.result).toMatchObject({ taskId, status: "completed" });
     });
@@ -147,19 +150,19 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
         { accept: "text/event-stream" },
       );
       expect(response.headers.get("content-type")).toBe("text/event-stream");
-      const told = await readNamedEvents(response);
-      expect(told.map(({ name }) => name).filter((name) => name !== "artifact")).toEqual(["done"]);
-      expect(told[0]).toMatchObject({
+      const streamedEvents = await readNamedEvents(response);
+      expect(streamedEvents.map(({ name }) => name).filter((name) => name !== "artifact")).toEqual(["done"]);
+      expect(streamedEvents[0]).toMatchObject({
         name: "artifact",
         data: { artifactId: "a", parts: [{ kind: "text" }] },
       });
-      expect(told.at(-1)?.data).toMatchObject({ status: "completed" });
-      const asked = await readNamedEvents(await post("message/stream", { message: say("ask") }));
-      expect(asked.map(({ name }) => name)).toEqual(["message", "done"]);
-      expect(asked[0]?.data).toMatchObject({ role: "agent", parts: [{ kind: "text", text: "what?" }] });
+      expect(streamedEvents.at(-1)?.data).toMatchObject({ status: "completed" });
+      const question = await readNamedEvents(await post("message/stream", { message: say("ask") }));
+      expect(question.map(({ name }) => name)).toEqual(["message", "done"]);
+      expect(question[0]?.data).toMatchObject({ role: "agent", parts: [{ kind: "text", text: "what?" }] });
     });
 
-    it("refuses with the guide's code for a task that is not there, and by path what is wrong", async () => {
+    it("rejects an unknown task with the code of the guide, and lists violations by path", async () => {
       const code = async (method: string, params: object): Promise<unknown> => {
         const response = await post(method, params);
         expect(response.headers.get("content-type")).toBe("application/json");
@@ -177,13 +180,13 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET"]);
     });
 
-    it("keeps a task from everybody else [E13]", async () => {
+    it("hides a task from other callers [E13]", async () => {
       const taskId = await create("echo x");
       const path = "/a2a/silent";
       expect((await rpc("tasks/get", { taskId }, {}, path)).error?.code).toBe(-32004);
     });
 
-    it("is for requests that 0.3 does not take, and never for those of 1.0", async () => {
+    it("applies to requests that 0.3 does not define, and never to 1.0 requests", async () => {
       const { task } =
         (await visit.callJsonRpc("SendMessage", { message: buildMessage("echo x") })).result ?? {};
       const taskId = task?.id ?? "";
@@ -200,7 +203,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       ]);
     });
 
-    it("gives a task also of an agent that answers without one", async () => {
+    it("returns a task also for an agent that responds with a message", async () => {
       const greeter: Agent = {
         ...parrot,
         respondsWith: "either",
@@ -208,9 +211,9 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
           yield { message: { parts: [{ text: "hello" }] } };
         },
       };
-      const { endpoint: door } = await open({ greeter }, { store: "memory" });
+      const { endpoint } = await open({ greeter }, { store: "memory" });
       const ask = async (method: string, params: object): Promise<Response> =>
-        door.send("/a2a/greeter", {
+        endpoint.send("/a2a/greeter", {
           method: "POST",
           headers: JSON_HEADERS,
           body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
@@ -218,10 +221,10 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       const created = (await (
         await ask("tasks/create", { skill: "s", input: {} })
       ).json()) as SimpleRpcResponse;
-      const told = await readNamedEvents(
-        await door.send(`/a2a/greeter/tasks/${created.result.taskId}/events`),
+      const streamedEvents = await readNamedEvents(
+        await endpoint.send(`/a2a/greeter/tasks/${created.result.taskId}/events`),
       );
-      expect(told).toMatchObject([
+      expect(streamedEvents).toMatchObject([
         { name: "message", data: { role: "agent", parts: [{ kind: "text", text: "hello" }] } },
         { name: "done", data: { status: "completed" } },
       ]);
@@ -229,10 +232,10 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       expect(sent.result).toMatchObject({ role: "agent", parts: [{ kind: "text", text: "hello" }] });
       const streamed = await readNamedEvents(await ask("message/stream", { message: say("hi") }));
       expect(streamed.map(({ name }) => name)).toEqual(["message", "done"]);
-      await door.close();
+      await endpoint.close();
     });
 
-    it("asks the root for the card of any agent", async () => {
+    it("serves the card of any agent at the root", async () => {
       const name = async (query: string): Promise<unknown> => {
         const response = await visit.endpoint.send(`/.well-known/agent-card.json${query}`);
         return response.ok ? ((await response.json()) as { name: string }).name : response.status;
@@ -243,21 +246,18 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       expect(await name("?other=silent")).toBe("parrot");
     });
 
-    it("is not served where it is turned off", async () => {
-      const { endpoint: door } = await open(
-        { parrot, silent: parrot },
-        { store: "memory", simpleDialect: false },
-      );
+    it("can be disabled", async () => {
+      const { endpoint } = await open({ parrot, silent: parrot }, { store: "memory", simpleDialect: false });
       const body = JSON.stringify({
         jsonrpc: "2.0",
         id: 1,
         method: "tasks/create",
         params: { skill: "s", input: {} },
       });
-      const refused = await door.send("/", { method: "POST", headers: JSON_HEADERS, body });
+      const refused = await endpoint.send("/", { method: "POST", headers: JSON_HEADERS, body });
       expect(((await refused.json()) as SimpleRpcResponse).error?.code).toBe(-32601);
-      expect((await door.send("/tasks/nope/events")).status).toBe(404);
-      await door.close();
+      expect((await endpoint.send("/tasks/nope/events")).status).toBe(404);
+      await endpoint.close();
     });
   });
 }

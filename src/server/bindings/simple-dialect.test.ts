@@ -6,7 +6,7 @@ import { createServer, type Server } from "../index.ts";
 const ADA_TOKEN = "token-of-ada-0123456789";
 const BOB_TOKEN = "token-of-bob-0123456789";
 
-/** The ways in which the simple dialect names a task. */
+/** Requests of the simple dialect that name a task. */
 const TASK_REQUESTS = {
   "tasks/get": (taskId: string) => ({ method: "tasks/get", params: { taskId } }),
   "message/send": (taskId: string) => ({ method: "message/send", params: { ...messageParams, taskId } }),
@@ -45,21 +45,21 @@ describe("the simple dialect, with several callers", () => {
     return ((await response.json()) as { result: { taskId: string } }).result.taskId;
   };
 
-  it.each(Object.entries(TASK_REQUESTS))("%s tells nobody of somebody else's task [E13]", async (_, way) => {
+  it.each(Object.entries(TASK_REQUESTS))("%s does not reveal another caller's task [E13]", async (_, way) => {
     const taskId = await create();
     const unknown = taskId.replace(/.{4}$/, "0000");
-    const told = async (id: string): Promise<unknown> => {
+    const fetchReplies = async (id: string): Promise<unknown> => {
       const response = await ask(way(id), BOB_TOKEN);
       const { date: _date, ...headers } = Object.fromEntries(response.headers);
       return { status: response.status, headers, body: (await response.text()).replaceAll(id, "the task") };
     };
-    expect(await told(taskId)).toEqual(await told(unknown));
+    expect(await fetchReplies(taskId)).toEqual(await fetchReplies(unknown));
     const own = await ask(way(taskId), ADA_TOKEN);
     expect(own.status).toBe(200);
     await own.body?.cancel();
   });
 
-  it("lets nobody in without credentials [M-01, M-11]", async () => {
+  it("requires credentials [M-01, M-11]", async () => {
     for (const way of Object.values(TASK_REQUESTS)) {
       const refused = await ask(way("t"));
       expect([refused.status, refused.headers.has("www-authenticate")]).toEqual([401, true]);

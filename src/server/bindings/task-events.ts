@@ -1,5 +1,6 @@
-import { A2AError } from "../../protocol/index.ts";
 import { getErrorStatus, simpleDialect } from "../../wire/index.ts";
+import { createJsonReply, type HttpReply, type HttpRequest } from "../http-exchange.ts";
+import { assertMethod } from "./method-not-allowed.ts";
 import {
   handleOperation,
   buildErrorHeaders,
@@ -7,12 +8,10 @@ import {
   type AuthenticatedRequest,
   type BindingContext,
 } from "./request-pipeline.ts";
-import { createJsonReply, type HttpReply, type HttpRequest } from "../http-exchange.ts";
-import { buildExtensionHeaders } from "../extensions.ts";
 
 /**
- * The one path that the simple dialect has below an agent's URL: `/tasks/{taskId}/events`. Undefined for any other, and for a
- * request of a version that has no such path.
+ * Returns the task id of `/tasks/{taskId}/events`, the only REST path of the simple dialect. Returns
+ * `undefined` for other paths, and for requests that are not A2A 0.3.
  */
 export function matchTaskEventsPath(
   request: HttpRequest,
@@ -24,39 +23,35 @@ export function matchTaskEventsPath(
   try {
     return resolveProtocolVersion(request, context, undefined) === "0.3" ? decodeURIComponent(id) : undefined;
   } catch {
-    // A version that is not served, or no text: the refusals of the HTTP+JSON binding say so.
+    // For an unsupported version or an invalid encoding, the HTTP+JSON binding returns the error.
     return undefined;
   }
 }
 
 /**
- * All that has happened to a task and all that will, or what is behind `Last-Event-ID`. From the beginning, because whoever
- * comes from `tasks/create` comes too late for the first events.
+ * Streams all past and future events of a task, or the events after `Last-Event-ID`. The stream starts with
+ * the first event because a client subscribes only after `tasks/create` has returned, when the first events
+ * have passed.
  */
 export async function handleTaskEvents(
-  admitted: AuthenticatedRequest,
+  authenticated: AuthenticatedRequest,
   context: BindingContext,
   taskId: string,
 ): Promise<HttpReply> {
-  const { request } = admitted;
   try {
-    if (request.method !== "GET") {
-      const text = `${request.path} does not take ${request.method}; use GET.`;
-      throw new A2AError("METHOD_NOT_ALLOWED", text);
-    }
-    const outcome = await handleOperation(admitted, "SubscribeToTask", {
+    assertMethod(authenticated.request, ["GET"]);
+    const outcome = await handleOperation(authenticated, "SubscribeToTask", {
       codec: simpleDialect.taskEventCodec,
       version: "0.3",
       params: { taskId },
       serviceDefaults: { resumeAfterSeq: 0 },
     });
-    if (!("stream" in outcome)) throw new Error("a subscription was answered without a stream");
-    const headers = buildExtensionHeaders(outcome.activatedExtensions, "0.3");
-    return context.eventStreams.createReply(outcome.stream, simpleDialect.taskEventCodec, headers);
+    if (!("stream" in outcome)) throw new Error("SubscribeToTask returned no stream");
+    return context.eventStreams.createReply(outcome.stream, simpleDialect.taskEventCodec, outcome.headers);
   } catch (thrown) {
     const error = context.reportError("task events", thrown);
     const { http } = getErrorStatus(error.reason, context.specRevision);
-    const headers = { ...buildErrorHeaders(error), ...(http === 405 ? { allow: "GET" } : {}) };
-    return createJsonReply(http, JSON.stringify({ error: simpleDialect.toSimpleError(error) }), headers);
+    const body = JSON.stringify({ error: simpleDialect.toSimpleError(error) });
+    return createJsonReply(http, body, buildErrorHeaders(error));
   }
 }

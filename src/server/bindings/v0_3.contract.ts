@@ -10,7 +10,7 @@ import {
 
 const JSON_HEADERS = { "content-type": "application/json" };
 
-/** What A2A 0.3 must do, through whatever door: the same agents, in the words of older clients. */
+/** Defines the tests of A2A 0.3 for one kind of endpoint. */
 export function defineV03Contract(visit: TestClient, open: TestEndpointFactory): void {
   let count = 0;
   const say = (text: string, more: object = {}): object => ({
@@ -24,9 +24,9 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     path: string,
     body: unknown,
     headers: Record<string, string> = {},
-    door: TestEndpoint = visit.endpoint,
+    endpoint: TestEndpoint = visit.endpoint,
   ): Promise<Response> =>
-    door.send(path, {
+    endpoint.send(path, {
       method: "POST",
       headers: { ...JSON_HEADERS, ...headers },
       body: JSON.stringify(body),
@@ -42,7 +42,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     };
 
   describe("A2A 0.3 over JSON-RPC", () => {
-    it("answers with bare tasks of a kind [V-01, V-02, V-05, A-07, B-05, B-06]", async () => {
+    it("returns plain tasks with a kind [V-01, V-02, V-05, A-07, B-05, B-06]", async () => {
       const { result } = await rpc("message/send", { message: say("echo hello") });
       expect(result).toMatchObject({
         kind: "task",
@@ -59,7 +59,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       });
     });
 
-    it("streams bare events, the last one final [V-03, V-04, V-18]", async () => {
+    it("streams plain events, the last one with final [V-03, V-04, V-18]", async () => {
       const events = await readServerSentEvents(await call("message/stream", { message: say("chunks 2") }));
       const results = events.map(({ data }) => (data as RpcResponse).result);
       expect(results.map((result) => [result?.["kind"], result?.["final"]])).toEqual([
@@ -70,9 +70,11 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       ]);
     });
 
-    it("ends a stream where the agent asks, and goes on with the answer to it [V-04]", async () => {
-      const asked = await readServerSentEvents(await call("message/stream", { message: say("ask") }));
-      const [last] = asked.map(({ data }) => (data as RpcResponse).result).slice(-1);
+    it("ends a stream when the agent asks, and continues with the next message [V-04]", async () => {
+      const questionEvents = await readServerSentEvents(
+        await call("message/stream", { message: say("ask") }),
+      );
+      const [last] = questionEvents.map(({ data }) => (data as RpcResponse).result).slice(-1);
       expect(last).toMatchObject({ status: { state: "input-required" }, final: true });
       const followed = await readServerSentEvents(
         await call("message/stream", { message: say("echo yes", { taskId: last?.["taskId"] }) }),
@@ -82,7 +84,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       expect(results.at(-1)).toMatchObject({ status: { state: "completed" }, final: true });
     });
 
-    it("takes the context from the task that a message goes on with, whatever the message says", async () => {
+    it("uses the context of the task, whatever context the message names", async () => {
       const { id, contextId } = await taskFrom("ask");
       const sent = await rpc("message/send", {
         message: say("echo yes", { taskId: id, contextId: "other" }),
@@ -90,7 +92,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       expect(sent.result).toMatchObject({ id, contextId, status: { state: "completed" } });
     });
 
-    it("answers a resubscription to a task at rest with the task alone [V-12]", async () => {
+    it("returns only the task for a resubscription to an inactive task [V-12]", async () => {
       for (const text of ["echo x", "ask"]) {
         const { id } = await taskFrom(text);
         const events = await readServerSentEvents(await call("tasks/resubscribe", { id }));
@@ -98,7 +100,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       }
     });
 
-    it("refuses a stream by an event, for clients that take nothing else there [V-18]", async () => {
+    it("returns a streaming error as an event [V-18]", async () => {
       for (const [method, params, code] of [
         ["tasks/resubscribe", { id: "nope" }, -32001],
         ["message/stream", { message: {} }, -32602],
@@ -109,7 +111,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       }
     });
 
-    it("refuses with its own codes [V-11, V-25, V-26]", async () => {
+    it("returns its own error codes [V-11, V-25, V-26]", async () => {
       const code = async (method: string, params: object): Promise<number | undefined> =>
         (await rpc(method, params)).error?.code;
       expect(await code("tasks/get", { id: "nope" })).toBe(-32001);
@@ -121,10 +123,10 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     });
   });
 
-  it("keeps push configurations in the shapes of 0.3, over both bindings [V-10, V-13, V-23]", async () => {
-    const { endpoint: door } = await open({ parrot }, { store: "memory", push: { allowPrivate: true } });
+  it("stores push configurations in the 0.3 format, over both bindings [V-10, V-13, V-23]", async () => {
+    const { endpoint } = await open({ parrot }, { store: "memory", push: { allowPrivate: true } });
     const ask = async (method: string, params: object): Promise<unknown> =>
-      (await send("/", { jsonrpc: "2.0", id: 1, method, params }, {}, door)).json();
+      (await send("/", { jsonrpc: "2.0", id: 1, method, params }, {}, endpoint)).json();
     const { result: task } = (await ask("message/send", { message: say("ask") })) as {
       result: { id: string };
     };
@@ -137,49 +139,49 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     const url = "http://127.0.0.1:9/hook";
     const first = { id: "one", url, token: "t", authentication: { schemes: ["Bearer"] } };
     const set = await ask("tasks/pushNotificationConfig/set", { taskId: id, pushNotificationConfig: first });
-    const told = { taskId: id, pushNotificationConfig: first };
-    expect(set).toMatchObject({ result: told });
+    const storedConfig = { taskId: id, pushNotificationConfig: first };
+    expect(set).toMatchObject({ result: storedConfig });
 
     const config = { pushNotificationConfig: { id: "two", url } };
     const path = `/v1/tasks/${id}/pushNotificationConfigs`;
-    const made = await send(path, { parent: `tasks/${id}`, configId: "two", config }, {}, door);
+    const made = await send(path, { parent: `tasks/${id}`, configId: "two", config }, {}, endpoint);
     const second = { name: `tasks/${id}/pushNotificationConfigs/two`, ...config };
     expect(await made.json()).toEqual(second);
-    expect(await (await door.send(`${path}/two`)).json()).toEqual(second);
-    expect(await (await door.send(path)).json()).toMatchObject({ configs: [{}, second] });
+    expect(await (await endpoint.send(`${path}/two`)).json()).toEqual(second);
+    expect(await (await endpoint.send(path)).json()).toMatchObject({ configs: [{}, second] });
 
-    expect(await named("get", "one")).toMatchObject({ result: told });
-    expect(await named("get")).toMatchObject({ result: told });
+    expect(await named("get", "one")).toMatchObject({ result: storedConfig });
+    expect(await named("get")).toMatchObject({ result: storedConfig });
     const other = { taskId: id, pushNotificationConfig: { id: "two", url } };
-    expect(await named("list")).toMatchObject({ result: [told, other] });
+    expect(await named("list")).toMatchObject({ result: [storedConfig, other] });
     expect(await named("delete", "one")).toMatchObject({ result: null });
-    expect((await door.send(`${path}/two`, { method: "DELETE" })).status).toBe(200);
+    expect((await endpoint.send(`${path}/two`, { method: "DELETE" })).status).toBe(200);
     expect(await named("list")).toMatchObject({ result: [] });
     expect(await named("get")).toMatchObject({ error: { code: -32001 } });
-    await door.close();
+    await endpoint.close();
   });
 
-  it("is told from 1.0 by the shape of a request, where that is allowed [B-07]", async () => {
-    const { endpoint: door } = await open({ parrot }, { store: "memory", missingVersionPolicy: "infer" });
+  it("is inferred from the form of a request when configured [B-07]", async () => {
+    const { endpoint } = await open({ parrot }, { store: "memory", missingVersionPolicy: "infer" });
     const call = async (method: string, message: object): Promise<unknown> =>
-      (await send("/", { jsonrpc: "2.0", id: 1, method, params: { message } }, {}, door)).json();
+      (await send("/", { jsonrpc: "2.0", id: 1, method, params: { message } }, {}, endpoint)).json();
     const newer = { messageId: "n1", role: "ROLE_USER", parts: [{ text: "echo x" }] };
     expect(await call("SendMessage", newer)).toMatchObject({ result: { task: {} } });
     expect(await call("message/send", say("echo x"))).toMatchObject({ result: { kind: "task" } });
-    expect((await door.send("/tasks")).status).toBe(200);
-    expect((await send("/v1/message:send", { message: say("echo x") }, {}, door)).status).toBe(200);
-    await door.close();
+    expect((await endpoint.send("/tasks")).status).toBe(200);
+    expect((await send("/v1/message:send", { message: say("echo x") }, {}, endpoint)).status).toBe(200);
+    await endpoint.close();
   });
 
-  it("is answered in its own words also where a request is refused unread [V-16, V-25, V-26]", async () => {
+  it("returns 0.3 errors for requests that are rejected before parsing [V-16, V-25, V-26]", async () => {
     const nobody = { store: "memory", authenticate: () => undefined } as const;
-    const { endpoint: door } = await open({ parrot }, nobody);
+    const { endpoint } = await open({ parrot }, nobody);
     const over = (path: string, headers: Record<string, string>, body: string, to = visit.endpoint) =>
       to.send(path, { method: "POST", headers, body });
-    const refusals: [headers: Record<string, string>, body: string, door?: TestEndpoint][] = [
+    const refusals: [headers: Record<string, string>, body: string, endpoint?: TestEndpoint][] = [
       [JSON_HEADERS, "{"],
       [{ "content-type": "text/plain" }, "{}"],
-      [JSON_HEADERS, "{}", door],
+      [JSON_HEADERS, "{}", endpoint],
     ];
     for (const [headers, body, to] of refusals) {
       const older = await over("/v1/message:send", headers, body, to);
@@ -195,24 +197,24 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     expect(newer.error?.data).toBeDefined();
     const nowhere = await visit.endpoint.send("/v1/nowhere");
     expect(await nowhere.json()).toMatchObject({ type: "NotFoundError", code: -32000 });
-    await door.close();
+    await endpoint.close();
   });
 
-  it("has a message without an id completed, also where the simple dialect has such messages", async () => {
-    const { endpoint: door } = await open({ parrot }, { store: "memory", autoMessageId: true });
+  it("completes a message without an id when configured, also with the simple dialect", async () => {
+    const { endpoint } = await open({ parrot }, { store: "memory", autoMessageId: true });
     const ask = async (params: object): Promise<RpcResponse> =>
-      (await send("/", { jsonrpc: "2.0", id: 1, method: "message/send", params }, {}, door).then((response) =>
-        response.json(),
+      (await send("/", { jsonrpc: "2.0", id: 1, method: "message/send", params }, {}, endpoint).then(
+        (response) => response.json(),
       )) as RpcResponse;
     const message = { role: "user", parts: [{ kind: "text", text: "echo x" }] };
     expect((await ask({ message })).result).toMatchObject({ kind: "task" });
     expect((await ask({ message, messageId: "beside" })).result).toMatchObject({ status: "completed" });
     expect((await ask({ message, thread: { threadId: "t" } })).result).toMatchObject({ status: "completed" });
-    await door.close();
+    await endpoint.close();
   });
 
   describe("A2A 0.3 over HTTP+JSON", () => {
-    it("takes messages in both shapes and answers in the proto's [V-13, V-14, V-15, A-07]", async () => {
+    it("accepts messages in both forms and returns the proto form [V-13, V-14, V-15, A-07]", async () => {
       const shapes = [
         { message: say("echo hello") },
         { message: { messageId: "p1", role: "ROLE_USER", content: [{ text: "echo hello" }] } },
@@ -231,7 +233,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       }
     });
 
-    it("streams, follows and cancels [V-04, V-12, V-13]", async () => {
+    it("streams, subscribes, and cancels [V-04, V-12, V-13]", async () => {
       const events = await readServerSentEvents(await send("/v1/message:stream", { message: say("ask") }));
       const last = events.at(-1)?.data as { statusUpdate: { taskId: string } };
       expect(last).toMatchObject({
@@ -244,14 +246,14 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       expect(await canceled.json()).toMatchObject({ status: { state: "TASK_STATE_CANCELLED" } });
     });
 
-    it("refuses as code and message [V-16, V-25]", async () => {
+    it("returns errors as code and message [V-16, V-25]", async () => {
       const response = await visit.endpoint.send("/v1/tasks/nope");
       expect(response.status).toBe(404);
       expect(await response.json()).toMatchObject({ code: -32001, message: expect.any(String) as unknown });
       expect((await visit.endpoint.send("/v1/tasks")).status).toBe(404);
     });
 
-    it("leaves the path to the tenant v1 of 1.0 where that is asked for [B-06]", async () => {
+    it("routes the path to the tenant v1 for 1.0 requests [B-06]", async () => {
       const headers = { ...JSON_HEADERS, "a2a-version": "1.0" };
       const body = { message: { messageId: "t1", role: "ROLE_USER", parts: [{ text: "echo x" }] } };
       const sent = (await (await send("/v1/message:send", body, headers)).json()) as { task: { id: string } };

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Agent, AgentDescription, Caller } from "../../engine/index.ts";
+import { isLoopbackHost } from "../../keys/index.ts";
 import {
   A2AError,
   assertValidAgentCard,
@@ -15,47 +16,46 @@ import { encodeCard, negotiateCardFormat, type CardFormat, type CardFormatOption
 import { signCard, type CardSigningOptions } from "./card-signing.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { DEFAULT_MEDIA_MODES } from "../input-modes.ts";
-import { isLoopback } from "../loopback-protection.ts";
 import { buildHttpInterfaces } from "./agent-interfaces.ts";
 
-/** How long a card may be kept without asking again, in seconds. */
+/** Time in seconds for which clients may cache a card. */
 const CACHE_MAX_AGE_SECONDS = 300;
-/** As many printed cards are kept; a server is rarely reached under more than one or two origins. */
+/** Maximum number of cached cards. Most servers are reached under one or two origins only. */
 const MAX_RENDERED_CARDS = 64;
 
-/** A card as it is sent, for one origin in one shape. */
+/** An encoded card for one origin in one format. */
 interface RenderedCard {
   readonly body: string;
   readonly headers: Record<string, string>;
   readonly etag: string;
-  /** Milliseconds since 1970, whole seconds. */
+  /** Time of the last change, in milliseconds since 1970, rounded down to seconds. */
   readonly modifiedAt: number;
 }
 
-/** What a card has beside what its agent says. */
+/** Properties of a card that the server adds to the agent's description. */
 export interface AgentCardOptions extends CardFormatOptions {
-  /** Where the agent is served below the origin, for example `/a2a/weather`. */
+  /** URL path of the agent, for example `/a2a/weather`. */
   readonly path: string;
-  /** What URLs begin with, where that is not as each request says. */
+  /** Base URL of the URLs in the card. Default: the origin of the request. */
   readonly publicUrl?: string | undefined;
-  /** Who may come in; undefined: everybody. */
+  /** The authentication of the server. `undefined` when the server authenticates no requests. */
   readonly authenticator?: Authenticator | undefined;
-  /** The tenant that every request is to name. */
+  /** The tenant that every request must name. */
   readonly tenant?: string | undefined;
-  /** Whether push notifications are sent; an agent may say that of its own it sends none. */
+  /** Whether the server sends push notifications. An agent can disable them in its description. */
   readonly pushNotifications?: boolean;
   readonly cardSigning?: CardSigningOptions | readonly CardSigningOptions[] | undefined;
 }
 
-/** Where else an agent is, for who reached the server under an origin and is to name a tenant. */
+/** Returns additional interfaces of an agent for a client that reached the server under `origin`. */
 export type AgentInterfaceProvider = (
   origin: string,
   tenant: string | undefined,
 ) => readonly AgentInterface[];
 
 /**
- * An agent's card: described once, printed and signed once for each origin under which the server is reached and each
- * shape that is asked for.
+ * Publishes the card of one agent. The description is loaded once. The card is encoded and signed once for
+ * each origin and format.
  */
 export class AgentCardPublisher {
   readonly #agent: Agent;
@@ -63,8 +63,7 @@ export class AgentCardPublisher {
   readonly #renderedCards = new Map<string, RenderedCard>();
   readonly #modifiedAt: number;
   #interfaceProvider: AgentInterfaceProvider = () => [];
-  #pendingDescription: Promise<AgentDescription> | undefined;
-  #cachedDescription: AgentDescription | undefined;
+  #description: AgentDescription | Promise<AgentDescription> | undefined;
 
   constructor(agent: Agent, options: AgentCardOptions, now: number = Date.now()) {
     this.#agent = agent;
@@ -72,70 +71,70 @@ export class AgentCardPublisher {
     this.#modifiedAt = Math.floor(now / 1000) * 1000;
   }
 
-  /** What is known of the agent, once it was asked. */
-  get cachedDescription(): AgentDescription | undefined {
-    return this.#cachedDescription;
-  }
-
-  /** What the agent says of itself, completed by what this server offers. Asked again after it failed. */
-  async getDescription(): Promise<AgentDescription> {
-    return await this.loadDescription();
-  }
-
-  /** The same; what an agent says at once is there at once, and thrown at once when it is wrong. */
+  /**
+   * Returns the agent's description, completed with the capabilities and security schemes of this server. The
+   * description is loaded once, and again after a failure. Throws synchronously when a synchronous
+   * description is invalid.
+   */
   loadDescription(): AgentDescription | Promise<AgentDescription> {
-    const known = this.#cachedDescription ?? this.#pendingDescription;
-    if (known) return known;
-    const given = this.#agent.describe();
-    if (!("then" in given)) return (this.#cachedDescription = this.#completeDescription(given));
-    const asking = given.then((late) => (this.#cachedDescription = this.#completeDescription(late)));
-    asking.catch(() => {
-      this.#pendingDescription = undefined;
-    });
-    return (this.#pendingDescription = asking);
+    if (this.#description) return this.#description;
+    const loaded = this.#agent.describe();
+    if (!("then" in loaded)) return (this.#description = this.#completeDescription(loaded));
+    const pending = loaded.then(
+      (description) => (this.#description = this.#completeDescription(description)),
+    );
+    pending.catch(() => (this.#description = undefined));
+    return (this.#description = pending);
   }
 
-  /** The description with what this server adds to it. */
-  #completeDescription(given: AgentDescription): AgentDescription {
-    const { authenticator: gate } = this.#options;
-    // All or nothing: requirements that name schemes of somebody else would be of no use.
-    const isDeclared = given.securitySchemes !== undefined || given.securityRequirements !== undefined;
-    const extended = this.#agent.describeExtended && gate ? { extendedAgentCard: true } : {};
+  /** Returns the description with the additions of this server. */
+  #completeDescription(declared: AgentDescription): AgentDescription {
+    const { authenticator } = this.#options;
+    // The server adds its schemes and requirements only together: requirements must name schemes of the same
+    // source.
+    const isDeclared = declared.securitySchemes !== undefined || declared.securityRequirements !== undefined;
+    const extended = this.#agent.describeExtended && authenticator ? { extendedAgentCard: true } : {};
     const capabilities: AgentCapabilities = {
       streaming: true,
       pushNotifications: true,
       ...extended,
-      ...given.capabilities,
+      ...declared.capabilities,
     };
-    // What the server does not send, no agent can offer.
+    // An agent cannot offer push notifications that the server does not send.
     if (!this.#options.pushNotifications) delete capabilities.pushNotifications;
-    const described = { ...(isDeclared ? {} : gate?.securityDeclaration), ...given, capabilities };
-    assertValidCardDescription(described);
-    return described;
+    const description = {
+      ...(isDeclared ? {} : authenticator?.securityDeclaration),
+      ...declared,
+      capabilities,
+    };
+    assertValidCardDescription(description);
+    return description;
   }
 
-  /** Adds interfaces beside those of HTTP. */
-  setInterfaceProvider(further: AgentInterfaceProvider): void {
-    this.#interfaceProvider = further;
+  /** Sets the provider of interfaces other than HTTP, and discards cached cards. */
+  setInterfaceProvider(provider: AgentInterfaceProvider): void {
+    this.#interfaceProvider = provider;
     this.#renderedCards.clear();
   }
 
+  /** Returns the public card for clients that reach the server under `origin`. */
   async buildCard(origin: string): Promise<AgentCard> {
-    return this.#assembleCard(await this.getDescription(), origin, this.#options.tenant);
+    return this.#assembleCard(await this.loadDescription(), origin, this.#options.tenant);
   }
 
-  /** The card for a caller (A2A §3.1.11), with what only those are told who are somebody. */
+  /** Returns the extended card for an authenticated caller (A2A §3.1.11). */
   async buildExtendedCard(caller: Caller, origin: string): Promise<AgentCard> {
-    const { authenticator: gate, publicUrl = origin } = this.#options;
+    const { authenticator, publicUrl = origin } = this.#options;
     if (!this.#agent.describeExtended) throw createNoExtendedCardError();
-    if (caller.principal === "") throw gate?.createUnauthenticatedError() ?? createUnauthenticatedError();
-    const description = await this.getDescription();
-    const more = await this.#agent.describeExtended(caller);
-    if (!more) throw createNoExtendedCardError();
-    const capabilities = { ...description.capabilities, ...more.capabilities };
-    const whole = { ...description, ...more, capabilities };
-    assertValidCardDescription(whole);
-    return await this.#assembleCard(whole, publicUrl, caller.tenant);
+    if (caller.principal === "")
+      throw authenticator?.createUnauthenticatedError() ?? createUnauthenticatedError();
+    const description = await this.loadDescription();
+    const extension = await this.#agent.describeExtended(caller);
+    if (!extension) throw createNoExtendedCardError();
+    const capabilities = { ...description.capabilities, ...extension.capabilities };
+    const extended = { ...description, ...extension, capabilities };
+    assertValidCardDescription(extended);
+    return await this.#assembleCard(extended, publicUrl, caller.tenant);
   }
 
   async #assembleCard(
@@ -143,35 +142,31 @@ export class AgentCardPublisher {
     origin: string,
     tenant: string | undefined,
   ): Promise<AgentCard> {
-    const { path, cardSigning: signing, versions, publicUrl } = this.#options;
-    if (signing && origin !== publicUrl) assertTrustedOrigin(origin);
+    const { path, cardSigning, versions, publicUrl } = this.#options;
+    if (cardSigning && origin !== publicUrl) assertTrustedOrigin(origin);
     const interfaces = [
       ...buildHttpInterfaces(origin + path, versions, tenant),
       ...this.#interfaceProvider(origin, tenant),
     ];
     const card = toAgentCard(description, interfaces);
-    return signing ? await signCard(card, signing) : card;
+    return cardSigning ? await signCard(card, cardSigning) : card;
   }
 
-  /** Answers GET and HEAD, also conditional ones (A2A §8.6.1, RFC 9110 §13). */
+  /**
+   * Returns the reply to a GET or HEAD request, including conditional requests (A2A §8.6.1, RFC 9110 §13).
+   */
   async handle(request: HttpRequest, origin: string): Promise<HttpReply> {
-    const {
-      headers,
-      body,
-      etag,
-      modifiedAt: modified,
-    } = await this.#renderCard(origin, negotiateCardFormat(request, this.#options));
-    const fresh = isNotModified(request, etag, modified);
-    return fresh
-      ? { status: 304, headers }
-      : { status: 200, headers: { ...headers, "content-type": "application/json" }, body };
+    const card = await this.#renderCard(origin, negotiateCardFormat(request, this.#options));
+    const { headers, body } = card;
+    if (isNotModified(request, card)) return { status: 304, headers };
+    return { status: 200, headers: { ...headers, "content-type": "application/json" }, body };
   }
 
-  async #renderCard(origin: string, shape: CardFormat): Promise<RenderedCard> {
-    const place = `${shape} ${origin}`;
-    const known = this.#renderedCards.get(place);
-    if (known) return known;
-    const body = JSON.stringify(encodeCard(await this.buildCard(origin), shape));
+  async #renderCard(origin: string, format: CardFormat): Promise<RenderedCard> {
+    const cacheKey = `${format} ${origin}`;
+    const cached = this.#renderedCards.get(cacheKey);
+    if (cached) return cached;
+    const body = JSON.stringify(encodeCard(await this.buildCard(origin), format));
     const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
     const headers = {
       etag,
@@ -179,49 +174,50 @@ export class AgentCardPublisher {
       "last-modified": new Date(this.#modifiedAt).toUTCString(),
       ...(this.#options.versions.length > 1 ? { vary: "A2A-Version" } : {}),
     };
-    const printed = { body, headers, etag, modifiedAt: this.#modifiedAt };
+    const rendered = { body, headers, etag, modifiedAt: this.#modifiedAt };
     if (this.#renderedCards.size >= MAX_RENDERED_CARDS) this.#renderedCards.clear();
-    this.#renderedCards.set(place, printed);
-    return printed;
+    this.#renderedCards.set(cacheKey, rendered);
+    return rendered;
   }
 }
 
 /**
- * Refuses an origin that only the request claims. Who asks chooses its Host, and would get a signed card that sends
- * whoever trusts the signature there.
+ * Throws for an origin that comes only from the Host header. Otherwise a client could choose the Host header,
+ * obtain a signed card with an address of its choice, and mislead clients that trust the signature.
  */
 function assertTrustedOrigin(origin: string): void {
-  const host = URL.parse(origin)?.hostname.replace(/^\[|\]$/g, "");
-  if (host !== undefined && isLoopback(host)) return;
-  const text = `This server signs its cards, and does not vouch for ${JSON.stringify(origin.slice(0, 100))}; set publicUrl to where it is published.`;
+  if (isLoopbackHost(URL.parse(origin)?.hostname ?? "")) return;
+  const text = `This server does not sign a card for ${JSON.stringify(origin.slice(0, 100))}; set "publicUrl" to the public URL of the server.`;
   throw new A2AError("PERMISSION_DENIED", text);
 }
 
 function createNoExtendedCardError(): A2AError {
-  const text = "There is no extended card for you; the public card says all.";
+  const text = "This agent has no extended card for this caller; use the public card.";
   return new A2AError("EXTENDED_AGENT_CARD_NOT_CONFIGURED", text);
 }
 
-/** Throws for a description that can not be a card. */
-function assertValidCardDescription(described: AgentDescription): void {
-  // As JSON, because that is what becomes of it.
-  const somewhere = buildHttpInterfaces("http://localhost", ["1.0"], undefined);
-  const json: unknown = JSON.parse(JSON.stringify(toAgentCard(described, somewhere)));
-  assertNoCardViolations(described.name, v1.validateAgentCard(json));
-  assertValidAgentCard(described);
+/** Throws for a description that does not make a valid card. */
+function assertValidCardDescription(description: AgentDescription): void {
+  const interfaces = buildHttpInterfaces("http://localhost", ["1.0"], undefined);
+  // The JSON form is validated, because that form is published.
+  const json: unknown = JSON.parse(JSON.stringify(toAgentCard(description, interfaces)));
+  assertNoCardViolations(description.name, v1.validateAgentCard(json));
+  assertValidAgentCard(description);
 }
 
-/** True when the client's copy is this one. `If-None-Match` decides alone when it is there. */
-function isNotModified(request: HttpRequest, etag: string, modified: number): boolean {
+/**
+ * Returns true when the client has this version of the card. `If-None-Match` overrides `If-Modified-Since`.
+ */
+function isNotModified(request: HttpRequest, { etag, modifiedAt }: RenderedCard): boolean {
   const tags = request.header("if-none-match");
   if (tags !== undefined) {
     return tags.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
   }
   const since = Date.parse(request.header("if-modified-since") ?? "");
-  return since >= modified;
+  return since >= modifiedAt;
 }
 
-/** A whole card from what the agent says of itself. */
+/** Returns a complete card with defaults for the members that the description omits. */
 function toAgentCard(description: AgentDescription, supportedInterfaces: AgentInterface[]): AgentCard {
   const {
     name,
@@ -246,7 +242,9 @@ function toAgentCard(description: AgentDescription, supportedInterfaces: AgentIn
   };
 }
 
-/** A card must name at least one skill (A2A §5.7): an agent that lists none has itself as its skill. */
+/**
+ * Returns the skill of an agent that declares none, because a card requires at least one skill (A2A §5.7).
+ */
 function createDefaultSkill(name: string, description: string): AgentSkill {
   return { id: name, name, description: description || name, tags: ["agent"] };
 }

@@ -2,12 +2,12 @@ import { describe, expect, it } from "vitest";
 import type { AgentCard } from "../../protocol/index.ts";
 import { buildMessage, type TestClient } from "../server.fixture.ts";
 
-/** What a card must do, through whatever door. */
+/** Defines the tests of agent cards for one kind of endpoint. */
 export function defineAgentCardContract(visit: TestClient): void {
   const { postJson: post } = visit;
 
   describe("the card", () => {
-    it("is served at the well-known path, with every interface at its true URL [A-01, A-03, A-04, A-05]", async () => {
+    it("is served at the well-known path, with the actual URL of every interface [A-01, A-03, A-04, A-05]", async () => {
       const response = await visit.endpoint.send("/.well-known/agent-card.json");
       expect(response.status).toBe(200);
       expect(response.headers.get("content-type")).toBe("application/json");
@@ -22,7 +22,7 @@ export function defineAgentCardContract(visit: TestClient): void {
       expect((await post("/a2a/parrot/message:send", { message: buildMessage("echo x") })).status).toBe(200);
     });
 
-    it("has every required field and says what it can [A-02, A-08]", async () => {
+    it("has every required field and the capabilities [A-02, A-08]", async () => {
       const card = (await (
         await visit.endpoint.send("/a2a/silent/.well-known/agent-card.json")
       ).json()) as AgentCard;
@@ -33,7 +33,7 @@ export function defineAgentCardContract(visit: TestClient): void {
       expect(card.capabilities).not.toHaveProperty("extendedAgentCard");
     });
 
-    it("can be kept, and asked whether it changed [A-20, A-21, A-22]", async () => {
+    it("supports caching and conditional requests [A-20, A-21, A-22]", async () => {
       const { headers } = await visit.endpoint.send("/.well-known/agent-card.json");
       expect(headers.get("cache-control")).toMatch(/max-age=\d+/);
       const etag = headers.get("etag") ?? "";
@@ -52,7 +52,7 @@ export function defineAgentCardContract(visit: TestClient): void {
       expect([wrong.status, wrong.headers.get("allow")]).toEqual([405, "GET, HEAD"]);
     });
 
-    it("of every agent is in the catalogue", async () => {
+    it("of every agent is in the agent list", async () => {
       const { agents } = (await (await visit.endpoint.send("/a2a")).json()) as {
         agents: { id: string; cardUrl: string }[];
       };

@@ -2,8 +2,8 @@ import type { AgentInterface } from "../../protocol/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
 
 /**
- * Where an agent is reached: each binding of each version that is served, the preferred one first. `url` is the same
- * for both HTTP bindings; clients of 0.3 append `/v1/…` to it themselves. 0.3 knows no `tenant`.
+ * Returns the HTTP interfaces of an agent: each binding of each version, in order of preference. Both
+ * bindings have the same `url`; 0.3 clients append `/v1/…` to it. 0.3 interfaces have no `tenant`.
  */
 export function buildHttpInterfaces(
   url: string,
@@ -11,10 +11,10 @@ export function buildHttpInterfaces(
   tenant: string | undefined,
 ): AgentInterface[] {
   return versions.flatMap((protocolVersion) => {
-    const about = { protocolVersion, ...(tenant && protocolVersion === "1.0" ? { tenant } : {}) };
+    const common = { protocolVersion, ...(tenant && protocolVersion === "1.0" ? { tenant } : {}) };
     return [
-      { url, protocolBinding: "JSONRPC", ...about },
-      { url, protocolBinding: "HTTP+JSON", ...about },
+      { url, protocolBinding: "JSONRPC", ...common },
+      { url, protocolBinding: "HTTP+JSON", ...common },
     ];
   });
 }

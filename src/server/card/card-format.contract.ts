@@ -4,9 +4,9 @@ import { parrot, type TestEndpointFactory, type TestClient } from "../server.fix
 
 const CARD_PATH = "/.well-known/agent-card.json";
 
-/** Which card readers of each version get, through whatever door. */
+/** Defines the tests of card formats for one kind of endpoint. */
 export function defineCardFormatContract(visit: TestClient, open: TestEndpointFactory): void {
-  /** What the card is, by what only one version's has. */
+  /** Returns the versions of a card, which it derives from members that only one version defines. */
   async function shapeOf(response: Response): Promise<string> {
     const card = (await response.json()) as object;
     return ["supportedInterfaces" in card ? "v1" : "", "url" in card ? "v0.3" : ""].filter(Boolean).join("+");
@@ -15,20 +15,20 @@ export function defineCardFormatContract(visit: TestClient, open: TestEndpointFa
   async function shapes(
     options: ServerOptions,
   ): Promise<readonly [unversioned: string, v1: string, v03: string]> {
-    const { endpoint: door } = await open({ parrot }, { store: "memory", ...options });
+    const { endpoint } = await open({ parrot }, { store: "memory", ...options });
     const shape = async (headers: Record<string, string>): Promise<string> =>
-      shapeOf(await door.send(CARD_PATH, { headers }));
-    const told = [
+      shapeOf(await endpoint.send(CARD_PATH, { headers }));
+    const formats = [
       await shape({}),
       await shape({ "a2a-version": "1.0" }),
       await shape({ "a2a-version": "0.3.0" }),
     ] as const;
-    await door.close();
-    return told;
+    await endpoint.close();
+    return formats;
   }
 
   describe("the card of a server of two versions", () => {
-    it("is that of the version that is asked for, and both to those who ask for none [A-23, B-10]", async () => {
+    it("has the format of the requested version, or the hybrid format [A-23, B-10]", async () => {
       expect(await shapes({})).toEqual(["v1+v0.3", "v1", "v0.3"]);
       expect(await shapes({ cardFormat: "v1" })).toEqual(["v1", "v1", "v0.3"]);
       expect(await shapes({ cardFormat: "v0.3" })).toEqual(["v0.3", "v1", "v0.3"]);
@@ -37,7 +37,7 @@ export function defineCardFormatContract(visit: TestClient, open: TestEndpointFa
       expect(await shapeOf(await visit.endpoint.send(`${CARD_PATH}?A2A-Version=0.3`))).toBe("v0.3");
     });
 
-    it("says that it varies, with a tag for each shape [A-21, A-23]", async () => {
+    it("has a Vary header, and an ETag for each format [A-21, A-23]", async () => {
       const tags = await Promise.all(
         [{}, { "a2a-version": "1.0" }, { "a2a-version": "0.3" }].map(async (headers) => {
           const response = await visit.endpoint.send(CARD_PATH, { headers });
@@ -50,7 +50,7 @@ export function defineCardFormatContract(visit: TestClient, open: TestEndpointFa
       expect((await visit.endpoint.send(CARD_PATH, { headers })).status).toBe(200);
     });
 
-    it("names the interfaces of 0.3 where 0.3 looks for them, and is at the path from before it [V-19, V-21, V-22]", async () => {
+    it("lists the 0.3 interfaces for 0.3 clients, and is also at the legacy path [V-19, V-21, V-22]", async () => {
       for (const path of [CARD_PATH, "/.well-known/agent.json"]) {
         const url = `${visit.endpoint.url}/a2a/parrot`;
         const response = await visit.endpoint.send(path, { headers: { "a2a-version": "0.3" } });

@@ -2,30 +2,36 @@ import type { AgentCard } from "../../protocol/index.ts";
 import { v0_3, type ProtocolVersion } from "../../wire/index.ts";
 import type { RequestHead } from "../bindings/request-pipeline.ts";
 
-/** How a card is written: for readers of one version, or as one object that readers of both understand. */
+/**
+ * Format of an agent card: for clients of one version, or one object that clients of both versions can read.
+ */
 export type CardFormat = "v1" | "v0.3" | "hybrid";
 
-/** Which cards there are. */
+/** Options that determine the format of a card. */
 export interface CardFormatOptions {
-  /** The protocol versions that are served, the preferred one first. */
+  /** Protocol versions that the server accepts, in order of preference. */
   readonly versions: readonly ProtocolVersion[];
-  /** For those who do not say their version. Default `hybrid` where there are two. */
+  /** Format for requests that name no version. Default: `hybrid` when the server accepts two versions. */
   readonly cardFormat?: CardFormat | undefined;
 }
 
 const FORMAT_BY_VERSION: Readonly<Record<ProtocolVersion, CardFormat>> = { "1.0": "v1", "0.3": "v0.3" };
 
-/** The shape of the card that a request gets: its version's, if that is served, or the one for those who name none. */
+/**
+ * Returns the card format for a request: the format of its version if supported, otherwise the default
+ * format.
+ */
 export function negotiateCardFormat(
   request: RequestHead,
-  { versions, cardFormat: card }: CardFormatOptions,
+  { versions, cardFormat }: CardFormatOptions,
 ): CardFormat {
-  const asked = request.header("a2a-version") ?? new URLSearchParams(request.query).get("A2A-Version") ?? "";
-  const named = versions.find(
-    (version) => asked.trim() === version || asked.trim().startsWith(`${version}.`),
+  const requested =
+    request.header("a2a-version") ?? new URLSearchParams(request.query).get("A2A-Version") ?? "";
+  const version = versions.find(
+    (supported) => requested.trim() === supported || requested.trim().startsWith(`${supported}.`),
   );
-  if (named) return FORMAT_BY_VERSION[named];
-  return card ?? (versions.length > 1 ? "hybrid" : FORMAT_BY_VERSION[versions[0] ?? "1.0"]);
+  if (version) return FORMAT_BY_VERSION[version];
+  return cardFormat ?? (versions.length > 1 ? "hybrid" : FORMAT_BY_VERSION[versions[0] ?? "1.0"]);
 }
 
 const CARD_ENCODERS: Readonly<Record<CardFormat, (card: AgentCard) => object>> = {
@@ -34,7 +40,7 @@ const CARD_ENCODERS: Readonly<Record<CardFormat, (card: AgentCard) => object>> =
   hybrid: v0_3.toHybridCard,
 };
 
-/** The card in a shape. */
-export function encodeCard(card: AgentCard, shape: CardFormat): object {
-  return CARD_ENCODERS[shape](card);
+/** Encodes a card in a format. */
+export function encodeCard(card: AgentCard, format: CardFormat): object {
+  return CARD_ENCODERS[format](card);
 }

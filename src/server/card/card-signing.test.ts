@@ -19,7 +19,7 @@ const fetchCard = async (
 };
 
 describe("a server that signs its cards", () => {
-  it("is believed by clients that speak 0.3, too: the card that leads them there is one of 1.0 [A-40, B-09]", async () => {
+  it("is trusted by 0.3 clients too, which start from a 1.0 card [A-40, B-09]", async () => {
     server = createServer(parrot, {
       store: "memory",
       cardSigning: { privateKey: await generateSigningKey() },
@@ -33,7 +33,7 @@ describe("a server that signs its cards", () => {
     });
   });
 
-  it("publishes a key once that signs push notifications, too, so that verifiers find one of its name [A-44, I-12]", async () => {
+  it("publishes a key once that also signs push notifications [A-44, I-12]", async () => {
     const privateKey = await generateSigningKey();
     const { d: _secret, ...key } = privateKey;
     server = createServer(parrot, {
@@ -45,7 +45,7 @@ describe("a server that signs its cards", () => {
     expect(await response.json()).toEqual({ keys: [key] });
   });
 
-  it("serves each with a signature over what it serves there [A-40, A-44]", async () => {
+  it("signs each card with the content that it serves [A-40, A-44]", async () => {
     const privateKey = await generateSigningKey();
     server = createServer(parrot, { store: "memory", cardSigning: { privateKey, kid: "k1" } });
     const { publicKey } = await createSigner({ privateKey, kid: "k1" });
@@ -60,12 +60,12 @@ describe("a server that signs its cards", () => {
       });
     }
     const moved = { ...other.card, signatures: one.card.signatures };
-    await expect(verifyCard(moved, { keys: [publicKey] })).rejects.toThrow("nobody who is trusted");
-    // Signed once: an ES256 signature is another one each time.
+    await expect(verifyCard(moved, { keys: [publicKey] })).rejects.toThrow("no trusted signature");
+    // The card is signed only once. Two ES256 signatures of the same card would differ.
     expect(await fetchCard("http://127.0.0.1:1")).toEqual(one);
   });
 
-  it("serves a signature by each of its keys [A-45]", async () => {
+  it("adds a signature by each of its keys [A-45]", async () => {
     const keys = [await generateSigningKey("EdDSA"), await generateSigningKey("ES256")];
     server = createServer(parrot, {
       store: "memory",
@@ -78,7 +78,7 @@ describe("a server that signs its cards", () => {
     }
   });
 
-  it("signs what is a card of 1.0 and nothing else, which has no canonical form [A-40, A-41]", async () => {
+  it("signs only 1.0 cards, because other formats have no canonical form [A-40, A-41]", async () => {
     const signing = { privateKey: await generateSigningKey() };
     server = createServer(parrot, { store: "memory", cardSigning: signing });
     for (const headers of [{ "a2a-version": "0.3" }, {}]) {
@@ -90,7 +90,7 @@ describe("a server that signs its cards", () => {
     await pure.close();
   });
 
-  it("publishes the keys that its cards are verified with [A-45]", async () => {
+  it("publishes the public keys of its cards [A-45]", async () => {
     const privateKey = await generateSigningKey();
     server = createServer(parrot, {
       store: "memory",
@@ -108,7 +108,7 @@ describe("a server that signs its cards", () => {
     for (const key of keys) expect(key).not.toHaveProperty("d");
   });
 
-  it("signs none with an address that is only the request's, and says so when it listens [A-40, A-44]", async () => {
+  it("does not sign an address from the Host header, and requires publicUrl beyond loopback [A-40, A-44]", async () => {
     const signing = { privateKey: await generateSigningKey() };
     server = createServer(parrot, { store: "memory", cardSigning: signing, allowUnauthenticated: true });
     for (const origin of ["https://evil.example", "http://127.0.0.1.evil.example", "http://localhost.evil"]) {
@@ -116,22 +116,22 @@ describe("a server that signs its cards", () => {
         new Request(`${origin}/.well-known/agent-card.json`, { headers: V1_HEADERS }),
       );
       expect(response.status).toBe(403);
-      expect(await response.text()).toContain("set publicUrl to where it is published");
+      expect(await response.text()).toContain(`to the public URL of the server`);
     }
     expect((await fetchCard("http://[::1]:3")).card).toHaveProperty("signatures");
     await expect(server.listen({ host: "0.0.0.0" })).rejects.toThrow(`without "publicUrl"`);
     const publicUrl = "https://agents.example/here/";
     const published = createServer(parrot, { store: "memory", cardSigning: signing, publicUrl });
-    const asked = new Request("https://evil.example/.well-known/agent-card.json", { headers: V1_HEADERS });
-    const card = (await (await published.fetch(asked)).json()) as AgentCard;
+    const request = new Request("https://evil.example/.well-known/agent-card.json", { headers: V1_HEADERS });
+    const card = (await (await published.fetch(request)).json()) as AgentCard;
     expect(card.supportedInterfaces[0]?.url).toBe("https://agents.example/here/a2a/agent");
     expect(card.signatures).toHaveLength(1);
     await published.close();
   });
 
-  it("does not listen with a key that can not sign", async () => {
+  it("does not listen with a key that cannot sign", async () => {
     const { publicKey } = await createSigner({ privateKey: await generateSigningKey() });
     server = createServer(parrot, { store: "memory", cardSigning: { privateKey: publicKey } });
-    await expect(server.listen()).rejects.toThrow("needs a private key");
+    await expect(server.listen()).rejects.toThrow("requires a private key");
   });
 });

@@ -8,38 +8,41 @@ import {
 import type { AgentCard, AgentCardSignature } from "../../protocol/index.ts";
 import { v1 } from "../../wire/index.ts";
 
-/** A key that signs cards. */
+/** Options for a key that signs agent cards. */
 export interface CardSigningOptions extends SignerOptions {
-  /** Where the public key can be found, for verifiers that trust that place: the URL of a JSON Web Key Set. */
+  /** URL of a JSON Web Key Set with the public key, for verifiers that trust this URL. Default: none. */
   readonly jku?: string;
 }
 
 /**
- * The card with a signature by every key behind those that it has (A2A §8.4). A card with empty values gets two by each
- * key, because the official SDKs leave those out of what they verify and the specification does not.
+ * Returns the card with an added signature by each key (A2A §8.4). A card with empty values receives two
+ * signatures by each key, because the official SDKs omit those values from the signed content and the
+ * specification does not.
  */
 export async function signCard(
   card: AgentCard,
-  signing: CardSigningOptions | readonly CardSigningOptions[],
+  cardSigning: CardSigningOptions | readonly CardSigningOptions[],
 ): Promise<AgentCard> {
   const { specification, sdk } = v1.canonicalizeCard(JSON.parse(JSON.stringify(card)));
   const payloads = [...new Set([specification, sdk])].map((text) => new TextEncoder().encode(text));
-  const made: AgentCardSignature[] = [];
-  for (const options of toArray(signing)) {
+  const signatures: AgentCardSignature[] = [];
+  for (const options of toArray(cardSigning)) {
     const signer = await createSigner(options);
     const header = { typ: "JOSE", ...(options.jku === undefined ? {} : { jku: options.jku }) };
-    for (const payload of payloads) made.push({ ...(await signJws(payload, signer, header)) });
+    for (const payload of payloads) signatures.push({ ...(await signJws(payload, signer, header)) });
   }
-  return { ...card, signatures: [...(card.signatures ?? []), ...made] };
+  return { ...card, signatures: [...(card.signatures ?? []), ...signatures] };
 }
 
-/** What a JWKS endpoint answers for the keys that sign cards; fails for a key that can not sign. */
+/** Returns the public key set of the card signing keys. Rejects for a key that cannot sign. */
 export async function buildCardSigningJwks(
-  signing: CardSigningOptions | readonly CardSigningOptions[],
+  cardSigning: CardSigningOptions | readonly CardSigningOptions[],
 ): Promise<JSONWebKeySet> {
-  return buildJwks(await Promise.all(toArray(signing).map(createSigner)));
+  return buildJwks(await Promise.all(toArray(cardSigning).map(createSigner)));
 }
 
-function toArray(signing: CardSigningOptions | readonly CardSigningOptions[]): readonly CardSigningOptions[] {
-  return "privateKey" in signing ? [signing] : signing;
+function toArray(
+  cardSigning: CardSigningOptions | readonly CardSigningOptions[],
+): readonly CardSigningOptions[] {
+  return "privateKey" in cardSigning ? [cardSigning] : cardSigning;
 }

@@ -23,7 +23,7 @@ const buildSkill = (id: string): { id: string; name: string; description: string
   tags: ["test"],
 });
 
-/** Tells more to those who may know it. */
+/** An agent with an extended card for some callers. */
 const agentWithExtendedCard: Agent = agent(
   { name: "discreet", description: "Knows more", skills: [buildSkill("chat")] },
   async function* () {},
@@ -40,7 +40,7 @@ const agentWithExtendedCard: Agent = agent(
 
 const bearerScheme = bearer({ tokens: IDENTITIES_BY_TOKEN });
 
-/** What is answered, in both bindings: HTTP status, the reason of a refusal, the card. */
+/** Returns the replies of both bindings: the HTTP status, the error reason, and the card. */
 async function fetchRefusal(
   server: AuthTestServer,
   headers: Record<string, string> | undefined,
@@ -71,7 +71,7 @@ async function fetchExtendedCard(
 }
 
 describe("the extended card", () => {
-  it("is declared where there is one and callers are known, and given to them [A-08, A-30]", async () => {
+  it("is declared with authentication, and returned to authenticated callers [A-08, A-30]", async () => {
     await using server = await AuthTestServer.start(bearerScheme, {}, agentWithExtendedCard);
     const open = await server.fetchCard();
     expect(open.capabilities.extendedAgentCard).toBe(true);
@@ -81,7 +81,7 @@ describe("the extended card", () => {
     expect({ ...rest, skills: open.skills }).toEqual(open);
   });
 
-  it("is another for each caller, and none for some [A-32]", async () => {
+  it("differs for each caller, and is missing for some [A-32]", async () => {
     await using server = await AuthTestServer.start(bearerScheme, {}, agentWithExtendedCard);
     const { skills, supportedInterfaces } = await fetchExtendedCard(server, DAN_HEADERS);
     expect(skills.map(({ id }) => id)).toEqual(["chat"]);
@@ -96,7 +96,7 @@ describe("the extended card", () => {
     expect(await fetchRefusal(server, EVE_HEADERS)).toEqual([403, 403, "PERMISSION_DENIED", -32000]);
   });
 
-  it("is for nobody who is not authenticated [A-30, A-34]", async () => {
+  it("requires authentication [A-30, A-34]", async () => {
     await using server = await AuthTestServer.start(bearerScheme, {}, agentWithExtendedCard);
     expect(await fetchRefusal(server, undefined)).toEqual([401, 401, "UNAUTHENTICATED", -32000]);
     expect(await fetchRefusal(server, buildBearerHeaders("wrong"))).toEqual([
@@ -107,7 +107,7 @@ describe("the extended card", () => {
     ]);
   });
 
-  it("is for nobody in particular also where the rest is for everybody [A-30, A-34]", async () => {
+  it("requires an authenticated caller even if other operations are public [A-30, A-34]", async () => {
     const anybody = (): Caller => ({ tenant: "", principal: "" });
     await using server = await AuthTestServer.start([bearerScheme, anybody], {}, agentWithExtendedCard);
     expect(await server.getListStatus()).toBe(200);
@@ -117,7 +117,7 @@ describe("the extended card", () => {
     expect((await fetchExtendedCard(server, ADA_HEADERS)).skills).toHaveLength(2);
   });
 
-  it("is an operation that is not offered where nobody is known: no word of authentication then [A-31, A-34]", async () => {
+  it("is an unsupported operation without authentication [A-31, A-34]", async () => {
     const unoffered = [400, 200, "UNSUPPORTED_OPERATION", -32004];
     await using open = await AuthTestServer.start(undefined, {}, agentWithExtendedCard);
     expect((await open.fetchCard()).capabilities).not.toHaveProperty("extendedAgentCard");
@@ -126,7 +126,7 @@ describe("the extended card", () => {
     expect(await fetchRefusal(plain, ADA_HEADERS)).toEqual(unoffered);
   });
 
-  it("that is declared but not there is not configured [A-31]", async () => {
+  it("that is declared but missing returns the not-configured error [A-31]", async () => {
     const describe = (): ReturnType<Agent["describe"]> => ({
       name: "m",
       description: "m",
@@ -141,7 +141,7 @@ describe("the extended card", () => {
     ]);
   });
 
-  it("is for those who speak 0.3, too, as that has it [A-30]", async () => {
+  it("is available over 0.3 [A-30]", async () => {
     await using server = await AuthTestServer.start(bearerScheme, {}, agentWithExtendedCard);
     const old = { "a2a-version": "0.3", ...ADA_HEADERS };
     const rpc = await server.sendJsonRpc("agent/getAuthenticatedExtendedCard", {}, old);
@@ -160,7 +160,7 @@ describe("the extended card", () => {
     expect(refused.status).toBe(401);
   });
 
-  it("says where the server is published", async () => {
+  it("has the public URL of the server", async () => {
     await using server = await AuthTestServer.start(
       bearerScheme,
       { publicUrl: "https://agents.example.com/all" },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { FakeClock, flushEventLoop } from "../../engine/engine.fixture.ts";
 import { DnsLookupQueue } from "./dns-lookup-queue.ts";
 
-/** A resolver that answers when the test says so. */
+/** A resolver whose answers the test releases. */
 class FakeResolver {
   readonly requestedHostnames: string[] = [];
   #pendingAnswers = new Map<string, (addresses: readonly string[]) => void>();
@@ -17,7 +17,7 @@ class FakeResolver {
   }
 }
 
-function createQueue(options: { most?: number } = {}): {
+function createQueue(options: { maxPending?: number } = {}): {
   lookups: DnsLookupQueue;
   resolver: FakeResolver;
   clock: FakeClock;
@@ -27,8 +27,8 @@ function createQueue(options: { most?: number } = {}): {
   return { resolver, clock, lookups: new DnsLookupQueue({ resolve: resolver.resolve, clock, ...options }) };
 }
 
-describe("names", () => {
-  it("are looked up two at once, the others after them [E14, I-09]", async () => {
+describe("DNS lookups", () => {
+  it("run two at a time [E14, I-09]", async () => {
     const { lookups, resolver, clock } = createQueue();
     const found = ["a", "b", "c", "d"].map((name) => lookups.resolve(name));
     expect(resolver.requestedHostnames).toEqual(["a", "b"]);
@@ -42,7 +42,7 @@ describe("names", () => {
     expect(clock.pendingCount).toBe(0);
   });
 
-  it("that hang are given up, and keep their places until they are answered all the same [E14]", async () => {
+  it("time out, and keep their slots until the resolver answers [E14]", async () => {
     const { lookups, resolver, clock } = createQueue();
     const hanging = ["a", "b", "c"].map((name) => lookups.resolve(name).catch(String));
     clock.advance(5000);
@@ -53,13 +53,13 @@ describe("names", () => {
     expect(resolver.requestedHostnames).toEqual(["a", "b"]);
     resolver.resolvePending("a");
     await flushEventLoop();
-    // Nobody waits for "c" any more.
+    // No request waits for "c" any longer.
     expect(resolver.requestedHostnames).toEqual(["a", "b", "d"]);
     resolver.resolvePending("d");
     expect(await later).toEqual(["1.1.1.1"]);
   });
 
-  it("are looked up once for all who ask meanwhile, and anew for whoever asks later", async () => {
+  it("share a running lookup of the same name, and start a new one later", async () => {
     const { lookups, resolver } = createQueue();
     const both = [lookups.resolve("a"), lookups.resolve("a")];
     resolver.resolvePending("a");
@@ -69,12 +69,12 @@ describe("names", () => {
     expect(resolver.requestedHostnames).toEqual(["a", "a"]);
   });
 
-  it("that can not be resolved are none, and past the bound none is looked up [E14]", async () => {
+  it("reject when a name has no address or the queue is full [E14]", async () => {
     const failing = new DnsLookupQueue({ resolve: () => Promise.reject(new Error("ENOTFOUND")) });
     await expect(failing.resolve("a")).rejects.toThrow("ENOTFOUND");
-    const { lookups } = createQueue({ most: 2 });
+    const { lookups } = createQueue({ maxPending: 2 });
     void lookups.resolve("a");
     void lookups.resolve("b");
-    await expect(lookups.resolve("c")).rejects.toThrow("too many names");
+    await expect(lookups.resolve("c")).rejects.toThrow("too many DNS lookups");
   });
 });

@@ -1,32 +1,34 @@
 import { Deferred } from "../../data-structures/index.ts";
 import { systemClock, type Clock } from "../../engine/index.ts";
 
-/** All addresses of a host name; rejects when there are none. */
+/** Returns all addresses of a host name. Rejects when it has none. */
 export type HostResolver = (hostname: string) => Promise<readonly string[]>;
 
+/** Options for `DnsLookupQueue`. */
 export interface DnsLookupQueueOptions {
   readonly resolve: HostResolver;
   readonly clock?: Clock;
-  /** Names that are looked up at once. Default 2. */
+  /** Maximum number of concurrent lookups. Default: 2. */
   readonly maxConcurrent?: number;
-  /** Names that wait, or are looked up; past it one is refused. Default 1,000. */
+  /** Maximum number of running and queued lookups. Further lookups are rejected. Default: 1,000. */
   readonly maxPending?: number;
-  /** How long who asks waits, in milliseconds. Default 5,000. */
+  /** Time in milliseconds after which a lookup rejects. Default: 5,000. */
   readonly timeoutMs?: number;
 }
 
-/** A name that is looked up, or waits for that. */
+/** A running or queued lookup. */
 interface PendingLookup {
   readonly hostname: string;
   readonly result: Deferred<readonly string[]>;
-  /** When nobody waits for it any more. */
+  /** Time after which no request waits for the result. */
   expiresAt: number;
 }
 
 /**
- * Looks names up, a few at once. The system's resolver takes one of the process's four threads (libuv) for as long as a
- * name server keeps silent, and files need them, too; so a place is free again when the answer is there, not when nobody
- * waits for it any more. A name is never looked up twice at once: one that hangs takes one place.
+ * Limits concurrent DNS lookups. A lookup with the system resolver occupies one of four libuv threads until
+ * the name server answers, and file access needs the same threads. Therefore a slot is free only when the
+ * lookup has ended, even after a timeout. A name is looked up only once at a time, so an unresponsive name
+ * server occupies only one slot per name.
  */
 export class DnsLookupQueue {
   readonly #resolve: HostResolver;
@@ -41,56 +43,59 @@ export class DnsLookupQueue {
   constructor({
     resolve,
     clock = systemClock,
-    maxConcurrent: atOnce = 2,
-    maxPending: most = 1000,
+    maxConcurrent = 2,
+    maxPending = 1000,
     timeoutMs = 5000,
   }: DnsLookupQueueOptions) {
     this.#resolve = resolve;
     this.#clock = clock;
-    this.#maxConcurrent = atOnce;
-    this.#maxPending = most;
+    this.#maxConcurrent = maxConcurrent;
+    this.#maxPending = maxPending;
     this.#timeoutMs = timeoutMs;
   }
 
-  /** All addresses of a name; rejects when there are none, or none in time. */
+  /**
+   * Returns all addresses of a name. Rejects when it has none, after a timeout, or when too many lookups are
+   * pending.
+   */
   readonly resolve: HostResolver = (hostname) => {
-    let wanted = this.#pendingByName.get(hostname);
-    if (!wanted) {
+    let lookup = this.#pendingByName.get(hostname);
+    if (!lookup) {
       if (this.#pendingByName.size >= this.#maxPending)
-        return Promise.reject(new Error("too many names are looked up"));
-      wanted = { hostname, result: new Deferred(), expiresAt: 0 };
-      this.#pendingByName.set(hostname, wanted);
-      this.#queue.push(wanted);
+        return Promise.reject(new Error("too many DNS lookups are pending"));
+      lookup = { hostname, result: new Deferred(), expiresAt: 0 };
+      this.#pendingByName.set(hostname, lookup);
+      this.#queue.push(lookup);
     }
-    wanted.expiresAt = this.#clock.monotonic() + this.#timeoutMs;
-    const answer = this.#withTimeout(wanted);
+    lookup.expiresAt = this.#clock.monotonic() + this.#timeoutMs;
+    const addresses = this.#withTimeout(lookup);
     this.#startNext();
-    return answer;
+    return addresses;
   };
 
-  #withTimeout({ hostname, result: found }: PendingLookup): Promise<readonly string[]> {
+  #withTimeout({ hostname, result }: PendingLookup): Promise<readonly string[]> {
     return new Promise((resolve, reject) => {
-      const late = (): void => reject(new Error(`${hostname} was not resolved in ${this.#timeoutMs} ms`));
-      const cancel = this.#clock.schedule(this.#timeoutMs, late);
-      found.promise.then(resolve, reject).finally(cancel);
+      const fail = (): void => reject(new Error(`${hostname} was not resolved in ${this.#timeoutMs} ms`));
+      const cancel = this.#clock.schedule(this.#timeoutMs, fail);
+      result.promise.then(resolve, reject).finally(cancel);
     });
   }
 
   #startNext(): void {
     while (this.#activeCount < this.#maxConcurrent) {
-      const wanted = this.#queue.shift();
-      if (!wanted) return;
-      if (wanted.expiresAt > this.#clock.monotonic()) void this.#runLookup(wanted);
-      else this.#pendingByName.delete(wanted.hostname);
+      const lookup = this.#queue.shift();
+      if (!lookup) return;
+      if (lookup.expiresAt > this.#clock.monotonic()) void this.#runLookup(lookup);
+      else this.#pendingByName.delete(lookup.hostname);
     }
   }
 
-  async #runLookup({ hostname, result: found }: PendingLookup): Promise<void> {
+  async #runLookup({ hostname, result }: PendingLookup): Promise<void> {
     this.#activeCount++;
     try {
-      found.resolve(await this.#resolve(hostname));
+      result.resolve(await this.#resolve(hostname));
     } catch (error) {
-      found.reject(error);
+      result.reject(error);
     }
     this.#activeCount--;
     this.#pendingByName.delete(hostname);

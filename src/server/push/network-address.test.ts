@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { getBareHostname, HostList, isPublicAddress } from "./network-address.ts";
+import { isPublicAddress } from "./network-address.ts";
 
 const arbitraryIpv4 = (a: number[][]): fc.Arbitrary<string> =>
   fc
@@ -8,12 +8,12 @@ const arbitraryIpv4 = (a: number[][]): fc.Arbitrary<string> =>
     .map((four) => four.join("."));
 const ANY_OCTET = [0, 255];
 
-/** What is written with spaces between. */
+/** Splits text at spaces. */
 function splitWords(text: string): string[] {
   return text.trim().split(/\s+/);
 }
 
-/** The networks of I-09 and those of the IANA registry, each as a source of its addresses. */
+/** Generators of addresses in the private networks of I-09 and of the IANA registry. */
 const PRIVATE_IPV4_ARBITRARIES: Record<string, fc.Arbitrary<string>> = {
   "0.0.0.0/8": arbitraryIpv4([[0], ANY_OCTET, ANY_OCTET, ANY_OCTET]),
   "10.0.0.0/8": arbitraryIpv4([[10], ANY_OCTET, ANY_OCTET, ANY_OCTET]),
@@ -31,7 +31,7 @@ const PRIVATE_IPV4_ARBITRARIES: Record<string, fc.Arbitrary<string>> = {
 };
 const privateIpv4Arbitrary = fc.oneof(...Object.values(PRIVATE_IPV4_ARBITRARIES));
 
-/** The neighbours of private networks are public. */
+/** Public addresses next to private networks. */
 const PUBLIC_IPV4_ADDRESSES = splitWords(`
   1.0.0.0 9.255.255.255 11.0.0.0 100.63.255.255 100.128.0.0 126.255.255.255 128.0.0.0 169.253.255.255
   169.255.0.0 172.15.255.255 172.32.0.0 192.0.1.0 192.167.255.255 192.169.0.0 198.17.255.255 198.20.0.0
@@ -43,7 +43,7 @@ const toHexGroups = (address: string): string => {
   return `${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`;
 };
 
-/** Ways to write an IPv4 address as one of IPv6. */
+/** Forms of IPv6 addresses that embed an IPv4 address. */
 const IPV4_IN_IPV6_FORMS: Record<string, (v4: string) => string> = {
   "mapped, dotted": (v4) => `::ffff:${v4}`,
   mapped: (v4) => `::ffff:${toHexGroups(v4)}`,
@@ -51,7 +51,7 @@ const IPV4_IN_IPV6_FORMS: Record<string, (v4: string) => string> = {
   NAT64: (v4) => `64:ff9b::${toHexGroups(v4)}`,
   "NAT64, dotted": (v4) => `64:ff9b::${v4}`,
 };
-/** Those that no network needs today: refused whatever is inside. */
+/** Obsolete forms, which are rejected whatever address they embed. */
 const LEGACY_IPV4_IN_IPV6_FORMS: Record<string, (v4: string) => string> = {
   compatible: (v4) => `::${v4}`,
   translated: (v4) => `::ffff:0:${v4}`,
@@ -112,59 +112,8 @@ describe("an IPv6 address", () => {
   );
 });
 
-it("what is no address is not public", () => {
+it("text that is not an address is not public", () => {
   for (const text of ["", "localhost", "1.1.1", "1.1.1.1.1", "0x7f.1", "1.1.1.256", "[::1]", "example.com"])
     expect(isPublicAddress(text)).toBe(false);
   fc.assert(fc.property(fc.string(), (text) => typeof isPublicAddress(text) === "boolean"));
-});
-
-it("a URL's host is an address however that is written [I-09]", () => {
-  const loopback = [
-    "127.0.0.1",
-    "2130706433",
-    "0x7f000001",
-    "0177.0.0.1",
-    "0x7f.1",
-    "127.1",
-    "127.0.0.1.",
-    "１２７.0.0.1",
-  ];
-  for (const host of loopback) expect(getBareHostname(new URL(`http://${host}:80/`))).toBe("127.0.0.1");
-  expect(getBareHostname(new URL("http://[::FFFF:7f00:1]/"))).toBe("::ffff:7f00:1");
-  expect(getBareHostname(new URL("http://LocalHost./"))).toBe("localhost");
-});
-
-describe("a list of hosts", () => {
-  it("has names, names below one, addresses and networks", () => {
-    const list = new HostList([
-      "hooks.example.com",
-      "*.Example.ORG.",
-      "10.1.0.0/16",
-      "192.168.1.1",
-      "fd00::/8",
-      "[::1]",
-    ]);
-    const names = ["hooks.example.com", "a.example.org", "a.b.example.org"];
-    expect(names.filter((name) => list.hasName(name))).toEqual(names);
-    for (const name of ["example.com", "x.hooks.example.com", "example.org", "badexample.org", "10.1.0.1"])
-      expect(list.hasName(name)).toBe(false);
-    const addresses = ["10.1.2.3", "192.168.1.1", "fd12::1", "::1"];
-    expect(addresses.filter((address) => list.hasAddress(address))).toEqual(addresses);
-    for (const address of ["10.2.0.1", "192.168.1.2", "fe80::1", "::2", "hooks.example.com"])
-      expect(list.hasAddress(address)).toBe(false);
-  });
-
-  it.each([
-    "",
-    "*",
-    "*.",
-    "10.0.0.0/33",
-    "10.0.0.0/",
-    "10.0.0.0/8/8",
-    "example.com/path",
-    "http://example.com",
-    "a b",
-  ])("refuses %j", (entry) => {
-    expect(() => new HostList([entry])).toThrow("names no hosts");
-  });
 });

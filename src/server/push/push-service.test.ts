@@ -32,7 +32,7 @@ function toErrorResponse(details: ErrorDetail[] = []): ConfigResponse {
   return { reason: details.find(({ reason }) => reason)?.reason, violations };
 }
 
-/** The four operations with nothing between the test and the wire. */
+/** The four push configuration operations, as raw requests. */
 const REQUEST_BY_BINDING: Record<
   string,
   (
@@ -77,13 +77,13 @@ const STORES: Record<string, () => NonNullable<ServerOptions["store"]>> = {
 };
 process.once("exit", () => rmSync(databaseFolder, { recursive: true, force: true }));
 
-/** Says whose task it is by a header. */
+/** Authenticates the caller with a header. */
 const authenticateByHeader: ServerOptions["authenticate"] = ({ header }) => ({
   tenant: "",
   principal: header("x-user") ?? "anybody",
 });
 
-/** Works in steps that the test releases. */
+/** An agent whose steps the test releases. */
 class SteppedAgent implements Agent {
   #releaseStep: (() => void) | undefined;
 
@@ -164,21 +164,21 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
       taskId = await createTask(url);
     });
 
-    it("are created with an id, also of their own, and read as they were given [I-01, I-02, I-10]", async () => {
-      const given = {
+    it("are created with a given or generated id, and returned unchanged [I-01, I-02, I-10]", async () => {
+      const config = {
         url: "https://192.88.98.1/hook",
         token: "t",
         authentication: { scheme: "Bearer", credentials: "secret" },
       };
-      const { result: first } = await ask(url, "Create", { taskId, ...given });
-      expect(first).toEqual({ ...given, taskId, id: expect.stringMatching(/.{8,}/) as string });
-      const { result: second } = await ask(url, "Create", { taskId, id: "mine", ...given });
-      expect(second).toEqual({ ...given, taskId, id: "mine" });
+      const { result: first } = await ask(url, "Create", { taskId, ...config });
+      expect(first).toEqual({ ...config, taskId, id: expect.stringMatching(/.{8,}/) as string });
+      const { result: second } = await ask(url, "Create", { taskId, id: "mine", ...config });
+      expect(second).toEqual({ ...config, taskId, id: "mine" });
       expect(await ask(url, "Get", { taskId, id: first?.id })).toEqual({ result: first });
       expect(await ask(url, "List", { taskId })).toEqual({ result: { configs: [first, second] } });
     });
 
-    it("take the place of one with the same id [I-01]", async () => {
+    it("replace a configuration with the same id [I-01]", async () => {
       await ask(url, "Create", { taskId, id: "c", url: "https://1.1.1.1/old" });
       await ask(url, "Create", { taskId, id: "c", url: "https://1.1.1.1/new" });
       expect((await ask(url, "List", { taskId })).result).toMatchObject({
@@ -196,27 +196,27 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
       expect((await ask(url, "List", { taskId, pageToken: "junk" })).violations).toEqual(["pageToken"]);
     });
 
-    it("are deleted, and once more without complaint [I-03, D-07]", async () => {
+    it("can be deleted twice without an error [I-03, D-07]", async () => {
       await ask(url, "Create", { taskId, id: "c", url: "https://1.1.1.1/" });
       expect(await ask(url, "Delete", { taskId, id: "c" })).toEqual({ result: {} });
       expect(await ask(url, "Delete", { taskId, id: "c" })).toEqual({ result: {} });
       expect(await ask(url, "List", { taskId })).toEqual({ result: { configs: [] } });
     });
 
-    it("that are not there are not found, like tasks [I-03]", async () => {
+    it("that do not exist return TASK_NOT_FOUND [I-03]", async () => {
       expect((await ask(url, "Get", { taskId, id: "nope" })).reason).toBe("TASK_NOT_FOUND");
     });
 
-    it("of somebody else's task are those of no task [I-03, I-11, E13]", async () => {
+    it("of another caller's task return TASK_NOT_FOUND [I-03, I-11, E13]", async () => {
       await ask(url, "Create", { taskId, id: "c", url: "https://1.1.1.1/" });
       const stranger = { "x-user": "mallory" };
-      const asked: [ConfigMethod, object][] = [
+      const requests: [ConfigMethod, object][] = [
         ["Create", { url: "https://1.1.1.1/" }],
         ["Get", { id: "c" }],
         ["List", {}],
         ["Delete", { id: "c" }],
       ];
-      for (const [method, params] of asked) {
+      for (const [method, params] of requests) {
         const his = await ask(url, method, { taskId, ...params }, stranger);
         expect(his.reason).toBe("TASK_NOT_FOUND");
         const unknown = await ask(url, method, { taskId: "0", ...params }, stranger);
@@ -225,7 +225,7 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
       expect((await ask(url, "List", { taskId })).result).toMatchObject({ configs: [{ id: "c" }] });
     });
 
-    it("are refused for receivers in private networks, and for what can not be posted to [I-09]", async () => {
+    it("are rejected for private hosts and invalid URLs [I-09]", async () => {
       const wrong: [object, string][] = [
         [{ url: "http://127.0.0.1:1/" }, "url"],
         [{ url: "http://169.254.169.254/latest/meta-data" }, "url"],
@@ -248,7 +248,7 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
     });
   });
 
-  it("survive a restart when the store does, as their tasks do [I-02]", async () => {
+  it("survive a restart with a durable store [I-02]", async () => {
     const store = (STORES[storeName] as () => NonNullable<ServerOptions["store"]>)();
     if (store === "memory") return;
     const ask = REQUEST_BY_BINDING["JSON-RPC"] as (typeof REQUEST_BY_BINDING)[string];
@@ -260,7 +260,7 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
     expect(await ask(after.url, "List", { taskId })).toEqual({ result: { configs: [result] } });
   });
 
-  describe("are served", () => {
+  describe("receive notifications", () => {
     const store = STORES[storeName] as () => NonNullable<ServerOptions["store"]>;
     let receiver: WebhookReceiver;
 
@@ -269,7 +269,7 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
     });
     afterEach(() => receiver.close());
 
-    it("with every event of the task that they came with, in order, as a StreamResponse [I-04, I-05, I-06, I-08, F-13, E12]", async () => {
+    it("with every event of their task, in order, as a StreamResponse [I-04, I-05, I-06, I-08, F-13, E12]", async () => {
       const { url } = await startServer({ store: store() });
       const taskPushNotificationConfig = {
         url: receiver.url("/hook?a=1"),
@@ -298,7 +298,7 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
       ]);
     });
 
-    it("with what happens after their registration only, and not with the user's messages", async () => {
+    it("only for events after their registration, without the user's messages", async () => {
       const { url } = await startServer({ store: store() });
       const taskId = await createTask(url, "ask");
       const ask = REQUEST_BY_BINDING["JSON-RPC"] as (typeof REQUEST_BY_BINDING)[string];
@@ -315,7 +315,7 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
       });
     });
 
-    it("once per webhook: a bad one is no other's problem, nor the task's [I-07, E12]", async () => {
+    it("independently: a failing webhook does not affect other webhooks or the task [I-07, E12]", async () => {
       const stepper = new SteppedAgent();
       const { url } = await startServer({ store: store() }, { stepper });
       const bad = await new WebhookReceiver().listen();
@@ -340,7 +340,7 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
       expect(bad.requests).toHaveLength(1);
     });
 
-    it("again until they answer with success, then with the rest [I-07, E12]", async () => {
+    it("again until they return success, and then the next events [I-07, E12]", async () => {
       const { url, seen } = await startServer({ store: store() });
       receiver.queuedResponses.push(
         "cut",
@@ -356,15 +356,15 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
       expect(kinds).toEqual([...tries, "task", "statusUpdate", "artifactUpdate", "statusUpdate"]);
       expect(receiver.requests.every(({ path }) => path === "/hook")).toBe(true);
       expect(seen.slice(0, 5).map(({ outcome, reason }) => `${outcome}: ${reason}`)).toEqual([
-        "failed: The receiver can not be reached: ECONNRESET.",
-        "failed: The receiver answered HTTP 503.",
-        "failed: The receiver answered HTTP 500.",
-        "failed: The receiver answered HTTP 302; redirects are not followed.",
-        "failed: The receiver answered HTTP 404.",
+        "failed: The receiver is not reachable: ECONNRESET.",
+        "failed: The receiver returned HTTP 503.",
+        "failed: The receiver returned HTTP 500.",
+        "failed: The receiver returned HTTP 302; redirects are not followed.",
+        "failed: The receiver returned HTTP 404.",
       ]);
     });
 
-    it("until they say that they are gone, which is told and kept [E12]", async () => {
+    it("until they return 410, which is reported and stored [E12]", async () => {
       const { url, seen, server } = await startServer({ store: store() });
       receiver.queuedResponses.push(200, 410);
       const taskId = await createTask(url, "echo x", { taskPushNotificationConfig: { url: receiver.url() } });
@@ -372,11 +372,13 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
       await expect.poll(() => seen.at(-1)?.outcome).toBe("dead");
       await expect
         .poll(() => server.store.pushStore?.listDead(10))
-        .toMatchObject([{ taskId, delivered: 1, dead: { reason: "The receiver answered HTTP 410." } }]);
+        .toMatchObject([
+          { taskId, deliveredSeq: 1, deadLetter: { reason: "The receiver returned HTTP 410." } },
+        ]);
       expect(receiver.requests).toHaveLength(2);
     });
 
-    it("no more once they are deleted [I-03]", async () => {
+    it("no longer after they are deleted [I-03]", async () => {
       const stepper = new SteppedAgent();
       const { url } = await startServer({ store: store() }, { stepper });
       const started = await sendJsonRpc(url, "SendMessage", {
@@ -399,7 +401,7 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
 });
 
 describe("a server", () => {
-  it("that sends no push notifications does not offer them [H-01]", async () => {
+  it("without push notifications does not declare them [H-01]", async () => {
     const { url } = await startServer({ push: false });
     const card = (await (await fetch(`${url}/.well-known/agent-card.json`)).json()) as {
       capabilities: object;
@@ -409,7 +411,7 @@ describe("a server", () => {
       expect((await ask(url, "List", { taskId: "x" })).reason).toBe("PUSH_NOTIFICATION_NOT_SUPPORTED");
   });
 
-  it("keeps the secrets of webhooks to itself when it is told to [I-10]", async () => {
+  it("redacts the secrets of webhooks when configured [I-10]", async () => {
     const { url } = await startServer({ push: { redactSecrets: true } });
     const taskId = await createTask(url);
     const config = { id: "c", url: "https://1.1.1.1/" };
@@ -422,7 +424,7 @@ describe("a server", () => {
     }
   });
 
-  it("refuses a message whose webhook it would not serve, and does not begin its task [F-13, I-09]", async () => {
+  it("rejects a message with an invalid webhook, and creates no task [F-13, I-09]", async () => {
     const { url } = await startServer({ push: {} });
     const { error } = await sendJsonRpc(url, "SendMessage", {
       message: buildMessage("echo x"),
@@ -432,7 +434,7 @@ describe("a server", () => {
     expect((await sendJsonRpc(url, "ListTasks", {})).result).toMatchObject({ tasks: [] });
   });
 
-  it("registers the webhook of a client that sends it with each message only once", async () => {
+  it("registers a webhook once when every message contains it", async () => {
     const { url } = await startServer({ push: { allowPrivate: true } });
     const configuration = { taskPushNotificationConfig: { url: "http://127.0.0.1:9/" } };
     const taskId = await createTask(url, "ask", configuration);

@@ -10,28 +10,38 @@ import { WebhookUrlGuard, type WebhookUrlGuardOptions } from "./webhook-url-guar
 import { WebhookSender } from "./webhook-sender.ts";
 import { PushSigner, type PushSigningOptions } from "./push-signer.ts";
 
-/** How push notifications are sent. Every member has a default that is safe on the public internet. */
+/** Options for push notifications. The defaults are safe on the public internet. */
 export interface PushOptions extends WebhookUrlGuardOptions {
-  /** Sign notifications with this key; `/.well-known/jwks.json` has what they are verified with. Default: unsigned. */
+  /**
+   * Key that signs notifications. The public key is published at `/.well-known/jwks.json`. Default:
+   * notifications are unsigned.
+   */
   readonly signing?: PushSigningOptions;
-  /** Answer push configurations without their token and credentials. Default false: their owner may read them. */
+  /**
+   * Omits the token and the credentials from push configurations in replies. Default: false, because only the
+   * caller who owns a configuration can read it.
+   */
   readonly redactSecrets?: boolean;
-  /** How long an attempt may take, in milliseconds. Default 15,000. */
+  /** Time in milliseconds after which a delivery attempt fails. Default: 15,000. */
   readonly timeoutMs?: number;
+  /** Retry policy for failed deliveries. */
   readonly retry?: Partial<RetryPolicy>;
-  /** Deliveries under way at once. Default 64. */
+  /** Maximum number of concurrent deliveries. Default: 64. */
   readonly maxConcurrent?: number;
-  /** Deliveries under way at once to one host. Default 8. */
+  /** Maximum number of concurrent deliveries to one host. Default: 8. */
   readonly maxPerHost?: number;
 }
 
-/** All that sends a server's push notifications. */
+/** The service that sends the push notifications of a server. */
 export interface PushService extends EnginePushOptions {
   readonly signer: PushSigner | undefined;
   close(graceMs: number): Promise<void>;
 }
 
-/** Undefined where there are no push notifications: they are not wanted, or the store can not keep their webhooks. */
+/**
+ * Creates the push service. Returns `undefined` when push notifications are disabled, or when the store
+ * cannot store webhooks.
+ */
 export function createPushService(
   options: PushOptions | false,
   store: TaskStore,
@@ -39,29 +49,29 @@ export function createPushService(
 ): PushService | undefined {
   if (options === false || !store.pushStore) return undefined;
   const {
-    signing: sign,
-    redactSecrets: redact = false,
+    signing,
+    redactSecrets = false,
     timeoutMs = 15_000,
     retry,
-    maxConcurrent: atOnce,
-    maxPerHost: perHost,
-    ...rules
+    maxConcurrent,
+    maxPerHost,
+    ...guardOptions
   } = options;
-  const guard = new WebhookUrlGuard(rules);
-  const signer = sign && new PushSigner(sign);
+  const guard = new WebhookUrlGuard(guardOptions);
+  const signer = signing && new PushSigner(signing);
   const sender = new WebhookSender({ guard, timeoutMs, sign: signer?.sign });
   const outbox = new Outbox({
     store: store as TaskStore & { pushStore: NonNullable<TaskStore["pushStore"]> },
     deliver: sender.deliver,
     ...(observer ? { observer } : {}),
     ...(retry ? { retry } : {}),
-    ...(atOnce === undefined ? {} : { maxConcurrent: atOnce }),
-    ...(perHost === undefined ? {} : { maxPerHost: perHost }),
+    ...(maxConcurrent === undefined ? {} : { maxConcurrent }),
+    ...(maxPerHost === undefined ? {} : { maxPerHost }),
   });
   return {
     outbox,
     validateWebhook: createWebhookValidator(guard),
-    redactSecrets: redact,
+    redactSecrets,
     signer,
     close: async (graceMs) => {
       await outbox.close(graceMs);

@@ -7,7 +7,7 @@ import type { StreamResponse } from "../../protocol/index.ts";
 import { createServer, toNodeListener, type PushOptions } from "../index.ts";
 import { V1_JSON_HEADERS, buildMessage, parrot } from "../server.fixture.ts";
 
-/** A server that signs, and one of its receivers, which knows only where its keys are. */
+/** A server that signs notifications, with a receiver that knows only the URL of the public keys. */
 async function startSigningServer(push: PushOptions): Promise<{
   url: string;
   hook: string;
@@ -70,7 +70,7 @@ describe("a server that signs its push notifications", () => {
     },
   );
 
-  it("does so beside the authorization that a webhook asks for [I-05]", async () => {
+  it("signs in addition to the authorization that a webhook configures [I-05]", async () => {
     const { url, hook, got, ended } = await startSigningServer({
       signing: { privateKey: await generateSigningKey() },
     });
@@ -79,7 +79,7 @@ describe("a server that signs its push notifications", () => {
     expect(got).toHaveLength(4);
   });
 
-  it("publishes the keys that it signed with before, too", async () => {
+  it("also publishes its former keys", async () => {
     const [now, before] = await Promise.all([generateSigningKey(), generateSigningKey("EdDSA")]);
     const { url } = await startSigningServer({
       signing: { privateKey: now, previousKeys: [{ privateKey: before }] },
@@ -91,7 +91,7 @@ describe("a server that signs its push notifications", () => {
   });
 });
 
-it("a server that signs nothing has no keys to show, and its notifications are not believed [I-12]", async () => {
+it("a server without signing publishes no keys, and its notifications fail verification [I-12]", async () => {
   const { url, hook, got, errors } = await startSigningServer({ retry: { initialDelayMs: 1 } });
   expect((await fetch(`${url}/.well-known/jwks.json`)).status).toBe(404);
   await sendMessage(url, { url: hook });
@@ -99,7 +99,7 @@ it("a server that signs nothing has no keys to show, and its notifications are n
   expect(got).toEqual([]);
 });
 
-it("a server whose signing key can not be used does not start", async () => {
+it("a server with an invalid signing key does not start", async () => {
   const server = createServer({ parrot }, { store: "memory", push: { signing: { privateKey: "no key" } } });
   onTestFinished(() => server.close());
   await expect(server.listen()).rejects.toThrow(/alg/);

@@ -9,24 +9,27 @@ import {
   type SignerOptions,
 } from "../../keys/index.ts";
 
-/** How notifications are signed, so that receivers can tell them from what anybody else posts. */
+/** Options for signed push notifications. A receiver uses the signature to verify the sender. */
 export interface PushSigningOptions extends SignerOptions {
-  /** What receivers know this server by: the `iss` of the signatures. Default: none. */
+  /** Issuer of the signatures, in the claim `iss`. Default: none. */
   readonly issuer?: string;
-  /** Keys that signed until lately; still published, so that what is under way can be verified. */
+  /**
+   * Former signing keys. Former keys stay published so that receivers can verify notifications in transit.
+   * Default: none.
+   */
   readonly previousKeys?: readonly SignerOptions[];
 }
 
-/** Headers with a signature of `body`. */
+/** Returns the headers with a signature of the body. */
 export type NotificationSignFunction = (
   body: string,
   notification: WebhookNotification,
 ) => Promise<Record<string, string>>;
 
-/** How long a signature holds, in seconds: an attempt is signed when it is made. */
+/** Time in seconds for which a signature is valid. Each delivery attempt has a new signature. */
 const SIGNATURE_LIFETIME_SECONDS = 300;
 
-/** Signs notifications, and publishes what they are verified with. The keys are read at first use. */
+/** Signs push notifications and provides the public keys. The private key is loaded at first use. */
 export class PushSigner {
   readonly #options: PushSigningOptions;
   #signer: Promise<Signer> | undefined;
@@ -36,8 +39,9 @@ export class PushSigner {
   }
 
   /**
-   * A JWT over the SHA-256 of the body. It stands in `Authorization` too where the webhook has nothing to put there, as
-   * the receivers of the samples of A2A expect it (A2A, "Streaming & Asynchronous Operations").
+   * Returns a JWT with the SHA-256 digest of the body. If the webhook has no credentials, the JWT is also
+   * sent in `Authorization`, where the receivers of the A2A samples expect it (A2A, "Streaming & Asynchronous
+   * Operations").
    */
   readonly sign: NotificationSignFunction = async (body, { webhook, event }) => {
     this.#signer ??= createSigner(this.#options);
@@ -57,10 +61,10 @@ export class PushSigner {
     return { "x-a2a-notification-signature": jwt, authorization: `Bearer ${jwt}` };
   };
 
-  /** What a JWKS endpoint answers. */
+  /** Returns the public key set of the current key and the former keys. */
   async getJwks(): Promise<JSONWebKeySet> {
     this.#signer ??= createSigner(this.#options);
-    const former = await Promise.all((this.#options.previousKeys ?? []).map(createSigner));
-    return buildJwks([await this.#signer, ...former]);
+    const previousSigners = await Promise.all((this.#options.previousKeys ?? []).map(createSigner));
+    return buildJwks([await this.#signer, ...previousSigners]);
   }
 }

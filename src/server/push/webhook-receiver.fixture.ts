@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One request as a webhook got it. */
+/** A request that the webhook received. */
 export interface ReceivedRequest {
   readonly path: string;
   readonly method: string;
@@ -10,15 +10,19 @@ export interface ReceivedRequest {
   readonly json: Record<string, unknown>;
 }
 
-/** What a webhook answers: a status with headers, nothing ever, or a cut connection. */
+/**
+ * The response of the webhook: a status with headers, no response (`hang`), or a closed connection (`cut`).
+ */
 export type ReceiverResponse = number | { status: number; headers: Record<string, string> } | "hang" | "cut";
 
-/** A webhook on a real port of this machine: keeps what it is sent, and answers as it is told. */
+/**
+ * A webhook on a real local port. The receiver records requests, and returns the responses that a test sets.
+ */
 export class WebhookReceiver {
   readonly requests: ReceivedRequest[] = [];
-  /** Answers to the next requests; then 200. */
+  /** Responses to the next requests, before `defaultResponse` applies. */
   readonly queuedResponses: ReceiverResponse[] = [];
-  /** The answer to all requests for which `queuedResponses` has none. */
+  /** Response to a request when `queuedResponses` is empty. */
   defaultResponse: ReceiverResponse = 200;
   #server: Server | undefined;
   #waiters: { test: () => boolean; resolve: () => void }[] = [];
@@ -64,7 +68,7 @@ export class WebhookReceiver {
     return `http://127.0.0.1:${this.port}${path}`;
   }
 
-  /** Resolves once that many requests, or such requests, have come. */
+  /** Resolves when the webhook has received a number of requests, or requests that satisfy a condition. */
   waitForRequests(enough: number | ((posted: ReceivedRequest[]) => boolean)): Promise<void> {
     const test = (): boolean =>
       typeof enough === "number" ? this.requests.length >= enough : enough(this.requests);

@@ -18,16 +18,25 @@ import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guar
 import { encodeNotification } from "./notification-payload.ts";
 import type { NotificationSignFunction } from "./push-signer.ts";
 
+/** Options for `WebhookSender`. */
 export interface WebhookSenderOptions {
   readonly guard: WebhookUrlGuard;
-  /** How long an attempt may take until it is answered, in milliseconds (A2A §4.3.3: 10 to 30 s). */
+  /**
+   * Time in milliseconds after which an attempt without a response fails. A2A §4.3.3 recommends 10 to 30 s.
+   */
   readonly timeoutMs: number;
-  /** How much of that until there is a connection, the look-up of its name included. Default 5,000. */
+  /**
+   * Time in milliseconds after which an attempt without a connection fails, including the DNS lookup.
+   * Default: 5,000.
+   */
   readonly connectTimeoutMs?: number;
   readonly sign?: NotificationSignFunction | undefined;
 }
 
-/** An answer is worth its status; of its body no more is read than keeps the connection usable. */
+/**
+ * Maximum number of bytes read from a response body. Only the status of the response is used. Reading the
+ * body keeps the connection reusable.
+ */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 const CONNECTION_POOL_OPTIONS = {
   keepAlive: true,
@@ -37,7 +46,10 @@ const CONNECTION_POOL_OPTIONS = {
   timeout: 30_000,
 };
 
-/** Posts notifications to webhooks (A2A §4.3.3): one attempt each, to addresses that the guard lets through. */
+/**
+ * Sends push notifications to webhooks (A2A §4.3.3). Each call makes one attempt, to an address that the
+ * guard allows.
+ */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
   readonly #httpAgent = new HttpAgent(CONNECTION_POOL_OPTIONS);
@@ -49,27 +61,33 @@ export class WebhookSender {
     this.#lookup = createGuardedLookup(options.guard);
   }
 
+  /**
+   * Attempts one delivery and returns its result. Repeats the attempt once when a reused connection was
+   * already closed.
+   */
   readonly deliver: NotificationSender = async (notification, signal) => {
     const { guard, sign } = this.#options;
     const { config } = notification.webhook;
-    // Node does not ask for the address of a host that is one, and rules may have changed since the registration.
-    const wrong = guard.findUrlViolation(config.url);
-    if (wrong !== undefined)
-      return { ok: false, isPermanent: true, reason: new WebhookNotAllowedError(wrong).message };
+    // Node calls no lookup function for an IP address, and the rules may have changed since the registration.
+    const violation = guard.findUrlViolation(config.url);
+    if (violation !== undefined)
+      return { ok: false, isPermanent: true, reason: new WebhookNotAllowedError(violation).message };
     const { body, headers } = encodeNotification(notification);
     const signature = sign ? await sign(body, notification) : {};
     const post = { body, headers: { ...signature, ...headers, ...buildNotificationHeaders(notification) } };
-    // As many deliveries listen to it as are under way at once.
+    // Every concurrent delivery adds a listener to this signal.
     setMaxListeners(0, signal);
     const url = new URL(config.url);
     const outcome = await this.#post(url, post, signal);
     if (outcome !== "stale") return outcome;
-    // A connection that was kept may be closed just when it is used again; that is nobody's failure.
-    const again = await this.#post(url, post, signal);
-    return again === "stale" ? { ok: false, reason: "The receiver cuts its connections." } : again;
+    // The receiver may close an idle connection at the moment of its reuse. This does not count as a failure.
+    const retried = await this.#post(url, post, signal);
+    return retried === "stale"
+      ? { ok: false, reason: "The receiver closes its connections early." }
+      : retried;
   };
 
-  /** Ends the connections that are kept. */
+  /** Closes all idle connections. */
   close(): void {
     this.#httpAgent.destroy();
     this.#httpsAgent.destroy();
@@ -80,12 +98,12 @@ export class WebhookSender {
     { body, headers }: { body: string; headers: Record<string, string> },
     signal: AbortSignal,
   ): Promise<DeliveryResult | "stale"> {
-    const { timeoutMs, connectTimeoutMs: connectMs = 5000 } = this.#options;
-    const [request, agent] =
+    const { timeoutMs, connectTimeoutMs = 5000 } = this.#options;
+    const [sendRequest, agent] =
       url.protocol === "https:" ? [httpsRequest, this.#httpsAgent] : [httpRequest, this.#httpAgent];
     const length = String(Buffer.byteLength(body));
     return new Promise((resolve) => {
-      const posted: ClientRequest = request(url, {
+      const request: ClientRequest = sendRequest(url, {
         method: "POST",
         agent,
         signal,
@@ -93,42 +111,40 @@ export class WebhookSender {
         headers: { ...headers, "content-length": length },
       });
       const timer = setTimeout(
-        () => posted.destroy(new DeliveryTimeoutError("answer", timeoutMs)),
+        () => request.destroy(new DeliveryTimeoutError("respond", timeoutMs)),
         timeoutMs,
       );
-      // One that answers slowly is worth its time; where nobody is, others wait for the place.
-      const connecting = setTimeout(
-        () => posted.destroy(new DeliveryTimeoutError("take the connection", connectMs)),
-        connectMs,
+      // A receiver without a connection occupies a delivery slot, so this timeout is shorter than the
+      // response timeout.
+      const connectTimer = setTimeout(
+        () => request.destroy(new DeliveryTimeoutError("accept the connection", connectTimeoutMs)),
+        connectTimeoutMs,
       );
-      const connected = (): void => clearTimeout(connecting);
-      posted.on("socket", (socket) => {
-        if (posted.reusedSocket) connected();
-        else socket.once(url.protocol === "https:" ? "secureConnect" : "connect", connected);
+      const onConnected = (): void => clearTimeout(connectTimer);
+      request.on("socket", (socket) => {
+        if (request.reusedSocket) onConnected();
+        else socket.once(url.protocol === "https:" ? "secureConnect" : "connect", onConnected);
       });
-      posted.on("close", () => {
+      request.on("close", () => {
         clearTimeout(timer);
-        clearTimeout(connecting);
-        // Without an answer or an error when the receiver changes the protocol (101).
-        resolve({ ok: false, reason: "The receiver closed the connection without an answer." });
+        clearTimeout(connectTimer);
+        // A switch of protocols (status 101) ends in this event, without a response or an error.
+        resolve({ ok: false, reason: "The receiver closed the connection without a response." });
       });
-      posted.on("response", (answer) => {
-        resolve(toDeliveryOutcome(answer));
-        drainResponse(answer);
+      request.on("response", (response) => {
+        resolve(toDeliveryOutcome(response));
+        drainResponse(response);
       });
-      posted.on("error", (error: NodeJS.ErrnoException) => {
-        const stale = posted.reusedSocket && error.code === "ECONNRESET";
+      request.on("error", (error: NodeJS.ErrnoException) => {
+        const stale = request.reusedSocket && error.code === "ECONNRESET";
         resolve(stale ? "stale" : toDeliveryFailure(error));
       });
-      posted.end(body);
+      request.end(body);
     });
   }
 }
 
-/**
- * Name resolution for connections that asks the guard: a connection is made to an address that was judged, and to no
- * other.
- */
+/** Returns a lookup function for connections that returns only addresses that the guard allows. */
 function createGuardedLookup(guard: WebhookUrlGuard): LookupFunction {
   return (hostname, options, callback) => void lookUpAllowedAddresses(guard, hostname, options, callback);
 }
@@ -139,22 +155,26 @@ async function lookUpAllowedAddresses(
   { all, family }: LookupOptions,
   callback: Parameters<LookupFunction>[2],
 ): Promise<void> {
-  let found: LookupAddress[];
+  let candidates: LookupAddress[];
   try {
     const addresses = await guard.resolveAllowedAddresses(hostname);
-    found = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
+    candidates = addresses.map((address) => ({ address, family: isIPv6(address) ? 6 : 4 }));
   } catch (error) {
     callback(error as NodeJS.ErrnoException, "");
     return;
   }
-  const wanted = found.filter((one) => !family || family === one.family || family === `IPv${one.family}`);
-  const [first] = wanted;
-  if (!first) callback(new Error(`${hostname} has no address of that kind`), "");
-  else if (all) callback(null, wanted);
+  const matching = candidates.filter(
+    (address) => !family || family === address.family || family === `IPv${address.family}`,
+  );
+  const [first] = matching;
+  if (!first) callback(new Error(`${hostname} has no IPv${family} address`), "");
+  else if (all) callback(null, matching);
   else callback(null, first.address, first.family);
 }
 
-/** By what a receiver knows a notification: who sends it, as the webhook's owner has laid down, and which one it is. */
+/**
+ * Returns the headers that identify a notification, with the token and credentials that its owner configured.
+ */
 function buildNotificationHeaders({
   webhook: { taskId, config },
   event,
@@ -162,7 +182,7 @@ function buildNotificationHeaders({
   const { token, authentication } = config;
   const { scheme = "", credentials } = authentication ?? {};
   return {
-    // So that a receiver can tell a notification that comes again from a new one.
+    // A receiver uses this id to recognize repeated notifications.
     "x-a2a-notification-id": `${encodeURIComponent(taskId)}:${event.seq}`,
     ...(token ? { "x-a2a-notification-token": token } : {}),
     ...(credentials ? { authorization: `${scheme} ${credentials}` } : {}),
@@ -172,17 +192,20 @@ function buildNotificationHeaders({
 function toDeliveryOutcome({ statusCode = 0, headers }: IncomingMessage): DeliveryResult {
   if (statusCode >= 200 && statusCode < 300) return { ok: true };
   const retryAfterMs = parseRetryAfter(headers["retry-after"], Date.now());
-  const moved = statusCode >= 300 && statusCode < 400 ? "; redirects are not followed" : "";
+  const redirectNote = statusCode >= 300 && statusCode < 400 ? "; redirects are not followed" : "";
   return {
     ok: false,
-    reason: `The receiver answered HTTP ${statusCode}${moved}.`,
+    reason: `The receiver returned HTTP ${statusCode}${redirectNote}.`,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-    // Gone: its way to say that nobody wants to hear of it any more.
+    // The receiver returns 410 (Gone) to unsubscribe.
     ...(statusCode === 410 ? { isPermanent: true } : {}),
   };
 }
 
-/** Seconds or a date (RFC 9110 §10.2.3), in milliseconds from `now`. */
+/**
+ * Returns the delay of a `Retry-After` header in milliseconds from `now`. The header has seconds or a date
+ * (RFC 9110 §10.2.3).
+ */
 export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
   if (value === undefined) return undefined;
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
@@ -191,23 +214,23 @@ export function parseRetryAfter(value: string | undefined, now: number): number 
 }
 
 class DeliveryTimeoutError extends Error {
-  constructor(what: string, ms: number) {
-    super(`The receiver did not ${what} within ${ms} ms.`);
+  constructor(action: string, ms: number) {
+    super(`The receiver did not ${action} within ${ms} ms.`);
   }
 }
 
 function toDeliveryFailure(error: NodeJS.ErrnoException): DeliveryFailure {
   if (error instanceof WebhookNotAllowedError) return { ok: false, isPermanent: true, reason: error.message };
   if (error instanceof DeliveryTimeoutError) return { ok: false, reason: error.message };
-  return { ok: false, reason: `The receiver can not be reached: ${error.code ?? error.message}.` };
+  return { ok: false, reason: `The receiver is not reachable: ${error.code ?? error.message}.` };
 }
 
-function drainResponse(answer: IncomingMessage): void {
+function drainResponse(response: IncomingMessage): void {
   let bytes = 0;
-  answer.on("data", (chunk: Buffer) => {
+  response.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
-    if (bytes > MAX_RESPONSE_BYTES) answer.destroy();
+    if (bytes > MAX_RESPONSE_BYTES) response.destroy();
   });
-  // Cut short, by us or by the receiver: its status was all we wanted.
-  answer.on("error", () => {});
+  // The body may end early. This does not matter, because only the status is used.
+  response.on("error", () => {});
 }

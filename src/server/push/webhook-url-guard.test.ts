@@ -13,7 +13,7 @@ const createResolver =
   async () =>
     addresses;
 
-/** What is wrong with a URL when it is registered. */
+/** Returns the violations of a URL at registration. */
 async function listViolations(url: string, options: WebhookUrlGuardOptions = {}): Promise<string[]> {
   const guard = new WebhookUrlGuard({ resolve: createResolver("1.1.1.1"), ...options });
   return (await createWebhookValidator(guard)({ url })).map(
@@ -52,15 +52,15 @@ const INVALID_URLS = [
   `https://example.com/${"x".repeat(2048)}`,
 ];
 
-describe("a webhook that is registered", () => {
-  it.each(PRIVATE_URLS)("is refused at %s [I-09]", async (url) => {
+describe("a webhook at registration", () => {
+  it.each(PRIVATE_URLS)("is rejected at %s [I-09]", async (url) => {
     expect(await listViolations(url)).toEqual([
-      expect.stringMatching(/^url names .*, which is in a private network;/),
+      expect.stringMatching(/^url names the host .*, which is in a private network;/),
     ]);
     expect(await listViolations(url, { allowPrivate: true })).toEqual([]);
   });
 
-  it.each(INVALID_URLS)("is refused at %j, whatever is allowed [I-09]", async (url) => {
+  it.each(INVALID_URLS)("is rejected at %j, whatever is allowed [I-09]", async (url) => {
     expect(await listViolations(url, { allowPrivate: true })).toHaveLength(1);
   });
 
@@ -69,11 +69,11 @@ describe("a webhook that is registered", () => {
     "http://example.com:8080",
     "https://1.1.1.1/",
     "https://[2606:4700::1111]/",
-  ])("is taken at %s", async (url) => {
+  ])("is accepted at %s", async (url) => {
     expect(await listViolations(url)).toEqual([]);
   });
 
-  it("is refused when any address of its host is private [I-09]", async () => {
+  it("is rejected when any address of its host is private [I-09]", async () => {
     const url = "https://example.com/";
     expect(await listViolations(url, { resolve: createResolver("1.1.1.1", "10.0.0.1") })).toHaveLength(1);
     expect(
@@ -82,19 +82,19 @@ describe("a webhook that is registered", () => {
     expect(await listViolations(url, { resolve: createResolver("1.1.1.1", "1.0.0.1") })).toEqual([]);
   });
 
-  it("is not told what its host stands for: that is no way to look into our network", async () => {
+  it("is rejected without its addresses in the message", async () => {
     const [text] = await listViolations("https://wiki.corp/", { resolve: createResolver("10.9.8.7") });
     expect(text).not.toContain("10.9.8.7");
   });
 
-  it("is taken when its host can not be resolved, now or in a second: that is judged when it is used", async () => {
+  it("is accepted when its host cannot be resolved within a second", async () => {
     const failing = (): Promise<never> => Promise.reject(new Error("EAI_AGAIN"));
     expect(await listViolations("https://example.com/", { resolve: failing })).toEqual([]);
     const hanging = (): Promise<never> => new Promise(() => {});
     expect(await listViolations("https://example.com/", { resolve: hanging })).toEqual([]);
   });
 
-  it("may be at private places that are listed, and only there [I-09]", async () => {
+  it("can be at listed private hosts, and at no others [I-09]", async () => {
     const options = { allowPrivate: ["10.1.0.0/16", "hooks.internal", "*.svc.cluster.local"] };
     expect(await listViolations("http://10.1.2.3/", options)).toEqual([]);
     expect(await listViolations("http://10.2.0.1/", options)).toHaveLength(1);
@@ -123,7 +123,7 @@ describe("a webhook that is registered", () => {
     expect(await listViolations("https://example.com/", options)).toEqual([]);
   });
 
-  it("may be nowhere but at the allowed places when there are such [I-09]", async () => {
+  it("must be at an allowed host when there is a list [I-09]", async () => {
     const options = { allowedHosts: ["hooks.example.com", "198.100.0.0/16"] };
     expect(await listViolations("https://hooks.example.com/", options)).toEqual([]);
     expect(await listViolations("https://198.100.1.1/", options)).toEqual([]);
@@ -131,16 +131,14 @@ describe("a webhook that is registered", () => {
       await listViolations("https://example.com/", { ...options, resolve: createResolver("198.100.2.2") }),
     ).toEqual([]);
     for (const url of ["https://example.com/", "https://1.1.1.1/", "https://x.hooks.example.com/"])
-      expect(await listViolations(url, options)).toEqual([
-        expect.stringContaining("not among the receivers"),
-      ]);
-    // To be allowed is not to be allowed to be private.
+      expect(await listViolations(url, options)).toEqual([expect.stringContaining("not among the hosts")]);
+    // An allowed host must still be public.
     expect(
       await listViolations("https://hooks.example.com/", { ...options, resolve: createResolver("10.0.0.1") }),
     ).toHaveLength(1);
   });
 
-  it("has secrets that fit into a header and can not end it [I-05]", async () => {
+  it("has secrets that are valid in a header [I-05]", async () => {
     const check = createWebhookValidator(new WebhookUrlGuard({ resolve: createResolver("1.1.1.1") }));
     const url = "https://example.com/";
     const fields = async (config: object): Promise<string[]> =>
@@ -160,7 +158,7 @@ describe("a webhook that is registered", () => {
     expect(await fields({ id: "x".repeat(257) })).toEqual(["id"]);
   });
 
-  it("is judged without an error, whatever it is", async () => {
+  it("is validated without an exception, whatever the URL", async () => {
     await fc.assert(
       fc.asyncProperty(fc.oneof(fc.string({ unit: "grapheme" }), fc.webUrl()), async (url) => {
         expect((await listViolations(url)).length).toBeLessThanOrEqual(1);
@@ -169,7 +167,7 @@ describe("a webhook that is registered", () => {
   });
 });
 
-describe("a notification that is sent", () => {
+describe("a notification", () => {
   const event = LogEvent.create(1, { message: { messageId: "m", role: "ROLE_AGENT", parts: [] } });
   const never = new AbortController().signal;
 
@@ -193,7 +191,7 @@ describe("a notification that is sent", () => {
     return receiver;
   }
 
-  it("goes nowhere private, however the address is written [I-09]", async () => {
+  it("is not sent to a private address in any notation [I-09]", async () => {
     const receiver = await listening();
     const { port } = receiver;
     for (const host of [
@@ -208,12 +206,12 @@ describe("a notification that is sent", () => {
     ])
       expect(await send(`http://${host}:${port}/`, {})).toMatchObject({ ok: false, isPermanent: true });
     expect(receiver.requests).toEqual([]);
-    // The proof that it listens.
+    // This request proves that the receiver listens.
     expect(await send(`http://127.1:${port}/`, { allowPrivate: true })).toEqual({ ok: true });
     expect(receiver.requests).toHaveLength(1);
   });
 
-  it("goes to no private address of a name that meant a public one when it was registered (DNS rebinding) [I-09]", async () => {
+  it("is not sent to a name that was public at registration and is private now (DNS rebinding) [I-09]", async () => {
     const receiver = await listening();
     const answers = [["192.88.98.1"], ["127.0.0.1"]];
     const rebinding = { resolve: async () => answers.shift() ?? ["127.0.0.1"] };
@@ -228,17 +226,17 @@ describe("a notification that is sent", () => {
     expect(receiver.requests).toEqual([]);
   });
 
-  it("goes to the address that was judged: the name is asked once for a connection [I-09]", async () => {
+  it("is sent to the checked address: the name is resolved once per connection [I-09]", async () => {
     const receiver = await listening();
-    let asked = 0;
-    const resolveOnce = async (): Promise<string[]> => (asked++ === 0 ? ["127.0.0.1"] : ["127.0.0.2"]);
+    let lookupCount = 0;
+    const resolveOnce = async (): Promise<string[]> => (lookupCount++ === 0 ? ["127.0.0.1"] : ["127.0.0.2"]);
     const options = { resolve: resolveOnce, allowPrivate: ["127.0.0.1"] };
     expect(await send(`http://pinned.example:${receiver.port}/`, options)).toEqual({ ok: true });
-    expect(asked).toBe(1);
+    expect(lookupCount).toBe(1);
     expect(receiver.requests[0]?.headers.host).toBe(`pinned.example:${receiver.port}`);
   });
 
-  it("goes to none of a name's addresses when one of them is private [I-09]", async () => {
+  it("is not sent to a name with a private address among its addresses [I-09]", async () => {
     const receiver = await listening();
     const url = `http://both.example:${receiver.port}/`;
     expect(await send(url, { resolve: createResolver("127.0.0.1", "1.1.1.1") })).toMatchObject({
@@ -263,7 +261,7 @@ describe("a notification that is sent", () => {
     expect(secret.requests).toEqual([]);
   });
 
-  it("fails when the receiver answers with another protocol, or with nothing", async () => {
+  it("fails when the receiver switches the protocol or sends no response", async () => {
     for (const answer of [
       "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n",
       "\r\n",
@@ -280,30 +278,30 @@ describe("a notification that is sent", () => {
     }
   });
 
-  it("is given up sooner where nobody takes the connection than where nobody answers [I-07]", async () => {
-    const times = { connectMs: 50, timeoutMs: 60_000 };
-    const late = { ok: false, reason: "The receiver did not take the connection within 50 ms." };
-    // No TLS, though it is asked for; and a name that hangs.
+  it("times out sooner without a connection than without a response [I-07]", async () => {
+    const times = { connectTimeoutMs: 50, timeoutMs: 60_000 };
+    const timeoutResult = { ok: false, reason: "The receiver did not accept the connection within 50 ms." };
+    // The first receiver does not complete the TLS handshake. The second name is never resolved.
     const mute = createServer((socket) => socket.on("error", () => {}));
     await new Promise<void>((resolve) => mute.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void mute.close());
     const { port } = mute.address() as AddressInfo;
-    expect(await send(`https://127.0.0.1:${port}/`, { allowPrivate: true }, times)).toEqual(late);
+    expect(await send(`https://127.0.0.1:${port}/`, { allowPrivate: true }, times)).toEqual(timeoutResult);
     const hanging = { resolve: () => new Promise<never>(() => {}) };
-    expect(await send("http://example.com/", hanging, times)).toEqual(late);
+    expect(await send("http://example.com/", hanging, times)).toEqual(timeoutResult);
     const receiver = await listening();
     receiver.defaultResponse = "hang";
     expect(
       await send(receiver.url(), { allowPrivate: true }, { connectTimeoutMs: 50, timeoutMs: 150 }),
-    ).toMatchObject({ reason: "The receiver did not answer within 150 ms." });
+    ).toMatchObject({ reason: "The receiver did not respond within 150 ms." });
   });
 
-  it("fails for now when the name can not be resolved", async () => {
+  it("fails temporarily when the name cannot be resolved", async () => {
     const failing = (): Promise<never> =>
       Promise.reject(Object.assign(new Error("no"), { code: "EAI_AGAIN" }));
     expect(await send("http://example.com/", { resolve: failing })).toEqual({
       ok: false,
-      reason: "The receiver can not be reached: EAI_AGAIN.",
+      reason: "The receiver is not reachable: EAI_AGAIN.",
     });
   });
 });

@@ -1,24 +1,31 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { getBareHostname, HostList, isPublicAddress } from "./network-address.ts";
+import { getBareHostname, HostList } from "./host-list.ts";
+import { isPublicAddress } from "./network-address.ts";
 import { DnsLookupQueue, type HostResolver } from "./dns-lookup-queue.ts";
 
+/** Rules for the webhook URLs that the server accepts. */
 export interface WebhookUrlGuardOptions {
-  /** The only receivers that are allowed: names, names below one (`*.example.com`), addresses, networks. Default: any. */
+  /**
+   * The only hosts to which notifications may be sent: names, domains (`*.example.com`), addresses, or
+   * networks. Default: any host.
+   */
   readonly allowedHosts?: readonly string[];
   /**
-   * Receivers that may lie in a private network, on this machine included: all of them, or those of a list like `allowedHosts`.
-   * Default: none.
+   * Hosts in private networks, including this machine, to which notifications may be sent: all of them
+   * (`true`), or those in a list. Default: false.
    */
   readonly allowPrivate?: boolean | readonly string[];
-  /** All addresses of a host name. Default: the system's resolver, two names at once. */
+  /**
+   * Returns all addresses of a host name. Default: the system resolver, with at most two concurrent lookups.
+   */
   readonly resolve?: HostResolver;
 }
 
-/** A receiver that may not be sent anything: to try again can not help. */
+/** An error for a webhook to which the server must not send requests. A retry cannot succeed. */
 export class WebhookNotAllowedError extends Error {
-  override readonly name: string = "NotAllowed";
-  /** What is wrong with the URL, in words that follow its field's name. */
+  override readonly name: string = "WebhookNotAllowedError";
+  /** The problem with the URL, as a phrase that follows the field name. */
   readonly description: string;
 
   constructor(description: string) {
@@ -30,9 +37,10 @@ export class WebhookNotAllowedError extends Error {
 const MAX_URL_LENGTH = 2048;
 
 /**
- * Keeps push notifications from places that strangers must not have this server send requests to (A2A §13.2): the
- * networks that it stands in, and itself. What a name means is asked anew for each connection, which then goes to an
- * address that was judged: whoever answers differently the next time (DNS rebinding) gains nothing.
+ * Prevents push notifications to hosts that a caller must not reach through this server (A2A §13.2): private
+ * networks and the server itself. The guard resolves and checks a host name for each connection, and the
+ * connection uses a checked address. Checking each connection prevents DNS rebinding, where a name server
+ * returns another address the second time.
  */
 export class WebhookUrlGuard {
   readonly #allowedHosts: HostList | undefined;
@@ -40,44 +48,52 @@ export class WebhookUrlGuard {
   readonly #resolve: HostResolver;
 
   constructor({
-    allowedHosts: allow,
+    allowedHosts,
     allowPrivate = false,
     resolve = systemLookupQueue.resolve,
   }: WebhookUrlGuardOptions = {}) {
-    this.#allowedHosts = allow && new HostList(allow);
+    this.#allowedHosts = allowedHosts && new HostList(allowedHosts);
     this.#allowPrivate = typeof allowPrivate === "boolean" ? allowPrivate : new HostList(allowPrivate);
     this.#resolve = resolve;
   }
 
-  /** What is wrong with a receiver's URL by itself, in words that follow its field's name; undefined when nothing is. */
+  /**
+   * Returns the problem with a webhook URL, as a phrase that follows the field name, or `undefined` for an
+   * allowed URL. Does not resolve host names.
+   */
   findUrlViolation(text: string): string | undefined {
     const url = text.length <= MAX_URL_LENGTH && URL.parse(text);
     if (!url)
       return `must be an absolute URL of at most ${MAX_URL_LENGTH} characters, such as "https://example.com/hook"`;
     if (url.protocol !== "https:" && url.protocol !== "http:") return `must begin with https:// or http://`;
     if (url.username !== "" || url.password !== "")
-      return `must have no user name in it; give "authentication" instead`;
+      return `must not contain a user name or password; use "authentication" instead`;
     const host = getBareHostname(url);
     if (isIP(host) > 0) return this.#findAddressViolation(host, [host]);
     if (isLocalhostName(host) && !this.#isPrivateAllowed(host, [])) return formatPrivateViolation(host);
     return undefined;
   }
 
-  /** The addresses to which a request to that host may go; rejects with `WebhookNotAllowedError` when one of them is forbidden. */
+  /**
+   * Returns the addresses of a host. Rejects with `WebhookNotAllowedError` when one of them is not allowed.
+   */
   async resolveAllowedAddresses(hostname: string): Promise<readonly string[]> {
     const host = hostname.replace(/\.$/, "");
     const addresses = isIP(host) > 0 ? [host] : await this.#resolve(host);
-    const refusal = this.#findAddressViolation(host, addresses);
-    if (refusal !== undefined) throw new WebhookNotAllowedError(refusal);
+    const violation = this.#findAddressViolation(host, addresses);
+    if (violation !== undefined) throw new WebhookNotAllowedError(violation);
     if (addresses.length === 0) throw new Error(`${host} has no address`);
     return addresses;
   }
 
-  /** Every address must be allowed: which of them a connection takes is chance. */
+  /**
+   * Returns the problem with a host. All its addresses must be allowed, because a connection may use any of
+   * them.
+   */
   #findAddressViolation(host: string, addresses: readonly string[]): string | undefined {
-    const allow = this.#allowedHosts;
-    if (allow && !allow.hasName(host) && !addresses.every((address) => allow.hasAddress(address)))
-      return `names ${host}, which is not among the receivers that this server allows`;
+    const allowed = this.#allowedHosts;
+    if (allowed && !allowed.hasName(host) && !addresses.every((address) => allowed.hasAddress(address)))
+      return `names the host ${host}, which is not among the hosts that this server allows`;
     if (addresses.every(isPublicAddress) || this.#isPrivateAllowed(host, addresses)) return undefined;
     return formatPrivateViolation(host);
   }
@@ -97,12 +113,15 @@ function isLocalhostName(host: string): boolean {
   return host === "" || host === "localhost" || host.endsWith(".localhost");
 }
 
-/** Does not say what the name stands for: that is nobody's business who can not ask for it himself. */
+/**
+ * Returns the problem with a private host. The message omits the resolved addresses, which may be
+ * confidential.
+ */
 function formatPrivateViolation(host: string): string {
-  return `names ${host}, which is in a private network; use a receiver on the public internet, or have the server's operator allow it (push.allowPrivate)`;
+  return `names the host ${host}, which is in a private network; use a host on the public internet, or ask the server operator to allow it (push.allowPrivate)`;
 }
 
-/** One for all guards, as the threads are that it keeps free. */
+/** The lookup queue of all guards, because all of them share the threads of the process. */
 const systemLookupQueue = new DnsLookupQueue({
   resolve: async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address),
 });

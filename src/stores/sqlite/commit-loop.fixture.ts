@@ -1,6 +1,7 @@
 /**
- * A process of its own for the tests of locks and crashes: opens the store at the path it is given and commits until it
- * is killed, several tasks at a time. Prints `taskId seq` for every append that was acknowledged, or why it cannot open.
+ * A separate process for the tests of locks and crashes. It opens the store at the given path and commits to
+ * eight tasks at a time until it is killed. It prints `taskId seq` for every acknowledged append, or the
+ * reason why the store cannot be opened.
  */
 import { writeSync } from "node:fs";
 import { createAppend, createTaskEvent, createChunkEvent } from "../logs.fixture.ts";
@@ -14,7 +15,7 @@ try {
   writeSync(1, `${String(error)}\n`);
   process.exit(1);
 }
-const words = "x".repeat(300);
+const content = "x".repeat(300);
 for (let round = 0; ; round++) {
   const ids = Array.from({ length: 8 }, (_, n) => `${process.pid}-${Math.floor(round / 20)}-${n}`);
   const after = (round % 20) * 2;
@@ -22,13 +23,13 @@ for (let round = 0; ; round++) {
     createAppend(
       id,
       after,
-      [after ? createChunkEvent(id, words) : createTaskEvent(id), createChunkEvent(id, words)],
+      [after ? createChunkEvent(id, content) : createTaskEvent(id), createChunkEvent(id, content)],
       {
         messages: [{ messageId: `${id}-${after}`, seq: after + 1 }],
       },
     ),
   );
   const refusals = await store.commit(batch);
-  // Only when the write has happened may the next commit begin: the pipe must not know less than the disk.
+  // Write synchronously before the next commit, so that the pipe never lags behind the disk.
   for (const [n, id] of ids.entries()) if (!refusals[n]) writeSync(1, `${id} ${after + 2}\n`);
 }

@@ -8,7 +8,7 @@ import { SqliteStore } from "./sqlite-store.ts";
 
 type Callback = (error: Error | null) => void;
 
-/** What the store has asked of the disk and was not answered yet. */
+/** Sync requests of the store that are still pending. */
 const fakeDisk = vi.hoisted(() => ({ waits: false, asked: [] as Callback[], fails: false }));
 
 vi.mock(import("node:fs"), async (original) => {
@@ -44,7 +44,7 @@ describe("SqliteStore", () => {
 
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  /** What has happened by the time that all has happened which needs no disk. */
+  /** Returns the names of the promises that settle without the disk. */
   function watch(promises: Record<string, Promise<unknown>>): () => Promise<string[]> {
     const done: string[] = [];
     for (const [name, promise] of Object.entries(promises)) {
@@ -61,7 +61,7 @@ describe("SqliteStore", () => {
 
   const busy = { agentsAtWork: true };
 
-  it("answers a commit, and shows what was committed, when the disk has it and not before [E1]", async () => {
+  it("acknowledges and shows a commit only once it is on disk [E1]", async () => {
     const events = { messages: [{ messageId: "m", seq: 2 }] };
     const done = watch({
       commit: store.commit([createAppend("t", 1, [createChunkEvent("t", "a")], events)], busy),
@@ -75,7 +75,7 @@ describe("SqliteStore", () => {
     expect(await done()).toEqual(["another message", "commit", "list", "load", "the message"]);
   });
 
-  it("serves nobody once it can not know what the disk has, until it is opened again", async () => {
+  it("rejects every operation after a failed sync until it is opened again", async () => {
     const done = watch({
       commit: store.commit([createAppend("t", 1, [createChunkEvent("t", "a")])], busy),
       load: store.load(aliceScope, "t"),
@@ -91,7 +91,7 @@ describe("SqliteStore", () => {
     await commitAppend(store, createAppend("u", 0, [createTaskEvent("u")]));
   });
 
-  it("believes no sync that was under way when another failed: the system tells of a failure once", async () => {
+  it("rejects every sync that was pending when another failed, because the system reports a failure once", async () => {
     const done = watch({
       first: store.commit([createAppend("t", 1, [createChunkEvent("t", "a")])], busy),
       second: store.commit([createAppend("t", 2, [createChunkEvent("t", "b")])], busy),
@@ -107,7 +107,7 @@ describe("SqliteStore", () => {
     ]);
   });
 
-  it("waits for the disk at once when no agent is kept waiting", async () => {
+  it("syncs in the event loop when no agent is running", async () => {
     await store.commit([createAppend("t", 1, [createChunkEvent("t", "a")])], { agentsAtWork: false });
     expect(fakeDisk.asked).toEqual([]);
     fakeDisk.fails = true;
@@ -116,7 +116,7 @@ describe("SqliteStore", () => {
     );
   });
 
-  it("returns from a transaction when the disk has it", () => {
+  it("returns from a transaction once it is on disk", () => {
     fakeDisk.fails = true;
     expect(() => store.runTransaction((db) => db.exec("PRAGMA user_version = 2"))).toThrow(
       "the disk is gone",

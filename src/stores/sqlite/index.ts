@@ -1,5 +1,5 @@
 /**
- * Tasks in one SQLite file, durable before anything is answered. It is written by one process at a time, through one
- * connection, with one transaction for all the appends that wait.
+ * Stores tasks in one SQLite file. Every commit is durable before it is acknowledged. One process at a time
+ * writes the file, through one connection, with one transaction for all waiting appends.
  */
 export { SqliteStore } from "./sqlite-store.ts";

@@ -1,13 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { TaskScope, Webhook, WebhookProgress, WebhookRegistration } from "../../engine/index.ts";
-import { isTerminal, type TaskState } from "../../protocol/index.ts";
-import type { ScopeTable } from "./scope-table.ts";
-
-interface TaskRow {
-  readonly key: number;
-  readonly seq: number;
-  readonly state: TaskState;
-}
+import { isTerminal } from "../../protocol/index.ts";
+import type { TaskReader, TaskRow } from "./task-reader.ts";
 
 interface WebhookRow {
   readonly key: number;
@@ -28,10 +22,9 @@ const SELECT_WEBHOOKS = `
     failing_since AS failingSince, dead_at AS deadAt, dead_reason AS deadReason
   FROM push JOIN task ON task.key = push.task JOIN scope ON scope.key = task.scope`;
 
-/** The webhooks of the tasks in one database. */
+/** Accesses the webhooks of the tasks in one database. */
 export class PushTable {
-  readonly #scopeTable: ScopeTable;
-  readonly #selectTask: StatementSync;
+  readonly #reader: TaskReader;
   readonly #upsertWebhook: StatementSync;
   readonly #selectById: StatementSync;
   readonly #selectByTask: StatementSync;
@@ -40,9 +33,8 @@ export class PushTable {
   readonly #updateProgress: StatementSync;
   readonly #selectDead: StatementSync;
 
-  constructor(db: DatabaseSync, scopes: ScopeTable) {
-    this.#scopeTable = scopes;
-    this.#selectTask = db.prepare("SELECT key, seq, state FROM task WHERE scope = ? AND task_id = ?");
+  constructor(db: DatabaseSync, reader: TaskReader) {
+    this.#reader = reader;
     this.#upsertWebhook = db.prepare(
       `INSERT INTO push (task, id, config, version, delivered, owing)
        VALUES (:task, :id, :config, :version, :after, :after < :seq OR NOT :ended)
@@ -65,13 +57,13 @@ export class PushTable {
   }
 
   put(scope: TaskScope, taskId: string, registration: WebhookRegistration): Webhook | undefined {
-    const task = this.#findTask(scope, taskId);
+    const task = this.#reader.findTask(scope, taskId);
     if (!task) return undefined;
     this.register(task, task.seq, registration);
     return this.#findWebhook(task, registration.config.id);
   }
 
-  /** Registers a webhook for what comes behind `after`. Call it only within a transaction. */
+  /** Registers a webhook for events after the seq `after`. Call it only within a transaction. */
   register(task: TaskRow, after: number, { config, version }: WebhookRegistration): void {
     this.#upsertWebhook.run({
       task: task.key,
@@ -85,17 +77,17 @@ export class PushTable {
   }
 
   get(scope: TaskScope, taskId: string, id: string): Webhook | undefined {
-    const task = this.#findTask(scope, taskId);
+    const task = this.#reader.findTask(scope, taskId);
     return task && this.#findWebhook(task, id);
   }
 
   list(scope: TaskScope, taskId: string): Webhook[] | undefined {
-    const task = this.#findTask(scope, taskId);
+    const task = this.#reader.findTask(scope, taskId);
     return task && decodeWebhookRows(this.#selectByTask.all(task.key));
   }
 
   remove(scope: TaskScope, taskId: string, id: string): boolean {
-    const task = this.#findTask(scope, taskId);
+    const task = this.#reader.findTask(scope, taskId);
     if (task) this.#deleteWebhook.run(task.key, id);
     return task !== undefined;
   }
@@ -105,20 +97,14 @@ export class PushTable {
   }
 
   saveProgress(progress: readonly WebhookProgress[]): void {
-    for (const {
-      key,
-      deliveredSeq: delivered,
-      isFinished: finished,
-      failingSince,
-      deadLetter: dead,
-    } of progress) {
-      const owing = finished || dead ? 0 : 1;
+    for (const { key, deliveredSeq, isFinished, failingSince, deadLetter } of progress) {
+      const isOwing = isFinished || deadLetter ? 0 : 1;
       this.#updateProgress.run(
-        delivered,
-        owing,
+        deliveredSeq,
+        isOwing,
         failingSince ?? null,
-        dead?.at ?? null,
-        dead?.reason ?? null,
+        deadLetter?.at ?? null,
+        deadLetter?.reason ?? null,
         key,
       );
     }
@@ -131,12 +117,6 @@ export class PushTable {
   #findWebhook({ key }: TaskRow, id: string): Webhook | undefined {
     return decodeWebhookRows(this.#selectById.all(key, id))[0];
   }
-
-  #findTask(scope: TaskScope, taskId: string): TaskRow | undefined {
-    const owner = this.#scopeTable.findKey(scope);
-    if (owner === undefined) return undefined;
-    return this.#selectTask.get(owner, taskId) as unknown as TaskRow | undefined;
-  }
 }
 
 function decodeWebhookRows(rows: unknown[]): Webhook[] {
@@ -146,7 +126,7 @@ function decodeWebhookRows(rows: unknown[]): Webhook[] {
       scope: { tenant, principal, agent },
       config: JSON.parse(config) as Webhook["config"],
       ...(failingSince === null ? {} : { failingSince }),
-      ...(deadAt === null ? {} : { dead: { at: deadAt, reason: deadReason ?? "" } }),
+      ...(deadAt === null ? {} : { deadLetter: { at: deadAt, reason: deadReason ?? "" } }),
     }),
   );
 }

@@ -2,9 +2,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Scopes and tasks have small integer keys, so that the rows and indexes that grow stay narrow. An append is one row
- * of `log`: its events as JSON lines, under the seq of the last one. Snapshots have a table of their own: beside the
- * columns that every append changes they would be rewritten with them. Why so: docs/decisions/003-sqlite-layout.md.
+ * Scopes and tasks have small integer keys, which keep the growing rows and indexes narrow. Each row of `log`
+ * holds one append: its events as JSON lines, stored under the seq of the last event. Snapshots have a
+ * separate table, because every append would otherwise rewrite them. See docs/decisions/003-sqlite-layout.md.
  */
 const TASK_TABLES = `
   CREATE TABLE scope (
@@ -48,8 +48,9 @@ const TASK_TABLES = `
 `;
 
 /**
- * Webhooks. `owing` is 1 until the webhook has been sent everything that it will ever be sent, or is dead: what is done,
- * which will be nearly all, costs a start nothing. AUTOINCREMENT: the key of one that was removed is never given again.
+ * Webhooks. `owing` is 1 until the webhook is dead or has received the last event of its task. The partial
+ * index keeps finished webhooks, which are nearly all of them, out of the start-up query. AUTOINCREMENT
+ * prevents the reuse of keys.
  */
 const PUSH_TABLES = `
   CREATE TABLE push (
@@ -69,7 +70,7 @@ const PUSH_TABLES = `
   CREATE INDEX push_dead ON push (key) WHERE dead_at IS NOT NULL;
 `;
 
-/** What was asked in turns that are begun again after a restart; of most agents nothing. */
+/** Requests of turns that are started again after a restart. Most agents have none. */
 const TURN_TABLE = `
   CREATE TABLE turn (
     task INTEGER PRIMARY KEY,
@@ -77,11 +78,14 @@ const TURN_TABLE = `
   );
 `;
 
-/** What each version added to the one before. */
+/** SQL that each schema version adds to the previous version. */
 const MIGRATIONS = [TASK_TABLES, PUSH_TABLES, TURN_TABLE];
 const SCHEMA_VERSION = MIGRATIONS.length;
 
-/** Creates the tables in an empty database, adds those that an older one lacks; refuses one that a newer Colloquy wrote. */
+/**
+ * Creates the tables of an empty database, or adds the tables that an older database lacks. Throws when a
+ * newer Colloquy wrote the database.
+ */
 export function migrateSchema(db: DatabaseSync, path: string): void {
   const version = db.prepare("PRAGMA user_version").get()?.["user_version"] as number;
   if (version > SCHEMA_VERSION) {

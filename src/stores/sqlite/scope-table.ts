@@ -1,13 +1,11 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { TaskScope } from "../../engine/index.ts";
 import { getScopeKey } from "../scope-key.ts";
+import { createKeyCache } from "./key-cache.ts";
 
-/** Emptied when it is full: what is needed again costs one lookup. */
-const MAX_CACHED_KEYS = 10_000;
-
-/** The integer keys of scopes. */
+/** Maps scopes to integer keys. */
 export class ScopeTable {
-  readonly #cachedKeys = new Map<string, number>();
+  #cachedKeys = createKeyCache();
   readonly #selectKey: StatementSync;
   readonly #insertScope: StatementSync;
 
@@ -16,7 +14,7 @@ export class ScopeTable {
     this.#insertScope = db.prepare("INSERT INTO scope (tenant, principal, agent) VALUES (?, ?, ?)");
   }
 
-  /** Undefined for a scope that owns nothing yet. */
+  /** Returns the key of a scope, or `undefined` when the scope owns nothing yet. */
   findKey(scope: TaskScope): number | undefined {
     const name = getScopeKey(scope);
     const cached = this.#cachedKeys.get(name);
@@ -24,26 +22,23 @@ export class ScopeTable {
     const key = this.#selectKey.get(scope.tenant, scope.principal, scope.agent)?.["key"] as
       | number
       | undefined;
-    if (key !== undefined) this.#cacheKey(name, key);
+    if (key !== undefined) this.#cachedKeys.set(name, key);
     return key;
   }
 
-  /** Only within a transaction. */
+  /** Returns the key of a scope and inserts the scope if necessary. Call it only within a transaction. */
   findOrInsertKey(scope: TaskScope): number {
     const known = this.findKey(scope);
     if (known !== undefined) return known;
     const key = Number(this.#insertScope.run(scope.tenant, scope.principal, scope.agent).lastInsertRowid);
-    this.#cacheKey(getScopeKey(scope), key);
+    this.#cachedKeys.set(getScopeKey(scope), key);
     return key;
   }
 
-  /** To be called after a rollback: keys may have been given to rows that are gone. */
+  /**
+   * Clears the cache. Call it after a rollback, because cached keys may belong to rows that no longer exist.
+   */
   clearCache(): void {
-    this.#cachedKeys.clear();
-  }
-
-  #cacheKey(name: string, key: number): void {
-    if (this.#cachedKeys.size >= MAX_CACHED_KEYS) this.#cachedKeys.clear();
-    this.#cachedKeys.set(name, key);
+    this.#cachedKeys = createKeyCache();
   }
 }

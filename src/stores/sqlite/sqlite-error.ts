@@ -1,10 +1,10 @@
 import { A2AError } from "../../protocol/index.ts";
 
-/** SQLite's primary result codes that an operator can do something about. */
+/** Causes and remedies of the SQLite result codes that an operator can resolve. */
 const RESULT_CODE_CAUSES: Record<number, string> = {
-  5: "another process is writing to it; stop that one",
-  8: "it is read-only; give this process the right to write the file and its folder",
-  10: "the disk failed to read or write; check it",
+  5: "another process is writing to the file; stop that process",
+  8: "the file is read-only; grant this process write access to the file and its folder",
+  10: "the disk failed to read or write; check the disk",
   11: "the file is damaged; restore it from a backup",
   13: "the disk is full; free some space",
   14: "the file cannot be opened; check that its folder exists and can be written",
@@ -16,12 +16,13 @@ export function isSqliteError(error: unknown): error is Error & { errcode: numbe
 }
 
 /**
- * What SQLite or the file system threw, as an error that says what to do. `what` names no path unless the error stays
- * with the operator: a remote caller may read it.
+ * Converts an error of SQLite or the file system to an `UNAVAILABLE` error with a remedy. `subject` may
+ * contain a path only if the error is shown only to the operator, because remote callers can read other
+ * errors.
  */
-export function toUnavailableError(error: unknown, what = "The task store cannot serve"): A2AError {
+export function toUnavailableError(error: unknown, subject = "The task store is not available"): A2AError {
   if (error instanceof A2AError) return error;
   const known = isSqliteError(error) ? RESULT_CODE_CAUSES[error.errcode & 0xff] : undefined;
   const cause = known ?? (error instanceof Error ? error.message : String(error));
-  return new A2AError("UNAVAILABLE", `${what}: ${cause}.`, { cause: error });
+  return new A2AError("UNAVAILABLE", `${subject}: ${cause}.`, { cause: error });
 }

@@ -14,18 +14,18 @@ import { toUnavailableError } from "./sqlite-error.ts";
 import { acquireFileLock } from "./file-lock.ts";
 import { migrateSchema } from "./schema.ts";
 
-/** A database file that is open in this process and in no other. */
+/** A database file that only this process has open. */
 export interface SqliteFile {
   readonly db: DatabaseSync;
-  /** Resolves once all that is committed now survives a power cut. The event loop goes on meanwhile. */
+  /** Resolves once all commits so far would survive a power failure. It does not block the event loop. */
   flush(): Promise<void>;
   flushSync(): void;
   close(): void;
 }
 
 /**
- * `FULL`, until we wait for the disk ourselves. Checkpoints come every 16 MB, because a page that many commits changed
- * is then written back once.
+ * Initial settings of a connection. `synchronous` is `FULL` until the store syncs the write-ahead log (WAL)
+ * itself. Checkpoints run every 16 MB, so a page that many commits change is written back only once.
  */
 const PRAGMAS = `
   PRAGMA journal_mode = WAL;
@@ -37,9 +37,12 @@ const PRAGMAS = `
   PRAGMA journal_size_limit = 67108864;
 `;
 
-/** Opens `path`, creating it and its folder (readable by this user only) when they are not there. */
+/**
+ * Opens the database at `path`. It creates the file and its folder, accessible only to the current user, if
+ * they do not exist.
+ */
 export async function openSqliteFile(path: string): Promise<SqliteFile> {
-  // Loaded when the first file is opened: who keeps tasks in memory needs no SQLite.
+  // Load SQLite only when a file is opened, because the memory store does not need it.
   const { DatabaseSync } = await import("node:sqlite");
   const file = resolveSymlinks(resolve(path));
   function connect(name: string): DatabaseSync {
@@ -48,12 +51,12 @@ export async function openSqliteFile(path: string): Promise<SqliteFile> {
   }
   let release: (() => void) | undefined;
   let db: DatabaseSync | undefined;
-  let log: number | undefined;
+  let wal: number | undefined;
   function close(): void {
     try {
-      if (log !== undefined) closeSync(log);
-      log = undefined;
-      // The last connection to close writes the log back to the file and deletes it.
+      if (wal !== undefined) closeSync(wal);
+      wal = undefined;
+      // The last connection that closes writes the WAL back to the database file and deletes it.
       db?.close();
     } finally {
       release?.();
@@ -65,38 +68,42 @@ export async function openSqliteFile(path: string): Promise<SqliteFile> {
     db = connect(file);
     db.exec(PRAGMAS);
     migrateSchema(db, file);
-    log = openWalForFlush(db, file);
-    return { db, close, ...createFlush(log) };
+    wal = openWalForFlush(db, file);
+    return { db, close, ...createFlush(wal) };
   } catch (error) {
     close();
     throw toUnavailableError(error, `${file} cannot be opened`);
   }
 }
 
-/** Where a link leads: SQLite has the log there, and whoever opens the file by another name is to find our lock. */
+/**
+ * Resolves symbolic links. SQLite places the WAL next to the target file, and the lock must be found under
+ * every name of the file.
+ */
 function resolveSymlinks(file: string): string {
   const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
   return isLink ? resolveSymlinks(resolve(dirname(file), readlinkSync(file))) : file;
 }
 
 /**
- * Has commits no longer wait for the disk, and answers with the log that is to be synced in their place. With `FULL` a
- * commit writes its pages to the log and syncs that, in the event loop; with `NORMAL` it leaves out the second, which
- * can be done elsewhere. Recovery reads the log up to the first page that is not whole, so order is not at stake. SQLite
- * holds no locks on the log, so that it may be opened and closed by hand, other than the database.
- * Undefined where there is no such log, as on disks without shared memory: commits are as before then.
+ * Switches `synchronous` from `FULL` to `NORMAL` and returns the descriptor of the WAL, which the store then
+ * syncs itself. With `FULL`, a commit writes its pages to the WAL and syncs it in the event loop. With
+ * `NORMAL`, it skips the sync, so the store can sync in another thread. Recovery reads the WAL up to the
+ * first incomplete page, so the order of writes does not matter. SQLite holds no locks on the WAL, so opening
+ * and closing it is safe, unlike the database file. Returns `undefined` when no WAL exists, as on disks
+ * without shared memory. Commits then sync in the event loop.
  */
 function openWalForFlush(db: DatabaseSync, file: string): number | undefined {
   if (db.prepare("PRAGMA journal_mode").get()?.["journal_mode"] !== "wal") return undefined;
-  const log = openSync(`${file}-wal`, "r+");
+  const wal = openSync(`${file}-wal`, "r+");
   flushFolder(dirname(file));
   db.exec("PRAGMA synchronous = NORMAL");
-  return log;
+  return wal;
 }
 
-/** That the log exists is to survive, too. */
+/** Makes the existence of the WAL durable. */
 function flushFolder(path: string): void {
-  // Windows has no such thing.
+  // Windows does not support syncing folders.
   if (process.platform === "win32") return;
   const folder = openSync(path, "r");
   try {
@@ -106,18 +113,19 @@ function flushFolder(path: string): void {
   }
 }
 
-function createFlush(log: number | undefined): Pick<SqliteFile, "flush" | "flushSync"> {
-  if (log === undefined) return { flush: async () => {}, flushSync: () => {} };
+function createFlush(wal: number | undefined): Pick<SqliteFile, "flush" | "flushSync"> {
+  if (wal === undefined) return { flush: async () => {}, flushSync: () => {} };
   return {
     flush: () =>
-      new Promise((resolve, reject) => fdatasync(log, (error) => (error ? reject(error) : resolve()))),
-    flushSync: () => fdatasyncSync(log),
+      new Promise((resolve, reject) => fdatasync(wal, (error) => (error ? reject(error) : resolve()))),
+    flushSync: () => fdatasyncSync(wal),
   };
 }
 
 /**
- * SQLite would create the file readable by everybody; its companions (-wal, -shm) take over the mode. A file that is
- * there is not so much as opened: on POSIX, closing it would end every lock that this process holds on it.
+ * Creates a file that only the current user can access. SQLite would create a world-readable file, and its
+ * companion files (-wal, -shm) inherit the mode. An existing file is not opened, because closing it would
+ * release all locks of this process on it (POSIX).
  */
 function createPrivateFile(file: string): void {
   try {

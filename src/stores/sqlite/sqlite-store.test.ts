@@ -29,13 +29,13 @@ function createDatabasePath(): string {
   return join(folder, `${++fileCount}.db`);
 }
 
-/** A process that commits to `path` until it is killed. */
+/** Starts a process that commits to `path` until it is killed. */
 function startCommitLoop(path: string): ChildProcessByStdio<null, Readable, null> {
-  const program = fileURLToPath(new URL("commit-loop.contract.ts", import.meta.url));
+  const program = fileURLToPath(new URL("commit-loop.fixture.ts", import.meta.url));
   return spawn(process.execPath, [program, path], { stdio: ["ignore", "pipe", "inherit"] });
 }
 
-/** Kills the writer after its `count`th line; all the lines that it managed to print. */
+/** Kills the writer after `count` lines and returns all lines that it printed. */
 async function killAfterLines(
   writer: ChildProcessByStdio<null, Readable, null>,
   count: number,
@@ -67,7 +67,7 @@ describe("SqliteStore", () => {
     await store.open();
   }
 
-  it("has after a reopening all that it had before [E9]", async () => {
+  it("has all of its data after it is opened again [E9]", async () => {
     const log = [
       createTaskEvent("t", { message: createUserMessage("m1") }),
       createStatusEvent("t", "TASK_STATE_WORKING", 5),
@@ -87,7 +87,7 @@ describe("SqliteStore", () => {
     expect(await store.load(aliceScope, "u")).toEqual({ task: foldLog([createTaskEvent("u")]), seq: 1 });
   });
 
-  it("has after a reopening the webhooks that it had, and never gives their keys again [I-02]", async () => {
+  it("has its webhooks after it is opened again and never reuses their keys [I-02]", async () => {
     await commitAppend(
       store,
       createAppend("t", 0, [createTaskEvent("t")], {
@@ -114,7 +114,7 @@ describe("SqliteStore", () => {
     });
   });
 
-  it("makes its folder and file for this user only", async () => {
+  it("creates its folder and file for the current user only", async () => {
     const nested = join(folder, "deep", "er", "tasks.db");
     const other = new SqliteStore(nested);
     await other.open();
@@ -129,7 +129,7 @@ describe("SqliteStore", () => {
   });
 
   describe("opening", () => {
-    it("is refused while the file is in use, within this process too, which costs the first no lock", async () => {
+    it("is rejected while the file is in use, even in the same process, and keeps the first lock", async () => {
       await expect(new SqliteStore(path).open()).rejects.toMatchObject({
         reason: "UNAVAILABLE",
         message: `${path} is in use by process ${process.pid}; stop that process or choose another file.`,
@@ -140,7 +140,7 @@ describe("SqliteStore", () => {
       ]);
     });
 
-    it("follows a link, and finds the file in use by whatever name", async () => {
+    it("follows a link and detects a file in use under any name", async () => {
       const link = createDatabasePath();
       symlinkSync(path, link);
       await expect(new SqliteStore(link).open()).rejects.toThrow(`${path} is in use by process`);
@@ -167,10 +167,10 @@ describe("SqliteStore", () => {
       await store.open();
     });
 
-    it("adds the tables that a file of the first version lacks, and keeps what it has", async () => {
+    it("adds the tables that a file of the first version lacks and keeps its data", async () => {
       const log = [createTaskEvent("t", { message: createUserMessage("m1") }), createChunkEvent("t", "a")];
       await commitAppend(store, createAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }));
-      // What versions 2 and 3 added, taken away again.
+      // Remove the tables that versions 2 and 3 added.
       store.runTransaction((db) => db.exec("DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;"));
       await reopen();
       expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(log), seq: 2 });
@@ -183,7 +183,7 @@ describe("SqliteStore", () => {
       expect(store.getDatabase().prepare("PRAGMA user_version").get()).toEqual({ user_version: 3 });
     });
 
-    it("is refused for a file that a newer version wrote", async () => {
+    it("is rejected for a file that a newer version wrote", async () => {
       store.runTransaction((db) => db.exec("PRAGMA user_version = 99"));
       await store.close();
       await expect(store.open()).rejects.toThrow(
@@ -191,7 +191,7 @@ describe("SqliteStore", () => {
       );
     });
 
-    it("is refused for a file that is no database, and keeps no lock on it", async () => {
+    it("is rejected for a file that is not a database, and releases the lock", async () => {
       const other = createDatabasePath();
       writeFileSync(other, "Dear diary,\n".repeat(100));
       const diary = new SqliteStore(other);
@@ -204,7 +204,7 @@ describe("SqliteStore", () => {
     });
   });
 
-  it("loses nothing that it acknowledged when its process is killed [E9]", async () => {
+  it("loses no acknowledged commit when its process is killed [E9]", async () => {
     await store.close();
     const acknowledged = new Map<string, number>();
     for (const count of [1, 100, 1000, 2500]) {
@@ -246,11 +246,11 @@ describe("SqliteStore", () => {
       expect(await store.load(added.scope, "u")).toEqual({ task: foldLog([createTaskEvent("u")]), seq: 1 });
     }
 
-    it("rejects the batch, of which nothing is kept, when the disk is full", async () => {
+    it("rejects the entire batch when the disk is full", async () => {
       store.runTransaction((db) => db.exec("PRAGMA max_page_count = 20"));
       await expect(store.commit([added, refused])).rejects.toMatchObject({
         reason: "UNAVAILABLE",
-        message: "The task store cannot serve: the disk is full; free some space.",
+        message: "The task store is not available: the disk is full; free some space.",
       });
       store.runTransaction((db) => db.exec("PRAGMA max_page_count = 100000"));
       await nothingWasKept();

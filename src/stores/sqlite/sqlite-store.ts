@@ -26,10 +26,11 @@ interface OpenDatabase {
 }
 
 /**
- * Tasks in the SQLite file at `path`, which is created when it is not there. What `commit` resolved survives a killed
- * process and a power cut, and nothing is read that would not. A file that another process serves is refused by `open`;
- * every failure of the disk rejects with UNAVAILABLE, and nothing of the batch is kept. When it is not known what the
- * disk has, because it failed to sync, all is refused until the store is opened again.
+ * Stores tasks in the SQLite file at `path`, which is created if necessary. Data that `commit` acknowledged
+ * survives a killed process and a power failure, and reads return only such data. `open` rejects a file that
+ * another process serves. Every disk failure rejects with `UNAVAILABLE` and discards the entire batch. After
+ * a failed sync, the state of the disk is unknown, and the store rejects every operation until it is opened
+ * again.
  */
 export class SqliteStore implements TaskStore {
   readonly name: string;
@@ -38,16 +39,16 @@ export class SqliteStore implements TaskStore {
   readonly pushStore: PushStore = {
     put: async (scope, taskId, registration) =>
       this.#writePush((push) => push.put(scope, taskId, registration)),
-    get: async (scope, taskId, id) => this.#readDurably(({ pushTable: push }) => push.get(scope, taskId, id)),
-    list: async (scope, taskId) => this.#readDurably(({ pushTable: push }) => push.list(scope, taskId)),
+    get: async (scope, taskId, id) => this.#readDurably(({ pushTable }) => pushTable.get(scope, taskId, id)),
+    list: async (scope, taskId) => this.#readDurably(({ pushTable }) => pushTable.list(scope, taskId)),
     remove: async (scope, taskId, id) => this.#writePush((push) => push.remove(scope, taskId, id)),
-    listDue: async (after, limit) => this.#readDurably(({ pushTable: push }) => push.listDue(after, limit)),
+    listDue: async (after, limit) => this.#readDurably(({ pushTable }) => pushTable.listDue(after, limit)),
     saveProgress: async (progress) => this.#writePush((push) => push.saveProgress(progress)),
-    listDead: async (limit) => this.#readDurably(({ pushTable: push }) => push.listDead(limit)),
+    listDead: async (limit) => this.#readDurably(({ pushTable }) => pushTable.listDead(limit)),
   };
   readonly #path: string;
   #openDatabase: OpenDatabase | undefined;
-  /** All that is committed is on its way to the disk; pending while it is. */
+  /** Pending sync of the committed data, if any. */
   #flushing: Promise<void> | undefined;
   #syncFailure: A2AError | undefined;
 
@@ -60,17 +61,12 @@ export class SqliteStore implements TaskStore {
     if (this.#openDatabase) return;
     const file = await openSqliteFile(this.#path);
     try {
-      const scopes = new ScopeTable(file.db);
-      const push = new PushTable(file.db, scopes);
-      const writer = new TaskWriter(file.db, scopes, push);
+      const scopeTable = new ScopeTable(file.db);
+      const reader = new TaskReader(file.db, scopeTable);
+      const pushTable = new PushTable(file.db, reader);
+      const writer = new TaskWriter(file.db, scopeTable, pushTable);
       this.#syncFailure = undefined;
-      this.#openDatabase = {
-        file,
-        scopeTable: scopes,
-        reader: new TaskReader(file.db, scopes),
-        writer,
-        pushTable: push,
-      };
+      this.#openDatabase = { file, scopeTable, reader, writer, pushTable };
     } catch (error) {
       file.close();
       throw toUnavailableError(error);
@@ -85,14 +81,18 @@ export class SqliteStore implements TaskStore {
   }
 
   /**
-   * The store's connection, for statements on further tables in the same file; valid until `close`. Write within
-   * `runTransaction`, and name the tables apart from `scope`, `task`, `log`, `snapshot`, `message`, `pushStore` and `turn`.
+   * Returns the store's connection, for statements on additional tables in the same file. It is valid until
+   * `close`. Write only within `runTransaction`, and avoid the table names `scope`, `task`, `log`,
+   * `snapshot`, `message`, `push`, and `turn`.
    */
   getDatabase(): DatabaseSync {
     return this.#requireOpen().file.db;
   }
 
-  /** Runs `work`, which must be synchronous, as one durable transaction: when it throws, nothing of it is kept. */
+  /**
+   * Runs `work`, which must be synchronous, as one durable transaction. If it throws, the transaction is
+   * rolled back.
+   */
   runTransaction<T>(work: (db: DatabaseSync) => T): T {
     const result = this.#executeTransaction(work);
     this.#flushSync(this.#requireOpen().file);
@@ -103,12 +103,12 @@ export class SqliteStore implements TaskStore {
     batch: readonly LogAppend[],
     { agentsAtWork = false }: { readonly agentsAtWork?: boolean } = {},
   ): Promise<readonly (AppendRefusal | undefined)[]> {
-    const { scopeTable: scopes, writer, file } = this.#requireOpen();
+    const { scopeTable, writer, file } = this.#requireOpen();
     let refusals: (AppendRefusal | undefined)[];
     try {
       refusals = this.#executeTransaction(() => batch.map((append) => writer.append(append)));
     } catch (error) {
-      scopes.clearCache();
+      scopeTable.clearCache();
       throw toUnavailableError(error);
     }
     if (agentsAtWork) await this.#flush(file);
@@ -139,7 +139,8 @@ export class SqliteStore implements TaskStore {
     } finally {
       if (this.#flushing === syncing) this.#flushing = undefined;
     }
-    // The system tells one of several that wait, and the others that all is well.
+    // The operating system reports a sync failure only once, so other syncs that were pending cannot be
+    // trusted.
     if (this.#syncFailure) throw this.#syncFailure;
   }
 
@@ -183,7 +184,7 @@ export class SqliteStore implements TaskStore {
     const { reader } = this.#requireOpen();
     try {
       const found = reader.findMessage(scope, messageId);
-      // Asked for every message, and nearly always in vain, which needs no waiting.
+      // The lookup runs for every message and usually finds nothing, so only a result waits for the disk.
       if (found) await this.#flushing;
       return found;
     } catch (error) {
@@ -195,28 +196,28 @@ export class SqliteStore implements TaskStore {
     return this.#readDurably(({ reader }) => reader.listUnfinished());
   }
 
-  /** What is read is answered once it is durable. */
-  async #readDurably<T>(question: (open: OpenDatabase) => T): Promise<T> {
+  /** Runs a query and returns its result once the data read is durable. */
+  async #readDurably<T>(query: (open: OpenDatabase) => T): Promise<T> {
     const open = this.#requireOpen();
     try {
-      const answer = question(open);
+      const result = query(open);
       await this.#flushing;
       if (this.#syncFailure) throw this.#syncFailure;
-      return answer;
+      return result;
     } catch (error) {
       throw this.#syncFailure ?? toUnavailableError(error);
     }
   }
 
   #writePush<T>(change: (push: PushTable) => T): T {
-    const { pushTable: push } = this.#requireOpen();
-    return this.runTransaction(() => change(push));
+    const { pushTable } = this.#requireOpen();
+    return this.runTransaction(() => change(pushTable));
   }
 
   #requireOpen(): OpenDatabase {
     if (this.#syncFailure) throw this.#syncFailure;
     if (this.#openDatabase) return this.#openDatabase;
-    throw new A2AError("UNAVAILABLE", "The task store is closed; open it before it is used.");
+    throw new A2AError("UNAVAILABLE", "The task store is closed; open it first.");
   }
 }
 
@@ -224,6 +225,6 @@ function rollback(db: DatabaseSync): void {
   try {
     db.exec("ROLLBACK");
   } catch {
-    // SQLite ended the transaction itself, as it does when the disk is full.
+    // SQLite has already ended the transaction, as it does when the disk is full.
   }
 }

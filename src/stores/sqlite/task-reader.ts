@@ -10,12 +10,14 @@ import { LogEvent, type Task, type TaskState } from "../../protocol/index.ts";
 import { replayEvents } from "../replay.ts";
 import type { ScopeTable } from "./scope-table.ts";
 
-interface TaskRow {
-  key: number;
-  seq: number;
+/** Key and current state of a task. */
+export interface TaskRow {
+  readonly key: number;
+  readonly seq: number;
+  readonly state: TaskState;
 }
 
-/** The events of one append, up to `seq`. */
+/** The events of one append. `seq` is the seq of the last event. */
 interface LogRow {
   seq: number;
   lines: string;
@@ -26,7 +28,7 @@ interface SnapshotRow {
   json: string;
 }
 
-/** Answers from what was committed. */
+/** Reads committed tasks. */
 export class TaskReader {
   readonly #db: DatabaseSync;
   readonly #scopeTable: ScopeTable;
@@ -36,10 +38,10 @@ export class TaskReader {
   readonly #selectMessage: StatementSync;
   readonly #selectUnfinished: StatementSync;
 
-  constructor(db: DatabaseSync, scopes: ScopeTable) {
+  constructor(db: DatabaseSync, scopeTable: ScopeTable) {
     this.#db = db;
-    this.#scopeTable = scopes;
-    this.#selectTask = db.prepare("SELECT key, seq FROM task WHERE scope = ? AND task_id = ?");
+    this.#scopeTable = scopeTable;
+    this.#selectTask = db.prepare("SELECT key, seq, state FROM task WHERE scope = ? AND task_id = ?");
     this.#selectSnapshot = db.prepare("SELECT seq, json FROM snapshot WHERE task = ?");
     this.#selectLog = db.prepare("SELECT seq, lines FROM log WHERE task = ? AND seq > ? ORDER BY seq");
     this.#selectMessage = db.prepare(
@@ -54,7 +56,7 @@ export class TaskReader {
   }
 
   load(scope: TaskScope, taskId: string): { task: Task; seq: number } | undefined {
-    const row = this.#findTask(scope, taskId);
+    const row = this.findTask(scope, taskId);
     return row && { task: this.#foldTask(row), seq: row.seq };
   }
 
@@ -64,7 +66,7 @@ export class TaskReader {
     after: number,
     limit: { events: number; maxBytes: number },
   ): LogEvent[] {
-    const row = this.#findTask(scope, taskId);
+    const row = this.findTask(scope, taskId);
     const events: LogEvent[] = [];
     if (!row || row.seq <= after) return events;
     let bytes = 0;
@@ -76,34 +78,31 @@ export class TaskReader {
     return events;
   }
 
-  list(
-    scope: TaskScope,
-    { contextId, status, statusSince: since, after, limit }: TaskListQuery,
-  ): TaskListPage {
-    const owner = this.#scopeTable.findKey(scope);
-    if (owner === undefined) return { tasks: [], hasMore: false, total: 0 };
+  list(scope: TaskScope, { contextId, status, statusSince, after, limit }: TaskListQuery): TaskListPage {
+    const scopeKey = this.#scopeTable.findKey(scope);
+    if (scopeKey === undefined) return { tasks: [], hasMore: false, total: 0 };
     const conditions = ["scope = ?"];
-    const values: SQLInputValue[] = [owner];
+    const values: SQLInputValue[] = [scopeKey];
     function where(condition: string, ...bound: SQLInputValue[]): void {
       conditions.push(condition);
       values.push(...bound);
     }
     if (contextId !== undefined) where("context_id = ?", contextId);
     if (status !== undefined) where("state = ?", status);
-    if (since !== undefined) where("timestamp >= ?", since);
-    // Left alone, SQLite walks the whole scope in the order of the list to find the few tasks of a context.
+    if (statusSince !== undefined) where("timestamp >= ?", statusSince);
+    // Without this hint, SQLite scans the entire scope in list order to find the few tasks of a context.
     const table = contextId === undefined ? "task" : "task INDEXED BY task_context";
     const total = this.#db
       .prepare(`SELECT count(*) AS total FROM ${table} WHERE ${conditions.join(" AND ")}`)
       .get(...values)?.["total"] as number;
-    // A comparison of rows is one range of the index; spelled out with OR it would be a scan.
+    // A row comparison is one index range. The equivalent expression with OR would scan the table.
     if (after) where("(timestamp, task_id) < (?, ?)", after.timestamp, after.taskId);
     const rows = this.#db
       .prepare(
-        `SELECT key, seq FROM ${table} WHERE ${conditions.join(" AND ")}
+        `SELECT key FROM ${table} WHERE ${conditions.join(" AND ")}
          ORDER BY timestamp DESC, task_id DESC LIMIT ?`,
       )
-      .all(...values, limit + 1) as unknown as TaskRow[];
+      .all(...values, limit + 1) as unknown as Pick<TaskRow, "key">[];
     return {
       tasks: rows.slice(0, limit).map((row) => this.#foldTask(row)),
       hasMore: rows.length > limit,
@@ -112,9 +111,9 @@ export class TaskReader {
   }
 
   findMessage(scope: TaskScope, messageId: string): { taskId: string; seq: number } | undefined {
-    const owner = this.#scopeTable.findKey(scope);
-    if (owner === undefined) return undefined;
-    const row = this.#selectMessage.get(owner, messageId);
+    const scopeKey = this.#scopeTable.findKey(scope);
+    if (scopeKey === undefined) return undefined;
+    const row = this.#selectMessage.get(scopeKey, messageId);
     return row && { taskId: row["taskId"] as string, seq: row["seq"] as number };
   }
 
@@ -134,14 +133,14 @@ export class TaskReader {
     }));
   }
 
-  #findTask(scope: TaskScope, taskId: string): TaskRow | undefined {
-    const owner = this.#scopeTable.findKey(scope);
-    if (owner === undefined) return undefined;
-    return this.#selectTask.get(owner, taskId) as unknown as TaskRow | undefined;
+  findTask(scope: TaskScope, taskId: string): TaskRow | undefined {
+    const scopeKey = this.#scopeTable.findKey(scope);
+    if (scopeKey === undefined) return undefined;
+    return this.#selectTask.get(scopeKey, taskId) as unknown as TaskRow | undefined;
   }
 
-  /** The newest snapshot and what was logged since. */
-  #foldTask({ key }: TaskRow): Task {
+  /** Folds the newest snapshot and the events logged since then. */
+  #foldTask({ key }: Pick<TaskRow, "key">): Task {
     const newest = this.#selectSnapshot.get(key) as unknown as SnapshotRow | undefined;
     const task = newest && (JSON.parse(newest.json) as Task);
     return replayEvents(task, this.#iterateEventsAfter(key, newest?.seq ?? 0)) as Task;
@@ -152,7 +151,7 @@ export class TaskReader {
       const events = lines.split("\n");
       const before = seq - events.length;
       for (const [index, json] of events.entries()) {
-        // The first row may begin before what is asked for.
+        // The first row may contain earlier events.
         if (before + index >= after) yield LogEvent.parse(before + index + 1, json);
       }
     }

@@ -1,19 +1,20 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { LogAppend, AppendRefusal } from "../../engine/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
+import { createKeyCache } from "./key-cache.ts";
 import type { PushTable } from "./push-table.ts";
 import type { ScopeTable } from "./scope-table.ts";
 
-/** Emptied when it is full: what is needed again costs one lookup. */
-const MAX_CACHED_KEYS = 10_000;
-
-/** Writes appends with the fewest statements that do it. Call it only within a transaction. */
+/** Writes appends with as few statements as possible. Call it only within a transaction. */
 export class TaskWriter {
   readonly #scopeTable: ScopeTable;
   readonly #pushTable: PushTable;
-  /** Keys of tasks that are at work, by scope and id: they are appended to again soon. */
-  readonly #cachedKeys = new Map<string, number>();
-  /** Given out here, so that a message can be written before its task: nobody else writes to the file. */
+  /** Keys of running tasks by scope and id, because they will soon be appended to again. */
+  readonly #cachedKeys = createKeyCache();
+  /**
+   * Key of the next task. It is assigned here so that a message can be written before its task. This is safe
+   * because no other process writes to the file.
+   */
   #nextKey: number;
   readonly #selectTask: StatementSync;
   readonly #insertTask: StatementSync;
@@ -25,9 +26,9 @@ export class TaskWriter {
   readonly #upsertTurn: StatementSync;
   readonly #deleteTurn: StatementSync;
 
-  constructor(db: DatabaseSync, scopes: ScopeTable, push: PushTable) {
-    this.#scopeTable = scopes;
-    this.#pushTable = push;
+  constructor(db: DatabaseSync, scopeTable: ScopeTable, pushTable: PushTable) {
+    this.#scopeTable = scopeTable;
+    this.#pushTable = pushTable;
     const last = db.prepare("SELECT coalesce(max(key), 0) AS key FROM task").get();
     this.#nextKey = (last?.["key"] as number) + 1;
     this.#selectTask = db.prepare("SELECT key FROM task WHERE scope = ? AND task_id = ?");
@@ -52,17 +53,19 @@ export class TaskWriter {
     this.#deleteTurn = db.prepare("DELETE FROM turn WHERE task = ?");
   }
 
-  /** Writes all of an append, or refuses it and leaves nothing of it. */
+  /** Writes an entire append, or rejects it without changes. */
   append(append: LogAppend): AppendRefusal | undefined {
-    const { expectedSeq: after, events, snapshot, status, webhooks = [], turn } = append;
+    const { expectedSeq, events, snapshot, status, webhooks = [], turn } = append;
     const scope = this.#scopeTable.findOrInsertKey(append.scope);
-    const key = after === 0 ? this.#nextKey : this.#findTaskKey(scope, append.taskId);
+    const key = expectedSeq === 0 ? this.#nextKey : this.#findTaskKey(scope, append.taskId);
     if (key === undefined) return "conflict";
-    // First what can be refused. What was written until then is taken back by hand, which is rare and spares every
-    // append a savepoint.
+    // Statements that can be rejected run first. A rejection undoes them manually, which is rare and saves a
+    // savepoint for every append.
     if (!this.#claimMessages(scope, key, append.messages)) return "duplicate-message";
-    const seq = after + events.length;
-    if (!(after === 0 ? this.#createTask(key, scope, seq, append) : this.#advanceTask(key, seq, append))) {
+    const seq = expectedSeq + events.length;
+    if (
+      !(expectedSeq === 0 ? this.#createTask(key, scope, seq, append) : this.#advanceTask(key, seq, append))
+    ) {
       this.#releaseMessages(scope, append.messages);
       return "conflict";
     }
@@ -71,7 +74,7 @@ export class TaskWriter {
     if (turn) this.#upsertTurn.run(key, JSON.stringify(turn));
     else if (turn === null) this.#deleteTurn.run(key);
     for (const webhook of webhooks)
-      this.#pushTable.register({ key, seq, state: status.state }, after, webhook);
+      this.#pushTable.register({ key, seq, state: status.state }, expectedSeq, webhook);
     this.#cacheTaskKey(key, scope, append);
     return undefined;
   }
@@ -91,8 +94,8 @@ export class TaskWriter {
     return true;
   }
 
-  #advanceTask(key: number, seq: number, { expectedSeq: after, status }: LogAppend): boolean {
-    return this.#updateTask.run(seq, status.state, status.timestamp, key, after).changes === 1;
+  #advanceTask(key: number, seq: number, { expectedSeq, status }: LogAppend): boolean {
+    return this.#updateTask.run(seq, status.state, status.timestamp, key, expectedSeq).changes === 1;
   }
 
   #claimMessages(scope: number, key: number, messages: LogAppend["messages"]): boolean {
@@ -118,11 +121,7 @@ export class TaskWriter {
 
   #cacheTaskKey(key: number, scope: number, { taskId, status }: LogAppend): void {
     const name = `${scope} ${taskId}`;
-    if (isTerminal(status.state)) {
-      this.#cachedKeys.delete(name);
-      return;
-    }
-    if (this.#cachedKeys.size >= MAX_CACHED_KEYS) this.#cachedKeys.clear();
-    this.#cachedKeys.set(name, key);
+    if (isTerminal(status.state)) this.#cachedKeys.delete(name);
+    else this.#cachedKeys.set(name, key);
   }
 }

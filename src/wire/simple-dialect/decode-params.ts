@@ -1,12 +1,12 @@
-import type {
-  GetTaskRequest,
-  JsonObject,
-  Message,
-  Part,
-  SendMessageRequest,
-  SubscribeToTaskRequest,
+import {
+  type GetTaskRequest,
+  isObject,
+  type JsonObject,
+  type Message,
+  type Part,
+  type SendMessageRequest,
+  type SubscribeToTaskRequest,
 } from "../../protocol/index.ts";
-import { isObject } from "../error-details.ts";
 import { decodeStrictly } from "../proto-json-schema.ts";
 import {
   CREATE_TASK_PARAMS_SCHEMA,
@@ -14,14 +14,19 @@ import {
   SEND_MESSAGE_PARAMS_SCHEMA,
 } from "./params-schemas.ts";
 
-/** The guide's methods. */
+/** JSON-RPC methods of the simple dialect. */
 export type SimpleMethod = "tasks/create" | "tasks/get" | "message/send" | "message/stream";
 
 /**
- * The method of a request that is the guide's and not 0.3's. `tasks/create` is only the guide's. The others are both's, and
- * told apart by what only one has: a task is named by `taskId` or by `id`; a message has its id beside it or, with its
- * `kind`, within. Whatever has a member that the guide does not know is 0.3's, and so is what neither would take, or both:
- * a message without any id, with `autoMessageId`.
+ * Returns the method of a simple-dialect request, or `undefined` for a request of A2A 0.3. Only the simple
+ * dialect has `tasks/create`. The other methods exist in both and are distinguished by members that only one
+ * of them has:
+ * - The simple dialect identifies a task by `taskId`, and 0.3 by `id`.
+ * - The simple dialect has the message id next to the message. 0.3 has the id and a `kind` inside the
+ *   message.
+ *
+ * A request with a member that the simple dialect does not define counts as 0.3. So does a request that
+ * neither or both of them accept, such as a message without any id while `autoMessageId` is set.
  */
 export function findSimpleMethod(
   method: string,
@@ -33,13 +38,13 @@ export function findSimpleMethod(
   if (method === "tasks/get") return "taskId" in params && !("id" in params) ? method : undefined;
   if (method !== "message/send" && method !== "message/stream") return undefined;
   const { message } = params;
-  const isGuides =
+  const isSimple =
     hasOnlyKeys(params, ["message", "messageId", "thread", "taskId", "metadata"]) &&
     isObject(message) &&
     "parts" in message &&
     hasOnlyKeys(message, ["role", "parts", "metadata"]) &&
     (!autoMessageId || !hasOnlyKeys(params, ["message", "metadata"]));
-  return isGuides ? method : undefined;
+  return isSimple ? method : undefined;
 }
 
 function hasOnlyKeys(json: JsonObject, names: readonly string[]): boolean {
@@ -47,8 +52,9 @@ function hasOnlyKeys(json: JsonObject, names: readonly string[]): boolean {
 }
 
 /**
- * `tasks/create` as a message: the input as data, its text as text before it, and the skill as metadata of the message.
- * `messageId`: a new one.
+ * Converts the parameters of `tasks/create` to a message. The message has a text part with the question of
+ * the input, then a data part with the complete input. The metadata of the message has the skill. `messageId`
+ * is the id of the new message.
  */
 export function decodeCreateTask(params: unknown, messageId: string): SendMessageRequest {
   const { skill, input } = decodeStrictly(CREATE_TASK_PARAMS_SCHEMA, params, "params");
@@ -60,41 +66,54 @@ export function decodeCreateTask(params: unknown, messageId: string): SendMessag
 }
 
 const SKILL_KEY = "skill";
-/** What guides and their readers call the member that holds the question. */
+/** Names of input members that usually contain the question. */
 const QUESTION_KEYS = ["query", "text", "message", "prompt", "question"];
 
-/** Most agents read text, so an input's question is one; the whole input follows, for those that read more. */
+/**
+ * Most agents read text, so the question of the input becomes a text part. A data part follows with the
+ * complete input.
+ */
 function createInputParts(input: JsonObject): Part[] {
   const text = findQuestionText(input);
   return text === undefined ? [{ data: input }] : [{ text }, { data: input }];
 }
 
-/** The member that is named like a question, else the only text that there is. */
+/** Returns the member with the name of a question, or else the only non-empty text of the input. */
 function findQuestionText(input: JsonObject): string | undefined {
-  const named = QUESTION_KEYS.map((name) => input[name]).find(isNonEmptyString);
-  if (named !== undefined) return named;
-  const [text, ...more] = Object.values(input).filter(isNonEmptyString);
-  return more.length === 0 ? text : undefined;
+  const question = QUESTION_KEYS.map((name) => input[name]).find(isNonEmptyString);
+  if (question !== undefined) return question;
+  const [text, ...others] = Object.values(input).filter(isNonEmptyString);
+  return others.length === 0 ? text : undefined;
 }
 
 function isNonEmptyString(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
-/** The skill and the input with which `tasks/create` began a task; nothing for a task that a message began. */
-export function extractCreateParams(first: Message | undefined): { skill?: string; input?: JsonObject } {
-  const skill = first?.metadata?.[SKILL_KEY];
-  const last = first?.parts.at(-1);
-  if (typeof skill !== "string" || !last || !("data" in last) || !isObject(last.data)) return {};
-  return { skill, input: last.data };
+/**
+ * Returns the skill and the input of a task that `tasks/create` created. Returns an empty object for other
+ * tasks.
+ */
+export function extractCreateParams(firstMessage: Message | undefined): {
+  skill?: string;
+  input?: JsonObject;
+} {
+  const skill = firstMessage?.metadata?.[SKILL_KEY];
+  const lastPart = firstMessage?.parts.at(-1);
+  if (typeof skill !== "string" || !lastPart || !("data" in lastPart) || !isObject(lastPart.data)) return {};
+  return { skill, input: lastPart.data };
 }
 
+/** Decodes the parameters of `tasks/get`, and of the event stream of a task. */
 export function decodeGetTask(params: unknown): GetTaskRequest & SubscribeToTaskRequest {
   return { id: decodeStrictly(GET_TASK_PARAMS_SCHEMA, params, "params").taskId };
 }
 
-/** `message/send` and `message/stream`. `newId` is asked when the request has no id for its message. */
-export function decodeSendMessage(params: unknown, newId: () => string): SendMessageRequest {
+/**
+ * Decodes the parameters of `message/send` and `message/stream`. `createMessageId` creates an id if the request has
+ * none for its message.
+ */
+export function decodeSendMessage(params: unknown, createMessageId: () => string): SendMessageRequest {
   const { message, messageId, thread, taskId, metadata } = decodeStrictly(
     SEND_MESSAGE_PARAMS_SCHEMA,
     params,
@@ -102,7 +121,7 @@ export function decodeSendMessage(params: unknown, newId: () => string): SendMes
   );
   return {
     message: {
-      messageId: messageId ?? newId(),
+      messageId: messageId ?? createMessageId(),
       role: "ROLE_USER",
       parts: message.parts,
       ...(thread?.threadId === undefined ? {} : { contextId: thread.threadId }),

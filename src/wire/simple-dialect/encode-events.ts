@@ -14,13 +14,14 @@ import { toSimpleError } from "./simple-error.ts";
 import { encodeArtifact, encodeMessage, encodeTaskState } from "./encode.ts";
 
 /**
- * An event of a stream as the guide's server-sent events: `message`, `artifact` and, at the end, `done` or `error`. The
- * data says its `type` too, for readers that look at nothing else. An event that the guide has no word for is only its id,
- * from which a reader resumes. `endsAtQuestion`: the stream ends where the agent asks for input.
+ * Encodes a stream event as server-sent events of the simple dialect: `message`, `artifact`, and at the end
+ * `done` or `error`. The data repeats the event name as `type`, for clients that read only the data. An event
+ * without a counterpart in the dialect is encoded as only its id, from which a client can resume. With
+ * `endsAtQuestion` the stream ends when the agent requests input.
  */
 export function encodeEventFrames(event: LogEvent, endsAtQuestion: boolean): string {
   const text = event.encodeWith(endsAtQuestion ? encodeUntilQuestion : encodeUntilEnd);
-  // Within the last frame, so that a reader that was cut between two gets both again.
+  // The id is in the last frame. A client that is cut off between two frames gets both again.
   return event.seq > 0 ? `${text.slice(0, -1)}id: ${event.seq}\n\n` : text;
 }
 
@@ -36,11 +37,14 @@ function encodeFrames(event: TaskEvent, endsAtQuestion: boolean): string[] {
   if ("statusUpdate" in event) return encodeStatusFrames(event.statusUpdate, endsAtQuestion);
   if ("task" in event) return encodeTaskFrames(event.task);
   const { taskId, artifact, append, lastChunk } = event.artifactUpdate;
-  const chunk = { ...(append ? { append } : {}), ...(lastChunk ? { lastChunk } : {}) };
-  return [encodeTypedFrame("artifact", { ...encodeArtifact(artifact), ...chunk, taskId })];
+  const chunkMembers = { ...(append ? { append } : {}), ...(lastChunk ? { lastChunk } : {}) };
+  return [encodeTypedFrame("artifact", { ...encodeArtifact(artifact), ...chunkMembers, taskId })];
 }
 
-/** A whole task comes at a stream's beginning, where it says nothing new, or in place of all that led to its end. */
+/**
+ * Encodes a task event. At the start of a stream the task is not terminal and contains no new information. A
+ * terminal task replaces all events before it.
+ */
 function encodeTaskFrames({ id, contextId, status, artifacts = [] }: Task): string[] {
   if (!isTerminal(status.state)) return [];
   return [
@@ -57,13 +61,13 @@ function encodeStatusFrames({ taskId, status }: TaskStatusUpdateEvent, endsAtQue
 }
 
 function encodeEndFrame(taskId: string, { state, message }: TaskStatus): string {
-  const reached = encodeTaskState(state);
-  if (reached.status !== "failed") return encodeTypedFrame("done", { ...reached, taskId });
-  const text = getText(message?.parts ?? []) || "The task failed; the agent did not say why.";
-  return encodeTypedFrame("error", { ...reached, message: text, taskId });
+  const stateMembers = encodeTaskState(state);
+  if (stateMembers.status !== "failed") return encodeTypedFrame("done", { ...stateMembers, taskId });
+  const text = getText(message?.parts ?? []) || "The task failed; the agent gave no reason.";
+  return encodeTypedFrame("error", { ...stateMembers, message: text, taskId });
 }
 
-/** The end of a stream that was cut: not the task's. */
+/** Encodes the error that ends a stream without ending its task. */
 export function encodeFailureFrame(error: A2AError): string {
   const { code, message } = toSimpleError(error);
   return encodeTypedFrame("error", { code, message });

@@ -10,13 +10,14 @@ import type {
 } from "../../protocol/index.ts";
 import { extractCreateParams } from "./decode-params.ts";
 
-/** The guide's five states. */
+/** Task states of the simple dialect. */
 export type SimpleTaskStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
 
 const STATUS_BY_TASK_STATE: Readonly<Record<TaskState, SimpleTaskStatus>> = {
   TASK_STATE_SUBMITTED: "pending",
   TASK_STATE_WORKING: "running",
-  // The guide has no word for a task that waits for its user: it runs, and `findPendingRemoteTasks` says what for.
+  // The dialect has no state for a task that waits for its user. The task is "running", and `waitingFor`
+  // names the reason.
   TASK_STATE_INPUT_REQUIRED: "running",
   TASK_STATE_AUTH_REQUIRED: "running",
   TASK_STATE_COMPLETED: "completed",
@@ -26,7 +27,7 @@ const STATUS_BY_TASK_STATE: Readonly<Record<TaskState, SimpleTaskStatus>> = {
   TASK_STATE_UNSPECIFIED: "running",
 };
 
-/** Where a task stands. */
+/** Encodes a task state, and for an interrupted task what the task waits for. */
 export function encodeTaskState(state: TaskState): {
   status: SimpleTaskStatus;
   waitingFor?: "input" | "authorization";
@@ -36,7 +37,10 @@ export function encodeTaskState(state: TaskState): {
   return state === "TASK_STATE_AUTH_REQUIRED" ? { status, waitingFor: "authorization" } : { status };
 }
 
-/** `{ kind, … }`, flat: `text`, `data`, or a `file` or an `image` by `url` or as `bytes`. */
+/**
+ * Encodes a part as a flat object with a `kind`: `text`, `data`, or a `file` or `image` with a `url` or
+ * `bytes`.
+ */
 function encodePart(part: Part): JsonObject {
   const { filename, mediaType, metadata } = part;
   return {
@@ -54,6 +58,7 @@ function encodePartContent(part: Part): JsonObject {
   return "url" in part ? { kind, url: part.url } : { kind, bytes: part.raw };
 }
 
+/** Encodes a message without its id. */
 export function encodeMessage({ role, parts, metadata }: Message): JsonObject {
   return {
     role: role === "ROLE_USER" ? "user" : "agent",
@@ -62,6 +67,7 @@ export function encodeMessage({ role, parts, metadata }: Message): JsonObject {
   };
 }
 
+/** Encodes an artifact. */
 export function encodeArtifact({ artifactId, name, description, parts, metadata }: Artifact): JsonObject {
   return {
     artifactId,
@@ -72,7 +78,7 @@ export function encodeArtifact({ artifactId, name, description, parts, metadata 
   };
 }
 
-/** What `tasks/get` answers. */
+/** Encodes the result of `tasks/get`. */
 export function encodeTask(task: Task, agentId: string): JsonObject {
   const { status, artifacts = [] } = task;
   return {
@@ -84,7 +90,10 @@ export function encodeTask(task: Task, agentId: string): JsonObject {
   };
 }
 
-/** What `tasks/create` answers: the task as it was created, however far the agent has come meanwhile. */
+/**
+ * Encodes the result of `tasks/create`. The status is always `pending`, even if the agent has already made
+ * progress.
+ */
 export function encodeCreatedTask(task: Task, agentId: string): JsonObject {
   const { createdAt } = computeTaskTimes(task);
   return {
@@ -94,7 +103,7 @@ export function encodeCreatedTask(task: Task, agentId: string): JsonObject {
   };
 }
 
-/** What `message/send` answers: the task once it stops, or the message of an agent that answers without one. */
+/** Encodes the result of `message/send`: a task, or the message of an agent that replies without a task. */
 export function encodeSendResponse(response: SendMessageResponse, agentId: string): JsonObject {
   if ("task" in response) return encodeTask(response.task, agentId);
   const { message } = response;
@@ -118,7 +127,10 @@ function computeTaskTimes({ id, status }: Task): { createdAt?: string; updatedAt
   };
 }
 
-/** A UUID of version 7, as the engine's ids are, begins with the milliseconds in which it was made (RFC 9562 §5.7). */
+/**
+ * Returns the creation time in a version 7 UUID, whose first 48 bits are a Unix time in milliseconds (RFC
+ * 9562 §5.7). The engine creates such ids.
+ */
 function parseUuidV7Time(id: string): string | undefined {
   const [, high = "", low = ""] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/i.exec(id) ?? [];
   return high === "" ? undefined : new Date(Number.parseInt(high + low, 16)).toISOString();

@@ -11,27 +11,30 @@ import {
 } from "../proto-json-schema.ts";
 import { bytesSchema, stringSchema, structSchema, valueSchema } from "../scalar-schemas.ts";
 
-/** What the parameters of the dialect's methods are, read strictly, every violation with its path. */
+/** Parameters of `tasks/create`. */
 
 export interface CreateTaskParams {
   skill: string;
   input: JsonObject;
 }
 
+/** Schema for the parameters of `tasks/create`. */
 export const CREATE_TASK_PARAMS_SCHEMA: Schema<CreateTaskParams> = createMessageSchema<CreateTaskParams>({
   skill: required(stringSchema),
   input: required(structSchema),
 });
 
+/** Parameters of `tasks/get`. */
 export interface GetTaskParams {
   taskId: string;
 }
 
+/** Schema for the parameters of `tasks/get`. */
 export const GET_TASK_PARAMS_SCHEMA: Schema<GetTaskParams> = createMessageSchema<GetTaskParams>({
   taskId: required(stringSchema),
 });
 
-/** The guide's parts are flat, where 0.3 has a `file` within. */
+/** A part of the simple dialect, which is flat. A 0.3 part, in contrast, has a nested `file`. */
 interface FlatPart {
   kind: string;
   text?: string;
@@ -60,7 +63,8 @@ const FLAT_PART_SCHEMA: Schema<FlatPart> = createMessageSchema<FlatPart>({
   metadata: structSchema,
 });
 
-// Stands for a refused part in an output that nobody will see, so that its list is not called empty, too.
+// Placeholder for a rejected part, so its list is not also reported as empty. The output of a rejected
+// request is never used.
 const REFUSED_PART: Part = { text: "" };
 
 const PART_SCHEMA: Schema<Part> = withConversion(
@@ -79,7 +83,7 @@ function fromFlatPart(
   };
   if (kind === "text") return text === undefined ? at.addViolation(`needs "text"`) : { text, ...common };
   if (kind === "data") return data === undefined ? at.addViolation(`needs "data"`) : { data, ...common };
-  // Nothing else would say that it is one.
+  // The media type is the only member of a 1.0 part that identifies an image.
   if (kind === "image" && !mimeType?.startsWith("image/"))
     return at.addViolation(`needs the "mimeType" of the image, such as "image/png"`);
   if (url !== undefined && raw === undefined) return { url, ...common };
@@ -93,6 +97,7 @@ interface SimpleMessage {
   metadata?: JsonObject;
 }
 
+/** Parameters of `message/send` and `message/stream`. */
 export interface SendMessageParams {
   message: SimpleMessage;
   messageId?: string;
@@ -101,6 +106,7 @@ export interface SendMessageParams {
   metadata?: JsonObject;
 }
 
+/** Schema for the parameters of `message/send` and `message/stream`. */
 export const SEND_MESSAGE_PARAMS_SCHEMA: Schema<SendMessageParams> = createMessageSchema<SendMessageParams>({
   message: required(
     createMessageSchema<SimpleMessage>({

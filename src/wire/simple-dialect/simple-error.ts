@@ -2,10 +2,11 @@ import type { A2AError } from "../../protocol/index.ts";
 import { toJsonRpcError, type JsonRpcError } from "../json-rpc.ts";
 
 /**
- * An error of the dialect: JSON-RPC's and A2A's codes, but for a task that is not found, which the guide's server gives
- * -32004. That is A2A's code for an unsupported operation, too; `data` has the reason of each.
+ * Converts an error to a JSON-RPC error of the simple dialect. The codes are those of JSON-RPC and A2A,
+ * except -32004 for a task that is not found, as in the guide's server. A2A uses -32004 for unsupported
+ * operations, so `data` has the reason.
  */
 export function toSimpleError(error: A2AError): JsonRpcError {
-  const told = toJsonRpcError(error);
-  return error.reason === "TASK_NOT_FOUND" ? { ...told, code: -32004 } : told;
+  const jsonRpcError = toJsonRpcError(error);
+  return error.reason === "TASK_NOT_FOUND" ? { ...jsonRpcError, code: -32004 } : jsonRpcError;
 }

@@ -14,7 +14,7 @@ import { findSimpleDialect, toSimpleError } from "./index.ts";
 const context = { agentId: "research", createMessageId: () => "new-id" };
 const parts = [{ kind: "text", text: "hi" }];
 
-/** What a request of the dialect asks the engine for. */
+/** Decodes a request of the dialect to an operation and its parameters. */
 function decodeRequest(method: string, params: unknown): unknown {
   const dialect = findSimpleDialect(method, params, context);
   if (!dialect) throw new Error(`${method} is not of the dialect`);
@@ -37,7 +37,7 @@ describe("a request of the simple dialect", () => {
     ["tasks/get", { taskId: "t" }],
     ["message/send", { message: { role: "user", parts } }],
     ["message/stream", { message: { role: "user", parts, metadata: {} }, messageId: "m", thread: {} }],
-  ])("is told by its shape: %s %j", (method, params) => {
+  ])("is identified by its members: %s %j", (method, params) => {
     expect(findSimpleDialect(method, params, context)).toBeDefined();
   });
 
@@ -52,11 +52,11 @@ describe("a request of the simple dialect", () => {
     ["message/send", { message: { role: "user", parts, kind: "message" } }],
     ["message/send", { message: { role: "user", parts }, configuration: { blocking: true } }],
     ["SendMessage", { message: { role: "ROLE_USER", parts: [{ text: "x" }] } }],
-  ])("is not what 0.3 takes, nor what neither takes: %s %j", (method, params) => {
+  ])("excludes 0.3 requests and ambiguous requests: %s %j", (method, params) => {
     expect(findSimpleDialect(method, params, context)).toBeUndefined();
   });
 
-  it("that creates a task is a message with the input as data, its question as text, and the skill", () => {
+  it("that creates a task becomes a message with the input as data, its question as text, and the skill", () => {
     const input = { query: "who?", depth: "deep" };
     expect(decodeRequest("tasks/create", { skill: "web_research", input })).toEqual({
       message: {
@@ -75,14 +75,14 @@ describe("a request of the simple dialect", () => {
     [{ a: "1", b: "2" }, []],
     [{ query: "", n: 1 }, []],
     [{}, []],
-  ])("has the text that an agent can read: %j", (input, texts) => {
+  ])("has the question of its input as text: %j", (input, texts) => {
     const { message } = decodeRequest("tasks/create", { skill: "s", input }) as {
       message: { parts: unknown[] };
     };
     expect(message.parts).toEqual([...texts.map((text) => ({ text })), { data: input }]);
   });
 
-  it("that sends a message has its id beside it, and its thread as context", () => {
+  it("that sends a message has the message id next to it, and the thread as its context", () => {
     const params = {
       message: { role: "user", parts, metadata: { timestamp: "now" } },
       messageId: "msg_123",
@@ -105,13 +105,13 @@ describe("a request of the simple dialect", () => {
   });
 
   it("may have parts of all four kinds", () => {
-    const given = [
+    const simpleParts = [
       { kind: "text", text: "", metadata: { a: 1 } },
       { kind: "data", data: null },
       { kind: "file", url: "https://x.test/a.pdf", mimeType: "application/pdf", name: "a.pdf" },
       { kind: "image", bytes: "aGk", mimeType: "image/png" },
     ];
-    const { message } = decodeRequest("message/send", { message: { role: "user", parts: given } }) as {
+    const { message } = decodeRequest("message/send", { message: { role: "user", parts: simpleParts } }) as {
       message: { parts: unknown[] };
     };
     expect(message.parts).toEqual([
@@ -122,7 +122,7 @@ describe("a request of the simple dialect", () => {
     ]);
   });
 
-  it("is refused with all that is wrong, each at its path", () => {
+  it("is rejected with every violation and its path", () => {
     expect(collectViolationFields("tasks/create", {})).toEqual(["skill", "input"]);
     expect(collectViolationFields("tasks/create", { skill: "", input: [] })).toEqual(["skill", "input"]);
     expect(collectViolationFields("tasks/get", { taskId: 7 })).toEqual(["taskId"]);
@@ -149,14 +149,14 @@ describe("a request of the simple dialect", () => {
     ]);
   });
 
-  it("is refused also when more is wrong than anybody reads", () => {
+  it("is rejected with more violations than are reported", () => {
     const wrong = Array.from({ length: 150 }, () => ({ kind: "image", mimeType: 3, url: "u" }));
     expect(collectViolationFields("message/send", { message: { role: "user", parts: wrong } })).toHaveLength(
       100,
     );
   });
 
-  it("is read or refused as invalid, whatever it is", () => {
+  it("is decoded or rejected as invalid for any input", () => {
     const methods = constantFrom("tasks/create", "tasks/get", "message/send", "message/stream");
     const close = record(
       {
@@ -184,11 +184,11 @@ describe("a request of the simple dialect", () => {
 describe("a task in the simple dialect", () => {
   const id = "01936f2e-7a00-7abc-8def-0123456789ab";
   const created = new Date(0x01936f2e7a00).toISOString();
-  const task = (more: Partial<Task> = {}): Task => ({
+  const task = (overrides: Partial<Task> = {}): Task => ({
     id,
     contextId: "c",
     status: { state: "TASK_STATE_WORKING", timestamp: "2026-01-01T00:00:00.000Z" },
-    ...more,
+    ...overrides,
   });
 
   function written(method: string, result: unknown): unknown {
@@ -237,7 +237,7 @@ describe("a task in the simple dialect", () => {
     });
   });
 
-  it("is pending when it was just created, whatever it is by now", () => {
+  it("is pending in the result of its creation, even after progress", () => {
     expect(written("tasks/create", { task: task() })).toEqual({
       taskId: id,
       agentId: "research",
@@ -268,7 +268,7 @@ describe("a task in the simple dialect", () => {
     ]);
   });
 
-  it("may be none: an agent's message is answered as it is", () => {
+  it("may be replaced by an agent's message", () => {
     const message = { messageId: "m", contextId: "c", role: "ROLE_AGENT", parts: [{ text: "hello" }] };
     expect(written("message/send", { message })).toEqual({
       role: "agent",
@@ -278,7 +278,7 @@ describe("a task in the simple dialect", () => {
     });
   });
 
-  it("has the parts that it was given, of whatever kind", () => {
+  it("has parts of every kind", () => {
     const part = record(
       {
         text: string(),
@@ -288,12 +288,12 @@ describe("a task in the simple dialect", () => {
       { requiredKeys: ["text"] },
     );
     assert(
-      property(part, (given) => {
+      property(part, (content) => {
         const kinds = [
-          { kind: "text", ...given },
-          { kind: "data", data: { text: given.text } },
-          { kind: "file", url: given.text, mimeType: "application/pdf" },
-          { kind: "image", url: given.text, mimeType: "image/png" },
+          { kind: "text", ...content },
+          { kind: "data", data: { text: content.text } },
+          { kind: "file", url: content.text, mimeType: "application/pdf" },
+          { kind: "image", url: content.text, mimeType: "image/png" },
         ];
         const { message } = decodeRequest("message/send", { message: { role: "user", parts: kinds } }) as {
           message: Message;
@@ -325,7 +325,7 @@ describe("an event in the simple dialect", () => {
   const data = (text: string): unknown[] =>
     [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json ?? ""));
 
-  it("has a name, its type in the data, and its number at its end", () => {
+  it("has a name, its type in the data, and its number as the last field", () => {
     const artifact = { artifactId: "a", name: "Draft", parts: [{ text: "x" }] };
     expect(frame({ artifactUpdate: { ...at, artifact, append: true, lastChunk: true } })).toBe(
       `event: artifact\ndata: {"type":"artifact","artifactId":"a","name":"Draft","parts":[{"kind":"text","text":"x"}],"append":true,"lastChunk":true,"taskId":"t"}\nid: 3\n\n`,
@@ -336,13 +336,13 @@ describe("an event in the simple dialect", () => {
     );
   });
 
-  it("that the guide has no word for is its number only", () => {
+  it("without a counterpart in the dialect is only its number", () => {
     expect(frame(status("TASK_STATE_WORKING"))).toBe("id: 3\n\n");
     const birth = { id: "t", contextId: "c", status: { state: "TASK_STATE_SUBMITTED" } } as const;
     expect(frame({ task: birth }, 1)).toBe("id: 1\n\n");
   });
 
-  it("that ends the task says how", () => {
+  it("that ends the task contains its final status", () => {
     expect(data(frame(status("TASK_STATE_CANCELED")))).toEqual([
       { type: "done", status: "cancelled", taskId: "t" },
     ]);
@@ -355,14 +355,14 @@ describe("an event in the simple dialect", () => {
     expect(data(frame(status("TASK_STATE_FAILED")))).toMatchObject([{ type: "error", status: "failed" }]);
   });
 
-  it("that is a whole task which has ended stands for all that came before", () => {
+  it("that is a terminal task replaces all earlier events", () => {
     const artifacts = [{ artifactId: "a", parts: [{ text: "x" }] }];
     const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" }, artifacts } as const;
-    const told = data(frame({ task: { ...task, artifacts: [...artifacts] } })) as { type: string }[];
-    expect(told.map(({ type }) => type)).toEqual(["artifact", "done"]);
+    const frames = data(frame({ task: { ...task, artifacts: [...artifacts] } })) as { type: string }[];
+    expect(frames.map(({ type }) => type)).toEqual(["artifact", "done"]);
   });
 
-  it("that asks for input ends the stream of a message, and not the stream of a task", () => {
+  it("that requests input ends the stream of a message, but not the stream of a task", () => {
     const asking = LogEvent.create(3, status("TASK_STATE_INPUT_REQUIRED", "which?"));
     const sent = findSimpleDialect("message/stream", { message: { role: "user", parts } }, context);
     expect(data(sent?.eventEncoder?.encodeEvent(asking) ?? "")[1]).toEqual({
@@ -374,17 +374,17 @@ describe("an event in the simple dialect", () => {
     expect(data(taskEventCodec.encodeEvent(asking))).toMatchObject([{ type: "message" }]);
   });
 
-  it("that is an agent's answer without a task ends the stream, and has no number", () => {
+  it("that is an agent's message without a task ends the stream and has no number", () => {
     const message = { messageId: "m", role: "ROLE_AGENT", parts: [{ text: "x" }] } as const;
-    const told = frame({ message: { ...message, parts: [...message.parts] } }, 0);
-    expect(told).not.toContain("id:");
-    expect(data(told)).toMatchObject([
+    const frames = frame({ message: { ...message, parts: [...message.parts] } }, 0);
+    expect(frames).not.toContain("id:");
+    expect(data(frames)).toMatchObject([
       { type: "message", role: "agent" },
       { type: "done", status: "completed" },
     ]);
   });
 
-  it("that tells of a cut has no state: the task goes on", () => {
+  it("that reports a stream failure has no state, because the task continues", () => {
     expect(data(taskEventCodec.encodeFailure(new A2AError("UNAVAILABLE", "cut")))).toEqual([
       { type: "error", code: -32000, message: "cut" },
     ]);
@@ -392,7 +392,7 @@ describe("an event in the simple dialect", () => {
 });
 
 describe("an error of the simple dialect", () => {
-  it("has the guide's code for a task that is not found, and A2A's for all else", () => {
+  it("has the guide's code for a task that is not found, and A2A's code otherwise", () => {
     expect(toSimpleError(A2AError.taskNotFound("t")).code).toBe(-32004);
     expect(toSimpleError(A2AError.invalidParams([])).code).toBe(-32602);
     expect(toSimpleError(new A2AError("TASK_NOT_CANCELABLE", "")).code).toBe(-32002);

@@ -11,25 +11,28 @@ import {
 } from "./decode-params.ts";
 import { encodeCreatedTask, encodeSendResponse, encodeTask } from "./encode.ts";
 
-/** What the translation of a request is given beside it. */
+/** Context for translating a request of the simple dialect. */
 export interface SimpleDialectContext {
-  /** The agent's id, as tasks name it. */
+  /** Id of the agent, which encoded tasks contain. */
   readonly agentId: string;
-  /** An id for a message that comes without one. */
+  /** Creates an id for a message that has none. */
   readonly createMessageId: () => string;
-  /** Whether 0.3 takes messages without an id here: then a message is the guide's only by what it has beside it. */
+  /**
+   * If `true`, the server accepts 0.3 messages without an id, and only members next to the message identify
+   * the simple dialect.
+   */
   readonly autoMessageId?: boolean;
 }
 
-/** The dialect for one request; undefined for a request that is not the guide's. */
+/** Creates the dialect for one request. Returns `undefined` for a request of A2A 0.3. */
 export function findSimpleDialect(
   method: string,
   params: unknown,
   context: SimpleDialectContext,
 ): JsonRpcDialect | undefined {
-  const known = findSimpleMethod(method, params, context.autoMessageId);
-  if (!known) return undefined;
-  const { operation, ...codec } = CODECS_BY_METHOD[known](context);
+  const simpleMethod = findSimpleMethod(method, params, context.autoMessageId);
+  if (!simpleMethod) return undefined;
+  const { operation, ...codec } = CODECS_BY_METHOD[simpleMethod](context);
   return {
     ...codec,
     version: "0.3",
@@ -37,17 +40,19 @@ export function findSimpleDialect(
     encodeEvent: ({ json }) => json,
     encodeError: (id, error) => JSON.stringify({ jsonrpc: "2.0", id, error: toSimpleError(error) }),
     eventEncoder: answerEventEncoder,
-    ...(known === "tasks/create" ? { needsTask: true } : {}),
+    ...(simpleMethod === "tasks/create" ? { needsTask: true } : {}),
   };
 }
 
-/** The stream that answers a message: it ends where the agent asks for input, as A2A's does. */
+/**
+ * Encoder for the stream of `message/stream`, which ends when the agent requests input, like an A2A stream.
+ */
 const answerEventEncoder: SseEventEncoder = {
   encodeEvent: (event) => encodeEventFrames(event, true),
   encodeFailure: encodeFailureFrame,
 };
 
-/** The events of a task, from whatever it began with to its end. */
+/** Codec for the event stream of a task, which lasts until the task ends. */
 export const taskEventCodec: Pick<OperationCodec, "decodeParams"> & SseEventEncoder = {
   decodeParams: createOperationCodec("SubscribeToTask", {
     decodeParams: decodeGetTask,
@@ -64,9 +69,9 @@ interface SimpleOperationCodec extends Pick<OperationCodec, "decodeParams" | "en
 const CODECS_BY_METHOD: Readonly<
   Record<SimpleMethod, (context: SimpleDialectContext) => SimpleOperationCodec>
 > = {
-  "tasks/create": ({ agentId, createMessageId: newId }) =>
+  "tasks/create": ({ agentId, createMessageId }) =>
     createOperationCodec("SendMessage", {
-      decodeParams: (params) => decodeCreateTask(params, newId()),
+      decodeParams: (params) => decodeCreateTask(params, createMessageId()),
       toResult: (result) =>
         "task" in result ? encodeCreatedTask(result.task, agentId) : encodeSendResponse(result, agentId),
     }),
@@ -75,14 +80,14 @@ const CODECS_BY_METHOD: Readonly<
       decodeParams: decodeGetTask,
       toResult: (task) => encodeTask(task, agentId),
     }),
-  "message/send": ({ agentId, createMessageId: newId }) =>
+  "message/send": ({ agentId, createMessageId }) =>
     createOperationCodec("SendMessage", {
-      decodeParams: (params) => decodeSendMessage(params, newId),
+      decodeParams: (params) => decodeSendMessage(params, createMessageId),
       toResult: (result) => encodeSendResponse(result, agentId),
     }),
-  "message/stream": ({ createMessageId: newId }) =>
+  "message/stream": ({ createMessageId }) =>
     createOperationCodec("SendStreamingMessage", {
-      decodeParams: (params) => decodeSendMessage(params, newId),
+      decodeParams: (params) => decodeSendMessage(params, createMessageId),
       toResult: (event) => event,
     }),
 };
@@ -92,14 +97,14 @@ interface OperationTranslation<O extends OperationName> {
   readonly toResult: (result: Operations[O]["result"]) => object;
 }
 
-/** How one operation is read and written; it is asked for no other. */
+/** Creates the codec of one operation. The codec ignores its operation argument. */
 function createOperationCodec<O extends OperationName>(
   operation: O,
-  { decodeParams: read, toResult: write }: OperationTranslation<O>,
+  { decodeParams, toResult }: OperationTranslation<O>,
 ): SimpleOperationCodec {
   return {
     operation,
-    decodeParams: (_operation, params) => read(params),
-    encodeResult: (_operation, result) => JSON.stringify(write(result)),
+    decodeParams: (_operation, params) => decodeParams(params),
+    encodeResult: (_operation, result) => JSON.stringify(toResult(result)),
   };
 }

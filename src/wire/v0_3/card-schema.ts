@@ -21,7 +21,8 @@ import {
 } from "../proto-json-schema.ts";
 import { boolSchema, stringSchema, structSchema, createMappedEnumSchema } from "../scalar-schemas.ts";
 
-// The card of A2A 0.3, read into 1.0. Cards are only ever read from others, so nearly everything has a fallback.
+// Schemas that decode the agent card of A2A 0.3 into the 1.0 model. Only cards of other agents are decoded,
+// so nearly every member has a fallback.
 
 const requiredText = required(stringSchema, "");
 const requiredTexts = required(createListSchema(stringSchema), []);
@@ -47,7 +48,10 @@ interface OAuthFlowsByType {
   password?: AnyOAuthFlow;
 }
 
-/** 0.3 may offer several flows, 1.0 has one: the first of these, which are in the order of their safety. */
+/**
+ * Converts the OAuth flows of 0.3 to 1.0. A 0.3 card may offer several flows, but 1.0 allows only one. The
+ * most secure flow is used.
+ */
 function fromOAuthFlows03({
   authorizationCode,
   clientCredentials,
@@ -68,7 +72,7 @@ function omitAuthorizationUrl(flow: AnyOAuthFlow): Omit<AnyOAuthFlow, "authoriza
   return rest;
 }
 
-/** The members of all kinds of schemes. */
+/** A 0.3 security scheme of any kind, with the members of all kinds. */
 interface AnySecurityScheme {
   type: SecuritySchemeType;
   description?: string;
@@ -170,7 +174,7 @@ const createSkillSchema = (security: Schema<SecurityRequirement>): Schema<AgentS
     { wireNames: { securityRequirements: ["security"] } },
   );
 
-/** What 0.3 says at other places than 1.0. */
+/** Members of a 0.3 agent card that 1.0 has in another place. */
 interface RelocatedCardFields {
   protocolVersion: string;
   url: string;
@@ -179,7 +183,10 @@ interface RelocatedCardFields {
   supportsAuthenticatedExtendedCard?: boolean;
 }
 
-/** A card, by the way in which its form of 0.3 writes security. */
+/**
+ * Creates the schema for a 0.3 agent card. The JSON and the proto of 0.3 write security schemes and
+ * requirements in different forms.
+ */
 export const createCardSchema = ({
   scheme,
   security,
@@ -254,20 +261,24 @@ export const createCardSchema = ({
     }),
   );
 
+/** Schema for an agent card in the JSON of A2A 0.3. */
 export const AGENT_CARD_SCHEMA: Schema<AgentCard> = createCardSchema({
   scheme: SECURITY_SCHEME_SCHEMA,
   security: SECURITY_REQUIREMENT_SCHEMA,
 });
 
-/** The main interface first; it should be, and often is, among the additional ones, too. */
+/**
+ * Merges the interfaces of a 0.3 card, the main one first. 0.3 recommends that the additional interfaces
+ * repeat the main interface, so duplicates are removed.
+ */
 function mergeInterfaces(
-  given: readonly { url: string; transport: string }[],
+  declared: readonly { url: string; transport: string }[],
   protocolVersion: string,
 ): AgentInterface[] {
   const interfaces = new Map<string, AgentInterface>();
-  for (const { url, transport } of given) {
+  for (const { url, transport } of declared) {
     const key = `${transport} ${url}`;
-    // 0.3 wrote its version with the patch, which does not count in 1.0.
+    // 0.3 cards include the patch in their version. 1.0 omits the patch.
     const [, version = protocolVersion] = /^(\d+\.\d+)\./.exec(protocolVersion) ?? [];
     if (url !== "" && !interfaces.has(key))
       interfaces.set(key, { url, protocolBinding: transport, protocolVersion: version });

@@ -61,8 +61,8 @@ const card: AgentCard = {
   ],
 };
 
-describe("the card of 0.3", () => {
-  it("has what 0.3 requires, at 0.3's places [V-19, V-20, V-22]", () => {
+describe("an agent card of 0.3", () => {
+  it("has the members that 0.3 requires [V-19, V-20, V-22]", () => {
     expect(toCard03(card)).toMatchObject({
       protocolVersion: "0.3.0",
       url: "https://x.test/a2a",
@@ -91,18 +91,18 @@ describe("the card of 0.3", () => {
     expect(toCard03(card).capabilities).not.toHaveProperty("extendedAgentCard");
   });
 
-  it("is read back into the same card [V-19, V-20]", () => {
+  it("is decoded to the same card [V-19, V-20]", () => {
     expect(decodeCard(JSON.parse(JSON.stringify(toCard03(card))))).toEqual(card);
     expect(toCard03(decodeCard(toCard03(card)))).toEqual(toCard03(card));
   });
 
-  it("names the interfaces of 0.3 alone [V-22]", () => {
+  it("has only interfaces of 0.3 [V-22]", () => {
     const newer = { url: "https://x.test/new", protocolBinding: "JSONRPC", protocolVersion: "1.0" };
     const both = { ...card, supportedInterfaces: [newer, ...card.supportedInterfaces] };
     expect(toCard03(both)).toEqual(toCard03(card));
   });
 
-  it("has the first of several flows, and says nothing of what 0.3 does not know [V-20]", () => {
+  it("has the first of several OAuth flows, and no members unknown to 0.3 [V-20]", () => {
     const flows = { implicit: { authorizationUrl: "https://a.test", scopes: {} }, clientCredentials: tokens };
     const read = decodeCard({ ...toCard03(card), securitySchemes: { o: { type: "oauth2", flows } } });
     expect(read.securitySchemes).toEqual({
@@ -119,13 +119,13 @@ describe("the card of 0.3", () => {
     }
   });
 
-  it("is not signed, since its text is another [V-19]", () => {
+  it("has no signatures, because they cover another text [V-19]", () => {
     const signed = { ...card, signatures: [{ protected: "p", signature: "s" }] };
     expect(toCard03(signed)).not.toHaveProperty("signatures");
     expect(toHybridCard(signed)).not.toHaveProperty("signatures");
   });
 
-  it("is read with defaults from those who leave things out [V-22]", () => {
+  it("is decoded with defaults for missing members [V-22]", () => {
     const read = decodeCard({ name: "old", url: "https://old.test", protocolVersion: "0.2.5" });
     expect(read).toMatchObject({
       name: "old",
@@ -140,7 +140,7 @@ describe("the card of 0.3", () => {
 });
 
 describe("a hybrid card", () => {
-  it("is to readers of each version that version's card [B-10]", () => {
+  it("is a valid card for readers of each version [B-10]", () => {
     const both: AgentCard = {
       ...card,
       supportedInterfaces: [
@@ -154,7 +154,7 @@ describe("a hybrid card", () => {
   });
 });
 
-describe("the card of 0.3's proto", () => {
+describe("an agent card of 0.3's proto", () => {
   it("has the security of 1.0 under the names of 0.3 [V-23, V-26]", () => {
     const proto: unknown = JSON.parse(protoJsonCodec.encodeResult("GetExtendedAgentCard", card));
     expect(proto).toMatchObject({

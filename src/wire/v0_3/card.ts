@@ -9,14 +9,14 @@ import { decodeTolerantly } from "../proto-json-schema.ts";
 import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 import type { Card03, OAuthFlows03, SecurityRequirement03, SecurityScheme03, Skill03 } from "./types.ts";
 
-/** The card of a 0.3 agent. */
+/** Decodes the agent card of a 0.3 agent. */
 export function decodeCard(json: unknown): AgentCard {
   return decodeTolerantly(AGENT_CARD_SCHEMA, json, "card");
 }
 
 /**
- * A card as 0.3 has it, with the interfaces at which 0.3 is spoken. Signatures are left out, because what they sign is
- * another text.
+ * Converts an agent card to 0.3, with only its 0.3 interfaces. Signatures are omitted, because they cover the
+ * 1.0 text.
  */
 export function toCard03(card: AgentCard): Card03 {
   const {
@@ -48,8 +48,9 @@ export function toCard03(card: AgentCard): Card03 {
 }
 
 /**
- * One object that is both cards: readers of either version find all of theirs and ignore the rest. It has no
- * signatures: they would be over the text of one of the two.
+ * Merges the 0.3 and the 1.0 form of an agent card into one object. Clients of either version find all of
+ * their members and ignore the others. Signatures are omitted, because they would cover the text of one
+ * version only.
  */
 export function toHybridCard(card: AgentCard): HybridCard {
   const { signatures: _, securitySchemes, ...v1 } = card;
@@ -69,7 +70,7 @@ export function toHybridCard(card: AgentCard): HybridCard {
   };
 }
 
-/** What of a hybrid is in the shape of both. */
+/** An agent card that is valid in A2A 0.3 and 1.0. */
 export type HybridCard = Omit<AgentCard & Card03, "securitySchemes" | "capabilities"> & {
   capabilities: AgentCard["capabilities"];
   securitySchemes?: Record<string, SecurityScheme & SecurityScheme03>;
@@ -100,7 +101,10 @@ function toSecurityScheme03(scheme: SecurityScheme): SecurityScheme03 {
   return { type: "mutualTLS", ...scheme.mtlsSecurityScheme };
 }
 
-/** 0.3 does not know the device flow, and nothing of PKCE. */
+/**
+ * Converts OAuth flows to 0.3. The device flow and the PKCE requirement are omitted, because 0.3 does not
+ * have them.
+ */
 export function toOAuthFlows03(flows: OAuthFlows): OAuthFlows03 {
   if ("authorizationCode" in flows) {
     const { pkceRequired: _, ...flow } = flows.authorizationCode;
@@ -111,9 +115,10 @@ export function toOAuthFlows03(flows: OAuthFlows): OAuthFlows03 {
   return "password" in flows ? { password: { tokenUrl: "", scopes: {}, ...flows.password } } : {};
 }
 
+/** Applies a function to every value of an object. */
 export function mapValues<A, B>(
   object: Readonly<Record<string, A>>,
-  change: (value: A) => B,
+  mapValue: (value: A) => B,
 ): Record<string, B> {
-  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value)]));
+  return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, mapValue(value)]));
 }

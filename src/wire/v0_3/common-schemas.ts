@@ -26,21 +26,20 @@ import {
 } from "../proto-json-schema.ts";
 import {
   boolSchema,
-  int32Schema,
   stringSchema,
   structSchema,
   timestampSchema,
   createMappedEnumSchema,
 } from "../scalar-schemas.ts";
 
-/** Where the two forms of 0.3, its JSON-RPC types and its proto, write the same thing differently. */
+/** Options for `createCommonSchemas`: the differences between the JSON-RPC types and the proto of 0.3. */
 export interface CommonSchemaOptions {
   readonly partSchema: Schema<Part>;
   readonly roleSchema: Schema<Role>;
   readonly stateSchema: Schema<TaskState>;
   readonly enumNames: { readonly user: string; readonly agent: string; readonly working: string };
   readonly historyLengthSchema: Schema<number>;
-  /** What a configuration means that does not say whether to wait. */
+  /** Value of `blocking` in a configuration without that member. */
   readonly defaultBlocking: boolean;
   readonly wireNames: {
     readonly parts: readonly [string, ...string[]];
@@ -50,7 +49,7 @@ export interface CommonSchemaOptions {
   };
 }
 
-/** What both forms of 0.3 have in common, read into 1.0. */
+/** Schemas that the JSON-RPC types and the proto of 0.3 have in common. They decode into the 1.0 model. */
 export interface CommonSchemas {
   readonly message: Schema<Message>;
   readonly task: Schema<Task>;
@@ -59,7 +58,7 @@ export interface CommonSchemas {
   readonly sendMessage: Schema<SendMessageRequest>;
 }
 
-/** Present in every object of JSON-RPC, missing in the proto, and left out by some who should send it. */
+/** The `kind` member, which only the JSON-RPC types have. Some JSON-RPC clients omit it. */
 type KindMember = { kind?: never };
 
 const createKindSchema = (name: string): Schema<never> =>
@@ -72,7 +71,10 @@ const FIRST_AUTH_SCHEME_SCHEMA: Schema<string> = withConversion(
   ([first]) => first,
 );
 
-/** With neither a scheme nor credentials it says nothing, as a proto message does that is there and empty. */
+/**
+ * Schema for authentication info. Without a scheme and credentials it counts as not set, like an empty proto
+ * message.
+ */
 const AUTHENTICATION_INFO_SCHEMA: Schema<AuthenticationInfo> = withConversion(
   createMessageSchema<Partial<AuthenticationInfo>>(
     { scheme: FIRST_AUTH_SCHEME_SCHEMA, credentials: stringSchema },
@@ -86,6 +88,7 @@ const AUTHENTICATION_INFO_SCHEMA: Schema<AuthenticationInfo> = withConversion(
   },
 );
 
+/** Schema for a push notification configuration of 0.3. */
 export const PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> = createMessageSchema<
   Omit<TaskPushNotificationConfig, "tenant" | "taskId">
 >({
@@ -95,93 +98,96 @@ export const PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> = createMess
   authentication: AUTHENTICATION_INFO_SCHEMA,
 });
 
-export const HISTORY_LENGTH_SCHEMA: Schema<number> = withCheck(int32Schema, (length) =>
-  length < 0 ? `must be 0 or more, not ${length}; leave it out for the whole history` : undefined,
-);
-
+/** Creates the schemas that the JSON-RPC types and the proto of 0.3 have in common. */
 export function createCommonSchemas({
-  partSchema: part,
-  roleSchema: role,
-  stateSchema: state,
-  enumNames: words,
-  wireNames: names,
-  ...spelling
+  partSchema,
+  roleSchema,
+  stateSchema,
+  enumNames,
+  wireNames,
+  ...options
 }: CommonSchemaOptions): CommonSchemas {
   const messageFields: FieldSchemas<Message & KindMember> = {
     kind: createKindSchema("message"),
     messageId: required(stringSchema, ""),
     contextId: stringSchema,
     taskId: stringSchema,
-    role: required(role, words.agent),
-    parts: required(createListSchema(part), []),
+    role: required(roleSchema, enumNames.agent),
+    parts: required(createListSchema(partSchema), []),
     metadata: structSchema,
     extensions: createListSchema(stringSchema),
     referenceTaskIds: createListSchema(stringSchema),
   };
-  const written = { wireNames: { parts: names.parts } };
-  const anyMessage: Schema<Message> = createMessageSchema<Message & KindMember>(messageFields, written);
-  const userMessage: Schema<Message> = createMessageSchema<Message & KindMember>(
+  const partsOptions = { wireNames: { parts: wireNames.parts } };
+  const messageSchema: Schema<Message> = createMessageSchema<Message & KindMember>(
+    messageFields,
+    partsOptions,
+  );
+  const userMessageSchema: Schema<Message> = createMessageSchema<Message & KindMember>(
     {
       ...messageFields,
       role: required(
-        withCheck(role, (who) =>
-          who === "ROLE_USER" ? undefined : `must be ${words.user} in a request; an agent speaks in answers`,
+        withCheck(roleSchema, (role) =>
+          role === "ROLE_USER"
+            ? undefined
+            : `must be ${enumNames.user} in a request; an agent's role is for responses`,
         ),
       ),
     },
-    written,
+    partsOptions,
   );
   const artifact = createMessageSchema<Artifact>({
     artifactId: required(stringSchema, ""),
     name: stringSchema,
     description: stringSchema,
-    parts: required(createListSchema(part), []),
+    parts: required(createListSchema(partSchema), []),
     metadata: structSchema,
     extensions: createListSchema(stringSchema),
   });
   const status: Schema<TaskStatus> = createMessageSchema<TaskStatus>(
-    // `unknown`, and a state that we do not know, is neither an end nor a question, as far as we know.
-    { state: required(state, words.working), message: anyMessage, timestamp: timestampSchema },
-    { wireNames: { message: names.status } },
+    // `unknown` and unrecognized states decode to "working", because they are neither terminal nor
+    // interrupted.
+    { state: required(stateSchema, enumNames.working), message: messageSchema, timestamp: timestampSchema },
+    { wireNames: { message: wireNames.status } },
   );
   const configuration: Schema<SendMessageConfiguration> = withConversion(
     createMessageSchema<Omit<SendMessageConfiguration, "returnImmediately"> & { blocking?: boolean }>(
       {
         acceptedOutputModes: createListSchema(stringSchema),
-        historyLength: optional(spelling.historyLengthSchema),
+        historyLength: optional(options.historyLengthSchema),
         taskPushNotificationConfig: PUSH_CONFIG_SCHEMA,
         blocking: optional(boolSchema),
       },
-      { wireNames: { taskPushNotificationConfig: names.pushConfig } },
+      { wireNames: { taskPushNotificationConfig: wireNames.pushConfig } },
     ),
-    // 1.0 asks the other way round, and is asked to wait when it is asked nothing.
-    ({ blocking = spelling.defaultBlocking, ...rest }) => {
+    // 1.0 has the opposite member, `returnImmediately`, which is false by default.
+    ({ blocking = options.defaultBlocking, ...rest }) => {
       if (!blocking) return { ...rest, returnImmediately: true };
       return Object.keys(rest).length > 0 ? rest : undefined;
     },
   );
-  const ofTask = { taskId: required(stringSchema, ""), contextId: required(stringSchema, "") };
+  const taskIdFields = { taskId: required(stringSchema, ""), contextId: required(stringSchema, "") };
   return {
-    message: anyMessage,
+    message: messageSchema,
     task: createMessageSchema<Task & KindMember>({
       kind: createKindSchema("task"),
       id: required(stringSchema),
       contextId: required(stringSchema, ""),
       status: required(status),
       artifacts: createListSchema(artifact),
-      history: createListSchema(anyMessage),
+      history: createListSchema(messageSchema),
       metadata: structSchema,
     }),
     statusUpdate: createMessageSchema<TaskStatusUpdateEvent & KindMember & { final?: never }>({
-      ...ofTask,
+      ...taskIdFields,
       kind: createKindSchema("status-update"),
       status: required(status),
-      // The state says it.
+      // The state implies `final`.
       final: createIgnoredSchema(boolSchema),
       metadata: structSchema,
     }),
     artifactUpdate: createMessageSchema<TaskArtifactUpdateEvent & KindMember>({
-      ...ofTask,
+      ...taskIdFields,
       kind: createKindSchema("artifact-update"),
       artifact: required(artifact),
       append: boolSchema,
@@ -190,17 +196,17 @@ export function createCommonSchemas({
     }),
     sendMessage: createMessageSchema<Omit<SendMessageRequest, "tenant">>(
       {
-        message: required(userMessage),
+        message: required(userMessageSchema),
         configuration,
         metadata: structSchema,
       },
-      { wireNames: { message: names.request } },
+      { wireNames: { message: wireNames.request } },
     ),
   };
 }
 
 /**
- * What `set` has no id for is always the same configuration, which another `set` replaces. The TCK of 0.3 reads it back
- * under this name.
+ * Id of a push configuration that was set without an id. Setting another one without an id replaces it. The
+ * TCK for 0.3 reads the configuration back under this id.
  */
 export const DEFAULT_PUSH_CONFIG_ID = "default";

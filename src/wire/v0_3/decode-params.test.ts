@@ -23,16 +23,18 @@ function collectViolations(run: () => unknown): Record<string, string> {
 }
 
 describe("a message of 0.3", () => {
-  it("is read into 1.0 [V-05, V-06]", () => {
+  it("is decoded to the 1.0 model [V-05, V-06]", () => {
     expect(decodeSend(hello)).toEqual({ message: decodedHello });
-    const more = {
+    const optionalMembers = {
       contextId: "c",
       taskId: "t",
       referenceTaskIds: ["r"],
       extensions: ["e"],
       metadata: { a: 1 },
     };
-    expect(decodeSend({ ...hello, ...more })).toEqual({ message: { ...decodedHello, ...more } });
+    expect(decodeSend({ ...hello, ...optionalMembers })).toEqual({
+      message: { ...decodedHello, ...optionalMembers },
+    });
   });
 
   it("may lack its kind, as the specification's own example does [V-06]", () => {
@@ -40,7 +42,7 @@ describe("a message of 0.3", () => {
     expect(decodeSend({ ...kindless, parts: [{ text: "hello" }] })).toEqual({ message: decodedHello });
   });
 
-  it("is refused with every violation and its path [V-06]", () => {
+  it("is rejected with every violation and its path [V-06]", () => {
     const bad = {
       kind: "task",
       role: "ROLE_USER",
@@ -58,22 +60,22 @@ describe("a message of 0.3", () => {
       "message.kind": 'must be "message", not "task"',
       "message.messageId": "is required",
       "message.role": 'must be one of user, agent, not "ROLE_USER"; did you mean user?',
-      "message.parts[0]": "is of kind text and has no text",
+      "message.parts[0]": "is of kind text but has no member text",
       "message.parts[1].file.bytes": "is not base64; encode the bytes with A–Z a–z 0–9 + / and =",
       "message.parts[1].file": "has both bytes and uri; send exactly one of bytes, uri",
       "message.parts[2].data": "must be an object, not an array",
       "message.parts[3].kind": 'must be one of text, file, data, not "image"',
       "message.parts[4]": "must have exactly one of text, file, data",
       "message.parts[5]": "must not be null; leave the element out",
-      "configuration.historyLength": "must be 0 or more, not -1; leave it out for the whole history",
+      "configuration.historyLength": "must be 0 or more, not -1; leave it out for the entire history",
       "configuration.pushNotificationConfig.url": "is required",
       "configuration.pushNotificationConfig.authentication.schemes": "must name at least one scheme",
     });
   });
 
-  it("is the user's [V-06]", () => {
+  it("must have the role of the user [V-06]", () => {
     expect(collectViolations(() => decodeSend({ ...hello, role: "agent" }))).toEqual({
-      "message.role": "must be user in a request; an agent speaks in answers",
+      "message.role": "must be user in a request; an agent's role is for responses",
     });
   });
 
@@ -94,7 +96,7 @@ describe("a message of 0.3", () => {
     expect(decodePart({ kind: "data", data: { a: [1] } })).toEqual({ data: { a: [1] } });
   });
 
-  it("unwraps data that is marked as wrapped, and only that [V-08]", () => {
+  it("unwraps only data that is marked as wrapped [V-08]", () => {
     const mark = { data_part_compat: true };
     expect(decodePart({ kind: "data", data: { value: null }, metadata: mark })).toEqual({ data: null });
     expect(decodePart({ kind: "data", data: { value: [1] }, metadata: { ...mark, a: 1 } })).toEqual({
@@ -109,8 +111,8 @@ describe("a message of 0.3", () => {
   });
 });
 
-describe("what a message of 0.3 asks for", () => {
-  it("is to wait unless blocking is false [V-09]", () => {
+describe("the configuration of a 0.3 message", () => {
+  it("waits unless blocking is false [V-09]", () => {
     const configured = (configuration: object): unknown =>
       decodeParams("SendMessage", { message: hello, configuration }).configuration;
     expect(configured({})).toBeUndefined();
@@ -139,7 +141,7 @@ describe("what a message of 0.3 asks for", () => {
 });
 
 describe("the parameters of the other methods of 0.3", () => {
-  it("name a task by its id [V-01]", () => {
+  it("identify a task by its id [V-01]", () => {
     expect(decodeParams("GetTask", { id: "t", historyLength: 0, metadata: {} })).toEqual({
       id: "t",
       historyLength: 0,
@@ -152,11 +154,11 @@ describe("the parameters of the other methods of 0.3", () => {
     expect(collectViolations(() => decodeParams("GetTask", {}))).toEqual({ id: "is required" });
   });
 
-  it("know no tenant [V-25]", () => {
+  it("have no tenant [V-25]", () => {
     expect(decodeParams("GetTask", { id: "t", tenant: "acme" })).toEqual({ id: "t" });
   });
 
-  it("may have an authentication that says nothing, as proto messages do, but no credentials without a scheme [V-10]", () => {
+  it("may have an empty authentication, as proto messages do, but no credentials without a scheme [V-10]", () => {
     const read = (authentication: object): unknown =>
       decodeParams("CreateTaskPushNotificationConfig", {
         taskId: "t",
@@ -168,7 +170,7 @@ describe("the parameters of the other methods of 0.3", () => {
     });
   });
 
-  it("name a push configuration by two ids, of which one may be missing [V-10]", () => {
+  it("identify a push configuration by two ids, of which one may be missing [V-10]", () => {
     const pushNotificationConfig = { url: "https://example.com" };
     expect(decodeParams("CreateTaskPushNotificationConfig", { taskId: "t", pushNotificationConfig })).toEqual(
       { taskId: "t", id: "default", url: "https://example.com" },
@@ -190,14 +192,14 @@ describe("the parameters of the other methods of 0.3", () => {
 describe("a request of 0.3's proto", () => {
   const message = { messageId: "m-1", role: "ROLE_USER", content: [{ text: "hello" }] };
 
-  it("has a message with content, in either of its names [V-14, V-23]", () => {
+  it("has a message with content under either name [V-14, V-23]", () => {
     for (const request of [{ message }, { request: message }, { request: { ...message, role: 1 } }]) {
       expect(protoJsonCodec.decodeParams("SendMessage", request)).toEqual({ message: decodedHello });
     }
     expect(
       collectViolations(() => protoJsonCodec.decodeParams("SendMessage", { message, request: message })),
     ).toEqual({
-      message: "is there twice, as message and as request; send one",
+      message: "is present twice, as message and as request; send only one",
     });
     const bad = { message: { ...message, content: [{ data: 1 }] } };
     expect(collectViolations(() => protoJsonCodec.decodeParams("SendMessage", bad))).toEqual({
@@ -220,7 +222,7 @@ describe("a request of 0.3's proto", () => {
     ]);
   });
 
-  it("can not tell what is not said from 0 and false [V-09, V-23]", () => {
+  it("treats 0 and false as not set [V-09, V-23]", () => {
     const configured = (configuration?: object): unknown =>
       protoJsonCodec.decodeParams("SendMessage", { message, ...(configuration ? { configuration } : {}) })
         .configuration;
@@ -259,7 +261,7 @@ describe("a request of 0.3's proto", () => {
       },
       { taskId: "t", id: "c", url: "https://example.com" },
     ],
-  ] as const)("names what %s is about [V-23]", (operation, request, expected) => {
+  ] as const)("identifies the target of %s [V-23]", (operation, request, expected) => {
     expect(protoJsonCodec.decodeParams(operation, request)).toEqual(expected);
   });
 
@@ -272,7 +274,7 @@ describe("a request of 0.3's proto", () => {
       { name: "must be tasks/{task id}/pushNotificationConfigs/{configuration id}" },
     ],
     ["CreateTaskPushNotificationConfig", {}, { parent: "is required", config: "is required" }],
-  ] as const)("of %s is refused when it names nothing [V-23]", (operation, request, expected) => {
+  ] as const)("of %s is rejected without a resource name [V-23]", (operation, request, expected) => {
     expect(collectViolations(() => protoJsonCodec.decodeParams(operation, request))).toEqual(expected);
   });
 });
@@ -288,7 +290,7 @@ describe("a request of 0.3 over HTTP+JSON", () => {
       restDialect.collectParams(operation, path, new URLSearchParams(query), body),
     );
 
-  it("is read by the shape of its message [V-14]", () => {
+  it("is decoded by the form of its message [V-14]", () => {
     for (const message of [
       hello,
       { messageId: "m-1", role: "user", parts: [{ text: "hello" }] },
@@ -305,7 +307,7 @@ describe("a request of 0.3 over HTTP+JSON", () => {
     });
   });
 
-  it("takes ids from the path and the history's length from the query [V-13]", () => {
+  it("has ids in the path and the history length in the query [V-13]", () => {
     expect(params("GetTask", { id: "t" }, { query: "historyLength=0" })).toEqual({
       id: "t",
       historyLength: 0,
@@ -325,7 +327,7 @@ describe("a request of 0.3 over HTTP+JSON", () => {
     });
   });
 
-  it("takes a push configuration in the three shapes that clients send [V-13]", () => {
+  it("accepts a push configuration in the three forms that clients send [V-13]", () => {
     const config = { url: "https://example.com" };
     for (const [body, id] of [
       [{ parent: "tasks/t", configId: "c", config: { pushNotificationConfig: config } }, "c"],

@@ -8,7 +8,6 @@ import {
   GET_PUSH_CONFIG_PARAMS_SCHEMA,
   GET_TASK_PARAMS_SCHEMA,
   LIST_PUSH_CONFIGS_PARAMS_SCHEMA,
-  EMPTY_SCHEMA,
   LIST_PUSH_CONFIGS_RESULT_SCHEMA,
   RESUBSCRIBE_PARAMS_SCHEMA,
   SEND_MESSAGE_PARAMS_SCHEMA,
@@ -18,13 +17,14 @@ import {
   TASK_SCHEMA,
   TASK_PUSH_CONFIG_SCHEMA,
 } from "./json-rpc-schema.ts";
+import { EMPTY_SCHEMA } from "../v1/schema.ts";
 
-/** A type for something of each operation. */
+/** Schemas of the parameters or results of all operations. */
 export type OperationSchemas<About extends "params" | "result"> = {
   readonly [O in OperationName]: Schema<Operations[O][About]>;
 };
 
-/** 0.3 has no such operation, so nobody can have sent or answered it. */
+/** Schema for an operation that 0.3 does not have. Decoding with this schema always throws. */
 export const UNSUPPORTED_SCHEMA: Schema<never> = { decode: throwListTasksUnsupported };
 
 const PARAMS_SCHEMAS: OperationSchemas<"params"> = {
@@ -55,13 +55,18 @@ const RESULT_SCHEMAS: OperationSchemas<"result"> = {
   DeleteTaskPushNotificationConfig: EMPTY_SCHEMA,
 };
 
-/** The parameters of a request; throws INVALID_PARAMS that names every violation with its path. */
+/**
+ * Decodes the parameters of a 0.3 JSON-RPC request. Throws `INVALID_PARAMS` with every violation and its
+ * path.
+ */
 export function decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"] {
-  const params: Operations[O]["params"] = decodeStrictly(PARAMS_SCHEMAS[operation], json, "params");
-  return params;
+  return decodeStrictly(PARAMS_SCHEMAS[operation], json, "params");
 }
 
-/** An agent's answer, or one element of its stream. Takes what can be used; throws INVALID_AGENT_RESPONSE. */
+/**
+ * Decodes a 0.3 result, or one event of a 0.3 stream, tolerantly. Throws `INVALID_AGENT_RESPONSE` if it is
+ * unusable.
+ */
 export function decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"] {
   return decodeTolerantly(RESULT_SCHEMAS[operation], json, "result");
 }

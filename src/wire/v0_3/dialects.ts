@@ -9,7 +9,7 @@ import { protoJsonCodec } from "./proto-json-codec.ts";
 import { hasProtoMessage, collectRestParams } from "./rest-params.ts";
 import { matchRoute } from "./routes.ts";
 
-/** A2A 0.3 §3.5.6. */
+/** Operations by the JSON-RPC method names of A2A 0.3 §3.5.6. */
 const OPERATIONS_BY_METHOD: Readonly<Record<string, OperationName>> = {
   "message/send": "SendMessage",
   "message/stream": "SendStreamingMessage",
@@ -37,7 +37,10 @@ export const jsonRpcDialect: JsonRpcDialect = {
   encodeError: (id, error) => JSON.stringify({ jsonrpc: "2.0", id, error: toJsonRpcError(error) }),
 };
 
-/** A2A 0.3 over HTTP+JSON: takes messages in the shape of its proto and of its JSON-RPC types, answers in the proto's. */
+/**
+ * A2A 0.3 over HTTP+JSON. Accepts messages in the form of its proto and of its JSON-RPC types. Responds in
+ * the form of the proto.
+ */
 export const restDialect: RestDialect = {
   ...protoJsonCodec,
   decodeParams: (operation, json) =>

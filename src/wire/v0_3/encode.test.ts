@@ -37,9 +37,9 @@ const encodeEventJson = (event: TaskEvent): unknown =>
 const encodePart = (part: Part): unknown =>
   (encodeEventJson({ message: { messageId: "m", role: "ROLE_AGENT", parts: [part] } }) as Message03).parts[0];
 
-describe("what 0.3 is told", () => {
-  it("is typed as the official types have it [V-02, V-03, V-07, V-10, V-19]", () => {
-    // The compiler verifies it.
+describe("an encoded value of 0.3", () => {
+  it("has the official types [V-02, V-03, V-07, V-10, V-19]", () => {
+    // The compiler verifies these assignments.
     const shapes = {} as [Task03, Message03, Event03, Part03, Card03, TaskPushConfig03];
     const same: [
       official.Task,
@@ -52,7 +52,7 @@ describe("what 0.3 is told", () => {
     expect(same).toBe(shapes);
   });
 
-  it("is a bare task of its kind [V-02, V-05, V-24]", () => {
+  it("contains a task without an envelope [V-02, V-05, V-24]", () => {
     const bare = {
       kind: "task",
       id: "t",
@@ -89,7 +89,7 @@ describe("what 0.3 is told", () => {
     expect(encodeEventJson({ task })).toEqual(bare);
   });
 
-  it("leaves out what 0.3 has no place for, and wraps data that is no object [V-07, V-08]", () => {
+  it("omits members that 0.3 does not have, and wraps data that is not an object [V-07, V-08]", () => {
     expect(encodePart({ text: "x", mediaType: "text/markdown", filename: "x.md" })).toEqual({
       kind: "text",
       text: "x",
@@ -110,7 +110,7 @@ describe("what 0.3 is told", () => {
     });
   });
 
-  it.each(TASK_STATES)("of a status is whether it ends the turn: %s [V-04, V-05]", (state) => {
+  it.each(TASK_STATES)("states whether the status ends the turn: %s [V-04, V-05]", (state) => {
     const event = { statusUpdate: { taskId: "t", contextId: "c", status: { state } } };
     const final = !["TASK_STATE_SUBMITTED", "TASK_STATE_WORKING"].includes(state);
     expect(encodeEventJson(event)).toEqual({
@@ -125,7 +125,7 @@ describe("what 0.3 is told", () => {
     expect(jsonRpcDialect.isLastEvent?.(logged, "SubscribeToTask")).toBe(final);
   });
 
-  it("ends with a task that has ended, and for those who only follow with one that waits [V-04, V-12]", () => {
+  it("ends a stream with a terminal task, and a subscription also with a task that waits [V-04, V-12]", () => {
     const isLast = (state: Task["status"]["state"], operation: "SendStreamingMessage" | "SubscribeToTask") =>
       jsonRpcDialect.isLastEvent?.(LogEvent.create(1, { task: { ...task, status: { state } } }), operation);
     expect(isLast("TASK_STATE_COMPLETED", "SendStreamingMessage")).toBe(true);
@@ -135,7 +135,7 @@ describe("what 0.3 is told", () => {
     expect(isLast("TASK_STATE_WORKING", "SubscribeToTask")).toBe(false);
   });
 
-  it("is written once per event, however many read it", () => {
+  it("is serialized once per event for all readers", () => {
     let readings = 0;
     const counted = {
       get task() {
@@ -150,7 +150,7 @@ describe("what 0.3 is told", () => {
     expect(readings).toBe(once);
   });
 
-  it("of push configurations is a bare array, and null for one that is gone [V-10]", () => {
+  it("lists push configurations as an array, and is null after a deletion [V-10]", () => {
     const config = { taskId: "t", id: "c", url: "https://example.com", authentication: { scheme: "Bearer" } };
     expect(
       JSON.parse(jsonRpcDialect.encodeResult("ListTaskPushNotificationConfigs", { configs: [config] })),
@@ -167,9 +167,9 @@ describe("what 0.3 is told", () => {
     expect(jsonRpcDialect.encodeResult("DeleteTaskPushNotificationConfig", {})).toBe("null");
   });
 
-  it("of an error is its code, of those that 0.3 has [V-11, V-16]", () => {
-    const told = (error: A2AError): unknown => JSON.parse(jsonRpcDialect.encodeError(1, error));
-    expect(told(A2AError.taskNotFound("x"))).toMatchObject({
+  it("contains an error code that 0.3 defines [V-11, V-16]", () => {
+    const encodeError = (error: A2AError): unknown => JSON.parse(jsonRpcDialect.encodeError(1, error));
+    expect(encodeError(A2AError.taskNotFound("x"))).toMatchObject({
       jsonrpc: "2.0",
       id: 1,
       error: { code: -32001 },
@@ -179,7 +179,7 @@ describe("what 0.3 is told", () => {
       ["EXTENSION_SUPPORT_REQUIRED", -32600],
       ["VERSION_NOT_SUPPORTED", -32004],
     ] as const) {
-      expect(told(new A2AError(reason, "no"))).toMatchObject({ error: { code, message: "no" } });
+      expect(encodeError(new A2AError(reason, "no"))).toMatchObject({ error: { code, message: "no" } });
     }
     expect(restDialect.toErrorResponse(A2AError.taskNotFound("x"), "1.0.1")).toMatchObject({
       status: 404,
@@ -188,8 +188,8 @@ describe("what 0.3 is told", () => {
   });
 });
 
-describe("what the proto of 0.3 is told", () => {
-  it("is a task in its own words [V-23]", () => {
+describe("an encoded message of 0.3's proto", () => {
+  it("contains a task in the proto's form [V-23]", () => {
     const proto = {
       id: "t",
       contextId: "c",
@@ -211,7 +211,7 @@ describe("what the proto of 0.3 is told", () => {
     expect(JSON.parse(protoJsonCodec.encodeEvent(LogEvent.create(1, { task })))).toEqual({ task: proto });
   });
 
-  it("has whether a status is final, and configurations by their names [V-04, V-23]", () => {
+  it("states whether a status is final, and identifies configurations by resource names [V-04, V-23]", () => {
     const event = {
       statusUpdate: { taskId: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } },
     } as const;
@@ -227,8 +227,8 @@ describe("what the proto of 0.3 is told", () => {
   });
 });
 
-describe("what a client reads of 0.3", () => {
-  it("is told apart by its kind, or by what it has where that is missing [V-03]", () => {
+describe("a decoded response of 0.3", () => {
+  it("is identified by its kind, or by its members if the kind is missing [V-03]", () => {
     const status = { state: "working" };
     const read = (json: unknown): string | undefined =>
       Object.keys(decodeResult("SendStreamingMessage", json))[0];
@@ -239,7 +239,7 @@ describe("what a client reads of 0.3", () => {
     expect(read({ kind: "status-update", taskId: "t", status, final: false })).toBe("statusUpdate");
   });
 
-  it("is taken as far as it can be used [V-05]", () => {
+  it("is decoded tolerantly [V-05]", () => {
     const odd = {
       kind: "task",
       id: "t",
@@ -266,7 +266,7 @@ describe("what a client reads of 0.3", () => {
     ).toThrow("must be a task or a message");
   });
 
-  it("never has a list of tasks [V-25]", () => {
+  it("is never a list of tasks [V-25]", () => {
     expect(() => encodeParams("ListTasks", {})).toThrow(
       expect.objectContaining({ reason: "UNSUPPORTED_OPERATION" }),
     );

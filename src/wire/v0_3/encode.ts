@@ -27,9 +27,12 @@ import type {
 } from "./types.ts";
 import { ROLE_NAMES, TASK_STATE_NAMES } from "./enum-names.ts";
 
-// 1.0 as the JSON-RPC types of A2A 0.3.
+// Converts the 1.0 model to the JSON-RPC types of A2A 0.3.
 
-/** A text's or data's media type and file name have no place in 0.3 and are left out, as the official SDKs do. */
+/**
+ * Converts a part to 0.3. The media type and file name of a text or data part are omitted, because 0.3 has no
+ * members for them. The official SDKs do the same.
+ */
 export function toPart03(part: Part): Part03 {
   const { metadata } = part;
   if ("text" in part) {
@@ -38,14 +41,15 @@ export function toPart03(part: Part): Part03 {
       : { kind: "text", text: part.text, metadata };
   }
   if ("data" in part) return { kind: "data", ...wrapData(part.data, metadata) };
-  const about = {
+  const fileInfo = {
     ...(part.filename === undefined ? {} : { name: part.filename }),
     ...(part.mediaType === undefined ? {} : { mimeType: part.mediaType }),
   };
-  const file = "raw" in part ? { ...about, bytes: part.raw } : { ...about, uri: part.url };
+  const file = "raw" in part ? { ...fileInfo, bytes: part.raw } : { ...fileInfo, uri: part.url };
   return metadata === undefined ? { kind: "file", file } : { kind: "file", file, metadata };
 }
 
+/** Converts a message to 0.3. */
 export function toMessage03(message: Message): Message03 {
   return {
     kind: "message",
@@ -66,7 +70,7 @@ function toTaskStatus03({ state, message, timestamp }: TaskStatus): TaskStatus03
   return status;
 }
 
-/** A bare task: a result of 0.3, and what it pushes. */
+/** Converts a task to 0.3, as JSON-RPC results and push notifications contain it. */
 export function toTask03({ status, artifacts, history, ...task }: Task): Task03 {
   return {
     kind: "task",
@@ -77,11 +81,14 @@ export function toTask03({ status, artifacts, history, ...task }: Task): Task03 
   };
 }
 
-/** True for a state in which a turn is over: 0.3 calls that final, also where the task goes on later. */
+/**
+ * Returns `true` if a state ends the turn. 0.3 calls such a status final, even if the task continues later.
+ */
 export function isFinalStatus({ state }: TaskStatus): boolean {
   return isTerminal(state) || isInterrupted(state);
 }
 
+/** Converts a task event to 0.3. */
 export function toEvent03(event: TaskEvent): Event03 {
   if ("artifactUpdate" in event) {
     const { artifactUpdate } = event;
@@ -94,6 +101,7 @@ export function toEvent03(event: TaskEvent): Event03 {
   return "task" in event ? toTask03(event.task) : toMessage03(event.message);
 }
 
+/** Converts a push notification configuration to 0.3. */
 export function toPushConfig03({ id, url, token, authentication }: TaskPushNotificationConfig): PushConfig03 {
   const config: PushConfig03 = id === undefined ? { url } : { id, url };
   if (token !== undefined) config.token = token;
@@ -122,7 +130,7 @@ const RESULT_CONVERTERS: { readonly [O in OperationName]: (result: Operations[O]
   DeleteTaskPushNotificationConfig: () => null,
 };
 
-/** The result of an operation. */
+/** Encodes the result of an operation as 0.3 JSON. */
 export function encodeResult<O extends OperationName>(operation: O, result: Operations[O]["result"]): string {
   return JSON.stringify(RESULT_CONVERTERS[operation](result));
 }
@@ -132,7 +140,7 @@ function toSendConfiguration03(configuration: SendMessageConfiguration): object 
   return {
     ...rest,
     ...(push ? { pushNotificationConfig: toPushConfig03(push) } : {}),
-    // Servers do not agree on what it means when it is left out.
+    // `blocking` is always sent, because servers have different defaults for it.
     blocking: returnImmediately !== true,
   };
 }
@@ -159,7 +167,7 @@ function toSendParams03({ message, configuration, metadata }: Operations["SendMe
   };
 }
 
-/** 0.3 knows no tenants. */
+/** Removes the tenant, because 0.3 has no tenants. */
 function omitTenant(params: { tenant?: string }): object {
   const { tenant: _, ...rest } = params;
   return rest;
@@ -169,11 +177,18 @@ function toPushConfigParams03({ taskId, id }: Operations["GetTaskPushNotificatio
   return { id: taskId, pushNotificationConfigId: id };
 }
 
-/** The parameters of a request, for a client. Throws UNSUPPORTED_OPERATION for an operation that 0.3 does not have. */
+/**
+ * Encodes the parameters of a client's request in 0.3. Throws `UNSUPPORTED_OPERATION` for an operation that
+ * 0.3 does not have.
+ */
 export function encodeParams<O extends OperationName>(operation: O, params: Operations[O]["params"]): object {
   return PARAMS_CONVERTERS[operation](params);
 }
 
+/** Throws `UNSUPPORTED_OPERATION`, because 0.3 cannot list tasks. */
 export function throwListTasksUnsupported(): never {
-  throw new A2AError("UNSUPPORTED_OPERATION", "A2A 0.3 can not list tasks; remember their ids, or use 1.0.");
+  throw new A2AError(
+    "UNSUPPORTED_OPERATION",
+    "A2A 0.3 cannot list tasks; store the task ids, or use A2A 1.0.",
+  );
 }

@@ -1,9 +1,10 @@
 import type { Role, TaskState } from "../../protocol/index.ts";
 import type { Role03, TaskState03 } from "./types.ts";
 
-/** The words of 0.3's JSON-RPC types. */
+/** Role names in the JSON-RPC types of 0.3. */
 export const ROLE_NAMES: Readonly<Record<Role, Role03>> = { ROLE_USER: "user", ROLE_AGENT: "agent" };
 
+/** Task state names in the JSON-RPC types of 0.3. */
 export const TASK_STATE_NAMES: Readonly<Record<TaskState, TaskState03>> = {
   TASK_STATE_SUBMITTED: "submitted",
   TASK_STATE_WORKING: "working",
@@ -16,7 +17,7 @@ export const TASK_STATE_NAMES: Readonly<Record<TaskState, TaskState03>> = {
   TASK_STATE_UNSPECIFIED: "unknown",
 };
 
-/** A table read from right to left. */
+/** Swaps the keys and values of a table. */
 export function invertTable<K extends string, V extends string>(table: Readonly<Record<K, V>>): Record<V, K> {
   const entries = Object.entries(table) as [K, V][];
   return Object.fromEntries(entries.map(([key, value]) => [value, key])) as Record<V, K>;

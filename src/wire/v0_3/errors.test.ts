@@ -12,8 +12,9 @@ const taskNotFoundError = new A2AError("TASK_NOT_FOUND", "Task t was not found."
 const invalidParamsError = A2AError.invalidParams([{ field: "message", description: "is missing" }]);
 
 describe("an error of 0.3", () => {
-  // One of Go's clients reads `data` into a map, the other into a list, and each fails at the other.
-  it("is a code and a message over JSON-RPC, and no more", () => {
+  // One of Go's clients decodes `data` into a map, the other into a list. Each client fails on the other
+  // type.
+  it("has only a code and a message over JSON-RPC", () => {
     const { error } = JSON.parse(jsonRpcDialect.encodeError(1, taskNotFoundError)) as { error: object };
     expect(error).toEqual({ code: -32001, message: taskNotFoundError.message });
     expect(fromJsonRpcError(error)).toMatchObject({
@@ -22,8 +23,9 @@ describe("an error of 0.3", () => {
     });
   });
 
-  // 0.3 does not say what it looks like: JavaScript's clients read the code, Python's the type, Go's the status of 1.0.
-  it("is one that every client knows its part of, over HTTP+JSON", () => {
+  // 0.3 does not specify the format. JavaScript's clients read the code, Python's the type, and Go's the
+  // status of 1.0.
+  it("has a member for every known client over HTTP+JSON", () => {
     expect(restDialect.toErrorResponse(taskNotFoundError, "1.0.1")).toMatchObject({
       status: 404,
       body: {
@@ -44,8 +46,8 @@ describe("an error of 0.3", () => {
     });
   });
 
-  // Python's client of 0.3 knows an error by the name in front of its message, and has no other way.
-  it("has its name before its message over gRPC, and is read with it and without", () => {
+  // Python's client of 0.3 identifies an error only by the name before its message.
+  it("has its name before its message over gRPC, and is decoded with or without the name", () => {
     const { status, message, details } = toGrpcError(taskNotFoundError);
     expect({ status, message }).toEqual({
       status: "NOT_FOUND",
@@ -61,14 +63,14 @@ describe("an error of 0.3", () => {
     });
   });
 
-  it("is read by its type alone, or by what Python's servers of 0.3 say", () => {
+  it("is identified by its type, or by the message of Python's 0.3 servers", () => {
     for (const body of [{ type: "TaskNotFoundError", message: "Not here" }, { message: "Task not found" }]) {
       expect(fromRestError(404, body)).toMatchObject({ reason: "TASK_NOT_FOUND", message: body.message });
     }
     expect(fromRestError(404, { detail: "Not Found" })).toMatchObject({ reason: "NOT_FOUND" });
   });
 
-  it("comes back as it was, over HTTP+JSON", () => {
+  it("is preserved by a round trip over HTTP+JSON", () => {
     for (const error of [taskNotFoundError, invalidParamsError]) {
       const { status, body } = restDialect.toErrorResponse(error, "1.0.1");
       const { reason, violations, metadata } = error;

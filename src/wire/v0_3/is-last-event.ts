@@ -2,8 +2,9 @@ import { isTerminal, type LogEvent, type StreamingOperation } from "../../protoc
 import { isFinalStatus } from "./encode.ts";
 
 /**
- * A stream of 0.3 ends where its turn does: at a final update, and at a task that can not go on. A follow-up message
- * is answered with the task as it was found, which still asks; its stream goes on.
+ * Returns `true` if a 0.3 stream ends after the event. A stream ends with its turn: at a final status update,
+ * or at a terminal task. The stream of a follow-up message starts with the task that still waits for input,
+ * and continues.
  */
 export function isLastEvent({ event }: LogEvent, operation: StreamingOperation): boolean {
   if ("statusUpdate" in event) return isFinalStatus(event.statusUpdate.status);

@@ -1,22 +1,21 @@
-import type {
-  CancelTaskRequest,
-  CreateTaskPushNotificationConfigRequest,
-  DeleteTaskPushNotificationConfigRequest,
-  Empty,
-  GetTaskPushNotificationConfigRequest,
-  GetTaskRequest,
-  JsonObject,
-  ListTaskPushNotificationConfigsRequest,
-  ListTaskPushNotificationConfigsResponse,
-  Part,
-  SendMessageRequest,
-  SendMessageResponse,
-  StreamResponse,
-  SubscribeToTaskRequest,
-  Task,
-  TaskPushNotificationConfig,
+import {
+  type CancelTaskRequest,
+  type CreateTaskPushNotificationConfigRequest,
+  type DeleteTaskPushNotificationConfigRequest,
+  type GetTaskPushNotificationConfigRequest,
+  type GetTaskRequest,
+  isObject,
+  type JsonObject,
+  type ListTaskPushNotificationConfigsRequest,
+  type ListTaskPushNotificationConfigsResponse,
+  type Part,
+  type SendMessageRequest,
+  type SendMessageResponse,
+  type StreamResponse,
+  type SubscribeToTaskRequest,
+  type Task,
+  type TaskPushNotificationConfig,
 } from "../../protocol/index.ts";
-import { isObject } from "../error-details.ts";
 import {
   withConversion,
   type DecodingContext,
@@ -29,15 +28,11 @@ import {
 } from "../proto-json-schema.ts";
 import { bytesSchema, stringSchema, structSchema, createMappedEnumSchema } from "../scalar-schemas.ts";
 import { unwrapData } from "./wrapped-data.ts";
-import {
-  DEFAULT_PUSH_CONFIG_ID,
-  HISTORY_LENGTH_SCHEMA,
-  PUSH_CONFIG_SCHEMA,
-  createCommonSchemas,
-} from "./common-schemas.ts";
+import { DEFAULT_PUSH_CONFIG_ID, PUSH_CONFIG_SCHEMA, createCommonSchemas } from "./common-schemas.ts";
+import { HISTORY_LENGTH_SCHEMA } from "../v1/schema.ts";
 import { invertTable, ROLE_NAMES, TASK_STATE_NAMES } from "./enum-names.ts";
 
-// The JSON-RPC types of A2A 0.3, read into 1.0.
+// Schemas that decode the JSON-RPC types of A2A 0.3 into the 1.0 model.
 
 type FileContent03 = { name?: string; mimeType?: string } & ({ bytes: string } | { uri: string });
 
@@ -49,7 +44,7 @@ type PartContent03 = { kind?: "text" | "file" | "data"; metadata?: JsonObject } 
 
 const PART_SCHEMA: Schema<Part> = withConversion(
   createMessageSchema<PartContent03>({
-    // Part of the type, but the key of the content says it as well.
+    // `kind` is optional when decoding, because the content member also identifies the kind.
     kind: createMappedEnumSchema({ text: "text", file: "file", data: "data" }),
     text: oneof(stringSchema),
     file: oneof(
@@ -68,16 +63,17 @@ const PART_SCHEMA: Schema<Part> = withConversion(
 
 function fromPart03(part: PartContent03, at: DecodingContext): Part | undefined {
   const { kind, metadata } = part;
-  if (kind !== undefined && !(kind in part)) return at.addViolation(`is of kind ${kind} and has no ${kind}`);
-  const about = metadata === undefined ? {} : { metadata };
-  if ("text" in part) return { text: part.text, ...about };
+  if (kind !== undefined && !(kind in part))
+    return at.addViolation(`is of kind ${kind} but has no member ${kind}`);
+  const metadataMember = metadata === undefined ? {} : { metadata };
+  if ("text" in part) return { text: part.text, ...metadataMember };
   if ("data" in part) return unwrapData(part.data, metadata);
-  if (!("file" in part)) return about as Part;
+  if (!("file" in part)) return metadataMember as Part;
   const { file } = part;
   const content = "bytes" in file ? { raw: file.bytes } : { url: file.uri };
   return {
     ...content,
-    ...about,
+    ...metadataMember,
     ...(file.name === undefined ? {} : { filename: file.name }),
     ...(file.mimeType === undefined ? {} : { mediaType: file.mimeType }),
   };
@@ -98,11 +94,13 @@ const COMMON_SCHEMAS = createCommonSchemas({
   },
 });
 
+/** Schema for the parameters of `message/send` and `message/stream`. */
 export const SEND_MESSAGE_PARAMS_SCHEMA: Schema<SendMessageRequest> = COMMON_SCHEMAS.sendMessage;
 
+/** Schema for a 0.3 task. */
 export const TASK_SCHEMA: Schema<Task> = COMMON_SCHEMAS.task;
 
-/** What an object without a `kind` must be, by what it has. */
+/** Returns the `kind` of an event, or infers it from the members if `kind` is missing. */
 function inferKind(json: object): unknown {
   if ("kind" in json) return json.kind;
   if ("artifact" in json) return "artifact-update";
@@ -110,6 +108,7 @@ function inferKind(json: object): unknown {
   return "taskId" in json ? "status-update" : "task";
 }
 
+/** Schema for one event of a 0.3 stream. */
 export const STREAM_RESPONSE_SCHEMA: Schema<StreamResponse> = {
   decode(json, at): StreamResponse | undefined {
     const kind = isObject(json) ? inferKind(json) : undefined;
@@ -125,19 +124,18 @@ export const STREAM_RESPONSE_SCHEMA: Schema<StreamResponse> = {
   },
 };
 
-function wrapEvent<T>(
-  value: T | undefined,
-  wrapped: (value: T) => StreamResponse,
-): StreamResponse | undefined {
-  return value === undefined ? undefined : wrapped(value);
+function wrapEvent<T>(value: T | undefined, wrap: (value: T) => StreamResponse): StreamResponse | undefined {
+  return value === undefined ? undefined : wrap(value);
 }
 
+/** Schema for the result of `message/send`: a task or a message. */
 export const SEND_MESSAGE_RESPONSE_SCHEMA: Schema<SendMessageResponse> = withConversion(
   STREAM_RESPONSE_SCHEMA,
   (event, at) =>
     "task" in event || "message" in event ? event : at.addViolation("must be a task or a message"),
 );
 
+/** Schema for the parameters of `tasks/get`. */
 export const GET_TASK_PARAMS_SCHEMA: Schema<GetTaskRequest> = createMessageSchema<
   Omit<GetTaskRequest, "tenant">
 >({
@@ -145,6 +143,7 @@ export const GET_TASK_PARAMS_SCHEMA: Schema<GetTaskRequest> = createMessageSchem
   historyLength: optional(HISTORY_LENGTH_SCHEMA),
 });
 
+/** Schema for the parameters of `tasks/cancel`. */
 export const CANCEL_TASK_PARAMS_SCHEMA: Schema<CancelTaskRequest> = createMessageSchema<
   Omit<CancelTaskRequest, "tenant">
 >({
@@ -152,14 +151,14 @@ export const CANCEL_TASK_PARAMS_SCHEMA: Schema<CancelTaskRequest> = createMessag
   metadata: structSchema,
 });
 
+/** Schema for the parameters of `tasks/resubscribe`. */
 export const RESUBSCRIBE_PARAMS_SCHEMA: Schema<SubscribeToTaskRequest> = createMessageSchema<{ id: string }>({
   id: required(stringSchema),
 });
 
-export const EMPTY_SCHEMA: Schema<Empty> = { decode: () => ({}), isNullable: true };
-
 type TaskPushConfigParams = { taskId: string; pushNotificationConfig: TaskPushNotificationConfig };
 
+/** Schema for a push notification configuration together with its task id. */
 export const TASK_PUSH_CONFIG_SCHEMA: Schema<CreateTaskPushNotificationConfigRequest> = withConversion(
   createMessageSchema<TaskPushConfigParams>({
     taskId: required(stringSchema),
@@ -168,12 +167,16 @@ export const TASK_PUSH_CONFIG_SCHEMA: Schema<CreateTaskPushNotificationConfigReq
   ({ taskId, pushNotificationConfig }) => ({ ...pushNotificationConfig, taskId }),
 );
 
+/** Schema for the parameters of `tasks/pushNotificationConfig/set`. */
 export const SET_PUSH_CONFIG_PARAMS_SCHEMA: Schema<CreateTaskPushNotificationConfigRequest> = withConversion(
   TASK_PUSH_CONFIG_SCHEMA,
   (config) => ({ ...config, id: config.id ?? DEFAULT_PUSH_CONFIG_ID }),
 );
 
-/** Without the configuration's id, which comes out as "", the task's first one is meant. */
+/**
+ * Schema for the parameters of `tasks/pushNotificationConfig/get`. A missing configuration id decodes to "",
+ * which selects the task's first configuration.
+ */
 export const GET_PUSH_CONFIG_PARAMS_SCHEMA: Schema<GetTaskPushNotificationConfigRequest> = withConversion(
   createMessageSchema<{ taskId: string; id?: string }>(
     { taskId: required(stringSchema), id: stringSchema },
@@ -182,6 +185,7 @@ export const GET_PUSH_CONFIG_PARAMS_SCHEMA: Schema<GetTaskPushNotificationConfig
   ({ taskId, id = "" }) => ({ taskId, id }),
 );
 
+/** Schema for the parameters of `tasks/pushNotificationConfig/delete`. */
 export const DELETE_PUSH_CONFIG_PARAMS_SCHEMA: Schema<DeleteTaskPushNotificationConfigRequest> =
   createMessageSchema<{
     taskId: string;
@@ -191,9 +195,13 @@ export const DELETE_PUSH_CONFIG_PARAMS_SCHEMA: Schema<DeleteTaskPushNotification
     { wireNames: { taskId: ["id"], id: ["pushNotificationConfigId"] } },
   );
 
-/** 0.3 has no pages; a task has no more configurations than one may have. */
+/**
+ * Page size for listing all push configurations of a task at once, because 0.3 has no pages. A task has at
+ * most this many.
+ */
 const MAX_PUSH_CONFIGS = 100;
 
+/** Schema for the parameters of `tasks/pushNotificationConfig/list`. */
 export const LIST_PUSH_CONFIGS_PARAMS_SCHEMA: Schema<ListTaskPushNotificationConfigsRequest> = withConversion(
   createMessageSchema<{ taskId: string }>(
     { taskId: required(stringSchema) },
@@ -204,7 +212,10 @@ export const LIST_PUSH_CONFIGS_PARAMS_SCHEMA: Schema<ListTaskPushNotificationCon
 
 const TASK_PUSH_CONFIG_LIST_SCHEMA = createListSchema(TASK_PUSH_CONFIG_SCHEMA);
 
-/** Go's server answers null where there are none. */
+/**
+ * Schema for the result of `tasks/pushNotificationConfig/list`. Go's server returns `null` instead of an
+ * empty list.
+ */
 export const LIST_PUSH_CONFIGS_RESULT_SCHEMA: Schema<ListTaskPushNotificationConfigsResponse> =
   withConversion(
     { decode: (json, at) => (json === null ? [] : TASK_PUSH_CONFIG_LIST_SCHEMA.decode(json, at)) },

@@ -14,7 +14,7 @@ import {
   type TaskStatus,
 } from "../../protocol/index.ts";
 
-// What 0.3 can express, in the words of 1.0.
+// Generators of 1.0 values that 0.3 can express.
 
 const textArbitrary = fc.string({ unit: "grapheme", minLength: 1 });
 const objectArbitrary = fc.dictionary(
@@ -29,7 +29,7 @@ const timestampArbitrary = fc
 const textListArbitrary = fc.array(textArbitrary, { minLength: 1, maxLength: 3 });
 const ALL_OPTIONAL = { requiredKeys: [] };
 
-/** Members, each there or not. */
+/** Creates a generator of objects in which each member is present or absent. */
 function createPartialArbitrary<T extends object>(members: {
   [K in keyof T]: fc.Arbitrary<T[K]>;
 }): fc.Arbitrary<Partial<T>> {
@@ -40,13 +40,16 @@ function mergeArbitraries<A extends object, B extends object>(
   a: fc.Arbitrary<A>,
   b: fc.Arbitrary<B>,
 ): fc.Arbitrary<A & B> {
-  return fc.tuple(a, b).map(([one, other]) => ({ ...one, ...other }));
+  return fc.tuple(a, b).map(([first, second]) => ({ ...first, ...second }));
 }
 
 const fileContentArbitrary = fc.oneof(fc.record({ raw: base64Arbitrary }), fc.record({ url: fc.webUrl() }));
 const textPartArbitrary = fc.record({ text: fc.string({ unit: "grapheme" }) });
 
-/** Of the JSON-RPC types: a text or data has metadata alone, a file its name and type, too. */
+/**
+ * Generates parts that the JSON-RPC types can express. Text and data parts may have metadata. File parts may
+ * also have a name and a media type.
+ */
 export const partArbitrary: fc.Arbitrary<Part> = fc.oneof(
   mergeArbitraries(textPartArbitrary, createPartialArbitrary({ metadata: objectArbitrary })),
   mergeArbitraries(
@@ -59,22 +62,30 @@ export const partArbitrary: fc.Arbitrary<Part> = fc.oneof(
   ),
 );
 
-/** Of the proto: no metadata, no file names, and data that is an object. */
+/**
+ * Generates parts that the proto can express: without metadata and file names, and with data that is an
+ * object.
+ */
 export const protoPartArbitrary: fc.Arbitrary<Part> = fc.oneof(
   textPartArbitrary,
   fc.record({ data: objectArbitrary }),
   mergeArbitraries(fileContentArbitrary, createPartialArbitrary({ mediaType: textArbitrary })),
 );
 
+/** Generators of messages, events, and requests. */
 export interface ModelArbitraries {
   readonly message: fc.Arbitrary<Message>;
   readonly event: fc.Arbitrary<StreamResponse>;
   readonly request: fc.Arbitrary<SendMessageRequest>;
 }
 
+/**
+ * Creates generators of messages, events, and requests from a generator of parts. `references`: whether
+ * messages refer to other tasks.
+ */
 export function createModelArbitraries(part: fc.Arbitrary<Part>, references: boolean): ModelArbitraries {
   const parts = fc.array(part, { minLength: 1, maxLength: 3 });
-  const messageOf = (role: fc.Arbitrary<Role>): fc.Arbitrary<Message> =>
+  const createMessageArbitrary = (role: fc.Arbitrary<Role>): fc.Arbitrary<Message> =>
     mergeArbitraries(
       fc.record({ messageId: textArbitrary, role, parts }),
       createPartialArbitrary({
@@ -85,7 +96,7 @@ export function createModelArbitraries(part: fc.Arbitrary<Part>, references: boo
         ...(references ? { referenceTaskIds: textListArbitrary } : {}),
       }),
     );
-  const message = messageOf(fc.constantFrom("ROLE_USER", "ROLE_AGENT"));
+  const message = createMessageArbitrary(fc.constantFrom("ROLE_USER", "ROLE_AGENT"));
   const status: fc.Arbitrary<TaskStatus> = mergeArbitraries(
     fc.record({ state: fc.constantFrom(...TASK_STATES) }),
     createPartialArbitrary({ message, timestamp: timestampArbitrary }),
@@ -107,13 +118,13 @@ export function createModelArbitraries(part: fc.Arbitrary<Part>, references: boo
       metadata: objectArbitrary,
     }),
   );
-  const ofTask = { taskId: textArbitrary, contextId: textArbitrary };
+  const taskIdArbitraries = { taskId: textArbitrary, contextId: textArbitrary };
   const configuration = createPartialArbitrary({
     acceptedOutputModes: textListArbitrary,
     historyLength: fc.integer({ min: 1, max: 100 }),
     returnImmediately: fc.constant(true),
     taskPushNotificationConfig: pushConfigArbitrary,
-  }).filter((given) => Object.keys(given).length > 0);
+  }).filter((configuration) => Object.keys(configuration).length > 0);
   return {
     message,
     event: fc.oneof(
@@ -121,13 +132,13 @@ export function createModelArbitraries(part: fc.Arbitrary<Part>, references: boo
       fc.record({ message }),
       fc.record({
         statusUpdate: mergeArbitraries(
-          fc.record({ ...ofTask, status }),
+          fc.record({ ...taskIdArbitraries, status }),
           createPartialArbitrary({ metadata: objectArbitrary }),
         ),
       }),
       fc.record({
         artifactUpdate: mergeArbitraries(
-          fc.record({ ...ofTask, artifact }),
+          fc.record({ ...taskIdArbitraries, artifact }),
           createPartialArbitrary({
             append: fc.constant(true),
             lastChunk: fc.constant(true),
@@ -137,12 +148,13 @@ export function createModelArbitraries(part: fc.Arbitrary<Part>, references: boo
       }),
     ),
     request: mergeArbitraries(
-      fc.record({ message: messageOf(fc.constant("ROLE_USER")) }),
+      fc.record({ message: createMessageArbitrary(fc.constant("ROLE_USER")) }),
       createPartialArbitrary({ configuration, metadata: objectArbitrary }),
     ),
   };
 }
 
+/** Generates push notification configurations. */
 export const pushConfigArbitrary: fc.Arbitrary<TaskPushNotificationConfig> = mergeArbitraries(
   fc.record({ url: fc.webUrl() }),
   createPartialArbitrary({
@@ -155,4 +167,5 @@ export const pushConfigArbitrary: fc.Arbitrary<TaskPushNotificationConfig> = mer
   }),
 );
 
+/** Generates ids without slashes. */
 export const idArbitrary: fc.Arbitrary<string> = textArbitrary.filter((text) => !text.includes("/"));

@@ -17,8 +17,9 @@ import { wrapData } from "./wrapped-data.ts";
 import { isFinalStatus, throwListTasksUnsupported, toPushConfig03 } from "./encode.ts";
 import { formatPushConfigResourceName, formatTaskResourceName } from "./resource-name.ts";
 
-// 1.0 as the ProtoJSON of 0.3's proto. A part has no metadata there, a file no name, a message no references to tasks:
-// what has no field is left out, because strict readers refuse fields that they do not know.
+// Converts the 1.0 model to the ProtoJSON of 0.3's proto. In that proto, parts have no metadata, files have
+// no name, and messages have no task references. Values without a field are omitted, because strict readers
+// reject unknown fields.
 
 function toProtoPart(part: Part): object {
   if ("text" in part) return { text: part.text };
@@ -53,7 +54,7 @@ function toProtoTask({ status, artifacts, history, ...task }: Task): object {
   };
 }
 
-/** A `StreamResponse`, and a `SendMessageResponse`. */
+/** Converts a task event to a `StreamResponse` or `SendMessageResponse` message. */
 export function toProtoEvent(event: TaskEvent): object {
   if ("artifactUpdate" in event) {
     const { artifactUpdate } = event;
@@ -71,7 +72,7 @@ function toProtoTaskPushConfig(config: TaskPushNotificationConfig): object {
   return { name: formatPushConfigResourceName(taskId, id), pushNotificationConfig: toPushConfig03(config) };
 }
 
-/** The proto has the schemes and requirements of 1.0, under its own names. */
+/** Converts an agent card to 0.3's proto, which has the security types of 1.0 under its own names. */
 function toProtoCard(card: AgentCard): object {
   const { securitySchemes, securityRequirements, skills } = card;
   const { securitySchemes: _schemes, security: _security, ...rest } = toCard03(card);
@@ -110,7 +111,10 @@ const PROTO_RESULT_CONVERTERS: {
   DeleteTaskPushNotificationConfig: () => ({}),
 };
 
-/** The response message of an operation, or one of its stream. */
+/**
+ * Converts the result of an operation to a response message, or one stream event to a message of the response
+ * stream.
+ */
 export function toProtoResult<O extends OperationName>(
   operation: O,
   result: Operations[O]["result"],
@@ -118,7 +122,7 @@ export function toProtoResult<O extends OperationName>(
   return PROTO_RESULT_CONVERTERS[operation](result);
 }
 
-/** The same as text. */
+/** Encodes the result of an operation as ProtoJSON text. */
 export function encodeProtoResult<O extends OperationName>(
   operation: O,
   result: Operations[O]["result"],
@@ -126,7 +130,10 @@ export function encodeProtoResult<O extends OperationName>(
   return JSON.stringify(toProtoResult(operation, result));
 }
 
-/** Always there, because without one some servers do not wait. */
+/**
+ * Converts a send configuration. The result is never omitted, because some servers do not wait without a
+ * configuration.
+ */
 function toProtoSendConfiguration(configuration: SendMessageConfiguration = {}): object {
   const { taskPushNotificationConfig: push, returnImmediately, ...rest } = configuration;
   return {
@@ -182,7 +189,9 @@ const PROTO_PARAMS_CONVERTERS: {
   DeleteTaskPushNotificationConfig: toProtoPushConfigRequest,
 };
 
-/** A request message, for a client. Throws UNSUPPORTED_OPERATION for an operation that 0.3 does not have. */
+/**
+ * Encodes a client's request message. Throws `UNSUPPORTED_OPERATION` for an operation that 0.3 does not have.
+ */
 export function encodeProtoParams<O extends OperationName>(
   operation: O,
   params: Operations[O]["params"],

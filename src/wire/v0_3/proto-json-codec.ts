@@ -19,7 +19,7 @@ import {
   PROTO_TASK_PUSH_CONFIG_SCHEMA,
   PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA,
 } from "./proto-schema.ts";
-import { EMPTY_SCHEMA } from "./json-rpc-schema.ts";
+import { EMPTY_SCHEMA } from "../v1/schema.ts";
 
 const PROTO_PARAMS_SCHEMAS: OperationSchemas<"params"> = {
   SendMessage: PROTO_SEND_MESSAGE_REQUEST_SCHEMA,
@@ -49,25 +49,25 @@ const PROTO_RESULT_SCHEMAS: OperationSchemas<"result"> = {
   DeleteTaskPushNotificationConfig: EMPTY_SCHEMA,
 };
 
-/** What a codec is to a client. */
+/** The client's half of a codec: it encodes parameters and decodes results. */
 export interface ClientCodec {
-  /** Throws UNSUPPORTED_OPERATION for an operation that the version does not have. */
+  /**
+   * Encodes the parameters of a request. Throws `UNSUPPORTED_OPERATION` if the version does not have the
+   * operation.
+   */
   encodeParams<O extends OperationName>(operation: O, params: Operations[O]["params"]): object;
-  /** Takes what can be used; throws INVALID_AGENT_RESPONSE. */
+  /** Decodes a result tolerantly. Throws `INVALID_AGENT_RESPONSE` if it is unusable. */
   decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
 }
 
 const serializeProtoEvent: EventEncoder = (event) => JSON.stringify(toProtoEvent(event));
 
 /**
- * The messages of 0.3's proto as ProtoJSON: what gRPC carries in binary, and what HTTP+JSON answers with. Requests are
- * whole request messages, so a task is named by its resource name.
+ * Codec for the messages of 0.3's proto as ProtoJSON. gRPC carries them in binary, and HTTP+JSON responses
+ * contain them. Requests are complete request messages, so they identify a task by its resource name.
  */
 export const protoJsonCodec: OperationCodec & ClientCodec = {
-  decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"] {
-    const params: Operations[O]["params"] = decodeStrictly(PROTO_PARAMS_SCHEMAS[operation], json, "params");
-    return params;
-  },
+  decodeParams: (operation, json) => decodeStrictly(PROTO_PARAMS_SCHEMAS[operation], json, "params"),
   decodeResult: (operation, json) => decodeTolerantly(PROTO_RESULT_SCHEMAS[operation], json, "result"),
   encodeParams: encodeProtoParams,
   encodeResult: encodeProtoResult,

@@ -7,7 +7,6 @@ import type {
   ListTaskPushNotificationConfigsRequest,
   ListTaskPushNotificationConfigsResponse,
   Part,
-  Role,
   SendMessageRequest,
   SendMessageResponse,
   StreamResponse,
@@ -30,16 +29,10 @@ import {
   type PushConfigIds,
   TASK_RESOURCE_NAME_SCHEMA,
 } from "./resource-name.ts";
-import {
-  DEFAULT_PUSH_CONFIG_ID,
-  HISTORY_LENGTH_SCHEMA,
-  PUSH_CONFIG_SCHEMA,
-  createCommonSchemas,
-} from "./common-schemas.ts";
+import { DEFAULT_PUSH_CONFIG_ID, PUSH_CONFIG_SCHEMA, createCommonSchemas } from "./common-schemas.ts";
+import { HISTORY_LENGTH_SCHEMA, ROLE_SCHEMA } from "../v1/schema.ts";
 
-// The messages of 0.3's `a2a.proto` (package a2a.v1) as ProtoJSON, read into 1.0.
-
-const PROTO_ROLE_SCHEMA: Schema<Role> = createEnumSchema(["ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT"]);
+// Schemas that decode the messages of 0.3's `a2a.proto` (package a2a.v1), as ProtoJSON, into the 1.0 model.
 
 type ProtoTaskState = Exclude<TaskState, "TASK_STATE_CANCELED"> | "TASK_STATE_CANCELLED";
 
@@ -85,13 +78,18 @@ const PROTO_PART_SCHEMA: Schema<Part> = withConversion(
   },
 );
 
+/** Schema for a history length without presence: 0 counts as not set. */
+const PROTO_HISTORY_LENGTH_SCHEMA: Schema<number> = withConversion(HISTORY_LENGTH_SCHEMA, (length) =>
+  length === 0 ? undefined : length,
+);
+
 const PROTO_COMMON_SCHEMAS = createCommonSchemas({
   partSchema: PROTO_PART_SCHEMA,
-  roleSchema: PROTO_ROLE_SCHEMA,
+  roleSchema: ROLE_SCHEMA,
   stateSchema: PROTO_TASK_STATE_SCHEMA,
   enumNames: { user: "ROLE_USER", agent: "ROLE_AGENT", working: "TASK_STATE_WORKING" },
-  // Neither has presence in the proto: 0 is the same as none, and who means false says nothing (as official clients do).
-  historyLengthSchema: withConversion(HISTORY_LENGTH_SCHEMA, (length) => (length === 0 ? undefined : length)),
+  historyLengthSchema: PROTO_HISTORY_LENGTH_SCHEMA,
+  // The proto field has no presence: official clients omit it to send `false`.
   defaultBlocking: false,
   wireNames: {
     parts: ["content"],
@@ -101,16 +99,20 @@ const PROTO_COMMON_SCHEMAS = createCommonSchemas({
   },
 });
 
+/** Schema for the `SendMessageRequest` message. */
 export const PROTO_SEND_MESSAGE_REQUEST_SCHEMA: Schema<SendMessageRequest> = PROTO_COMMON_SCHEMAS.sendMessage;
 
+/** Schema for the `Task` message. */
 export const PROTO_TASK_SCHEMA: Schema<Task> = PROTO_COMMON_SCHEMAS.task;
 
+/** Schema for the `SendMessageResponse` message. */
 export const PROTO_SEND_MESSAGE_RESPONSE_SCHEMA: Schema<SendMessageResponse> =
   createMessageSchema<SendMessageResponse>(
     { task: oneof(PROTO_TASK_SCHEMA), message: oneof(PROTO_COMMON_SCHEMAS.message) },
     { requiresOneof: true, wireNames: { message: ["message", "msg"] } },
   );
 
+/** Schema for the `StreamResponse` message. */
 export const PROTO_STREAM_RESPONSE_SCHEMA: Schema<StreamResponse> = createMessageSchema<StreamResponse>(
   {
     task: oneof(PROTO_TASK_SCHEMA),
@@ -123,24 +125,27 @@ export const PROTO_STREAM_RESPONSE_SCHEMA: Schema<StreamResponse> = createMessag
 
 const NAME_AS_ID_OPTIONS = { wireNames: { id: ["name"] } } as const;
 
+/** Schema for the `GetTaskRequest` message. */
 export const PROTO_GET_TASK_REQUEST_SCHEMA: Schema<GetTaskRequest> = createMessageSchema<
   Omit<GetTaskRequest, "tenant">
 >(
   {
     id: required(TASK_RESOURCE_NAME_SCHEMA),
-    historyLength: withConversion(HISTORY_LENGTH_SCHEMA, (length) => (length === 0 ? undefined : length)),
+    historyLength: PROTO_HISTORY_LENGTH_SCHEMA,
   },
   NAME_AS_ID_OPTIONS,
 );
 
+/** Schema for the `CancelTaskRequest` message. */
 export const PROTO_CANCEL_TASK_REQUEST_SCHEMA: Schema<CancelTaskRequest> = createMessageSchema<{
   id: string;
 }>({ id: required(TASK_RESOURCE_NAME_SCHEMA) }, NAME_AS_ID_OPTIONS);
 
+/** Schema for the `TaskSubscriptionRequest` message. */
 export const PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA: Schema<SubscribeToTaskRequest> =
   PROTO_CANCEL_TASK_REQUEST_SCHEMA;
 
-/** Its `name` is made by the server. */
+/** Schema for the `TaskPushNotificationConfig` message, whose `name` the server assigns. */
 export const PROTO_TASK_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> = withConversion(
   createMessageSchema<{ name?: PushConfigIds; config: TaskPushNotificationConfig }>(
     { name: PUSH_CONFIG_RESOURCE_NAME_SCHEMA, config: required(PUSH_CONFIG_SCHEMA) },
@@ -149,7 +154,9 @@ export const PROTO_TASK_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> =
   ({ name, config }) => ({ ...config, ...name }),
 );
 
-/** The configuration as it is to be, without regard to the name that it will get. */
+/**
+ * Schema for the configuration in a create request. Its `name` is ignored, because the server assigns one.
+ */
 const PROTO_NEW_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> = withConversion(
   createMessageSchema<{ config: TaskPushNotificationConfig }>(
     { config: required(PUSH_CONFIG_SCHEMA) },
@@ -158,6 +165,7 @@ const PROTO_NEW_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> = withCon
   ({ config }) => config,
 );
 
+/** Schema for the `CreateTaskPushNotificationConfigRequest` message. */
 export const PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA: Schema<CreateTaskPushNotificationConfigRequest> =
   withConversion(
     createMessageSchema<{ parent: string; configId?: string; config: TaskPushNotificationConfig }>({
@@ -172,11 +180,13 @@ export const PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA: Schema<CreateTaskPushNotif
     }),
   );
 
+/** Schema for the requests that get or delete a push notification configuration. */
 export const PROTO_PUSH_CONFIG_REQUEST_SCHEMA: Schema<GetTaskPushNotificationConfigRequest> = withConversion(
   createMessageSchema<{ name: PushConfigIds }>({ name: required(PUSH_CONFIG_RESOURCE_NAME_SCHEMA) }),
   ({ name }) => ({ taskId: name.taskId, id: name.id }),
 );
 
+/** Schema for the `ListTaskPushNotificationConfigRequest` message. */
 export const PROTO_LIST_PUSH_CONFIGS_REQUEST_SCHEMA: Schema<ListTaskPushNotificationConfigsRequest> =
   withConversion(
     createMessageSchema<{ parent: string; pageSize?: number; pageToken?: string }>({
@@ -186,12 +196,14 @@ export const PROTO_LIST_PUSH_CONFIGS_REQUEST_SCHEMA: Schema<ListTaskPushNotifica
     }),
     ({ parent, pageSize = 0, pageToken }) => ({
       taskId: parent,
-      // Without presence in the proto, and no more than a wish.
+      // The proto field has no presence: 0 counts as not set. Negative sizes are ignored too, because the
+      // page size is only a hint.
       ...(pageSize > 0 ? { pageSize } : {}),
       ...(pageToken === undefined ? {} : { pageToken }),
     }),
   );
 
+/** Schema for the `ListTaskPushNotificationConfigResponse` message. */
 export const PROTO_LIST_PUSH_CONFIGS_RESPONSE_SCHEMA: Schema<ListTaskPushNotificationConfigsResponse> =
   createMessageSchema<ListTaskPushNotificationConfigsResponse>({
     configs: required(createListSchema(PROTO_TASK_PUSH_CONFIG_SCHEMA), []),

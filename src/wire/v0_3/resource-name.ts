@@ -1,21 +1,23 @@
 import { withCheck, withConversion, type Schema } from "../proto-json-schema.ts";
 import { stringSchema } from "../scalar-schemas.ts";
 
-// The proto of 0.3 names tasks and their configurations by paths. Ids may have slashes in them, of which a
-// configuration's id can have none.
+// The proto of 0.3 identifies tasks and push configurations by resource paths. A task id may contain slashes.
+// The id of a configuration must not contain one.
 
 const TASK_RESOURCE_NAME_PATTERN = /^tasks\/(.+)$/s;
 const PUSH_CONFIG_RESOURCE_NAME_PATTERN = /^tasks\/(.+)\/pushNotificationConfigs\/([^/]+)$/s;
 
+/** Formats the resource name of a task. */
 export function formatTaskResourceName(taskId: string): string {
   return `tasks/${taskId}`;
 }
 
+/** Formats the resource name of a push notification configuration. */
 export function formatPushConfigResourceName(taskId: string, id: string): string {
   return `tasks/${taskId}/pushNotificationConfigs/${id}`;
 }
 
-/** `tasks/{id}`, read into the id. */
+/** Schema for the resource name `tasks/{id}`, which decodes to the id. */
 export const TASK_RESOURCE_NAME_SCHEMA: Schema<string> = withConversion(
   withCheck(stringSchema, (name) =>
     TASK_RESOURCE_NAME_PATTERN.test(name) ? undefined : "must be tasks/{task id}",
@@ -23,12 +25,13 @@ export const TASK_RESOURCE_NAME_SCHEMA: Schema<string> = withConversion(
   (name) => TASK_RESOURCE_NAME_PATTERN.exec(name)?.[1] ?? "",
 );
 
+/** Ids in the resource name of a push notification configuration. */
 export interface PushConfigIds {
   readonly taskId: string;
   readonly id: string;
 }
 
-/** `tasks/{task id}/pushNotificationConfigs/{id}`, read into both. */
+/** Schema for the resource name `tasks/{task id}/pushNotificationConfigs/{id}`, which decodes to both ids. */
 export const PUSH_CONFIG_RESOURCE_NAME_SCHEMA: Schema<PushConfigIds> = withConversion(
   withCheck(stringSchema, (name) =>
     PUSH_CONFIG_RESOURCE_NAME_PATTERN.test(name)

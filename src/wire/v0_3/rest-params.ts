@@ -1,9 +1,8 @@
-import { A2AError, type JsonValue, type OperationName } from "../../protocol/index.ts";
-import { isObject } from "../error-details.ts";
+import { A2AError, isObject, type JsonValue, type OperationName } from "../../protocol/index.ts";
 
 /**
- * The parameters of a REST request in the shape of JSON-RPC's: from the path and the query, or from the body. What a
- * message's body looks like is for the decoder to see.
+ * Collects the parameters of a REST request in the form of JSON-RPC parameters, from the path and the query
+ * or from the body. The decoder validates the message in the body.
  */
 export function collectRestParams(
   operation: OperationName,
@@ -20,17 +19,19 @@ export function collectRestParams(
 }
 
 /**
- * The three shapes in which clients send a configuration: the request of the proto, with `config`; its `config` alone,
- * which is what the proto's annotation says; and the parameters of JSON-RPC.
+ * Converts the body of a request that creates a push configuration. Clients send it in three forms:
+ * - the request message of the proto, with `config`
+ * - only its `config`, as the proto's annotation specifies
+ * - the parameters of JSON-RPC
  */
 function toCreatePushConfigParams(taskId: string, body: unknown): unknown {
   if (!isObject(body)) return body ?? { taskId };
-  const given = isObject(body["config"]) ? body["config"] : body;
-  if (given["taskId"] !== undefined && given["taskId"] !== taskId) {
-    const description = `is ${JSON.stringify(taskId)} in the path and something else beside it; send one`;
+  const request = isObject(body["config"]) ? body["config"] : body;
+  if (request["taskId"] !== undefined && request["taskId"] !== taskId) {
+    const description = `is ${JSON.stringify(taskId)} in the path but has another value in the body; send only one`;
     throw A2AError.invalidParams([{ field: "taskId", description }]);
   }
-  const config = given["pushNotificationConfig"] ?? given["push_notification_config"];
+  const config = request["pushNotificationConfig"] ?? request["push_notification_config"];
   const id = body["configId"] ?? body["config_id"];
   if (config === undefined) return { taskId };
   return { taskId, pushNotificationConfig: isObject(config) ? withConfigId(id, config) : config };
@@ -43,7 +44,10 @@ function withConfigId(
   return id === undefined || (config["id"] ?? "") !== "" ? config : { ...config, id };
 }
 
-/** True for a message in the shape of the proto, not of the JSON-RPC types: 0.3 is unclear about which it wants. */
+/**
+ * Returns `true` if the body has a message in the form of the proto instead of the JSON-RPC types. The text
+ * of 0.3 does not state which form HTTP+JSON requires.
+ */
 export function hasProtoMessage(body: unknown): boolean {
   if (!isObject(body)) return false;
   const message = body["message"] ?? body["request"];

@@ -24,79 +24,84 @@ const CODEC_PAIRS: readonly {
   readonly name: string;
   readonly server: OperationCodec;
   readonly client: ClientCodec;
-  readonly words: ReturnType<typeof createModelArbitraries>;
+  readonly arbitraries: ReturnType<typeof createModelArbitraries>;
 }[] = [
   {
     name: "the JSON-RPC types",
     server: jsonRpcDialect,
     client: { encodeParams, decodeResult },
-    words: createModelArbitraries(partArbitrary, true),
+    arbitraries: createModelArbitraries(partArbitrary, true),
   },
   {
     name: "the proto",
     server: protoJsonCodec,
     client: protoJsonCodec,
-    words: createModelArbitraries(protoPartArbitrary, false),
+    arbitraries: createModelArbitraries(protoPartArbitrary, false),
   },
 ];
 
-describe.each(CODEC_PAIRS)("$name of A2A 0.3", ({ server, client, words }) => {
-  const answered = <O extends OperationName>(
+describe.each(CODEC_PAIRS)("$name of A2A 0.3", ({ server, client, arbitraries }) => {
+  const roundTripResult = <O extends OperationName>(
     operation: O,
     result: Operations[O]["result"],
   ): Operations[O]["result"] =>
     client.decodeResult(operation, JSON.parse(server.encodeResult(operation, result)) as unknown);
-  const asked = <O extends OperationName>(operation: O, params: Operations[O]["params"]): object =>
+  const roundTripParams = <O extends OperationName>(operation: O, params: Operations[O]["params"]): object =>
     server.decodeParams(operation, cloneAsJson(client.encodeParams(operation, params)));
 
-  it("carry every event there and back [V-02, V-03, V-05, V-07, V-08]", () => {
+  it("preserve every event in a round trip [V-02, V-03, V-05, V-07, V-08]", () => {
     fc.assert(
-      fc.property(words.event, (given) => {
-        const event = cloneAsJson(given);
+      fc.property(arbitraries.event, (generated) => {
+        const event = cloneAsJson(generated);
         const text = server.encodeEvent(LogEvent.create(1, event));
         expect(client.decodeResult("SendStreamingMessage", JSON.parse(text) as unknown)).toEqual(event);
         if ("task" in event) {
-          expect(answered("GetTask", event.task)).toEqual(event.task);
-          expect(answered("SendMessage", event)).toEqual(event);
+          expect(roundTripResult("GetTask", event.task)).toEqual(event.task);
+          expect(roundTripResult("SendMessage", event)).toEqual(event);
         }
       }),
     );
   });
 
-  it("carry every request there and back [V-06, V-09]", () => {
+  it("preserve every request in a round trip [V-06, V-09]", () => {
     fc.assert(
-      fc.property(words.request, (given) => {
-        const request = cloneAsJson(given);
-        expect(asked("SendMessage", request)).toEqual(request);
+      fc.property(arbitraries.request, (generated) => {
+        const request = cloneAsJson(generated);
+        expect(roundTripParams("SendMessage", request)).toEqual(request);
       }),
     );
     fc.assert(
       fc.property(idArbitrary, fc.integer({ min: 1, max: 1000 }), (id, historyLength) => {
-        expect(asked("GetTask", { id, historyLength })).toEqual({ id, historyLength });
-        expect(asked("CancelTask", { id })).toEqual({ id });
-        expect(asked("SubscribeToTask", { id })).toEqual({ id });
+        expect(roundTripParams("GetTask", { id, historyLength })).toEqual({ id, historyLength });
+        expect(roundTripParams("CancelTask", { id })).toEqual({ id });
+        expect(roundTripParams("SubscribeToTask", { id })).toEqual({ id });
       }),
     );
   });
 
-  it("carry push configurations there and back [V-10]", () => {
+  it("preserve push configurations in a round trip [V-10]", () => {
     fc.assert(
-      fc.property(pushConfigArbitrary, idArbitrary, idArbitrary, (given, taskId, configId) => {
-        const config = { ...cloneAsJson(given), taskId };
+      fc.property(pushConfigArbitrary, idArbitrary, idArbitrary, (generated, taskId, configId) => {
+        const config = { ...cloneAsJson(generated), taskId };
         const kept = { ...config, id: configId };
-        expect(asked("CreateTaskPushNotificationConfig", config)).toEqual({ id: "default", ...config });
-        expect(answered("GetTaskPushNotificationConfig", kept)).toEqual(kept);
-        expect(answered("ListTaskPushNotificationConfigs", { configs: [kept] })).toEqual({ configs: [kept] });
+        expect(roundTripParams("CreateTaskPushNotificationConfig", config)).toEqual({
+          id: "default",
+          ...config,
+        });
+        expect(roundTripResult("GetTaskPushNotificationConfig", kept)).toEqual(kept);
+        expect(roundTripResult("ListTaskPushNotificationConfigs", { configs: [kept] })).toEqual({
+          configs: [kept],
+        });
         const name = { taskId, id: configId };
-        expect(asked("GetTaskPushNotificationConfig", name)).toEqual(name);
-        expect(asked("DeleteTaskPushNotificationConfig", name)).toEqual(name);
+        expect(roundTripParams("GetTaskPushNotificationConfig", name)).toEqual(name);
+        expect(roundTripParams("DeleteTaskPushNotificationConfig", name)).toEqual(name);
       }),
     );
   });
 
-  it("read and write the same JSON [V-02, V-03]", () => {
+  it("decode and encode the same JSON [V-02, V-03]", () => {
     fc.assert(
-      fc.property(words.event, (event) => {
+      fc.property(arbitraries.event, (event) => {
         const text = server.encodeEvent(LogEvent.create(1, cloneAsJson(event)));
         const read = client.decodeResult("SendStreamingMessage", JSON.parse(text) as unknown);
         expect(JSON.parse(server.encodeEvent(LogEvent.create(1, read)))).toEqual(JSON.parse(text));
@@ -118,7 +123,7 @@ describe.each(CODEC_PAIRS)("$name of A2A 0.3", ({ server, client, words }) => {
     ),
   }));
 
-  it("are read or refused with their violations, whatever they are", () => {
+  it("accept any input or reject it with violations", () => {
     const operations: OperationName[] = [
       "SendMessage",
       "SendStreamingMessage",

@@ -1,12 +1,15 @@
 import { createRouteMatcher, type RouteMatcher, type RestRoute } from "../route-matcher.ts";
 
-/** A2A 0.3 §3.5.3, below the agent's URL. It names a list of tasks, too, but nowhere says what that looks like. */
+/**
+ * HTTP routes of A2A 0.3 §3.5.3, below the agent's URL. 0.3 also names a route that lists tasks, but does not
+ * specify its parameters or result.
+ */
 const REST_ROUTES: readonly RestRoute[] = [
   { operation: "SendMessage", methods: ["POST"], pathTemplate: "/v1/message:send" },
   { operation: "SendStreamingMessage", methods: ["POST"], pathTemplate: "/v1/message:stream" },
   { operation: "GetTask", methods: ["GET"], pathTemplate: "/v1/tasks/{id}" },
   { operation: "CancelTask", methods: ["POST"], pathTemplate: "/v1/tasks/{id}:cancel" },
-  // The text of the specification says POST, its proto GET.
+  // The text of the specification requires POST, and its proto requires GET.
   { operation: "SubscribeToTask", methods: ["POST", "GET"], pathTemplate: "/v1/tasks/{id}:subscribe" },
   { operation: "GetExtendedAgentCard", methods: ["GET"], pathTemplate: "/v1/card" },
   {
@@ -31,4 +34,5 @@ const REST_ROUTES: readonly RestRoute[] = [
   },
 ];
 
+/** Finds the operation of a 0.3 request by its HTTP method and path. */
 export const matchRoute: RouteMatcher = createRouteMatcher(REST_ROUTES, { tenants: false });

@@ -5,10 +5,13 @@ import type {
   JsonObject,
 } from "../../protocol/index.ts";
 
-// The types of A2A 0.3 (`types.ts` at v0.3.0) as they are written; what is read becomes 1.0 at once.
+// Types of A2A 0.3 (`types.ts` at v0.3.0) for encoding. Decoded 0.3 values are converted to the 1.0 model
+// immediately.
 
+/** Role of a message in 0.3. */
 export type Role03 = "user" | "agent";
 
+/** Task state in 0.3. */
 export type TaskState03 =
   | "submitted"
   | "working"
@@ -20,14 +23,17 @@ export type TaskState03 =
   | "auth-required"
   | "unknown";
 
+/** File content of a part in 0.3. */
 export type File03 = { name?: string; mimeType?: string } & ({ bytes: string } | { uri: string });
 
+/** Part of a message or artifact in 0.3. */
 export type Part03 = { metadata?: JsonObject } & (
   | { kind: "text"; text: string }
   | { kind: "file"; file: File03 }
   | { kind: "data"; data: JsonObject }
 );
 
+/** Message in 0.3. */
 export interface Message03 {
   kind: "message";
   messageId: string;
@@ -40,6 +46,7 @@ export interface Message03 {
   referenceTaskIds?: string[];
 }
 
+/** Artifact in 0.3. */
 export interface Artifact03 {
   artifactId: string;
   name?: string;
@@ -49,13 +56,14 @@ export interface Artifact03 {
   extensions?: string[];
 }
 
+/** Task status in 0.3. */
 export interface TaskStatus03 {
   state: TaskState03;
   message?: Message03;
   timestamp?: string;
 }
 
-/** A task of A2A 0.3: also what 0.3 pushes. */
+/** Task in 0.3, which is also the body of a push notification. */
 export interface Task03 {
   kind: "task";
   id: string;
@@ -66,16 +74,18 @@ export interface Task03 {
   metadata?: JsonObject;
 }
 
+/** Status update event in 0.3. */
 export interface StatusUpdate03 {
   kind: "status-update";
   taskId: string;
   contextId: string;
   status: TaskStatus03;
-  /** True: no more events come, for this turn at least. */
+  /** If `true`, the turn has no more events. */
   final: boolean;
   metadata?: JsonObject;
 }
 
+/** Artifact update event in 0.3. */
 export interface ArtifactUpdate03 {
   kind: "artifact-update";
   taskId: string;
@@ -86,8 +96,10 @@ export interface ArtifactUpdate03 {
   metadata?: JsonObject;
 }
 
+/** Stream event in 0.3. */
 export type Event03 = Task03 | Message03 | StatusUpdate03 | ArtifactUpdate03;
 
+/** Push notification configuration in 0.3. */
 export interface PushConfig03 {
   id?: string;
   url: string;
@@ -95,6 +107,7 @@ export interface PushConfig03 {
   authentication?: { schemes: string[]; credentials?: string };
 }
 
+/** Push notification configuration in 0.3, together with its task id. */
 export interface TaskPushConfig03 {
   taskId: string;
   pushNotificationConfig: PushConfig03;
@@ -105,6 +118,7 @@ interface OAuthFlow03 {
   scopes: Record<string, string>;
 }
 
+/** OAuth flows in 0.3, of which a scheme may offer several. */
 export interface OAuthFlows03 {
   authorizationCode?: OAuthFlow03 & { authorizationUrl: string; tokenUrl: string };
   clientCredentials?: OAuthFlow03 & { tokenUrl: string };
@@ -112,7 +126,7 @@ export interface OAuthFlows03 {
   password?: OAuthFlow03 & { tokenUrl: string };
 }
 
-/** In the style of OpenAPI 3: `type` tells them apart. */
+/** Security scheme in 0.3, in the style of OpenAPI 3. `type` distinguishes the kinds. */
 export type SecurityScheme03 = { description?: string } & (
   | { type: "apiKey"; in: "query" | "header" | "cookie"; name: string }
   | { type: "http"; scheme: string; bearerFormat?: string }
@@ -121,9 +135,10 @@ export type SecurityScheme03 = { description?: string } & (
   | { type: "mutualTLS" }
 );
 
-/** Scopes by the names of schemes: all of them together. */
+/** Security requirement in 0.3: required scopes by scheme name. All listed schemes are required together. */
 export type SecurityRequirement03 = Record<string, string[]>;
 
+/** Skill of an agent card in 0.3. */
 export interface Skill03 {
   id: string;
   name: string;
@@ -135,17 +150,18 @@ export interface Skill03 {
   security?: SecurityRequirement03[];
 }
 
+/** Interface of an agent card in 0.3. */
 export interface AgentInterface03 {
   url: string;
   transport: string;
 }
 
-/** A card of A2A 0.3. */
+/** Agent card in 0.3. */
 export interface Card03 {
   protocolVersion: string;
   name: string;
   description: string;
-  /** Where `preferredTransport` is spoken. */
+  /** URL of the interface that uses `preferredTransport`. */
   url: string;
   preferredTransport: string;
   additionalInterfaces?: AgentInterface03[];

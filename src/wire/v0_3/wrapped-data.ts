@@ -1,11 +1,11 @@
-import type { DataPart, JsonObject, JsonValue } from "../../protocol/index.ts";
-import { isObject } from "../error-details.ts";
+import { type DataPart, isObject, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 
-// The data of a part is an object in 0.3 and any value in 1.0. What is no object travels as `{ value }`, with a mark
-// in the part's metadata: a convention of the official SDKs of JavaScript, Python and Go.
+// Data parts contain an object in 0.3 and any JSON value in 1.0. Other values are wrapped as `{ value }`, and
+// the part's metadata gets a marker. The official SDKs for JavaScript, Python, and Go use the same
+// convention.
 const WRAPPED_DATA_KEY = "data_part_compat";
 
-/** Data as 0.3 can have it. */
+/** Wraps the data of a part in an object if it is not an object, as 0.3 requires. */
 export function wrapData(
   data: JsonValue,
   metadata?: JsonObject,
@@ -14,7 +14,7 @@ export function wrapData(
   return { data: { value: data }, metadata: { ...metadata, [WRAPPED_DATA_KEY]: true } };
 }
 
-/** The data of a part of 0.3, as it was before it was wrapped. */
+/** Converts a 0.3 data part to 1.0 and restores data that was wrapped. */
 export function unwrapData(data: JsonObject, metadata?: JsonObject): DataPart {
   if (metadata === undefined) return { data };
   if (metadata[WRAPPED_DATA_KEY] !== true || data["value"] === undefined) return { data, metadata };

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import type { AgentCard, AgentSkill, OAuthFlows, SecurityScheme } from "../../protocol/index.ts";
 
-/** Members that may be there. */
+/** Options of `fc.record` that make every member optional. */
 const ALL_OPTIONAL = { requiredKeys: [] as [] };
 
 const textArbitrary = fc.string({ minLength: 1, maxLength: 8 }).filter((text) => text.trim() !== "");
@@ -24,19 +24,19 @@ const oauthFlowsArbitrary: fc.Arbitrary<OAuthFlows> = fc
     refreshUrlArbitrary,
     fc.constantFrom({}, { pkceRequired: true }),
   )
-  .chain(([tokenUrl, other, granted, refresh, pkce]) => {
-    const flow = { tokenUrl, scopes: granted, ...refresh };
-    const more = Object.keys(granted).length > 0 ? { scopes: granted } : {};
+  .chain(([tokenUrl, otherUrl, scopes, refresh, pkce]) => {
+    const flow = { tokenUrl, scopes, ...refresh };
+    const optionalMembers = Object.keys(scopes).length > 0 ? { scopes } : {};
     return fc.constantFrom<OAuthFlows>(
-      { authorizationCode: { ...flow, authorizationUrl: other, ...pkce } },
+      { authorizationCode: { ...flow, authorizationUrl: otherUrl, ...pkce } },
       { clientCredentials: flow },
-      { deviceCode: { ...flow, deviceAuthorizationUrl: other } },
-      { implicit: { authorizationUrl: other, ...more } },
-      { password: { tokenUrl, ...more } },
+      { deviceCode: { ...flow, deviceAuthorizationUrl: otherUrl } },
+      { implicit: { authorizationUrl: otherUrl, ...optionalMembers } },
+      { password: { tokenUrl, ...optionalMembers } },
     );
   });
 
-/** A security scheme of any of the five kinds. */
+/** Generates a security scheme of any of the five kinds. */
 const securitySchemeArbitrary: fc.Arbitrary<SecurityScheme> = fc
   .tuple(
     textArbitrary,
@@ -45,13 +45,13 @@ const securitySchemeArbitrary: fc.Arbitrary<SecurityScheme> = fc
     fc.constantFrom("query" as const, "header" as const, "cookie" as const),
     fc.record({ description: textArbitrary }, ALL_OPTIONAL),
   )
-  .chain(([name, place, oauth, location, about]) =>
+  .chain(([name, url, oauth, location, description]) =>
     fc.constantFrom<SecurityScheme>(
-      { apiKeySecurityScheme: { location, name, ...about } },
-      { httpAuthSecurityScheme: { scheme: "Bearer", bearerFormat: "JWT", ...about } },
-      { oauth2SecurityScheme: { flows: oauth, oauth2MetadataUrl: place, ...about } },
-      { openIdConnectSecurityScheme: { openIdConnectUrl: place, ...about } },
-      { mtlsSecurityScheme: about },
+      { apiKeySecurityScheme: { location, name, ...description } },
+      { httpAuthSecurityScheme: { scheme: "Bearer", bearerFormat: "JWT", ...description } },
+      { oauth2SecurityScheme: { flows: oauth, oauth2MetadataUrl: url, ...description } },
+      { openIdConnectSecurityScheme: { openIdConnectUrl: url, ...description } },
+      { mtlsSecurityScheme: description },
     ),
   );
 
@@ -73,7 +73,7 @@ const createSkillArbitrary = (schemes: readonly string[]): fc.Arbitrary<Omit<Age
         ALL_OPTIONAL,
       ),
     )
-    .map(([needed, more]) => ({ ...needed, ...more }));
+    .map(([requiredMembers, optionalMembers]) => ({ ...requiredMembers, ...optionalMembers }));
 
 const createSecurityRequirementsArbitrary = (
   schemes: readonly string[],
@@ -91,7 +91,10 @@ const createSecurityRequirementsArbitrary = (
     { minLength: 1, maxLength: 2 },
   );
 
-/** A card with which nothing is wrong, in its normal form: nothing empty but where that means something. */
+/**
+ * Generates a valid agent card in its normal form, which has an empty value only where the value has a
+ * meaning.
+ */
 export const agentCardArbitrary: fc.Arbitrary<AgentCard> = fc
   .dictionary(keyArbitrary, securitySchemeArbitrary, { maxKeys: 3 })
   .chain((schemes) => {
@@ -131,7 +134,7 @@ export const agentCardArbitrary: fc.Arbitrary<AgentCard> = fc
                       ALL_OPTIONAL,
                     ),
                   )
-                  .map(([uri, more]) => ({ uri: uri.replaceAll(",", "%2C"), ...more })),
+                  .map(([uri, optionalMembers]) => ({ uri: uri.replaceAll(",", "%2C"), ...optionalMembers })),
                 { selector: ({ uri }) => uri, minLength: 1, maxLength: 2 },
               ),
             },
@@ -141,7 +144,7 @@ export const agentCardArbitrary: fc.Arbitrary<AgentCard> = fc
           defaultOutputModes: fc.array(mediaTypeArbitrary, { minLength: 1, maxLength: 2 }),
           skills: fc
             .array(createSkillArbitrary(names), { minLength: 1, maxLength: 3 })
-            .map((skills) => skills.map((one, at) => ({ id: `s${at}`, ...one }))),
+            .map((skills) => skills.map((one, index) => ({ id: `s${index}`, ...one }))),
         }),
         fc.record(
           {
@@ -153,9 +156,9 @@ export const agentCardArbitrary: fc.Arbitrary<AgentCard> = fc
           ALL_OPTIONAL,
         ),
       )
-      .map(([needed, more]) => ({
-        ...needed,
-        ...more,
+      .map(([requiredMembers, optionalMembers]) => ({
+        ...requiredMembers,
+        ...optionalMembers,
         ...(names.length > 0 ? { securitySchemes: schemes } : {}),
       }));
   });

@@ -24,14 +24,14 @@ const card = {
 const canonicalizeWith = (more: object): Record<string, unknown> =>
   JSON.parse(canonicalizeCard({ ...card, ...more }).specification) as Record<string, unknown>;
 
-describe("the canonical form of a card", () => {
-  it("is that of the vector, to the byte [A-41, A-42, A-43]", () => {
+describe("the canonical form of an agent card", () => {
+  it("equals the test vector byte for byte [A-41, A-42, A-43]", () => {
     const { specification } = canonicalizeCard(signatureVector.card);
     expect(specification).toBe(signatureVector.payload);
     expect(createHash("sha256").update(specification).digest("hex")).toBe(signatureVector.sha256);
   });
 
-  it("is that of the specification's example [A-41]", () => {
+  it("equals the specification's example [A-41]", () => {
     const fragment = {
       name: "Example Agent",
       description: "",
@@ -81,12 +81,12 @@ describe("the canonical form of a card", () => {
       { icon_url: "https://a.example/i" },
       { iconUrl: "https://a.example/i" },
     ],
-    ["has nothing of other versions", { url: "https://a.example", preferredTransport: "JSONRPC" }, {}],
+    ["omits members of other versions", { url: "https://a.example", preferredTransport: "JSONRPC" }, {}],
   ])("%s [A-41]", (_, more, expected) => {
     expect(canonicalizeWith(more)).toEqual({ ...card, ...expected });
   });
 
-  it("leaves what is in params as it is [A-43]", () => {
+  it("keeps the content of params unchanged [A-43]", () => {
     const params = { empty: "", no: false, nil: null, list: [], object: { of: {} } };
     const capabilities = { extensions: [{ uri: "urn:x", required: false, description: "", params }] };
     expect(canonicalizeWith({ capabilities })["capabilities"]).toEqual({
@@ -94,7 +94,7 @@ describe("the canonical form of a card", () => {
     });
   });
 
-  it("is the same however the members are ordered, and its own canonical form [A-42]", () => {
+  it("does not depend on the order of members, and is idempotent [A-42]", () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4 }), (value) => {
         const capabilities = { extensions: [{ uri: "urn:x", params: { value } }] };
@@ -106,7 +106,7 @@ describe("the canonical form of a card", () => {
     );
   });
 
-  describe("of any card, full or empty", () => {
+  describe("of any card", () => {
     const anyCard = fc.tuple(agentCardArbitrary, fc.array(fc.nat(20))).map(([card, cuts]) => {
       let at = 0;
       return JSON.parse(JSON.stringify(card), (_, value: unknown) => {
@@ -116,7 +116,7 @@ describe("the canonical form of a card", () => {
       }) as OfficialCard;
     });
 
-    it("leaves nothing out that a reader makes something of [A-41]", () => {
+    it("includes every member that a reader decodes [A-41]", () => {
       fc.assert(
         fc.property(anyCard, (json) => {
           const signed: unknown = JSON.parse(canonicalizeCard(json).specification);
@@ -125,7 +125,7 @@ describe("the canonical form of a card", () => {
       );
     });
 
-    it("is for the SDKs what the official one makes of it [A-46]", () => {
+    it("in its SDK variant equals the form of the official SDK [A-46]", () => {
       fc.assert(
         fc.property(anyCard, (json) => {
           expect(canonicalizeCard(json).sdk).toBe(canonicalizeAgentCard(json));
@@ -134,7 +134,7 @@ describe("the canonical form of a card", () => {
     });
   });
 
-  it("is one with the form of the SDKs for a card without empty values [A-46]", () => {
+  it("equals its SDK variant for a card without empty values [A-46]", () => {
     const { specification, sdk } = canonicalizeCard({ ...card, capabilities: { streaming: false } });
     expect(sdk).toBe(specification);
   });

@@ -3,8 +3,9 @@ import { decodeTolerantly } from "../proto-json-schema.ts";
 import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 
 /**
- * The texts that a signature of a card may be over. `specification`: A2A §8.4.1. `sdk`: what the official SDKs make of a
- * card, which has no empty value anywhere, not even a REQUIRED one. They are the same for a card without empty values.
+ * The canonical JSON texts that a card signature may cover. `specification` follows A2A §8.4.1. `sdk` follows
+ * the official SDKs, which omit every empty value, even a REQUIRED one. For a card without empty values the
+ * two texts are equal.
  */
 export interface CanonicalCard {
   readonly specification: string;
@@ -12,22 +13,26 @@ export interface CanonicalCard {
 }
 
 /**
- * The canonical forms of a card, from its JSON as it was served: only there does one see which optional members are set.
- * What is no part of a card of 1.0 is no part of its forms. Throws INVALID_AGENT_RESPONSE for what is no card.
+ * Returns the canonical forms of an agent card. `json` must be the card as served, because only that text
+ * shows which optional members are set. Members that A2A 1.0 does not define are omitted. Throws
+ * `INVALID_AGENT_RESPONSE` if the JSON is not an agent card.
  */
 export function canonicalizeCard(json: unknown): CanonicalCard {
   const { signatures: _, ...card } = decodeTolerantly(AGENT_CARD_SCHEMA, json, "card", "canonical");
   return { specification: canonicalizeJson(card), sdk: canonicalizeJson(removeEmptyValues(card) ?? {}) };
 }
 
-/** RFC 8785. */
+/** Serializes JSON in canonical form (RFC 8785). */
 function canonicalizeJson(json: unknown): string {
   const text = canonicalize(json);
   if (text === undefined) throw new TypeError("Only JSON has a canonical form.");
   return text;
 }
 
-/** The value without empty strings, lists and objects, and without null, inside and out; undefined when none is left. */
+/**
+ * Removes empty strings, lists, and objects, and `null`, at every level. Returns `undefined` if nothing is
+ * left.
+ */
 function removeEmptyValues(json: unknown): unknown {
   if (json === "" || json === null) return undefined;
   if (typeof json !== "object") return json;

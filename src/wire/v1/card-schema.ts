@@ -22,8 +22,9 @@ import {
 } from "../proto-json-schema.ts";
 import { boolSchema, createEnumSchema, stringSchema, structSchema } from "../scalar-schemas.ts";
 
-// The card's messages of `a2a.proto` 1.0. Nearly everything has a fallback: a card that lacks a description is no reason
-// not to talk to its agent. `required` is what the proto calls REQUIRED, because signatures depend on it (A2A §8.4.1).
+// Schemas of the agent card messages of `a2a.proto` 1.0. Nearly every member has a fallback, because an agent
+// is usable even if its card lacks, for example, a description. `required` marks the members that the proto
+// calls REQUIRED, because card signatures depend on them (A2A §8.4.1).
 
 type UnionVariant<Union, Key extends PropertyKey> =
   Union extends Record<Key, infer Content> ? Content : never;
@@ -83,7 +84,10 @@ const KNOWN_API_KEY_LOCATION_SCHEMA: Schema<ApiKeyLocation> = createEnumSchema([
   "cookie",
 ]);
 
-/** A string in the proto: in the canonical form it is what it is. Readers do best to try a header where it is no location. */
+/**
+ * Schema for the location of an API key, which is a string in the proto. The canonical form keeps the string
+ * unchanged. In tolerant mode an unknown location decodes to `header`, which most servers use.
+ */
 const API_KEY_LOCATION_SCHEMA: Schema<ApiKeyLocation> = {
   decode(json, at) {
     if (!at.fillsDefaults) return stringSchema.decode(json, at) as ApiKeyLocation | undefined;
@@ -91,6 +95,7 @@ const API_KEY_LOCATION_SCHEMA: Schema<ApiKeyLocation> = {
   },
 };
 
+/** Schema for a security scheme, one oneof member per kind. */
 export const SECURITY_SCHEME_SCHEMA: Schema<SecurityScheme> = createMessageSchema<SecurityScheme>({
   apiKeySecurityScheme: oneof(
     createMessageSchema<SecuritySchemeVariant<"apiKeySecurityScheme">>({
@@ -124,6 +129,7 @@ export const SECURITY_SCHEME_SCHEMA: Schema<SecurityScheme> = createMessageSchem
   ),
 });
 
+/** Schema for a security requirement: scopes by scheme name. */
 export const SECURITY_REQUIREMENT_SCHEMA: Schema<SecurityRequirement> =
   createMessageSchema<SecurityRequirement>({
     schemes: withDefault(
@@ -166,6 +172,7 @@ const AGENT_SKILL_SCHEMA: Schema<AgentSkill> = createMessageSchema<AgentSkill>({
   securityRequirements: createListSchema(SECURITY_REQUIREMENT_SCHEMA),
 });
 
+/** Schema for the agent card of A2A 1.0. */
 export const AGENT_CARD_SCHEMA: Schema<AgentCard> = createMessageSchema<AgentCard>({
   name: requiredText,
   description: requiredText,

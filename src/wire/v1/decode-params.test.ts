@@ -29,14 +29,14 @@ function collectViolations(run: () => unknown): Record<string, string> {
 }
 
 describe("a message from a client", () => {
-  it("is read as it is when it is right", () => {
+  it("is decoded unchanged when it is valid", () => {
     expect(decodeSend(hello, { configuration: { returnImmediately: true, historyLength: 0 } })).toEqual({
       message: hello,
       configuration: { returnImmediately: true, historyLength: 0 },
     });
   });
 
-  it("is refused with every violation and its path [F-10] [D-04]", () => {
+  it("is rejected with every violation and its path [F-10] [D-04]", () => {
     expect(
       collectViolations(() =>
         decodeParams("SendMessage", {
@@ -55,11 +55,11 @@ describe("a message from a client", () => {
       "message.parts[1]": "has both text and raw; send exactly one of text, raw, url, data",
       "message.parts[2].raw": "is not base64; encode the bytes with A–Z a–z 0–9 + / and =",
       "message.parts[3]": "must not be null; leave the element out",
-      "configuration.historyLength": "must be 0 or more, not -1; leave it out for the whole history",
+      "configuration.historyLength": "must be 0 or more, not -1; leave it out for the entire history",
     });
   });
 
-  it("must be there, with an id, a role and at least one part [F-10]", () => {
+  it("must be present, with an id, a role, and at least one part [F-10]", () => {
     expect(collectViolations(() => decodeParams("SendMessage", {}))).toEqual({ message: "is required" });
     expect(collectViolations(() => decodeSend({}))).toEqual({
       "message.messageId": "is required",
@@ -71,7 +71,7 @@ describe("a message from a client", () => {
     });
   });
 
-  it("comes from the user, never from the agent [F-10]", () => {
+  it("must have the role of the user, not of the agent [F-10]", () => {
     expect(collectViolations(() => decodeSend({ ...hello, role: "ROLE_AGENT" }))).toHaveProperty(
       "message.role",
     );
@@ -81,7 +81,7 @@ describe("a message from a client", () => {
     });
   });
 
-  it("is an object", () => {
+  it("must be an object", () => {
     expect(collectViolations(() => decodeSend("hello"))).toEqual({
       message: 'must be an object with named members, not "hello"',
     });
@@ -92,7 +92,7 @@ describe("a message from a client", () => {
 });
 
 describe("ProtoJSON", () => {
-  it("takes snake_case names and integer enums [C-02]", () => {
+  it("accepts snake_case names and integer enums [C-02]", () => {
     const snake = {
       message: { message_id: "m-1", role: 1, parts: [{ text: "x", media_type: "text/plain" }] },
       configuration: { history_length: "5", return_immediately: true },
@@ -103,13 +103,13 @@ describe("ProtoJSON", () => {
     });
   });
 
-  it("refuses a member under both of its names", () => {
+  it("rejects a member under both of its names", () => {
     expect(collectViolations(() => decodeSend({ ...hello, message_id: "m-2" }))).toEqual({
-      "message.messageId": "is there twice, as messageId and as message_id; send one",
+      "message.messageId": "is present twice, as messageId and as message_id; send only one",
     });
   });
 
-  it("takes null for not set, but for data, where it is a value", () => {
+  it("treats null as not set, except in data, where it is a value", () => {
     expect(decodeSend({ ...hello, contextId: null, metadata: null })).toEqual({ message: hello });
     expect(collectViolations(() => decodeSend({ ...hello, messageId: null }))).toEqual({
       "message.messageId": "is required",
@@ -119,12 +119,12 @@ describe("ProtoJSON", () => {
     expect(collectViolations(() => decodePart({ text: "a", data: null }))).toHaveProperty("message.parts[0]");
   });
 
-  it("takes an empty text and empty bytes for content", () => {
+  it("accepts empty text and empty bytes as content", () => {
     expect(decodePart({ text: "" })).toEqual({ text: "" });
     expect(decodePart({ raw: "" })).toEqual({ raw: "" });
   });
 
-  it("leaves out what is empty and not required", () => {
+  it("omits empty optional members", () => {
     expect(decodeSend({ ...hello, contextId: "", taskId: "", extensions: [] }, { tenant: "" })).toEqual({
       message: hello,
     });
@@ -138,19 +138,19 @@ describe("ProtoJSON", () => {
     });
   });
 
-  it.each([5, 5.0, "5", "5.0"])("reads %j as the number 5", (historyLength) => {
+  it.each([5, 5.0, "5", "5.0"])("decodes %j as the number 5", (historyLength) => {
     expect(decodeParams("GetTask", { id: "t", historyLength })).toEqual({ id: "t", historyLength: 5 });
   });
 
   it.each([5.5, true, "five", "", "5.5", 2 ** 31, -(2 ** 31) - 1, Infinity, [], {}, "0x5", " 5"])(
-    "refuses %j as a number",
+    "rejects %j as a number",
     (historyLength) => {
       const wrong = () => decodeParams("GetTask", { id: "t", historyLength });
       expect(collectViolations(wrong)).toHaveProperty("historyLength");
     },
   );
 
-  it("takes only true and false for a boolean", () => {
+  it("accepts only true and false as a boolean", () => {
     expect(
       collectViolations(() => decodeSend(hello, { configuration: { returnImmediately: "true" } })),
     ).toEqual({
@@ -169,18 +169,18 @@ describe("ProtoJSON", () => {
     ["YQ", "YQ=="],
     ["_w", "/w=="],
     ["_w==", "/w=="],
-  ])("reads base64 %s as %s", (raw, standard) => {
+  ])("decodes base64 %s as %s", (raw, standard) => {
     expect(decodePart({ raw })).toEqual({ raw: standard });
   });
 
   it.each(["!", "a", "YWI==", "Y=WI", "====", "YQ=", "YW I=", "YWJj=", "é"])(
-    "refuses %s as base64",
+    "rejects %s as base64",
     (raw) => {
       expect(collectViolations(() => decodePart({ raw }))).toHaveProperty(["message.parts[0].raw"]);
     },
   );
 
-  it("reads megabytes of base64", () => {
+  it("decodes megabytes of base64", () => {
     const raw = "QUJD".repeat(2_000_000);
     expect(decodePart({ raw })).toEqual({ raw });
   });
@@ -191,7 +191,7 @@ describe("ProtoJSON", () => {
     ["2026-01-31T12:00:00.123456789Z", "2026-01-31T12:00:00.123Z"],
     ["2026-01-31T12:00:00+02:00", "2026-01-31T10:00:00.000Z"],
     ["2026-01-31T23:30:00-01:30", "2026-02-01T01:00:00.000Z"],
-  ])("reads the time %s as %s", (statusTimestampAfter, utc) => {
+  ])("decodes the time %s as %s", (statusTimestampAfter, utc) => {
     expect(decodeParams("ListTasks", { statusTimestampAfter })).toEqual({ statusTimestampAfter: utc });
   });
 
@@ -202,12 +202,12 @@ describe("ProtoJSON", () => {
     "2026-01-31T12:00:00",
     "yesterday",
     5,
-  ])("refuses %j as a time", (statusTimestampAfter) => {
+  ])("rejects %j as a time", (statusTimestampAfter) => {
     const wrong = () => decodeParams("ListTasks", { statusTimestampAfter });
     expect(collectViolations(wrong)).toHaveProperty("statusTimestampAfter");
   });
 
-  it("refuses lone surrogates wherever they stand", () => {
+  it("rejects unpaired surrogates in any place", () => {
     expect(collectViolations(() => decodePart({ text: "\ud800" }))).toHaveProperty(["message.parts[0].text"]);
     expect(collectViolations(() => decodePart({ data: { a: ["\udc00"] } }))).toHaveProperty([
       "message.parts[0].data.a[0]",
@@ -215,12 +215,12 @@ describe("ProtoJSON", () => {
     expect(decodePart({ text: "🙂" })).toEqual({ text: "🙂" });
   });
 
-  it("refuses numbers that JSON can write and a double cannot hold", () => {
+  it("rejects numbers that exceed a double", () => {
     const json: unknown = JSON.parse('{"data": {"big": 1e999}}');
     expect(collectViolations(() => decodePart(json))).toHaveProperty(["message.parts[0].data.big"]);
   });
 
-  it("refuses what is nested too deep, without a crash [M-08]", () => {
+  it("rejects deep nesting without a stack overflow [M-08]", () => {
     expect(decodePart({ data: nestArrays(100) })).toEqual({ data: nestArrays(100) });
     expect(Object.values(collectViolations(() => decodePart({ data: nestArrays(101) })))).toEqual([
       "is nested deeper than 100 levels; flatten it",
@@ -239,30 +239,30 @@ describe("ProtoJSON", () => {
     expect(collectViolations(() => decodeParams("GetTask", envelope))).toEqual({ id: "is required" });
   });
 
-  it("names at most a hundred violations", () => {
+  it("reports at most a hundred violations", () => {
     const parts = Array.from({ length: 5_000 }, () => ({}));
     expect(Object.keys(collectViolations(() => decodeSend({ ...hello, parts })))).toHaveLength(100);
   });
 });
 
 describe("a list request", () => {
-  it("takes no parameters at all [C-09]", () => {
+  it("needs no parameters [C-09]", () => {
     expect(decodeParams("ListTasks", {})).toEqual({});
   });
 
-  it.each([0, -1, 101])("refuses a page size of %d [F-33]", (pageSize) => {
+  it.each([0, -1, 101])("rejects a page size of %d [F-33]", (pageSize) => {
     expect(collectViolations(() => decodeParams("ListTasks", { pageSize }))).toEqual({
       pageSize: `must be 1 to 100, not ${pageSize}`,
     });
   });
 
-  it("takes an unspecified status for no filter [F-36]", () => {
+  it("treats an unspecified status as no filter [F-36]", () => {
     expect(decodeParams("ListTasks", { status: "TASK_STATE_UNSPECIFIED" })).toEqual({});
     expect(decodeParams("ListTasks", { status: 0 })).toEqual({});
     expect(decodeParams("ListTasks", { status: 6 })).toEqual({ status: "TASK_STATE_INPUT_REQUIRED" });
   });
 
-  it("refuses an unknown status [F-38]", () => {
+  it("rejects an unknown status [F-38]", () => {
     expect(collectViolations(() => decodeParams("ListTasks", { status: "input-required" })).status).toContain(
       "did you mean TASK_STATE_INPUT_REQUIRED?",
     );
@@ -270,9 +270,9 @@ describe("a list request", () => {
   });
 });
 
-it("refuses a negative history length and an empty id together [F-31]", () => {
+it("rejects a negative history length and an empty id together [F-31]", () => {
   expect(collectViolations(() => decodeParams("GetTask", { id: "", historyLength: -1 }))).toEqual({
     id: "must not be empty",
-    historyLength: "must be 0 or more, not -1; leave it out for the whole history",
+    historyLength: "must be 0 or more, not -1; leave it out for the entire history",
   });
 });

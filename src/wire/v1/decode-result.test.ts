@@ -4,7 +4,7 @@ import { decodeCard, decodeResult } from "./index.ts";
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } };
 
 describe("an agent's answer", () => {
-  it("may leave out what proto3 leaves out", () => {
+  it("may omit the members that proto3 omits", () => {
     expect(decodeResult("ListTasks", {})).toEqual({
       tasks: [],
       nextPageToken: "",
@@ -14,7 +14,7 @@ describe("an agent's answer", () => {
     expect(decodeResult("GetTask", { id: "t", status: { state: 2 } })).toEqual({ ...task, contextId: "" });
   });
 
-  it("may name states and roles that we do not know: the one says nothing, the other is taken for the agent", () => {
+  it("may contain unknown states, which decode to unspecified, and unknown roles, which decode to the agent", () => {
     const message = { messageId: "m", role: "ROLE_MODERATOR", parts: [{ text: "x" }] };
     for (const state of ["TASK_STATE_UNSPECIFIED", "TASK_STATE_PAUSED", 99]) {
       expect(decodeResult("GetTask", { ...task, status: { state, message } })).toEqual({
@@ -24,14 +24,14 @@ describe("an agent's answer", () => {
     }
   });
 
-  it("may have a part of a kind that we do not know", () => {
+  it("may have a part of an unknown kind", () => {
     const message = { messageId: "m", role: "ROLE_AGENT", parts: [{ hologram: "…" }, { text: "x" }] };
     expect(decodeResult("SendMessage", { message })).toEqual({
       message: { ...message, parts: [{}, { text: "x" }] },
     });
   });
 
-  it("is refused when nothing can be done with it", () => {
+  it("is rejected when it is unusable", () => {
     expect(() => decodeResult("GetTask", null)).toThrow(/must be an object/);
     expect(() => decodeResult("GetTask", { status: task.status })).toThrow("id is required");
     expect(() => decodeResult("SendMessage", {})).toThrow("exactly one of task, message");
@@ -39,8 +39,8 @@ describe("an agent's answer", () => {
   });
 });
 
-describe("a card", () => {
-  it("is read however little it says [A-02]", () => {
+describe("an agent card", () => {
+  it("is decoded even if most members are missing [A-02]", () => {
     expect(decodeCard({ name: "x" })).toEqual({
       name: "x",
       description: "",
@@ -53,7 +53,7 @@ describe("a card", () => {
     });
   });
 
-  it("keeps security schemes, explicit false and params as they are [A-10]", () => {
+  it("keeps security schemes, explicit false, and params unchanged [A-10]", () => {
     const card = {
       name: "x",
       description: "d",

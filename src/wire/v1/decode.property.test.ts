@@ -46,7 +46,9 @@ const messageArbitrary: fc.Arbitrary<Message> = fc.record(
   { requiredKeys: ["messageId", "role", "parts"] },
 );
 
-/** The same message as another conforming writer may put it: snake_case, integer enums, URL-safe base64, nulls. */
+/**
+ * Returns the same message in another valid spelling: snake_case, integer enums, URL-safe base64, and nulls.
+ */
 function toAlternateSpelling(value: Message | Part): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, member]: [string, unknown]) => {
@@ -58,7 +60,7 @@ function toAlternateSpelling(value: Message | Part): unknown {
   );
 }
 
-it("a message survives the wire, whichever of its spellings is used", () => {
+it("a message is decoded to the same value in every valid spelling", () => {
   fc.assert(
     fc.property(messageArbitrary, (message) => {
       const sent = JSON.parse(JSON.stringify({ message })) as { message: Message };
@@ -87,7 +89,7 @@ const nearMissArbitrary = fc.letrec((tie) => ({
   object: fc.dictionary(memberNameArbitrary, tie("value"), { maxKeys: 6 }),
 }));
 
-/** What a decoder throws; nothing when it reads the input. */
+/** Returns the error that a decoder throws, or `undefined` if it accepts the input. */
 function catchError(decode: () => unknown): unknown {
   try {
     decode();
@@ -97,7 +99,7 @@ function catchError(decode: () => unknown): unknown {
   }
 }
 
-it("no input crashes a decoder: it is read or refused with its violations", () => {
+it("a decoder accepts any input or rejects it with violations", () => {
   fc.assert(
     fc.property(fc.constantFrom(...operations), nearMissArbitrary.value, (operation, input) => {
       const thrown = [
@@ -112,7 +114,7 @@ it("no input crashes a decoder: it is read or refused with its violations", () =
   );
 });
 
-it("no body crashes the envelope's decoder", () => {
+it("the envelope decoder accepts any body or rejects it with an A2A error", () => {
   const bodies = fc.oneof(
     fc.string(),
     fc.json(),

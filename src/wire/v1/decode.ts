@@ -49,22 +49,25 @@ const RESULT_SCHEMAS: { readonly [O in OperationName]: Schema<Operations[O]["res
   DeleteTaskPushNotificationConfig: EMPTY_SCHEMA,
 };
 
-/** True for the name of an operation that this library serves. */
+/** Returns `true` if the name is an operation that this library supports. */
 export function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(PARAMS_SCHEMAS, name);
 }
 
-/** The parameters of a request; throws INVALID_PARAMS that names every violation with its path. */
+/** Decodes the parameters of a 1.0 request. Throws `INVALID_PARAMS` with every violation and its path. */
 export function decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"] {
   return decodeStrictly(PARAMS_SCHEMAS[operation], json, "params");
 }
 
-/** An agent's answer, or one element of its stream. Takes what can be used; throws INVALID_AGENT_RESPONSE. */
+/**
+ * Decodes a 1.0 result, or one event of a 1.0 stream, tolerantly. Throws `INVALID_AGENT_RESPONSE` if it is
+ * unusable.
+ */
 export function decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"] {
   return decodeTolerantly(RESULT_SCHEMAS[operation], json, "result");
 }
 
-/** An agent card. One of an older protocol comes out with no interfaces. */
+/** Decodes an agent card. A card of an older protocol version decodes to a card without interfaces. */
 export function decodeCard(json: unknown): AgentCard {
   return decodeTolerantly(AGENT_CARD_SCHEMA, json, "card");
 }

@@ -5,14 +5,17 @@ import { collectRestParams } from "../rest-params.ts";
 import { decodeParams, decodeResult, isOperationName } from "./decode.ts";
 import { matchRoute } from "./routes.ts";
 
-/** What the engine speaks is 1.0 already: a result is serialised, an event has its text. */
+/**
+ * Codec for 1.0 JSON. The engine's model is already 1.0, so results are serialized unchanged, and each event
+ * has its JSON text.
+ */
 const v1Codec: OperationCodec = {
   decodeParams,
   encodeResult: (_operation, result) => JSON.stringify(result),
   encodeEvent: ({ json }) => json,
 };
 
-/** A2A §9. */
+/** A2A 1.0 over JSON-RPC (A2A §9). */
 export const jsonRpcDialect: JsonRpcDialect = {
   ...v1Codec,
   version: "1.0",
@@ -20,7 +23,7 @@ export const jsonRpcDialect: JsonRpcDialect = {
   encodeError: encodeJsonRpcError,
 };
 
-/** A2A §11. */
+/** A2A 1.0 over HTTP+JSON (A2A §11). */
 export const restDialect: RestDialect = {
   ...v1Codec,
   version: "1.0",
@@ -30,7 +33,7 @@ export const restDialect: RestDialect = {
   toErrorResponse: toRestError,
 };
 
-/** A2A §10: the model is the ProtoJSON. */
+/** A2A 1.0 over gRPC (A2A §10). The engine's model is already the ProtoJSON of the messages. */
 export const protoDialect: ProtoDialect = {
   version: "1.0",
   decodeParams,

@@ -1,4 +1,4 @@
-/** A2A 1.0: its JSON, its methods and its routes. */
+/** A2A 1.0: JSON schemas, JSON-RPC methods, and HTTP routes. */
 export { validateAgentCard } from "./validate-agent-card.ts";
 export type { CanonicalCard } from "./canonical-card.ts";
 export { canonicalizeCard } from "./canonical-card.ts";

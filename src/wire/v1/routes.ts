@@ -1,13 +1,13 @@
 import { createRouteMatcher, type RouteMatcher, type RestRoute } from "../route-matcher.ts";
 
-/** A2A §11.3. Each path is also served below `/{tenant}`. */
+/** HTTP routes of A2A 1.0 (A2A §11.3). Each path is also served below `/{tenant}`. */
 const REST_ROUTES: readonly RestRoute[] = [
   { operation: "SendMessage", methods: ["POST"], pathTemplate: "/message:send" },
   { operation: "SendStreamingMessage", methods: ["POST"], pathTemplate: "/message:stream" },
   { operation: "GetTask", methods: ["GET"], pathTemplate: "/tasks/{id}" },
   { operation: "ListTasks", methods: ["GET"], pathTemplate: "/tasks" },
   { operation: "CancelTask", methods: ["POST"], pathTemplate: "/tasks/{id}:cancel" },
-  // The text of the specification says POST, its proto GET.
+  // The text of the specification requires POST, and its proto requires GET.
   { operation: "SubscribeToTask", methods: ["POST", "GET"], pathTemplate: "/tasks/{id}:subscribe" },
   { operation: "GetExtendedAgentCard", methods: ["GET"], pathTemplate: "/extendedAgentCard" },
   {
@@ -32,4 +32,5 @@ const REST_ROUTES: readonly RestRoute[] = [
   },
 ];
 
+/** Finds the operation of a 1.0 request by its HTTP method and path. */
 export const matchRoute: RouteMatcher = createRouteMatcher(REST_ROUTES, { tenants: true });

@@ -48,9 +48,10 @@ import {
   valueSchema,
 } from "../scalar-schemas.ts";
 
-// The messages of `a2a.proto` 1.0 (package lf.a2a.v1), but for the card's.
+// Schemas of the messages of `a2a.proto` 1.0 (package lf.a2a.v1), except those of the agent card.
 
-const ROLE_SCHEMA: Schema<Role> = createEnumSchema(["ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT"]);
+/** Schema for the role of a message. */
+export const ROLE_SCHEMA: Schema<Role> = createEnumSchema(["ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT"]);
 
 const TASK_STATE_SCHEMA: Schema<TaskState> = createEnumSchema([
   "TASK_STATE_UNSPECIFIED",
@@ -87,12 +88,12 @@ const MESSAGE_FIELD_SCHEMAS: FieldSchemas<Message> = {
 
 const MESSAGE_SCHEMA: Schema<Message> = createMessageSchema<Message>(MESSAGE_FIELD_SCHEMAS);
 
-/** A message as a client sends it: who sends it is not up to the sender. */
+/** Schema for a message from a client. A request must not set another role than `ROLE_USER`. */
 const USER_MESSAGE_SCHEMA: Schema<Message> = createMessageSchema<Message>({
   ...MESSAGE_FIELD_SCHEMAS,
   role: required(
     withCheck(ROLE_SCHEMA, (role) =>
-      role === "ROLE_USER" ? undefined : `must be ROLE_USER in a request; ${role} is for answers`,
+      role === "ROLE_USER" ? undefined : `must be ROLE_USER in a request; ${role} is for responses`,
     ),
   ),
 });
@@ -106,7 +107,10 @@ const ARTIFACT_SCHEMA: Schema<Artifact> = createMessageSchema<Artifact>({
   extensions: createListSchema(stringSchema),
 });
 
-/** One that we do not know is neither an end nor a question, as far as we know. */
+/**
+ * Schema for a task state. In tolerant mode an unknown state decodes to `TASK_STATE_UNSPECIFIED`, which is
+ * neither terminal nor interrupted.
+ */
 const TASK_STATE_OR_UNSPECIFIED_SCHEMA: Schema<TaskState> = {
   decode: (json, at) =>
     TASK_STATE_SCHEMA.decode(json, at) ?? (at.isStrict ? undefined : "TASK_STATE_UNSPECIFIED"),
@@ -118,6 +122,7 @@ const TASK_STATUS_SCHEMA: Schema<TaskStatus> = createMessageSchema<TaskStatus>({
   timestamp: timestampSchema,
 });
 
+/** Schema for a task. */
 export const TASK_SCHEMA: Schema<Task> = createMessageSchema<Task>({
   id: required(stringSchema),
   contextId: required(stringSchema, ""),
@@ -143,6 +148,7 @@ const ARTIFACT_UPDATE_SCHEMA: Schema<TaskArtifactUpdateEvent> = createMessageSch
   metadata: structSchema,
 });
 
+/** Schema for one event of a stream. */
 export const STREAM_RESPONSE_SCHEMA: Schema<StreamResponse> = createMessageSchema<StreamResponse>(
   {
     task: oneof(TASK_SCHEMA),
@@ -153,14 +159,16 @@ export const STREAM_RESPONSE_SCHEMA: Schema<StreamResponse> = createMessageSchem
   { requiresOneof: true },
 );
 
+/** Schema for the result of `SendMessage`: a task or a message. */
 export const SEND_MESSAGE_RESPONSE_SCHEMA: Schema<SendMessageResponse> =
   createMessageSchema<SendMessageResponse>(
     { task: oneof(TASK_SCHEMA), message: oneof(MESSAGE_SCHEMA) },
     { requiresOneof: true },
   );
 
-const HISTORY_LENGTH_SCHEMA: Schema<number> = withCheck(int32Schema, (length) =>
-  length < 0 ? `must be 0 or more, not ${length}; leave it out for the whole history` : undefined,
+/** Schema for the maximum number of history messages in a response. */
+export const HISTORY_LENGTH_SCHEMA: Schema<number> = withCheck(int32Schema, (length) =>
+  length < 0 ? `must be 0 or more, not ${length}; leave it out for the entire history` : undefined,
 );
 
 const AUTHENTICATION_INFO_SCHEMA: Schema<AuthenticationInfo> = createMessageSchema<AuthenticationInfo>({
@@ -177,15 +185,18 @@ const PUSH_CONFIG_FIELD_SCHEMAS: FieldSchemas<TaskPushNotificationConfig> = {
   authentication: AUTHENTICATION_INFO_SCHEMA,
 };
 
+/** Schema for a push notification configuration. */
 export const TASK_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> =
   createMessageSchema<TaskPushNotificationConfig>(PUSH_CONFIG_FIELD_SCHEMAS);
 
+/** Schema for the parameters of `CreateTaskPushNotificationConfig`. */
 export const CREATE_PUSH_CONFIG_REQUEST_SCHEMA: Schema<CreateTaskPushNotificationConfigRequest> =
   createMessageSchema<CreateTaskPushNotificationConfigRequest>({
     ...PUSH_CONFIG_FIELD_SCHEMAS,
     taskId: required(stringSchema),
   });
 
+/** Schema for the parameters of `GetTaskPushNotificationConfig`. */
 export const GET_PUSH_CONFIG_REQUEST_SCHEMA: Schema<GetTaskPushNotificationConfigRequest> =
   createMessageSchema<GetTaskPushNotificationConfigRequest>({
     tenant: stringSchema,
@@ -193,16 +204,18 @@ export const GET_PUSH_CONFIG_REQUEST_SCHEMA: Schema<GetTaskPushNotificationConfi
     id: required(stringSchema),
   });
 
+/** Schema for the parameters of `DeleteTaskPushNotificationConfig`. */
 export const DELETE_PUSH_CONFIG_REQUEST_SCHEMA: Schema<DeleteTaskPushNotificationConfigRequest> =
   GET_PUSH_CONFIG_REQUEST_SCHEMA;
 
+/** Schema for the result of `ListTaskPushNotificationConfigs`. */
 export const LIST_PUSH_CONFIGS_RESPONSE_SCHEMA: Schema<ListTaskPushNotificationConfigsResponse> =
   createMessageSchema<ListTaskPushNotificationConfigsResponse>({
     configs: required(createListSchema(TASK_PUSH_CONFIG_SCHEMA), []),
     nextPageToken: stringSchema,
   });
 
-/** Some servers answer `null`, or no body at all. */
+/** Schema for an empty result. It accepts any value, because some servers return `null` or an empty body. */
 export const EMPTY_SCHEMA: Schema<Empty> = { decode: () => ({}), isNullable: true };
 
 const SEND_MESSAGE_CONFIGURATION_SCHEMA: Schema<SendMessageConfiguration> =
@@ -213,6 +226,7 @@ const SEND_MESSAGE_CONFIGURATION_SCHEMA: Schema<SendMessageConfiguration> =
     returnImmediately: boolSchema,
   });
 
+/** Schema for the parameters of `SendMessage` and `SendStreamingMessage`. */
 export const SEND_MESSAGE_REQUEST_SCHEMA: Schema<SendMessageRequest> =
   createMessageSchema<SendMessageRequest>({
     tenant: stringSchema,
@@ -221,6 +235,7 @@ export const SEND_MESSAGE_REQUEST_SCHEMA: Schema<SendMessageRequest> =
     metadata: structSchema,
   });
 
+/** Schema for the parameters of `GetTask`. */
 export const GET_TASK_REQUEST_SCHEMA: Schema<GetTaskRequest> = createMessageSchema<GetTaskRequest>({
   tenant: stringSchema,
   id: required(stringSchema),
@@ -233,6 +248,7 @@ const PAGE_SIZE_SCHEMA: Schema<number> = withCheck(int32Schema, (size) =>
   size < 1 || size > MAX_PAGE_SIZE ? `must be 1 to ${MAX_PAGE_SIZE}, not ${size}` : undefined,
 );
 
+/** Schema for the parameters of `ListTaskPushNotificationConfigs`. */
 export const LIST_PUSH_CONFIGS_REQUEST_SCHEMA: Schema<ListTaskPushNotificationConfigsRequest> =
   createMessageSchema<ListTaskPushNotificationConfigsRequest>({
     tenant: stringSchema,
@@ -241,6 +257,7 @@ export const LIST_PUSH_CONFIGS_REQUEST_SCHEMA: Schema<ListTaskPushNotificationCo
     pageToken: stringSchema,
   });
 
+/** Schema for the parameters of `ListTasks`. */
 export const LIST_TASKS_REQUEST_SCHEMA: Schema<ListTasksRequest> = createMessageSchema<ListTasksRequest>({
   tenant: stringSchema,
   contextId: stringSchema,
@@ -252,6 +269,7 @@ export const LIST_TASKS_REQUEST_SCHEMA: Schema<ListTasksRequest> = createMessage
   includeArtifacts: optional(boolSchema),
 });
 
+/** Schema for the result of `ListTasks`. */
 export const LIST_TASKS_RESPONSE_SCHEMA: Schema<ListTasksResponse> = createMessageSchema<ListTasksResponse>({
   tasks: required(createListSchema(TASK_SCHEMA), []),
   nextPageToken: required(stringSchema, ""),
@@ -259,17 +277,20 @@ export const LIST_TASKS_RESPONSE_SCHEMA: Schema<ListTasksResponse> = createMessa
   totalSize: required(int32Schema, 0),
 });
 
+/** Schema for the parameters of `CancelTask`. */
 export const CANCEL_TASK_REQUEST_SCHEMA: Schema<CancelTaskRequest> = createMessageSchema<CancelTaskRequest>({
   tenant: stringSchema,
   id: required(stringSchema),
   metadata: structSchema,
 });
 
+/** Schema for the parameters of `SubscribeToTask`. */
 export const SUBSCRIBE_TO_TASK_REQUEST_SCHEMA: Schema<SubscribeToTaskRequest> =
   createMessageSchema<SubscribeToTaskRequest>({
     tenant: stringSchema,
     id: required(stringSchema),
   });
 
+/** Schema for the parameters of `GetExtendedAgentCard`. */
 export const GET_EXTENDED_AGENT_CARD_REQUEST_SCHEMA: Schema<GetExtendedAgentCardRequest> =
   createMessageSchema<GetExtendedAgentCardRequest>({ tenant: stringSchema });

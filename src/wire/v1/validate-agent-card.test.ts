@@ -18,20 +18,20 @@ const card: AgentCard = {
 };
 const skill = card.skills[0] as AgentCard["skills"][number];
 
-describe("a card with which nothing is wrong", () => {
-  it("is read as it was written, whatever it declares, and stands every check [A-02, A-10, A-11, A-12]", () => {
+describe("a valid agent card", () => {
+  it("is decoded unchanged and passes every check [A-02, A-10, A-11, A-12]", () => {
     fc.assert(
       fc.property(agentCardArbitrary, (written) => {
         const json: unknown = JSON.parse(JSON.stringify(written));
         expect(decodeCard(json)).toEqual(json);
         expect(validateAgentCard(json, "strict")).toEqual([]);
-        // Nothing that is read is left out of what a signature is over.
+        // The canonical form contains every member that is decoded.
         expect(decodeCard(JSON.parse(canonicalizeCard(json).specification))).toEqual(json);
       }),
     );
   });
 
-  it("may do without what readers do without, unless the check is strict [A-02]", () => {
+  it("may lack members that have defaults, unless the check is strict [A-02]", () => {
     const sparse = { ...card, description: "", skills: [{ ...skill, tags: [] }] };
     expect(validateAgentCard(sparse)).toEqual([]);
     expect(validateAgentCard(sparse, "strict").map(({ field }) => field)).toEqual([
@@ -41,12 +41,12 @@ describe("a card with which nothing is wrong", () => {
   });
 });
 
-describe("a card", () => {
+describe("an agent card", () => {
   const b = { httpAuthSecurityScheme: { scheme: "Bearer" } };
   it.each([
     ["no name", { name: " " }, "name", "must not be empty"],
     ["a name that is none", { name: 7 }, "name", "must be a string, not 7"],
-    ["two skills of one id [A-11]", { skills: [skill, skill] }, "skills[1].id", '"s" is there twice'],
+    ["two skills of one id [A-11]", { skills: [skill, skill] }, "skills[1].id", '"s" is used more than once'],
     ["a skill without a name", { skills: [{ ...skill, name: "" }] }, "skills[0].name", "must not be empty"],
     [
       "a skill's mode that is none [A-11]",
@@ -88,7 +88,7 @@ describe("a card", () => {
       "an extension twice [A-12]",
       { capabilities: { extensions: [{ uri: "urn:a" }, { uri: "urn:a" }] } },
       "capabilities.extensions[1].uri",
-      '"urn:a" is there twice',
+      '"urn:a" is used more than once',
     ],
     [
       "a scheme of no kind [A-10]",
@@ -130,13 +130,13 @@ describe("a card", () => {
       "skills[0].securityRequirements[0].schemes.b",
       "is not among the card's securitySchemes",
     ],
-  ])("with %s is told so", (_, wrong, field, description) => {
+  ])("with %s is reported", (_, wrong, field, description) => {
     const found = validateAgentCard({ ...card, ...wrong });
     expect(found.map((violation) => violation.field)).toEqual([field]);
     expect(found[0]?.description).toContain(description);
   });
 
-  it("is told everything at once, and each thing once", () => {
+  it("is reported with all violations at once, each only once", () => {
     const found = validateAgentCard({ ...card, name: "", iconUrl: "x", version: "" }, "strict");
     expect(found.map(({ field }) => field)).toEqual(["name", "version", "iconUrl"]);
     expect(validateAgentCard(undefined)).toHaveLength(1);

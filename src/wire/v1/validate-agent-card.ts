@@ -3,19 +3,21 @@ import { DecodingContext } from "../proto-json-schema.ts";
 import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 
 /**
- * What is wrong with a card, each with its path; empty when nothing is. `strict` also wants what readers do without:
- * every REQUIRED member, with something in it.
+ * Returns the violations of an agent card, each with its path. The list is empty for a valid card. In
+ * `strict` mode every REQUIRED member must also be present and not empty.
  */
 export function validateAgentCard(json: unknown, mode: "tolerant" | "strict" = "tolerant"): FieldViolation[] {
-  const asWritten = new DecodingContext("card", mode);
-  AGENT_CARD_SCHEMA.decode(json, asWritten);
-  const asRead = new DecodingContext("card", "tolerant");
-  const card = AGENT_CARD_SCHEMA.decode(json, asRead);
-  const isReadable = card !== undefined && asRead.violations.length === 0;
-  const all = [
-    ...asWritten.violations,
+  const modeContext = new DecodingContext("card", mode);
+  AGENT_CARD_SCHEMA.decode(json, modeContext);
+  const tolerantContext = new DecodingContext("card", "tolerant");
+  const card = AGENT_CARD_SCHEMA.decode(json, tolerantContext);
+  const isReadable = card !== undefined && tolerantContext.violations.length === 0;
+  const violations = [
+    ...modeContext.violations,
     ...(isReadable ? validateAgentCardContent({ securitySchemes: {}, ...card }) : []),
   ];
-  // What is empty is wrong by both.
-  return all.filter(({ field }, at) => all.findIndex((other) => other.field === field) === at);
+  // An empty value is reported by the schema and by the content validation.
+  return violations.filter(
+    ({ field }, index) => violations.findIndex((other) => other.field === field) === index,
+  );
 }

@@ -1,4 +1,4 @@
-/** Whether the host of a URL is this machine, by its name alone. */
+/** Returns whether a URL's host name refers to the local machine. No DNS lookup is made. */
 export function isLoopback(hostname: string): boolean {
   return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }

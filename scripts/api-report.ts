@@ -1,0 +1,91 @@
+/**
+ * `npm run api` writes a report of each package entry's public types to `api/`, from the declarations in `dist/`.
+ * `npm run api:check` fails when a report no longer matches, so that every change of an entry shows in review.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { Extractor, ExtractorConfig } from "@microsoft/api-extractor";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = join(root, "api");
+const isCheck = process.argv.includes("--check");
+const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  exports: Record<string, string | { types: string }>;
+};
+
+/** Renders the report of one entry. Types that an exported type mentions without being exported are left out. */
+function renderReport(name: string, declarations: string, temporary: string): string {
+  const config = ExtractorConfig.prepare({
+    configObjectFullPath: undefined,
+    packageJsonFullPath: join(root, "package.json"),
+    configObject: {
+      projectFolder: root,
+      mainEntryPointFilePath: join(root, declarations),
+      compiler: {
+        skipLibCheck: true,
+        overrideTsconfig: {
+          compilerOptions: {
+            target: "es2022",
+            lib: ["es2023", "dom"],
+            module: "nodenext",
+            types: ["node"],
+            strict: true,
+            skipLibCheck: true,
+          },
+          files: [join(root, declarations)],
+        },
+      },
+      apiReport: {
+        enabled: true,
+        reportFileName: `${name}.api.md`,
+        reportFolder: temporary,
+        reportTempFolder: temporary,
+      },
+      docModel: { enabled: false },
+      dtsRollup: { enabled: false },
+      tsdocMetadata: { enabled: false },
+      messages: {
+        compilerMessageReporting: { default: { logLevel: "none" as never } },
+        extractorMessageReporting: { default: { logLevel: "none" as never } },
+        tsdocMessageReporting: { default: { logLevel: "none" as never } },
+      },
+    },
+  });
+  Extractor.invoke(config, {
+    localBuild: true,
+    messageCallback: (message) => {
+      message.handled = true;
+    },
+  });
+  return readFileSync(join(temporary, `${name}.api.md`), "utf8").replaceAll("\r\n", "\n");
+}
+
+const temporary = mkdtempSync(join(tmpdir(), "colloquy-api-"));
+const stale: string[] = [];
+mkdirSync(folder, { recursive: true });
+try {
+  for (const [path, target] of Object.entries(exports)) {
+    if (typeof target === "string") continue;
+    const name = path === "." ? "colloquy" : path.slice(2).replaceAll("/", "-");
+    const report = renderReport(name, target.types, temporary);
+    const file = join(folder, `${name}.api.md`);
+    if (!isCheck) writeFileSync(file, report);
+    else if (readReport(file) !== report) stale.push(`api/${name}.api.md`);
+  }
+} finally {
+  rmSync(temporary, { recursive: true });
+}
+if (stale.length > 0) {
+  console.error(`error: the public types have changed; run npm run api and review ${stale.join(", ")}`);
+  process.exitCode = 1;
+}
+
+function readReport(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,6 @@
+import { LruCache } from "../../data-structures/index.ts";
+
+/** Creates a bounded cache of integer keys. A missing key costs one lookup. */
+export function createKeyCache(): LruCache<number> {
+  return new LruCache(10_000);
+}
