@@ -32,6 +32,6 @@ describe("the agent argument", () => {
   });
 
   it("is required", () => {
-    expect(() => parseAgentArgument([], withoutAgentCard, false)).toThrow("Name the agent");
+    expect(() => parseAgentArgument([], withoutAgentCard, false)).toThrow("No agent is named");
   });
 });

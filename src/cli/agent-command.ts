@@ -115,8 +115,7 @@ function createTimeoutError(error: unknown, { timeout }: ClientOptions, hint?: s
  * credentials.
  */
 function formatInsecureWarning(options: ClientOptions): string {
-  const what =
-    hasCredentials(options) || options.svcParam ? "; YOUR CREDENTIALS ARE SENT TO AN UNVERIFIED SERVER" : "";
+  const what = hasCredentials(options) || options.svcParam ? "; YOUR CREDENTIALS GO TO WHOEVER THAT IS" : "";
   return `--insecure: certificates are not verified, so any server can pose as the agent${what}`;
 }
 

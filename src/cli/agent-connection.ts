@@ -28,7 +28,8 @@ export async function connectToAgent(
       ...(options.transport ? { preferredBindings: options.transport } : {}),
     });
     const { protocolBinding, protocolVersion, url: at } = remote.agentInterface;
-    if (options.debug) context.streams.err(`debug: uses ${protocolBinding} ${protocolVersion} at ${at}\n`);
+    if (options.debug)
+      context.streams.err(`debug: speaks ${protocolBinding} ${protocolVersion} with ${at}\n`);
     return { agentRef: ref, client: remote, signal };
   } catch (error) {
     throw toCardError(error, ref, url);

@@ -113,10 +113,7 @@ export function collectSettingWarnings(command: Command, settings: Settings): st
     if (setting && "file" in setting.source && isReadableByOthers(setting.source.file))
       open.add(setting.source.file);
   }
-  return [
-    ...ignored,
-    ...[...open].map((file) => `other users can read the credentials in ${file}; run chmod 600 on it`),
-  ];
+  return [...ignored, ...[...open].map((file) => `others can read the credentials in ${file}: chmod 600 it`)];
 }
 
 /** `--svc-param` counts as a credential because its value may contain one. */

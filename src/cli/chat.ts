@@ -47,7 +47,7 @@ Reads lines from the terminal or from a pipe. /answer <json> answers a pending t
         if (text !== "") await chat.sendLine(text, context.isInteractive);
       }
     } finally {
-      if (chat.resumeCommand) output.writeHint(`continue the conversation: ${chat.resumeCommand}`);
+      if (chat.resumeCommand) output.writeHint(`the conversation goes on with: ${chat.resumeCommand}`);
     }
   });
 }
@@ -61,7 +61,7 @@ async function* readInputLines(words: readonly string[], context: CliContext): A
   const isPerson = "isTTY" in stdin && stdin.isTTY === true;
   if (isPerson && !isInteractive) {
     if (words.length > 0) return;
-    throw createSendUsageError("A chat requires a terminal, a pipe on stdin, or a text to send.");
+    throw createSendUsageError("A chat needs a terminal, a pipe on stdin, or a text to send.");
   }
   const lines = createInterface({
     input: stdin,
@@ -141,7 +141,7 @@ class ChatSession {
     this.#waitingTask = seen;
     const waits = isInterrupted(status.state);
     this.#conversation = waits ? { contextId, taskId: id } : { contextId };
-    if (waits) output.writeWarning(`the task is waiting for your input (${status.state})`);
+    if (waits) output.writeWarning(`the task waits for you (${status.state})`);
     else if (status.state !== "TASK_STATE_COMPLETED") {
       output.writeWarning(
         `the task is ${status.state}: ${formatCommandLine("task", "get", agentRef, id, "--wait")}`,

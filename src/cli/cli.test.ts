@@ -90,7 +90,7 @@ describe("serve", () => {
       "--strict-port",
     );
     expect(strict).toMatchObject({ code: 1, out: "" });
-    expect(strict.err).toContain(`Port ${port} is taken`);
+    expect(strict.err).toContain(`Port ${port} is in use`);
     const other = startColloquy(["serve", ".", "--store", "memory", "--port", port], cwd);
     await other.waitForOutput(`Port ${port} is in use; using `);
     await other.waitForOutput("Ctrl-C stops it.");
@@ -198,7 +198,7 @@ describe("serve", () => {
       "0",
     );
     expect(code).toBe(1);
-    expect(err).toContain("hint: Pass --allow-unauthenticated");
+    expect(err).toContain("hint: Configure authentication");
   });
 
   it("keeps stdout for its single document, even if agents print", async () => {

@@ -81,14 +81,11 @@ export function addClientOptions(command: Command): Command {
     .addOption(
       new Option(
         "--a2a-version <version>",
-        "use only this version of A2A (default: 1.0; older versions only on request)",
+        "use only this version of A2A (default: 1.0; older ones only if you say so)",
       ).choices(["1.0", "0.3"]),
     )
     .addOption(
-      new Option(
-        "--insecure",
-        "accept any TLS certificate, for development (default: certificates are verified)",
-      ),
+      new Option("--insecure", "accept any TLS certificate, for development (default: they are verified)"),
     )
     .addOption(new Option("--allow-clear-text", "also send credentials to hosts without TLS"))
     .addOption(
@@ -106,7 +103,7 @@ export function addClientOptions(command: Command): Command {
       `
 Each option except --stream can also be set as a variable: --agent-card is A2ACLI_AGENT_CARD.
 Precedence: flag, environment, nearest .env (or --config), ~/.config/a2a-cli/.env, default.
-A credential in a flag is visible in the process list and in the shell history. Prefer A2ACLI_BEARER,
+A credential in a flag is seen in the list of processes and in the shell's history. Prefer A2ACLI_BEARER,
 A2ACLI_API_KEY, A2ACLI_BASIC, or A2ACLI_OAUTH_CLIENT.`,
     );
 }

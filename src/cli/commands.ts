@@ -49,7 +49,7 @@ export const COMMANDS: CommandTable = {
         loadFactory: async () => (await import("./task-get.ts")).createTaskGetCommand,
       },
       wait: {
-        description: "Wait until a task ends or needs input, and show it.",
+        description: "Wait until a task has ended or waits for its user, and show it.",
         loadFactory: async () => (await import("./task-wait.ts")).createTaskWaitCommand,
       },
       list: {

@@ -42,7 +42,7 @@ export function createConfigShowCommand(context: CliContext): Command {
     );
     for (const caution of collectSettingWarnings(self, settings)) output.writeWarning(caution);
     for (const name of settings.variableNames.filter((one) => !options.has(one) && one !== "A2ACLI_CONFIG")) {
-      output.writeWarning(`${name} is not a known setting.${didYouMean(name, options.keys())}`);
+      output.writeWarning(`${name} is no setting of this tool.${didYouMean(name, options.keys())}`);
     }
   });
 }

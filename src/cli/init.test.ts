@@ -66,7 +66,7 @@ describe("init", () => {
     const { code, err } = await runInProcess(["init"], { cwd });
     expect({ code, err }).toMatchObject({
       code: 2,
-      err: expect.stringContaining("has agent.ts already") as string,
+      err: expect.stringContaining("already has agent.ts") as string,
     });
     expect((await readdir(cwd)).toSorted()).toEqual(["agent.ts", "other.txt"]);
     expect(await readFile(join(cwd, "agent.ts"), "utf8")).toBe("precious");

@@ -59,7 +59,7 @@ export class PartFlags {
       ),
       new Option("--media-type <type>", "media type of the preceding part").argParser((type: string) => {
         const last = this.#flags.at(-1);
-        if (!last) throw createSendUsageError("--media-type must follow a --text, --file, or --data.");
+        if (!last) throw createSendUsageError("--media-type needs a --text, --file, or --data before it.");
         last.mediaType = type;
         return type;
       }),

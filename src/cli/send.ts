@@ -34,9 +34,7 @@ export function createSendCommand(context: CliContext): Command {
   for (const option of flags.createOptions()) command.addOption(option);
   command
     .addOption(createAnswerOption())
-    .addOption(
-      new Option("--async", "return once the task exists (default: wait for the end)").conflicts("wait"),
-    )
+    .addOption(new Option("--async", "return once the task exists (default: wait)").conflicts("wait"))
     .option("--wait", "wait until the task ends or needs input; overrides an --async setting")
     .addOption(new Option("--no-wait").hideHelp())
     .addOption(new Option("--return-immediately").hideHelp())

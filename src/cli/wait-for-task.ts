@@ -80,7 +80,7 @@ export async function waitForTask(
 export function reportTaskState(output: OutputWriter, ref: string, task: Pick<Task, "id" | "status">): void {
   const { state } = task.status;
   if (isInterrupted(state)) {
-    output.writeWarning(`the task is waiting for your input (${state})`);
+    output.writeWarning(`the task waits for you (${state})`);
     for (const line of formatResumeCommands(ref, task)) output.writeHint(line);
   } else if (!isTerminal(state)) {
     output.writeHint(formatCommandLine("task", "get", ref, task.id, "--wait"));

@@ -160,14 +160,20 @@ describe("colloquy cards run", () => {
 
   it.each([
     [["--dataset", "hotpotqa"], "HotpotQA is not shipped. To do: pass its file or folder (--data)"],
-    [["--sample", "gsm8k_99"], "gsm8k (test, the shipped 20) has no problem gsm8k_99. Its ids range from gsm8k_0 to gsm8k_19."],
+    [
+      ["--sample", "gsm8k_99"],
+      "gsm8k (test, the shipped 20) has no problem gsm8k_99. Its ids range from gsm8k_0 to gsm8k_19.",
+    ],
     [["--method", "tot"], '"tot" is not a method. Use a2a, cot'],
     [["--rule", "f1"], 'gsm8k does not support the scoring rule "f1"'],
     [["--model", "recorded:gpt"], "No recorded answers exist for gpt."],
     [["--model", "nobody"], "nobody"],
     [["--faults", "wrong=2"], "wrong=2 is not a fault"],
     [["--replay"], "--replay requires a cassette."],
-    [["--data", "/nowhere"], "/nowhere: the file does not exist. To do: run `colloquy cards fetch` to see where"],
+    [
+      ["--data", "/nowhere"],
+      "/nowhere: the file does not exist. To do: run `colloquy cards fetch` to see where",
+    ],
     [["--max-turns", "1"], "maxTurns is 1, which leaves no turn for the answer"],
   ])("with %j says what is wrong", async (words, message) => {
     const cwd = await createTempDirectory({});

@@ -4,7 +4,7 @@ import { CliError } from "../cli-error.ts";
 
 /**
  * Creates agents from ADK objects. It stores their sessions in the SQLite file of the task store, or in
- * memory when there is no such file. It loads ADK only when needed, because ADK is an optional peer
+ * memory for other stores. It loads ADK only when needed, because ADK is an optional peer
  * dependency.
  */
 export class AdkAgentFactory {

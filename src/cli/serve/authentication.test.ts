@@ -97,8 +97,8 @@ describe("serve", () => {
     ],
     ["a file that is not there", ["--bearer-file", "/nowhere/tokens"], "/nowhere/tokens cannot be read"],
     ["keys that are not there", ["--api-keys-file", "/nowhere/keys"], "/nowhere/keys cannot be read"],
-    ["an issuer without an audience", ["--oidc-issuer", "https://id.example.com"], "belong together"],
-    ["an audience without an issuer", ["--audience", "agents"], "belong together"],
+    ["an issuer without an audience", ["--oidc-issuer", "https://id.example.com"], "must be used together"],
+    ["an audience without an issuer", ["--audience", "agents"], "must be used together"],
     [
       "an issuer that anybody can read along",
       ["--oidc-issuer", "http://id.example.com", "--audience", "a"],
@@ -123,7 +123,7 @@ describe("serve", () => {
     ]);
     expect(said.map(({ code }) => code)).toEqual([2, 2, 2]);
     const [tokens, keys, short] = said.map(({ err }) => err);
-    expect(tokens).toContain(`tokens:2 is not "name token"`);
+    expect(tokens).toContain(`tokens:2 does not have the form "name token"`);
     expect(keys).toContain("has no JSON list of keys");
     expect(short).toContain("at least 16 characters");
     expect(said.map(({ err }) => err).join("")).not.toMatch(/token-of|secret/);

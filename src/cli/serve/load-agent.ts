@@ -88,7 +88,7 @@ function hasMember(value: unknown, member: string, type: "function" | "string" |
 }
 
 /**
- * Loads the `.env` file beside the agent, where ADK's layout keeps API keys. It never overwrites existing
+ * Loads the `.env` file next to the agent, where ADK's layout keeps API keys. It never overwrites existing
  * variables.
  */
 function loadEnvFile(file: string): void {

@@ -124,7 +124,7 @@ describe("a chat", () => {
     const { code, out } = await terminal.result;
     expect({ code, out }).toMatchObject({
       code: 0,
-      out: expect.stringContaining("continue the conversation:") as string,
+      out: expect.stringContaining("the conversation goes on with:") as string,
     });
   });
 });

@@ -71,7 +71,7 @@ describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
       Context: ANY_TEXT,
       State: "TASK_STATE_INPUT_REQUIRED",
     });
-    expect(err).toContain("warning: the task is waiting for your input (TASK_STATE_INPUT_REQUIRED)");
+    expect(err).toContain("warning: the task waits for you (TASK_STATE_INPUT_REQUIRED)");
     const resume = /hint: .+( send .+) "<your answer>"/.exec(err)?.[1] ?? "";
     const words = resume.trim().split(" ");
     expect(words).toEqual(["send", served.url, "--task-id", id]);

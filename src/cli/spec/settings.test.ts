@@ -184,7 +184,7 @@ describe("config show", () => {
       ["card", "get", served.url],
     ]) {
       expect((await runSuccessfully(words, world)).err).toBe(
-        `warning: other users can read the credentials in ${file}: chmod 600 it\n`,
+        `warning: others can read the credentials in ${file}: chmod 600 it\n`,
       );
     }
   });
@@ -210,7 +210,7 @@ describe("config show", () => {
   it("reports an unknown name with the closest known one [CONFIG_001]", async () => {
     const world = await createHome("", "A2ACLI_BEARRER=s3cret-token\n");
     const { out, err } = await runSuccessfully(["config", "show"], world);
-    expect(err).toBe("warning: A2ACLI_BEARRER is not a known setting. Did you mean A2ACLI_BEARER?\n");
+    expect(err).toBe("warning: A2ACLI_BEARRER is no setting of this tool. Did you mean A2ACLI_BEARER?\n");
     expect(out + err).not.toContain("s3cret");
   });
 });

@@ -133,7 +133,7 @@ describe("completion", () => {
     const { out } = await runSuccessfully(["completion", "fish"]);
     const lines = out.split("\n").filter((line) => line.startsWith("complete "));
     expect(lines).toContain(
-      `complete -c colloquy -n '__colloquy_is " task"' -f -a wait -d 'Wait until a task ends or needs input, and show it.'`,
+      `complete -c colloquy -n '__colloquy_is " task"' -f -a wait -d 'Wait until a task has ended or waits for its user, and show it.'`,
     );
     const place = /^complete -c colloquy -n '__colloquy_is "(?: [a-z-]+)*"' /;
     const rest = /^(?:-f -a [a-z-]+|(?:-l [a-z0-9-]+)?(?: ?-s \w)?(?: -[xr])?(?: -a '[^']*')?) -d '[^']*'$/;
