@@ -265,15 +265,10 @@ describe("the files of a run", () => {
     });
     const { code, err } = await runCardsCommand("stats", `${cwd}/none`);
     expect(code).toBe(1);
-<<<<<<< HEAD
     expect(err).toContain(`${cwd}/none: the file does not exist. To do: name a record`);
     expect((await runCardsCommand("stats", `${cwd}/app.log`)).err).toContain(
       "app.log: no line of a card record found",
     );
-=======
-    expect(err).toContain(`${cwd}/none: the file does not exist. Pass a recording`);
-    expect((await runCardsCommand("stats", `${cwd}/app.log`)).err).toContain("app.log: there is no line");
->>>>>>> prose-cli
     const two = await runCardsCommand("stats", `${cwd}/a.cards.jsonl`, `${cwd}/b.cards.jsonl`);
     expect(two).toMatchObject({ code: 2, err: expect.stringContaining("several runs: a, b.") as string });
   });
