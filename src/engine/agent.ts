@@ -101,9 +101,9 @@ export interface Agent {
   describe(): AgentDescription | Promise<AgentDescription>;
   /**
    * Returns the members that the extended agent card adds or replaces for an authenticated caller. Different
-   * callers can get different extended cards. When this method returns `undefined`, the caller's request is rejected
-   * with `EXTENDED_AGENT_CARD_NOT_CONFIGURED`. A server with authentication declares the extended card when
-   * this method exists.
+   * callers can get different extended cards. When this method returns `undefined`, the caller's request is
+   * rejected with `EXTENDED_AGENT_CARD_NOT_CONFIGURED`. A server with authentication declares the extended card
+   * when this method exists.
    */
   describeExtended?(
     caller: Caller,
