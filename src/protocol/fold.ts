@@ -83,7 +83,7 @@ export function findRefusal(state: TaskState | undefined, event: TaskEvent): Eve
   const refused =
     transition === "artifact" || transition === "message"
       ? `no ${transition}`
-      : `no move to ${formatTaskState(transition)}`;
+      : `no transition to ${formatTaskState(transition)}`;
   return { refusalReason: `a task that is ${formatTaskState(state)} accepts ${refused}` };
 }
 
