@@ -38,7 +38,7 @@ describe("cards stats", () => {
       "accuracy          50.0 % (15.0–85.0)  2 of 4 by gsm8k/strict",
       "seed formulas                         turns 2.50, solver success 63.6 %, completion 50.0 %",
       "57.3 %  solver, turn 1",
-      "1  problems that ran out of turns (MAST FM-1.5)                     gsm8k_2",
+      "1  problems that ran out of turns (MAST FM-1.5)               gsm8k_2",
       "price 0.0108 by the tariff",
       "ledger: ok, the tokens on the cards are those of the calls (12 sums)",
     ])
