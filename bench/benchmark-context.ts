@@ -12,15 +12,15 @@ import { ChildProcessClient } from "./child-process-rpc.ts";
 import type { BenchmarkSettings } from "./settings.ts";
 import { SYSTEMS_UNDER_TEST, type SystemName } from "./systems-under-test.ts";
 
-/** A subject at work in its own process. */
+/** A system under test that runs in its own process. */
 export interface RunningSystem {
   readonly name: SystemName;
   readonly process: ChildProcessClient<SystemProcessMethods>;
-  /** Throws for a subject without a network. */
+  /** Network endpoint of the system. Throws for a system without a network. */
   readonly endpoint: ServerEndpoint;
 }
 
-/** What every workload needs: the settings, the load generator, and subjects that start and stop. */
+/** Settings, load generator, and running systems that the workloads share. */
 export class BenchmarkContext {
   readonly settings: BenchmarkSettings;
   readonly loadGenerator: ChildProcessClient<LoadGeneratorMethods>;
@@ -28,60 +28,63 @@ export class BenchmarkContext {
 
   private constructor(
     settings: BenchmarkSettings,
-    load: ChildProcessClient<LoadGeneratorMethods>,
-    say: (line: string) => void,
+    loadGenerator: ChildProcessClient<LoadGeneratorMethods>,
+    logProgress: (line: string) => void,
   ) {
     this.settings = settings;
-    this.loadGenerator = load;
-    this.#logProgress = say;
+    this.loadGenerator = loadGenerator;
+    this.#logProgress = logProgress;
   }
 
-  static async start(settings: BenchmarkSettings, say: (line: string) => void): Promise<BenchmarkContext> {
-    const load = await ChildProcessClient.start<LoadGeneratorMethods>(
+  static async start(
+    settings: BenchmarkSettings,
+    logProgress: (line: string) => void,
+  ): Promise<BenchmarkContext> {
+    const loadGenerator = await ChildProcessClient.start<LoadGeneratorMethods>(
       "load generator",
       new URL("./load/load-generator.ts", import.meta.url),
     );
-    return new BenchmarkContext(settings, load, say);
+    return new BenchmarkContext(settings, loadGenerator, logProgress);
   }
 
   async stop(): Promise<void> {
     await this.loadGenerator.stop();
   }
 
-  /** Progress, for people. */
+  /** Logs a line of progress for the user. */
   logProgress(line: string): void {
     this.#logProgress(line);
   }
 
-  /** Runs `work` with these subjects side by side, and stops them whatever happens. */
+  /** Starts the systems, runs `work`, and stops the systems even when `work` throws. */
   async withSystems<T>(
     names: readonly SystemName[],
-    work: (parties: readonly RunningSystem[]) => Promise<T>,
+    work: (systems: readonly RunningSystem[]) => Promise<T>,
   ): Promise<T> {
-    const parties: RunningSystem[] = [];
+    const systems: RunningSystem[] = [];
     try {
-      for (const name of names) parties.push(await this.#startSystem(name));
-      return await work(parties);
+      for (const name of names) systems.push(await this.#startSystem(name));
+      return await work(systems);
     } finally {
-      await Promise.all(parties.map(({ process: remote }) => remote.stop()));
+      await Promise.all(systems.map(({ process }) => process.stop()));
     }
   }
 
   async #startSystem(name: SystemName): Promise<RunningSystem> {
-    const { profileDir: profile } = this.settings;
-    const execArgv = profile
-      ? ["--cpu-prof", `--cpu-prof-dir=${profile}`, `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`]
+    const { profileDir } = this.settings;
+    const execArgv = profileDir
+      ? ["--cpu-prof", `--cpu-prof-dir=${profileDir}`, `--cpu-prof-name=${name}-${Date.now()}.cpuprofile`]
       : [];
-    const remote = await ChildProcessClient.start<SystemProcessMethods>(
+    const client = await ChildProcessClient.start<SystemProcessMethods>(
       name,
       new URL("./system-process.ts", import.meta.url),
       [name],
       execArgv,
     );
-    const url = await remote.call("getUrl");
+    const url = await client.call("getUrl");
     return {
       name,
-      process: remote,
+      process: client,
       get endpoint() {
         if (!url) throw new Error(`${name} has no network`);
         const { hostname, port, pathname } = new URL(url);
@@ -95,38 +98,39 @@ export class BenchmarkContext {
     };
   }
 
-  /** Has the floor write, word for word and event by event, what `model` answers. */
+  /** Records the response of a system and makes the baseline repeat it event by event. */
   async recordForBaseline(
-    parties: readonly RunningSystem[],
-    model: SystemName,
+    systems: readonly RunningSystem[],
+    recordedSystem: SystemName,
     method: A2AMethod,
     job: BenchmarkJob,
   ): Promise<void> {
-    const floor = requireRunningSystem(parties, "floor");
+    const baseline = requireRunningSystem(systems, "floor");
     const answer = await this.loadGenerator.call(
       "sendOnce",
-      createJobRequest(requireRunningSystem(parties, model).endpoint, method, job),
+      createJobRequest(requireRunningSystem(systems, recordedSystem).endpoint, method, job),
     );
     const { headers, body } = parseHttpResponse(Buffer.from(answer, "latin1"));
     const contentType = headers["content-type"]?.split(";")[0] ?? "";
-    const streamed = contentType === "text/event-stream";
-    await floor.process.call("setRecordedResponse", {
+    const isStreamed = contentType === "text/event-stream";
+    await baseline.process.call("setRecordedResponse", {
       path: getBaselinePath(method, job),
       contentType,
-      frames: streamed ? splitSseFrames(body) : [body],
+      frames: isStreamed ? splitSseFrames(body) : [body],
       yieldsBetweenFrames: job.kind === "turns",
     });
   }
 }
 
-export function requireRunningSystem(parties: readonly RunningSystem[], name: SystemName): RunningSystem {
-  const party = parties.find((candidate) => candidate.name === name);
-  if (!party) throw new Error(`${name} is not running`);
-  return party;
+/** Returns the running system with a name. Throws when it is not running. */
+export function requireRunningSystem(systems: readonly RunningSystem[], name: SystemName): RunningSystem {
+  const system = systems.find((candidate) => candidate.name === name);
+  if (!system) throw new Error(`${name} is not running`);
+  return system;
 }
 
-/** The order of a round: each round another subject begins. */
+/** Rotates a list, so that each round starts with a different system. */
 export function rotate<T>(all: readonly T[], by: number): T[] {
-  const at = by % all.length;
-  return [...all.slice(at), ...all.slice(0, at)];
+  const offset = by % all.length;
+  return [...all.slice(offset), ...all.slice(0, offset)];
 }

@@ -1,8 +1,9 @@
 import { fork, type ChildProcess } from "node:child_process";
 
 /**
- * Functions of another process: `serveRpc` there, `ChildProcessClient.start` here. Everything under test and the load generator have
- * a process each, so that none is measured together with another.
+ * Functions that another process can call. The child process calls `serveRpc`, and the parent calls
+ * `ChildProcessClient.start`. Each system under test and the load generator run in separate processes, so
+ * that the CPU time of each can be measured alone.
  */
 export type RpcMethods = Record<string, (argument: never) => unknown>;
 
@@ -18,23 +19,23 @@ interface RpcResponse {
   error?: string;
 }
 
-/** Answers the calls of the parent process, and ends when the parent goes away. */
-export function serveRpc(calls: RpcMethods): void {
-  process.on("message", (question: RpcRequest) => void handleRpcRequest(calls, question));
+/** Answers the calls of the parent process, and exits when the parent disconnects. */
+export function serveRpc(methods: RpcMethods): void {
+  process.on("message", (request: RpcRequest) => void handleRpcRequest(methods, request));
   process.on("disconnect", () => process.exit(0));
   process.send?.({ id: 0 } satisfies RpcResponse);
 }
 
-async function handleRpcRequest(calls: RpcMethods, { id, call, argument }: RpcRequest): Promise<void> {
+async function handleRpcRequest(methods: RpcMethods, { id, call, argument }: RpcRequest): Promise<void> {
   try {
-    const value = await calls[call]?.(argument as never);
+    const value = await methods[call]?.(argument as never);
     process.send?.({ id, value } satisfies RpcResponse);
   } catch (error) {
     process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
 }
 
-/** The parent's side of a child process. */
+/** Client of a child process, which runs in the parent. */
 export class ChildProcessClient<C extends RpcMethods> {
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
@@ -45,10 +46,10 @@ export class ChildProcessClient<C extends RpcMethods> {
     this.#name = name;
     this.#child = child;
     child.on("message", ({ id, value, error }: RpcResponse) => {
-      const waiting = this.#pending.get(id);
+      const pending = this.#pending.get(id);
       this.#pending.delete(id);
-      if (error === undefined) waiting?.resolve(value);
-      else waiting?.reject(new Error(`${name}: ${error}`));
+      if (error === undefined) pending?.resolve(value);
+      else pending?.reject(new Error(`${name}: ${error}`));
     });
     child.once("exit", (code) => {
       for (const { reject } of this.#pending.values()) reject(new Error(`${name} exited with code ${code}`));
@@ -56,7 +57,7 @@ export class ChildProcessClient<C extends RpcMethods> {
     });
   }
 
-  /** Starts `module` in a process of its own; resolves once it has called `serveRpc`. */
+  /** Starts `module` in a child process. Resolves when the child has called `serveRpc`. */
   static async start<C extends RpcMethods>(
     name: string,
     module: URL,
@@ -65,39 +66,40 @@ export class ChildProcessClient<C extends RpcMethods> {
   ): Promise<ChildProcessClient<C>> {
     const child = fork(module, args, {
       execArgv: ["--disable-warning=ExperimentalWarning", ...execArgv],
-      // What a server says must not get into the report.
+      // The output of a server must not appear in the report.
       stdio: ["ignore", "ignore", "inherit", "ipc"],
     });
-    const remote = new ChildProcessClient<C>(name, child);
+    const client = new ChildProcessClient<C>(name, child);
     const ready = Promise.withResolvers<unknown>();
-    remote.#pending.set(0, ready);
+    client.#pending.set(0, ready);
     await ready.promise;
-    return remote;
+    return client;
   }
 
+  /** Calls a method of the child process. */
   call<K extends keyof C & string>(
     call: K,
     ...[argument]: Parameters<C[K]> extends [] ? [] : [Parameters<C[K]>[0]]
   ): Promise<Awaited<ReturnType<C[K]>>> {
     const id = ++this.#lastRequestId;
-    const waiting = Promise.withResolvers<unknown>();
-    this.#pending.set(id, waiting);
+    const pending = Promise.withResolvers<unknown>();
+    this.#pending.set(id, pending);
     this.#child.send({ id, call, argument } satisfies RpcRequest);
-    return waiting.promise as Promise<Awaited<ReturnType<C[K]>>>;
+    return pending.promise as Promise<Awaited<ReturnType<C[K]>>>;
   }
 
   get name(): string {
     return this.#name;
   }
 
-  /** Ends the process; resolves when it is gone. */
+  /** Stops the process. Resolves when it has exited. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
-    const gone = new Promise((resolve) => this.#child.once("exit", resolve));
+    const exited = new Promise((resolve) => this.#child.once("exit", resolve));
     this.#child.disconnect();
-    // A process that is too busy to notice is ended the hard way.
-    const patience = setTimeout(() => this.#child.kill("SIGKILL"), 2000);
-    await gone;
-    clearTimeout(patience);
+    // A process that does not exit in time is killed.
+    const killTimer = setTimeout(() => this.#child.kill("SIGKILL"), 2000);
+    await exited;
+    clearTimeout(killTimer);
   }
 }

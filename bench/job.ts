@@ -1,57 +1,67 @@
 /**
- * What every server under test is asked to do, written once so that all do the same: the user's text names the job,
- * the agent answers with one artifact in chunks of 16 characters.
+ * Job that a request sends to every server under test. The message text names the job, and the agent answers
+ * with one artifact in chunks of 16 characters.
  */
 export interface BenchmarkJob {
   readonly kind: "chunks" | "turns" | "wait";
-  /** How many chunks; 0 for `wait`. */
+  /** Number of chunks. 0 for `wait`. */
   readonly count: number;
 }
 
+/** A job that produces nothing and runs until it is released. */
+export const WAIT_JOB: BenchmarkJob = { kind: "wait", count: 0 };
+
 /**
- * - `chunks`: yields its chunks as fast as it can, without giving the event loop a turn.
- * - `turns`: gives the event loop a turn before each chunk, as a chunk does that comes from a model's socket.
- * - `wait`: works until it is released.
+ * Formats a job as the text of a message.
+ *
+ * - `chunks`: yields all chunks without returning to the event loop.
+ * - `turns`: returns to the event loop before each chunk, like chunks that arrive from a model's socket.
+ * - `wait`: runs until it is released.
  */
 export function formatJob({ kind, count }: BenchmarkJob): string {
   return `${kind} ${count}`;
 }
 
+/** Parses the text of a message. Throws when it names no job. */
 export function parseJob(text: string): BenchmarkJob {
   const [kind, count] = text.split(" ");
   if (kind !== "chunks" && kind !== "turns" && kind !== "wait")
-    throw new Error(`no job in ${JSON.stringify(text)}`);
+    throw new Error(`the message ${JSON.stringify(text)} names no job`);
   return { kind, count: Number(count) };
 }
 
-/** The text of chunk `at`: always 16 characters, and different for every chunk, so that a lost or doubled one shows. */
-export function buildChunkText(at: number): string {
-  return `chunk ${String(at).padStart(8, "0")}. `;
+/**
+ * Builds the text of the chunk `index`. It has always 16 characters and differs for every chunk, so that a
+ * lost or repeated chunk is detected.
+ */
+export function buildChunkText(index: number): string {
+  return `chunk ${String(index).padStart(8, "0")}. `;
 }
 
-/** All that a job says. */
+/** Builds the text of all chunks of a job. */
 export function buildExpectedText(count: number): string {
   let text = "";
-  for (let at = 0; at < count; at++) text += buildChunkText(at);
+  for (let index = 0; index < count; index++) text += buildChunkText(index);
   return text;
 }
 
-/** The agent itself, as each server under test runs it. */
+/** Runs a job. Every server under test uses this agent. */
 export async function* runJob(
   job: BenchmarkJob,
 ): AsyncGenerator<{ text: string; last: boolean }, void, undefined> {
   if (job.kind === "wait") await jobsReleased;
-  for (let at = 0; at < job.count; at++) {
+  for (let index = 0; index < job.count; index++) {
     if (job.kind === "turns") await yieldToEventLoop();
-    yield { text: buildChunkText(at), last: at === job.count - 1 };
+    yield { text: buildChunkText(index), last: index === job.count - 1 };
   }
 }
 
-const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Resolves in the next turn of the event loop. */
+export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 const { promise: jobsReleased, resolve } = Promise.withResolvers<void>();
 
-/** Lets every `wait` job of this process go on. */
+/** Releases every `wait` job of this process. */
 export function releaseWaitingJobs(): void {
   resolve();
 }

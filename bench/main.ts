@@ -22,18 +22,22 @@ const settings = readCommandLineSettings();
 if (settings) await runBenchmark(settings);
 
 async function runBenchmark(settings: BenchmarkSettings): Promise<void> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const tables = await measureWorkloads(settings);
-  const about = {
+  const environment = {
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
     cores: availableParallelism(),
-    seconds: Math.round((performance.now() - began) / 1000),
+    seconds: Math.round((performance.now() - startedAt) / 1000),
   };
   if (settings.json)
-    console.log(JSON.stringify({ date: new Date().toISOString(), ...about, tables }, null, 2));
-  else console.log(`\nNode ${about.node}, ${about.platform}, ${about.cores} cores, ${about.seconds} s`);
-  // A missed bar is a report; a wrong answer of what is ours makes every number here worthless.
+    console.log(JSON.stringify({ date: new Date().toISOString(), ...environment, tables }, null, 2));
+  else
+    console.log(
+      `\nNode ${environment.node}, ${environment.platform}, ${environment.cores} cores, ${environment.seconds} s`,
+    );
+  // A missed target is only reported. A wrong response of Colloquy or of the baseline invalidates the
+  // numbers, so it fails the benchmark.
   for (const { subject, faults } of tables.flatMap(({ rows }) => rows)) {
     if (faults.length === 0 || !ENFORCED_SYSTEM_PATTERN.test(subject)) continue;
     logProgress(`${subject}: ${faults[0]}`);
@@ -41,34 +45,37 @@ async function runBenchmark(settings: BenchmarkSettings): Promise<void> {
   }
 }
 
-/** Measures what was asked for, and prints each table as soon as it is there. */
+/** Runs the selected workloads and prints each table as soon as it is complete. */
 async function measureWorkloads(settings: BenchmarkSettings): Promise<ReportTable[]> {
   const bench = await BenchmarkContext.start(settings, logProgress);
-  const all: ReportTable[] = [];
+  const allTables: ReportTable[] = [];
   try {
     for (const workload of settings.workloads) {
       logProgress(workload);
       const tables = await WORKLOADS_BY_NAME[workload](bench);
       if (!settings.json) for (const table of tables) console.log(`\n${renderTable(table)}`);
-      all.push(...tables);
+      allTables.push(...tables);
     }
-    return all;
+    return allTables;
   } finally {
     await bench.stop();
   }
 }
 
-/** Progress goes where it does not get into the report. */
+/** Writes progress to stderr, so that it does not appear in the report. */
 function logProgress(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
-/** The settings; undefined, with the exit code set, when there is nothing to measure. */
+/**
+ * Returns the settings. Returns `undefined` when nothing must be measured, and sets the exit code after an
+ * error.
+ */
 function readCommandLineSettings(): BenchmarkSettings | undefined {
   try {
-    const given = parseSettings(process.argv.slice(2));
-    if (!given) console.log(USAGE);
-    return given;
+    const parsed = parseSettings(process.argv.slice(2));
+    if (!parsed) console.log(USAGE);
+    return parsed;
   } catch (error) {
     console.error(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
     process.exitCode = 2;

@@ -1,7 +1,8 @@
 /**
- * `npm run bench:page -- [run.cards.jsonl …]`: how long the page of a whole run takes to open in the Chromium of this
- * machine, from navigation to the end of its script (`interactiveMs`), and how long until a problem that is chosen is drawn.
- * Without a record, of runs that are made up: 1,319 problems in 7,914 and in 18,466 cards.
+ * Measures how long the HTML page of a complete run takes to load in the local Chromium: `npm run bench:page
+ * -- [run.cards.jsonl …]`. `interactiveMs` is the time from navigation to the end of the page's script.
+ * `drawnMs` is the time until a selected problem is drawn. Without a recording, it uses generated runs: 1,319
+ * problems in 7,914 and in 18,466 cards.
  */
 import { readFileSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
@@ -29,20 +30,21 @@ const recordingLoaders =
   files.length > 0
     ? files.map((file) => () => decodeRecording(readFileSync(file, "utf8"), file))
     : [1, 3].map((rounds) => () => createFullSizeRecording(1_319, rounds));
-for (const run of recordingLoaders) {
-  const recording = run();
-  const began = performance.now();
+for (const loadRecording of recordingLoaders) {
+  const recording = loadRecording();
+  const startedAt = performance.now();
   const html = renderHtmlReport(recording);
-  const made = performance.now() - began;
+  const renderMs = performance.now() - startedAt;
   const url = await writePageToDisk(html);
   const times: PageLoadTimes[] = [];
-  for (let time = 0; time < REPETITIONS; time++) times.push(await measurePageLoad(browser, url));
+  for (let repetition = 0; repetition < REPETITIONS; repetition++)
+    times.push(await measurePageLoad(browser, url));
   const cards = listRecordedCards(recording).length;
-  const mb = statSync(fileURLToPath(url)).size / 1e6;
+  const megabytes = statSync(fileURLToPath(url)).size / 1e6;
   console.log(
-    `${recording.run?.sample_ids.length} problems, ${cards} cards: ${mb.toFixed(1)} MB, made in ${made.toFixed(0)} ms; ` +
-      `interactive ${formatMedianAndMax(times.map(({ interactiveMs: interactive }) => interactive))}; ` +
-      `a problem drawn ${formatMedianAndMax(times.map(({ drawnMs: drawn }) => drawn))}`,
+    `${recording.run?.sample_ids.length} problems, ${cards} cards: ${megabytes.toFixed(1)} MB, made in ${renderMs.toFixed(0)} ms; ` +
+      `interactive ${formatMedianAndMax(times.map(({ interactiveMs }) => interactiveMs))}; ` +
+      `a problem drawn ${formatMedianAndMax(times.map(({ drawnMs }) => drawnMs))}`,
   );
 }
 await browser.close();

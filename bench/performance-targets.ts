@@ -1,20 +1,21 @@
 import { createMinimumTarget, createMaximumTarget, type PerformanceTarget } from "./report.ts";
 import type { SystemName } from "./systems-under-test.ts";
 
-/** What a subject reached against the two that everything is compared with. */
+/** Throughput of a system relative to the baseline and to `@a2a-js/sdk`. */
 export interface ThroughputRatios {
   readonly toBaseline: number;
   readonly toA2aJs: number;
 }
 
+/** Throughput ratios of a long stream. */
 export interface ChunkThroughputRatios extends ThroughputRatios {
-  /** `toA2aJs` is the least that it can be. */
+  /** Whether `toA2aJs` is only a lower bound. */
   readonly isBound: boolean;
-  /** Cost per chunk of the longest stream against the shortest. */
+  /** Cost per chunk of the longest stream divided by the cost per chunk of the shortest stream. */
   readonly growth: number;
 }
 
-/** The bars that the project has set itself. */
+/** Performance targets by system. */
 export type TargetsBySystem<R extends ThroughputRatios = ThroughputRatios> = Partial<
   Record<SystemName, (ratios: R) => PerformanceTarget[]>
 >;
@@ -29,7 +30,9 @@ export const CHUNK_TARGETS: TargetsBySystem<ChunkThroughputRatios> = {
   "colloquy-memory-unmerged": defineChunkTargets(0.3, 100),
 };
 
-/** What an answer in A2A 0.3 may cost against the same in 1.0: events are translated once each. */
+/**
+ * Creates the target for the cost of a response in A2A 0.3 relative to 1.0. Each event is translated once.
+ */
 export const createV03CostTarget = (cost: number): PerformanceTarget =>
   createMaximumTarget(1.25, cost, "the cost in 1.0");
 
@@ -37,8 +40,8 @@ function defineThroughputTargets(
   floor: number,
   a2aJs: number,
 ): (ratios: ThroughputRatios) => PerformanceTarget[] {
-  return ({ toBaseline: toFloor, toA2aJs }) => [
-    createMinimumTarget(floor, toFloor, "floor"),
+  return ({ toBaseline, toA2aJs }) => [
+    createMinimumTarget(floor, toBaseline, "floor"),
     createMinimumTarget(a2aJs, toA2aJs, "a2a-js"),
   ];
 }
@@ -47,8 +50,8 @@ function defineChunkTargets(
   floor: number,
   a2aJs: number,
 ): (ratios: ChunkThroughputRatios) => PerformanceTarget[] {
-  return ({ toBaseline: toFloor, toA2aJs, isBound, growth }) => [
-    createMinimumTarget(floor, toFloor, "floor"),
+  return ({ toBaseline, toA2aJs, isBound, growth }) => [
+    createMinimumTarget(floor, toBaseline, "floor"),
     createMinimumTarget(a2aJs, toA2aJs, "a2a-js", isBound),
     createMaximumTarget(1.3, growth, "8000:500"),
   ];

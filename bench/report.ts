@@ -1,4 +1,4 @@
-/** How a number is written. */
+/** Format of a number in a table. */
 export type NumberFormat = "rate" | "ratio" | "ms" | "us" | "kb" | "count";
 
 export interface ReportColumn {
@@ -7,22 +7,25 @@ export interface ReportColumn {
   readonly format: NumberFormat;
 }
 
-/** A bar that the project has set itself. */
+/** A performance target and its result. */
 export interface PerformanceTarget {
   readonly text: string;
   readonly got: number;
-  /** Undefined: `got` is a bound that does not decide it. */
+  /**
+   * Whether the target is met. `undefined` means that the measured value is a bound that does not decide it.
+   */
   readonly met: boolean | undefined;
 }
 
 export interface ReportRow {
   readonly subject: string;
   readonly cells: Readonly<Record<string, number | undefined>>;
-  /** Cells that are bounds, with the sign to write: a stream that was given up ran for more than that. */
+  /** Cells that are bounds, with their sign. A stream that was stopped has run at least that long. */
   readonly bounds?: Readonly<Record<string, "<" | ">">>;
   readonly targets: readonly PerformanceTarget[];
-  /** How many answers were read in full, and what was wrong with them. A finding, or a failure of the bench: see `OURS`. */
+  /** Number of responses that were decoded completely. */
   readonly checked: number;
+  /** Problems of the responses. For `ENFORCED_SYSTEM_PATTERN`, they fail the benchmark. */
   readonly faults: readonly string[];
 }
 
@@ -42,7 +45,7 @@ const NUMBER_FORMATTERS: Record<NumberFormat, (value: number) => string> = {
   count: (value) => value.toFixed(0),
 };
 
-/** A table for people. */
+/** Renders a table as text. */
 export function renderTable({ title, columns, rows }: ReportTable): string {
   const head = ["", ...columns.map((column) => column.title), ""];
   const body = rows.map((row) => [
@@ -75,21 +78,26 @@ function renderFaults({ checked, faults }: ReportRow): string[] {
   return first ? [`WRONG in ${faults.length} of ${checked}: ${first}`] : [];
 }
 
-/** A bar from below. `isBound`: the true ratio is at least `got`. */
+/** Creates a target with a minimum. `isBound` means that the true ratio is at least `measured`. */
 export function createMinimumTarget(
-  wanted: number,
-  got: number,
-  of: string,
+  limit: number,
+  measured: number,
+  baseline: string,
   isBound = false,
 ): PerformanceTarget {
-  return { text: `≥ ${wanted} × ${of}`, got, met: got >= wanted || (isBound ? undefined : false) };
+  return {
+    text: `≥ ${limit} × ${baseline}`,
+    got: measured,
+    met: measured >= limit || (isBound ? undefined : false),
+  };
 }
 
-/** A bar from above. */
-export function createMaximumTarget(wanted: number, got: number, what: string): PerformanceTarget {
-  return { text: `${what} ≤ ${wanted}`, got, met: got <= wanted };
+/** Creates a target with a maximum. */
+export function createMaximumTarget(limit: number, measured: number, label: string): PerformanceTarget {
+  return { text: `${label} ≤ ${limit}`, got: measured, met: measured <= limit };
 }
 
+/** Returns the median of the values. */
 export function computeMedian(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
@@ -97,7 +105,9 @@ export function computeMedian(values: readonly number[]): number {
   return Number.isInteger(middle) ? (upper + (sorted[middle - 1] ?? upper)) / 2 : upper;
 }
 
-/** The median of the rounds' ratios: both sides of each were measured within moments of each other. */
+/**
+ * Returns the median of the ratios of the rounds. Both values of a ratio were measured within the same round.
+ */
 export function computeMedianRatio(mine: readonly number[], theirs: readonly number[]): number {
   return computeMedian(
     mine.slice(0, theirs.length).map((value, round) => value / (theirs[round] ?? Number.NaN)),

@@ -7,15 +7,23 @@ export interface BenchmarkSettings {
   readonly quick: boolean;
   readonly json: boolean;
   readonly workloads: readonly WorkloadName[];
-  /** A folder for CPU profiles of everything under test; absent: none. */
+  /** Folder for CPU profiles of all processes under test. Default: no profiles. */
   readonly profileDir: string | undefined;
-  /** Every subject is measured once per round, so that a disturbance of the machine meets all alike. */
+  /**
+   * Number of rounds. Each round measures every system once, so that a disturbance of the machine affects all
+   * systems.
+   */
   readonly rounds: number;
-  /** Length of one trial, and of the stretch before it that is not counted. */
+  /** Duration of one measurement in milliseconds. */
   readonly trialMs: number;
+  /** Time in milliseconds before each measurement that is not counted. */
   readonly rampUpMs: number;
+  /** Duration in milliseconds of the warm-up of each system. */
   readonly warmUpMs: number;
-  /** After that the stream of a server whose time grows with the square of its length is given up: its row is a bound. */
+  /**
+   * Time in milliseconds after which the stream of a server with quadratic cost is stopped. Its row then
+   * shows a bound.
+   */
   readonly streamTimeoutMs: number;
   readonly subscriberCount: number;
 }
@@ -27,7 +35,10 @@ export const USAGE: string = `npm run bench -- [options]
   --json             one JSON document instead of tables
   --profile <dir>    write a CPU profile of every process under test to <dir>`;
 
-/** The settings of a command line; undefined when it asks for help. Throws on what it does not know. */
+/**
+ * Parses the command line. Returns `undefined` when it asks for help. Throws for unknown options and
+ * workloads.
+ */
 export function parseSettings(args: readonly string[]): BenchmarkSettings | undefined {
   const { values } = parseArgs({
     args: [...args],
@@ -58,6 +69,6 @@ export function parseSettings(args: readonly string[]): BenchmarkSettings | unde
 
 function parseWorkloadName(name: string): WorkloadName {
   const known = WORKLOADS.find((workload) => workload === name);
-  if (!known) throw new Error(`there is no workload ${name}; there are ${WORKLOADS.join(", ")}`);
+  if (!known) throw new Error(`the workload ${name} does not exist; use one of ${WORKLOADS.join(", ")}`);
   return known;
 }

@@ -4,45 +4,48 @@ import { releaseWaitingJobs } from "./job.ts";
 import { serveRpc } from "./child-process-rpc.ts";
 import { SYSTEMS_UNDER_TEST, type SystemName } from "./systems-under-test.ts";
 
-/** What a server under test offers to the bench. */
+/** A started system under test. */
 export interface StartedSystem {
-  /** Where it listens; absent for a subject without a network. */
+  /** URL of the server. Absent for a system without a network. */
   readonly url?: string;
-  /** The floor only: the bytes that it writes. */
-  setRecordedResponse?(lesson: RecordedResponse): void;
-  /** A subject without a network only: does jobs by itself for a while. */
-  runDirectly?(order: DirectRunOptions): Promise<DirectRunResult>;
+  /** Sets the response that the baseline writes. Only the baseline has this method. */
+  setRecordedResponse?(response: RecordedResponse): void;
+  /** Runs jobs in the process of the system. Only a system without a network has this method. */
+  runDirectly?(options: DirectRunOptions): Promise<DirectRunResult>;
 }
 
 export interface DirectRunOptions {
   readonly connections: number;
-  /** Not counted. */
+  /** Time in milliseconds before counting starts. */
   readonly rampUpMs: number;
   readonly durationMs: number;
 }
 
 export interface DirectRunResult {
   readonly perSecond: number;
-  /** Altogether, with those of the lead. */
+  /** Number of completed jobs, including those of the ramp-up. */
   readonly completed: number;
   readonly checked: number;
   readonly faults: readonly string[];
 }
 
-/** An answer to be written word for word. */
+/** A recorded response that the baseline repeats. */
 export interface RecordedResponse {
   readonly path: string;
   readonly contentType: string;
-  /** Each is one write. */
+  /** Frames of the body. Each frame is one write. */
   readonly frames: readonly string[];
-  /** Gives the event loop a turn before each frame, as the agent does. */
+  /** Whether the server returns to the event loop before each frame, as the agent does. */
   readonly yieldsBetweenFrames: boolean;
-  /** How many frames come at once; the others after `releaseWaitingJobs`. Absent: all. */
+  /**
+   * Number of frames that are written immediately. The others follow after `releaseWaitingJobs`. Default: all
+   * frames.
+   */
   readonly initialFrameCount?: number;
 }
 
 export interface ResourceUsage {
-  /** User and system time of the process so far. */
+  /** User and system CPU time of the process in milliseconds. */
   readonly cpuMs: number;
   readonly rss: number;
 }
@@ -50,15 +53,15 @@ export interface ResourceUsage {
 const [, , name = ""] = process.argv;
 const startedSystem = await SYSTEMS_UNDER_TEST[name as SystemName].start();
 
-/** What a subject's process does for the bench. */
+/** Methods that the process of a system offers to the benchmark. */
 export type SystemProcessMethods = {
   getUrl(): string | undefined;
   getResourceUsage(): ResourceUsage;
-  /** Resident memory with the garbage gone. */
+  /** Measures the resource usage after garbage collection. */
   measureSettledUsage(): Promise<ResourceUsage>;
   releaseWaitingJobs(): void;
-  setRecordedResponse(lesson: RecordedResponse): void;
-  runDirectly(order: DirectRunOptions): Promise<DirectRunResult>;
+  setRecordedResponse(response: RecordedResponse): void;
+  runDirectly(options: DirectRunOptions): Promise<DirectRunResult>;
 };
 
 serveRpc({
@@ -74,10 +77,10 @@ serveRpc({
     return readResourceUsage();
   },
   releaseWaitingJobs,
-  setRecordedResponse: (lesson) => startedSystem.setRecordedResponse?.(lesson),
-  async runDirectly(order) {
-    if (!startedSystem.runDirectly) throw new Error(`${name} has a network and is measured through it`);
-    return startedSystem.runDirectly(order);
+  setRecordedResponse: (response) => startedSystem.setRecordedResponse?.(response),
+  async runDirectly(options) {
+    if (!startedSystem.runDirectly) throw new Error(`${name} has a network and must be measured through it`);
+    return startedSystem.runDirectly(options);
   },
 } satisfies SystemProcessMethods);
 

@@ -4,7 +4,7 @@ import type { ColloquyVariant } from "./servers/colloquy.ts";
 
 interface SystemUnderTest {
   readonly dialect: RequestDialect;
-  /** Called in the subject's own process. Imports late, so that nothing else is loaded there. */
+  /** Starts the system in its own process. The import is dynamic, so that the process loads nothing else. */
   start(): Promise<StartedSystem>;
 }
 
@@ -24,7 +24,7 @@ export type SystemName =
   | "adk-toA2a"
   | "adk-runner";
 
-/** Everything that is measured. */
+/** All systems under test. */
 export const SYSTEMS_UNDER_TEST: Record<SystemName, SystemUnderTest> = {
   floor: {
     dialect: "floor",
@@ -70,10 +70,10 @@ function defineColloquySystem(variant: ColloquyVariant): SystemUnderTest {
   };
 }
 
-/** Whose answers the floor repeats: one event per chunk. */
+/** System whose responses the baseline repeats, with one event per chunk. */
 export const RECORDED_SYSTEM: SystemName = "colloquy-memory-unmerged";
 
-/** What the bench answers for: a wrong answer of these fails it. */
+/** Systems whose wrong responses fail the benchmark. */
 export const ENFORCED_SYSTEM_PATTERN: RegExp = /^(floor|colloquy)/;
 
 export const SEND_SYSTEMS: readonly SystemName[] = [
@@ -92,7 +92,7 @@ export const CHUNK_SYSTEMS: readonly SystemName[] = [
   "a2a-js",
 ];
 export const STREAM_SYSTEMS: readonly SystemName[] = CHUNK_SYSTEMS;
-/** Those that are asked in A2A 0.3, too. */
+/** Systems that are also measured in A2A 0.3. */
 export const V0_3_STREAM_SYSTEMS: readonly SystemName[] = ["colloquy-memory", "colloquy-memory-unmerged"];
 export const ADK_SYSTEMS: readonly SystemName[] = ["colloquy-adk-memory", "colloquy-adk-sqlite", "adk-toA2a"];
 export const GRPC_SYSTEMS: readonly SystemName[] = [

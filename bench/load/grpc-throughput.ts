@@ -1,22 +1,16 @@
 import * as grpc from "@grpc/grpc-js";
 import { GRPC_SERVICE_V1 } from "../../src/grpc/index.ts";
 import { formatJob, type BenchmarkJob } from "../job.ts";
-import { findOutcomeFault, foldResults, type WireResult } from "./task-outcome.ts";
-import type { ServerEndpoint } from "./request-template.ts";
-import { SAMPLE_INTERVAL, summarizeLatencies, type ThroughputResult } from "./http-measurements.ts";
+import { foldResults, type WireResult } from "./task-outcome.ts";
+import { createMessageId, MESSAGE_ID_LENGTH, type ServerEndpoint } from "./request-template.ts";
+import { ResponseCounter, type LoadOptions, type ThroughputResult } from "./response-counter.ts";
 
-/** Many calls at once for a while, over as many connections. */
-export interface GrpcThroughputOptions {
+/** Options for `measureGrpcThroughput`. */
+export interface GrpcThroughputOptions extends LoadOptions {
   readonly request: GrpcJobRequest;
-  readonly connections: number;
-  /** Not counted. */
-  readonly rampUpMs: number;
-  readonly durationMs: number;
-  /** The text that every answer must amount to. */
-  readonly expectedText: string;
 }
 
-/** A call that gives an agent a job. */
+/** A gRPC call that sends a job to an agent. */
 export interface GrpcJobRequest {
   readonly endpoint: ServerEndpoint;
   readonly operation: "SendMessage" | "SendStreamingMessage";
@@ -24,65 +18,36 @@ export interface GrpcJobRequest {
 }
 
 /**
- * Calls as grpc-js makes them, with bytes in and bytes out. That costs a multiple of what the HTTP generator does, and the
- * same for every subject: compare the CPU time of the subjects, too.
+ * Measures the throughput of gRPC calls that grpc-js sends and receives as bytes. grpc-js costs a multiple of
+ * the HTTP load generator, equally for every system, so the CPU time of the systems should be compared, too.
  */
 export async function measureGrpcThroughput({
-  request: target,
-  connections,
-  rampUpMs: leadMs,
-  durationMs: ms,
-  expectedText: text,
+  request,
+  ...load
 }: GrpcThroughputOptions): Promise<ThroughputResult> {
-  const open = Array.from({ length: connections }, () => new GrpcConnection(target));
-  const times: number[] = [];
-  const kept: Buffer[][] = [];
-  const faults: string[] = [];
-  const begin = performance.now() + leadMs;
-  const end = begin + ms;
-  let asked = 0;
-  let completed = 0;
-  const work = async (caller: GrpcConnection): Promise<void> => {
+  const connections = Array.from({ length: load.connections }, () => new GrpcConnection(request));
+  const counter = new ResponseCounter<Buffer[]>(load);
+  const runConnection = async (connection: GrpcConnection): Promise<void> => {
     for (;;) {
-      const keep = asked < connections || asked % SAMPLE_INTERVAL === 0;
-      asked++;
-      const began = performance.now();
-      const answer = await caller.call().catch((error: unknown) => String(error));
-      const now = performance.now();
-      if (now > end) return;
-      if (typeof answer === "string") {
-        faults.push(answer);
-        return;
-      }
-      completed++;
-      if (now > begin) times.push(now - began);
-      if (keep) kept.push(answer);
+      const isSampled = counter.countRequest();
+      const startedAt = performance.now();
+      const response = await connection.call().catch((error: unknown) => String(error));
+      if (typeof response === "string") return counter.recordFault(response);
+      const latencyMs = performance.now() - startedAt;
+      if (!counter.recordResponse(latencyMs, isSampled ? response : undefined)) return;
     }
   };
-  await Promise.race([Promise.all(open.map(work)), sleep(leadMs + ms + 50)]);
-  for (const caller of open) caller.close();
-  const read = (messages: readonly Buffer[]): WireResult[] =>
-    messages.map(
-      (binary) => GRPC_SERVICE_V1.methods[target.operation]!.response.decode(binary) as WireResult,
-    );
-  for (const messages of kept) {
-    const fault = findOutcomeFault(() => foldResults(read(messages)), text);
-    if (fault) faults.push(fault);
-  }
-  return {
-    ...summarizeLatencies(times, ms),
-    completed,
-    checked: kept.length,
-    faults,
-    eventsPerResponse: kept[0] && faults.length === 0 ? foldResults(read(kept[0])).eventCount : Number.NaN,
-  };
+  await counter.waitForEnd(connections.map(runConnection));
+  for (const connection of connections) connection.close();
+  const codec = GRPC_SERVICE_V1.methods[request.operation]!.response;
+  return counter.summarize((messages) =>
+    foldResults(messages.map((binary) => codec.decode(binary) as WireResult)),
+  );
 }
 
-const MESSAGE_ID_PLACEHOLDER = "0".repeat(20);
-const RUN_ID = Math.random().toString(36).slice(2, 8).padEnd(6, "0");
-let sentCount = 0;
+const MESSAGE_ID_PLACEHOLDER = "0".repeat(MESSAGE_ID_LENGTH);
 
-/** A connection that has one call under way at a time. */
+/** A connection with one call in flight at a time. */
 class GrpcConnection {
   readonly #client: grpc.Client;
   readonly #path: string;
@@ -106,7 +71,7 @@ class GrpcConnection {
     this.#messageIdOffset = this.#requestBytes.indexOf(MESSAGE_ID_PLACEHOLDER);
   }
 
-  /** All messages of an answer. */
+  /** Sends the call and resolves with all messages of the response. */
   call(): Promise<Buffer[]> {
     return new Promise((resolve, reject) => {
       if (!this.#isStreaming) {
@@ -139,14 +104,10 @@ class GrpcConnection {
     this.#client.close();
   }
 
-  /** The request with an id of its own: servers may take the same message for a retry. */
+  /** Builds the request with a new message id. */
   #buildNextRequest(): Buffer {
     const request = Buffer.from(this.#requestBytes);
-    request.write(
-      RUN_ID + String(sentCount++).padStart(MESSAGE_ID_PLACEHOLDER.length - RUN_ID.length, "0"),
-      this.#messageIdOffset,
-      "latin1",
-    );
+    request.write(createMessageId(), this.#messageIdOffset, "latin1");
     return request;
   }
 }
@@ -157,5 +118,3 @@ VERSION_METADATA.set("a2a-version", "1.0");
 function passBytesThrough(bytes: Buffer): Buffer {
   return bytes;
 }
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

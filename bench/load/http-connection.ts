@@ -1,17 +1,17 @@
 import { connect, type Socket } from "node:net";
 
-/** One complete HTTP response. */
+/** A complete HTTP response. */
 export interface TimedResponse {
   readonly status: number;
-  /** Milliseconds from writing the request to the last byte of the response. */
+  /** Time in milliseconds from writing the request to the last byte of the response. */
   readonly durationMs: number;
-  /** The whole response with its headers; only when asked for, because copying costs. */
+  /** Complete response with headers. Only set on request, because copying costs time. */
   readonly bytes: Buffer | undefined;
 }
 
 /**
- * A keep-alive connection that has one request under way at a time and knows only as much HTTP as it takes to see
- * where a response ends, so that the generator is not what is measured.
+ * A keep-alive connection with one request in flight at a time. It parses only as much HTTP as is needed to
+ * find the end of a response, so that the load generator does not limit the measurement.
  */
 export class HttpConnection {
   readonly #socket: Socket;
@@ -19,12 +19,15 @@ export class HttpConnection {
   #onResponse: ((error: Error | undefined, reply: TimedResponse | undefined) => void) | undefined;
   #head = "";
   #status = 0;
-  /** Bytes of a body with Content-Length still to come; -1 while the head is incomplete, Infinity for chunked. */
+  /**
+   * Remaining bytes of a body with `Content-Length`. -1 while the head is incomplete, and Infinity for a
+   * chunked body.
+   */
   #remainingBytes = -1;
   #tail = "";
   #startedAt = 0;
   #capturedChunks: Buffer[] | undefined;
-  /** Sees each piece of the current response, for callers that cannot wait for its end. */
+  /** Called with each part of the current response, for callers that need data before its end. */
   onData: ((bytes: Buffer) => void) | undefined;
 
   constructor(host: string, port: number) {
@@ -34,7 +37,7 @@ export class HttpConnection {
       host,
       port,
       noDelay: true,
-      // One buffer for all reads: no allocation per piece.
+      // All reads share one buffer, so that no read allocates memory.
       onread: {
         buffer: Buffer.allocUnsafe(64 * 1024),
         callback: (length, buffer) => {
@@ -51,22 +54,22 @@ export class HttpConnection {
     this.#socket.once("close", () => this.#finishResponse(new Error("the server closed the connection")));
   }
 
-  /** Resolves when connected. */
+  /** Resolves when the connection is open. */
   get connected(): Promise<void> {
     return this.#connected;
   }
 
-  /** Sends one request (ASCII). `keep`: hand the bytes of the response out. */
+  /** Sends one ASCII request. `keepBytes` makes the response available as bytes. */
   send(
     request: string,
-    keep: boolean,
-    settle: (error: Error | undefined, reply: TimedResponse | undefined) => void,
+    keepBytes: boolean,
+    onResponse: (error: Error | undefined, reply: TimedResponse | undefined) => void,
   ): void {
-    this.#onResponse = settle;
+    this.#onResponse = onResponse;
     this.#head = "";
     this.#tail = "";
     this.#remainingBytes = -1;
-    this.#capturedChunks = keep ? [] : undefined;
+    this.#capturedChunks = keepBytes ? [] : undefined;
     this.#startedAt = performance.now();
     this.#socket.write(request, "latin1");
   }
@@ -82,11 +85,11 @@ export class HttpConnection {
     this.#socket.destroy();
   }
 
-  #handleData(piece: Buffer): void {
-    this.#capturedChunks?.push(Buffer.from(piece));
-    this.onData?.(piece);
+  #handleData(chunk: Buffer): void {
+    this.#capturedChunks?.push(Buffer.from(chunk));
+    this.onData?.(chunk);
     if (this.#remainingBytes === -1) {
-      this.#head += piece.toString("latin1");
+      this.#head += chunk.toString("latin1");
       const end = this.#head.indexOf("\r\n\r\n");
       if (end === -1) return;
       this.#status = Number(this.#head.slice(9, 12));
@@ -97,20 +100,20 @@ export class HttpConnection {
         this.#remainingBytes = Infinity;
         this.#tail = this.#head.slice(-7);
       }
-    } else if (this.#remainingBytes !== Infinity) this.#remainingBytes -= piece.length;
-    else this.#tail = (this.#tail + piece.toString("latin1", Math.max(0, piece.length - 7))).slice(-7);
-    // Data chunks of JSON or SSE never hold a carriage return, so these bytes can only be the last chunk.
+    } else if (this.#remainingBytes !== Infinity) this.#remainingBytes -= chunk.length;
+    else this.#tail = (this.#tail + chunk.toString("latin1", Math.max(0, chunk.length - 7))).slice(-7);
+    // Chunks of JSON or SSE contain no carriage return, so these bytes can only be the last chunk.
     if (this.#remainingBytes === 0 || this.#tail === "\r\n0\r\n\r\n") this.#finishResponse(undefined);
   }
 
   #finishResponse(error: Error | undefined): void {
-    const settle = this.#onResponse;
-    if (!settle) return;
+    const onResponse = this.#onResponse;
+    if (!onResponse) return;
     this.#onResponse = undefined;
-    if (error) settle(error, undefined);
+    if (error) onResponse(error, undefined);
     else {
       const bytes = this.#capturedChunks && Buffer.concat(this.#capturedChunks);
-      settle(undefined, { status: this.#status, durationMs: performance.now() - this.#startedAt, bytes });
+      onResponse(undefined, { status: this.#status, durationMs: performance.now() - this.#startedAt, bytes });
     }
   }
 }

@@ -1,127 +1,70 @@
 import { HttpConnection, type TimedResponse } from "./http-connection.ts";
+import { ResponseCounter, sleep, type LoadOptions, type ThroughputResult } from "./response-counter.ts";
 import { findResponseFault, parseTaskOutcome } from "./task-outcome.ts";
 import { renderNextRequest, type RequestTemplate } from "./request-template.ts";
 
-/** Many requests at once for a while. */
-export interface ThroughputOptions {
+/** Options for `measureThroughput`. */
+export interface ThroughputOptions extends LoadOptions {
   readonly template: RequestTemplate;
-  readonly connections: number;
-  /** Not counted: until the connections are out of step, as many answers begin in a stretch of time as end in it. */
-  readonly rampUpMs: number;
-  readonly durationMs: number;
-  /** The text that every answer must amount to. */
-  readonly expectedText: string;
 }
 
-export interface ThroughputResult {
-  readonly perSecond: number;
-  readonly p50: number;
-  readonly p99: number;
-  /** Answers altogether, with those of the lead. */
-  readonly completed: number;
-  /** Answers that were read and compared in full, and what was wrong with them. */
-  readonly checked: number;
-  readonly faults: readonly string[];
-  /** Events per answer. */
-  readonly eventsPerResponse: number;
-}
-
-/** One answer in this many is kept and read in full once the clock has stopped; so is the first of each connection. */
-export const SAMPLE_INTERVAL = 64;
-
-/** Keeps `connections` connections busy and counts complete answers. */
-export async function measureThroughput({
-  template,
-  connections,
-  rampUpMs: leadMs,
-  durationMs: ms,
-  expectedText: text,
-}: ThroughputOptions): Promise<ThroughputResult> {
-  const open = Array.from({ length: connections }, () => new HttpConnection(template.host, template.port));
-  await Promise.all(open.map((connection) => connection.connected));
-  const times: number[] = [];
-  const kept: Buffer[] = [];
-  const faults: string[] = [];
-  const begin = performance.now() + leadMs;
-  const end = begin + ms;
-  let asked = 0;
-  let completed = 0;
-  const work = (connection: HttpConnection): Promise<void> =>
+/** Keeps all connections busy and counts complete responses. */
+export async function measureThroughput({ template, ...load }: ThroughputOptions): Promise<ThroughputResult> {
+  const connections = Array.from(
+    { length: load.connections },
+    () => new HttpConnection(template.host, template.port),
+  );
+  await Promise.all(connections.map((connection) => connection.connected));
+  const counter = new ResponseCounter<Buffer>(load);
+  const runConnection = (connection: HttpConnection): Promise<void> =>
     new Promise((resolve) => {
-      const ask = (): void => {
-        const keep = asked < connections || asked % SAMPLE_INTERVAL === 0;
-        asked++;
-        connection.send(renderNextRequest(template), keep, (error, reply) => {
-          const now = performance.now();
-          if (now > end) return resolve();
-          if (!reply || reply.status !== 200) {
-            faults.push(error?.message ?? `HTTP ${reply?.status}`);
-            return resolve();
-          }
-          completed++;
-          if (now > begin) times.push(reply.durationMs);
-          if (reply.bytes) kept.push(reply.bytes);
-          return ask();
+      const sendNext = (): void => {
+        connection.send(renderNextRequest(template), counter.countRequest(), (error, reply) => {
+          if (reply?.status === 200) {
+            if (counter.recordResponse(reply.durationMs, reply.bytes)) return sendNext();
+          } else counter.recordFault(error?.message ?? `HTTP ${reply?.status}`);
+          return resolve();
         });
       };
-      ask();
+      sendNext();
     });
-  // A server that is far behind may have an answer outstanding; the clock does not wait for it.
-  await Promise.race([Promise.all(open.map(work)), sleep(leadMs + ms + 50)]);
-  for (const connection of open) connection.close();
-  for (const bytes of kept) {
-    const fault = findResponseFault(bytes, text);
-    if (fault) faults.push(fault);
-  }
-  return {
-    ...summarizeLatencies(times, ms),
-    completed,
-    checked: kept.length,
-    faults,
-    eventsPerResponse: kept[0] && faults.length === 0 ? parseTaskOutcome(kept[0]).eventCount : Number.NaN,
-  };
+  await counter.waitForEnd(connections.map(runConnection));
+  for (const connection of connections) connection.close();
+  return counter.summarize(parseTaskOutcome);
 }
 
-/** From the times of all answers that came within `ms`. */
-export function summarizeLatencies(
-  times: number[],
-  ms: number,
-): Pick<ThroughputResult, "perSecond" | "p50" | "p99"> {
-  times.sort((a, b) => a - b);
-  return {
-    perSecond: (times.length / ms) * 1000,
-    p50: times[Math.floor(times.length * 0.5)] ?? Number.NaN,
-    p99: times[Math.floor(times.length * 0.99)] ?? Number.NaN,
-  };
-}
-
-/** One request, followed to its end or until patience runs out. */
+/** Options for `measureStreamTiming`. */
 export interface StreamTimingOptions {
   readonly template: RequestTemplate;
   readonly expectedText: string;
   readonly timeoutMs: number;
 }
 
+/** The timing of one stream. */
 export interface StreamTiming {
-  /** From writing the request to the last byte; `timeoutMs` when it did not end. */
+  /**
+   * Time in milliseconds from writing the request to the last byte. `timeoutMs` when the stream did not end
+   * in time.
+   */
   readonly durationMs: number;
   readonly hasEnded: boolean;
   readonly events: number;
   readonly faults: readonly string[];
 }
 
+/** Sends one request and measures its response until it ends or the timeout expires. */
 export async function measureStreamTiming({
   template,
-  expectedText: text,
-  timeoutMs: patienceMs,
+  expectedText,
+  timeoutMs,
 }: StreamTimingOptions): Promise<StreamTiming> {
   const connection = new HttpConnection(template.host, template.port);
   await connection.connected;
-  const patience = sleep(patienceMs).then(() => undefined);
-  const reply = await Promise.race([connection.request(renderNextRequest(template)), patience]);
+  const timeout = sleep(timeoutMs).then(() => undefined);
+  const reply = await Promise.race([connection.request(renderNextRequest(template)), timeout]);
   connection.close();
-  if (!reply) return { durationMs: patienceMs, hasEnded: false, events: Number.NaN, faults: [] };
-  const fault = findResponseFault(requireBytes(reply), text);
+  if (!reply) return { durationMs: timeoutMs, hasEnded: false, events: Number.NaN, faults: [] };
+  const fault = findResponseFault(requireBytes(reply), expectedText);
   if (fault) return { durationMs: reply.durationMs, hasEnded: true, events: Number.NaN, faults: [fault] };
   return {
     durationMs: reply.durationMs,
@@ -131,7 +74,7 @@ export async function measureStreamTiming({
   };
 }
 
-/** One request; the raw answer as latin1 text (for IPC). */
+/** Sends one request and returns the raw response as latin1 text, which IPC can transfer. */
 export async function sendOnce(template: RequestTemplate): Promise<string> {
   const connection = new HttpConnection(template.host, template.port);
   await connection.connected;
@@ -141,8 +84,6 @@ export async function sendOnce(template: RequestTemplate): Promise<string> {
 }
 
 function requireBytes(reply: TimedResponse): Buffer {
-  if (!reply.bytes) throw new Error("the bytes of this reply were not kept");
+  if (!reply.bytes) throw new Error("the bytes of this response were not kept");
   return reply.bytes;
 }
-
-const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms).unref());

@@ -1,14 +1,14 @@
-/** What a raw HTTP/1.1 response says. */
+/** A parsed HTTP/1.1 response. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: string;
 }
 
-/** Takes a whole response apart, chunked or not. */
+/** Parses a complete response with or without chunked encoding. */
 export function parseHttpResponse(bytes: Buffer): HttpResponse {
   const end = bytes.indexOf("\r\n\r\n");
-  if (end === -1) throw new Error("a response without a head");
+  if (end === -1) throw new Error("the response has no complete head");
   const [line = "", ...fields] = bytes.toString("latin1", 0, end).split("\r\n");
   const headers = Object.fromEntries(
     fields.map((field) => {
@@ -32,7 +32,7 @@ function decodeChunkedBody(bytes: Buffer): Buffer {
   }
 }
 
-/** The frames of an SSE body, each with its closing blank line. */
+/** Splits an SSE body into its frames, each with its final blank line. */
 export function splitSseFrames(body: string): string[] {
   return body.split(/(?<=\n\n)/);
 }

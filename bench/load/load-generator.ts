@@ -11,19 +11,19 @@ import {
   measureThroughput,
   measureStreamTiming,
   type ThroughputOptions,
-  type ThroughputResult,
   type StreamTimingOptions,
   type StreamTiming,
 } from "./http-measurements.ts";
 import type { RequestTemplate } from "./request-template.ts";
+import type { ThroughputResult } from "./response-counter.ts";
 
-/** What the load generator's process does for the bench. */
+/** Methods that the process of the load generator offers to the benchmark. */
 export type LoadGeneratorMethods = {
-  measureThroughput(order: ThroughputOptions): Promise<ThroughputResult>;
-  measureGrpcThroughput(order: GrpcThroughputOptions): Promise<ThroughputResult>;
-  measureStreamTiming(order: StreamTimingOptions): Promise<StreamTiming>;
+  measureThroughput(options: ThroughputOptions): Promise<ThroughputResult>;
+  measureGrpcThroughput(options: GrpcThroughputOptions): Promise<ThroughputResult>;
+  measureStreamTiming(options: StreamTimingOptions): Promise<StreamTiming>;
   sendOnce(template: RequestTemplate): Promise<string>;
-  openSubscribers(order: SubscribersOptions): Promise<number>;
+  openSubscribers(options: SubscribersOptions): Promise<number>;
   waitForSubscribers(): Promise<SubscribersResult>;
 };
 

@@ -1,11 +1,11 @@
 import { formatJob, type BenchmarkJob } from "../job.ts";
 
-/** How a server wants to be asked: A2A 1.0 or 0.3 over JSON-RPC, or a bare path (the floor). */
+/** Request format of a server: A2A 1.0 or 0.3 over JSON-RPC, or a plain path for the baseline (`floor`). */
 export type RequestDialect = "1.0" | "0.3" | "floor";
 
 export type A2AMethod = "SendMessage" | "SendStreamingMessage" | "SubscribeToTask";
 
-/** A server as the generator sees it. */
+/** Network endpoint of a server. */
 export interface ServerEndpoint {
   readonly host: string;
   readonly port: number;
@@ -13,27 +13,34 @@ export interface ServerEndpoint {
   readonly dialect: RequestDialect;
 }
 
-/** A request but for its message id, which must be new each time: servers may take the same message for a retry. */
+/**
+ * An HTTP request without its message id. Each request needs a new id, because servers may treat a known id
+ * as a retry.
+ */
 export interface RequestTemplate {
   readonly host: string;
   readonly port: number;
   readonly beforeId: string;
-  /** What follows the id; undefined for a request without one. */
+  /** Text after the id. `undefined` for a request without a message id. */
   readonly afterId: string | undefined;
 }
 
-/** Every id has this length, so that Content-Length is the same for all requests. */
-const MESSAGE_ID_LENGTH = 20;
+/** Length of every message id. The constant length makes `Content-Length` equal for all requests. */
+export const MESSAGE_ID_LENGTH = 20;
 const RUN_ID = Math.random().toString(36).slice(2, 8).padEnd(6, "0");
 let sentCount = 0;
 
-/** The next request of a template. */
-export function renderNextRequest({ beforeId: before, afterId: after }: RequestTemplate): string {
-  if (after === undefined) return before;
-  return before + RUN_ID + String(sentCount++).padStart(MESSAGE_ID_LENGTH - RUN_ID.length, "0") + after;
+/** Returns a new message id. Servers may treat a message with a known id as a retry. */
+export function createMessageId(): string {
+  return RUN_ID + String(sentCount++).padStart(MESSAGE_ID_LENGTH - RUN_ID.length, "0");
 }
 
-/** A request that gives an agent a job. */
+/** Returns the next request of a template, with a new message id. */
+export function renderNextRequest({ beforeId, afterId }: RequestTemplate): string {
+  return afterId === undefined ? beforeId : beforeId + createMessageId() + afterId;
+}
+
+/** Creates a request that sends a job to an agent. */
 export function createJobRequest(
   endpoint: ServerEndpoint,
   method: A2AMethod,
@@ -45,25 +52,26 @@ export function createJobRequest(
   const message = v03
     ? { kind: "message", messageId: "{id}", role: "user", parts: [{ kind: "text", text }] }
     : { messageId: "{id}", role: "ROLE_USER", parts: [{ text }] };
-  const names = { SendMessage: "message/send", SendStreamingMessage: "message/stream" } as Record<
-    string,
-    string
-  >;
   const params = returnImmediately ? { message, configuration: { returnImmediately } } : { message };
-  const rpc = { jsonrpc: "2.0", id: 1, method: v03 ? names[method] : method, params };
+  const rpc = { jsonrpc: "2.0", id: 1, method: v03 ? V03_METHODS[method] : method, params };
   return createTemplate(endpoint, getBaselinePath(method, job), JSON.stringify(rpc));
 }
 
-/** A request that follows a task. */
+/** Creates a request that subscribes to a task. */
 export function createSubscribeRequest(endpoint: ServerEndpoint, taskId: string): RequestTemplate {
   const rpc = { jsonrpc: "2.0", id: 1, method: "SubscribeToTask", params: { id: taskId } };
   return createTemplate(endpoint, getBaselinePath("SubscribeToTask"), JSON.stringify(rpc));
 }
 
-/** Where the floor answers: it does not look into bodies. */
+/** Returns the path at which the baseline answers a request. The baseline does not read bodies. */
 export function getBaselinePath(method: A2AMethod, job?: BenchmarkJob): string {
   return job ? `/${method}/${job.kind}/${job.count}` : `/${method}`;
 }
+
+const V03_METHODS: Partial<Record<A2AMethod, string>> = {
+  SendMessage: "message/send",
+  SendStreamingMessage: "message/stream",
+};
 
 function createTemplate(
   { host, port, path, dialect }: ServerEndpoint,

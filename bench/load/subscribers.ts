@@ -14,9 +14,9 @@ interface StreamSubscriber {
 
 let subscribers: StreamSubscriber[] = [];
 
-/** Opens streams that stay open; resolves when each has had its first event. */
+/** Opens streams that stay open. Resolves when each stream has received its first event. */
 export async function openSubscribers({ template, count }: SubscribersOptions): Promise<number> {
-  // In groups, because a server's accept queue is short.
+  // Streams are opened in groups, because the accept queue of a server is short.
   for (let at = 0; at < count; at += 100) {
     await Promise.all(Array.from({ length: Math.min(100, count - at) }, () => openSubscriber(template)));
   }
@@ -32,7 +32,7 @@ async function openSubscriber(template: RequestTemplate): Promise<void> {
   };
   const answer = new Promise<Buffer>((resolve, reject) => {
     connection.send(renderNextRequest(template), true, (error, reply) => {
-      if (!reply?.bytes) return reject(error ?? new Error("no answer"));
+      if (!reply?.bytes) return reject(error ?? new Error("the server sent no response"));
       return resolve(reply.bytes);
     });
   });
@@ -40,27 +40,27 @@ async function openSubscriber(template: RequestTemplate): Promise<void> {
   await Promise.race([first.promise, answer.then(throwStreamRefused)]);
 }
 
-/** A stream that ends before its first event is none. */
+/** A stream that ends before its first event was rejected. */
 function throwStreamRefused(bytes: Buffer): never {
-  throw new Error(`a reader was refused: ${bytes.toString().slice(0, 400)}`);
+  throw new Error(`the server rejected a subscriber: ${bytes.toString().slice(0, 400)}`);
 }
 
 export interface SubscribersResult {
   readonly subscribers: number;
-  /** How many of them saw the task complete. */
+  /** Number of subscribers that saw the task complete. */
   readonly completed: number;
-  /** All that one of them was told, as latin1 text. */
+  /** Complete response of one subscriber as latin1 text. */
   readonly sampleResponse: string;
 }
 
-/** Resolves when every stream has ended. */
+/** Waits until every stream has ended and returns the result. */
 export async function waitForSubscribers(): Promise<SubscribersResult> {
   const finished = subscribers;
   subscribers = [];
   let completed = 0;
   let sample = "";
-  for (const { connection, response: answer } of finished) {
-    const bytes = await answer;
+  for (const { connection, response } of finished) {
+    const bytes = await response;
     if (parseTaskOutcome(bytes).state === "completed") completed++;
     sample ||= bytes.toString("latin1");
     connection.close();

@@ -1,12 +1,15 @@
 import { parseHttpResponse, splitSseFrames } from "./http-response.ts";
 
-/** What an answer amounts to, in whatever dialect. */
+/** The outcome of a task, in any dialect. */
 export interface TaskOutcome {
-  /** Lower case, without prefix: `completed`; undefined when no state was told. */
+  /**
+   * State in lower case without prefix, for example `completed`. `undefined` when the response contains no
+   * state.
+   */
   readonly state: string | undefined;
-  /** The text of all artifacts, chunks put together. */
+  /** Text of all artifacts with their chunks joined. */
   readonly text: string;
-  /** SSE frames with data; 1 for a plain JSON answer. */
+  /** Number of SSE frames with data. 1 for a plain JSON response. */
   readonly eventCount: number;
   readonly taskId: string | undefined;
 }
@@ -17,7 +20,7 @@ type WireStatus = { state: string };
 type WireTask = { id: string; status: WireStatus; artifacts?: WireArtifact[] };
 type WireStatusUpdate = { taskId: string; status: WireStatus };
 type WireArtifactUpdate = { artifact: WireArtifact; append?: boolean };
-/** One result in A2A 1.0 (a member names the kind) or in 0.3 (`kind` names it). */
+/** One result in A2A 1.0, where a member names the variant, or in 0.3, where `kind` names it. */
 export type WireResult = {
   task?: WireTask;
   statusUpdate?: WireStatusUpdate;
@@ -25,21 +28,24 @@ export type WireResult = {
   kind?: string;
 };
 
-/** Reads an answer as a client would: folds what came into a state and a text. Throws when it is not an answer. */
+/**
+ * Parses a response as a client does and folds its events into a state and a text. Throws when the response
+ * is invalid.
+ */
 export function parseTaskOutcome(bytes: Buffer): TaskOutcome {
   const { status, headers, body } = parseHttpResponse(bytes);
   if (status !== 200) throw new Error(`HTTP ${status}: ${body.slice(0, 300)}`);
-  const streamed = headers["content-type"]?.startsWith("text/event-stream") ?? false;
-  const messages = streamed ? splitSseFrames(body).flatMap(parseSseData) : [body];
+  const isStreamed = headers["content-type"]?.startsWith("text/event-stream") ?? false;
+  const messages = isStreamed ? splitSseFrames(body).flatMap(parseSseData) : [body];
   const results = messages.map((message) => {
     const { result, error } = JSON.parse(message) as { result?: WireResult; error?: unknown };
-    if (!result) throw new Error(`an error instead of a result: ${JSON.stringify(error)}`);
+    if (!result) throw new Error(`the response contains an error: ${JSON.stringify(error)}`);
     return result.kind ? fromV03Result(result) : result;
   });
   return foldResults(results);
 }
 
-/** What the results of one answer amount to. */
+/** Folds the results of one response into a task outcome. */
 export function foldResults(results: readonly WireResult[]): TaskOutcome {
   const artifacts = new Map<string, string>();
   let state: string | undefined;
@@ -53,8 +59,8 @@ export function foldResults(results: readonly WireResult[]): TaskOutcome {
     if (statusUpdate) ({ state } = statusUpdate.status);
     if (artifactUpdate) {
       const { artifactId, parts } = artifactUpdate.artifact;
-      const known = artifactUpdate.append ? (artifacts.get(artifactId) ?? "") : "";
-      artifacts.set(artifactId, known + getText(parts));
+      const previousText = artifactUpdate.append ? (artifacts.get(artifactId) ?? "") : "";
+      artifacts.set(artifactId, previousText + getText(parts));
     }
   }
   return {
@@ -65,16 +71,20 @@ export function foldResults(results: readonly WireResult[]): TaskOutcome {
   };
 }
 
-/** Why an answer is not what the job should give; undefined when it is. */
-export function findResponseFault(bytes: Buffer, wanted: string): string | undefined {
-  return findOutcomeFault(() => parseTaskOutcome(bytes), wanted);
+/** Returns the first problem of a response, or `undefined` when it matches the expected text. */
+export function findResponseFault(bytes: Buffer, expectedText: string): string | undefined {
+  return findOutcomeFault(() => parseTaskOutcome(bytes), expectedText);
 }
 
-export function findOutcomeFault(read: () => TaskOutcome, wanted: string): string | undefined {
+/**
+ * Returns the first problem of a task outcome, or `undefined` when the task completed with the expected text.
+ */
+export function findOutcomeFault(read: () => TaskOutcome, expectedText: string): string | undefined {
   try {
     const { state, text } = read();
     if (state !== "completed") return `the task ended ${state ?? "without a state"}`;
-    if (text !== wanted) return `the text has ${text.length} characters, not the ${wanted.length} expected`;
+    if (text !== expectedText)
+      return `the text has ${text.length} characters, not the ${expectedText.length} expected`;
     return undefined;
   } catch (error) {
     return String(error);

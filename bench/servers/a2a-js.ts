@@ -15,7 +15,7 @@ import type { StartedSystem } from "../system-process.ts";
 import { parseJob, runJob } from "../job.ts";
 import { listenOnFreePort } from "./listen.ts";
 
-/** `@a2a-js/sdk` as its samples set it up: Express, JSON-RPC, tasks in memory. */
+/** Starts a server of `@a2a-js/sdk` as its samples do: Express, JSON-RPC, and tasks in memory. */
 export async function startA2aJsServer(): Promise<StartedSystem> {
   const handler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ChunkExecutor());
   const app = express();
@@ -23,7 +23,7 @@ export async function startA2aJsServer(): Promise<StartedSystem> {
   return { url: await listenOnFreePort(app) };
 }
 
-/** The same over gRPC. */
+/** Starts a gRPC server of `@a2a-js/sdk` with tasks in memory. */
 export async function startA2aJsGrpcServer(): Promise<StartedSystem> {
   const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ChunkExecutor());
   const server = new grpc.Server();

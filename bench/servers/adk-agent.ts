@@ -2,7 +2,7 @@ import { BaseLlm, LlmAgent, type BaseLlmConnection, type LlmRequest, type LlmRes
 import { runJob } from "../job.ts";
 import { SCRIPTED_JOB, SCRIPTED_TEXT } from "../scripted-job.ts";
 
-/** A model that says the same each time, and streams it when asked to. */
+/** A model that always returns the same text and supports streaming. */
 class ScriptedModel extends BaseLlm {
   async *generateContentAsync(_request: LlmRequest, stream = false): AsyncGenerator<LlmResponse, void> {
     if (stream) {
@@ -13,15 +13,15 @@ class ScriptedModel extends BaseLlm {
   }
 
   override async connect(): Promise<BaseLlmConnection> {
-    throw new Error("a scripted model has no live connection");
+    throw new Error("the scripted model does not support live connections");
   }
 }
 
-/** The ADK agent of all ADK rows. */
+/** Creates the ADK agent of all ADK rows. */
 export function createAdkAgent(): LlmAgent {
   return new LlmAgent({
     name: "scripted",
-    description: "Says fifty chunks.",
+    description: "Answers with fifty chunks.",
     instruction: "Say your text.",
     model: new ScriptedModel({ model: "scripted" }),
   });

@@ -4,24 +4,27 @@ import { SCRIPTED_TEXT } from "../scripted-job.ts";
 import { createAdkAgent } from "./adk-agent.ts";
 import { listenOnFreePort } from "./listen.ts";
 
-/** ADK's own A2A server (A2A 0.3, Express, tasks and sessions in memory). */
+/** Starts ADK's own A2A server (A2A 0.3, Express, tasks and sessions in memory). */
 export async function startToA2aServer(): Promise<StartedSystem> {
   setLogLevel(LogLevel.ERROR);
   const url = await listenOnFreePort(await toA2a(createAdkAgent(), { allowUnauthenticated: true }));
   return { url: `${url}/jsonrpc` };
 }
 
-/** ADK without a network: what the agent itself costs, with a session in memory per task. */
+/**
+ * Creates an ADK runner without a network, with one in-memory session per task. It measures the cost of the
+ * agent itself.
+ */
 export async function createAdkRunnerSystem(): Promise<StartedSystem> {
   setLogLevel(LogLevel.ERROR);
   const sessionService = new InMemorySessionService();
   const runner = new Runner({ agent: createAdkAgent(), appName: "bench", sessionService });
   let started = 0;
-  const runOne = async (): Promise<string> => {
-    const at = { userId: "bench", sessionId: String(++started) };
-    await sessionService.createSession({ appName: "bench", ...at });
+  const runTask = async (): Promise<string> => {
+    const session = { userId: "bench", sessionId: String(++started) };
+    await sessionService.createSession({ appName: "bench", ...session });
     const events = runner.runAsync({
-      ...at,
+      ...session,
       newMessage: { role: "user", parts: [{ text: "go" }] },
       runConfig: { streamingMode: StreamingMode.SSE },
     });
@@ -32,15 +35,15 @@ export async function createAdkRunnerSystem(): Promise<StartedSystem> {
     return text;
   };
   return {
-    async runDirectly({ connections, rampUpMs: leadMs, durationMs: ms }) {
-      const begin = performance.now() + leadMs;
-      const end = begin + ms;
+    async runDirectly({ connections, rampUpMs, durationMs }) {
+      const begin = performance.now() + rampUpMs;
+      const end = begin + durationMs;
       const faults: string[] = [];
       let completed = 0;
       let counted = 0;
-      const work = async (): Promise<void> => {
+      const runWorker = async (): Promise<void> => {
         for (;;) {
-          const text = await runOne();
+          const text = await runTask();
           const now = performance.now();
           if (now > end) return;
           if (text !== SCRIPTED_TEXT) faults.push(`the text has ${text.length} characters`);
@@ -48,8 +51,8 @@ export async function createAdkRunnerSystem(): Promise<StartedSystem> {
           if (now > begin) counted++;
         }
       };
-      await Promise.all(Array.from({ length: connections }, work));
-      return { perSecond: (counted / ms) * 1000, completed, checked: completed, faults };
+      await Promise.all(Array.from({ length: connections }, runWorker));
+      return { perSecond: (counted / durationMs) * 1000, completed, checked: completed, faults };
     },
   };
 }

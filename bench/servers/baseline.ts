@@ -1,31 +1,31 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { StartedSystem, RecordedResponse } from "../system-process.ts";
-import { runJob, type BenchmarkJob } from "../job.ts";
+import { runJob, WAIT_JOB, yieldToEventLoop } from "../job.ts";
 import { listenOnFreePort } from "./listen.ts";
 
 /**
- * The least that a Node server can do: `node:http` reads the body of the POST as text and writes bytes that it was
- * given beforehand, one write per event. No JSON, no ids, no task, no store: nothing that speaks HTTP through Node
- * can be faster, and no protocol can be served like this.
+ * Starts a server that shows the lower bound of the cost of a Node server. `node:http` reads the body of the
+ * POST request as text and writes recorded bytes with one write per event. The server has no JSON, ids,
+ * tasks, or store, so no protocol implementation on Node's HTTP can be faster.
  */
 export async function startBaselineServer(): Promise<StartedSystem> {
-  const lessons = new Map<string, RecordedResponse>();
+  const recordedResponses = new Map<string, RecordedResponse>();
   const server = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8");
-    request.on("data", (piece: string) => {
-      body += piece;
+    request.on("data", (chunk: string) => {
+      body += chunk;
     });
     request.on("end", () => {
-      const lesson = lessons.get(request.url ?? "");
-      if (!lesson || body === "") response.writeHead(404).end();
-      else if (lesson.contentType === "application/json") writeJsonResponse(response, lesson);
-      else void writeFrames(response, lesson);
+      const recorded = recordedResponses.get(request.url ?? "");
+      if (!recorded || body === "") response.writeHead(404).end();
+      else if (recorded.contentType === "application/json") writeJsonResponse(response, recorded);
+      else void writeFrames(response, recorded);
     });
   });
   return {
     url: await listenOnFreePort(server),
-    setRecordedResponse: (lesson) => lessons.set(lesson.path, lesson),
+    setRecordedResponse: (recorded) => recordedResponses.set(recorded.path, recorded),
   };
 }
 
@@ -37,26 +37,17 @@ function writeJsonResponse(
   response.end(text);
 }
 
-async function writeFrames(response: ServerResponse, lesson: RecordedResponse): Promise<void> {
-  const {
-    contentType,
-    frames,
-    yieldsBetweenFrames: turns,
-    initialFrameCount: atOnce = frames.length,
-  } = lesson;
+async function writeFrames(response: ServerResponse, recorded: RecordedResponse): Promise<void> {
+  const { contentType, frames, yieldsBetweenFrames, initialFrameCount = frames.length } = recorded;
   response.writeHead(200, { "Content-Type": contentType, "Cache-Control": "no-cache" });
-  for (const [at, frame] of frames.entries()) {
-    if (at === atOnce) await waitForRelease();
-    if (turns) await yieldToEventLoop();
+  for (const [index, frame] of frames.entries()) {
+    if (index === initialFrameCount) await waitForRelease();
+    if (yieldsBetweenFrames) await yieldToEventLoop();
     response.write(frame);
   }
   response.end();
 }
 
-const WAIT_JOB: BenchmarkJob = { kind: "wait", count: 0 };
-
 async function waitForRelease(): Promise<void> {
   for await (const _ of runJob(WAIT_JOB));
 }
-
-const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

@@ -2,7 +2,7 @@ import type { Agent, AgentEvent, Run } from "../../src/engine/index.ts";
 import { getText } from "../../src/protocol/index.ts";
 import { parseJob, runJob } from "../job.ts";
 
-/** The bench's agent on Colloquy's port. */
+/** The agent of the benchmark, implemented for Colloquy's engine. */
 export const chunkAgent: Agent = {
   describe: () => ({ name: "Chunks", description: "Answers in chunks." }),
   async *execute({ message }: Run): AsyncGenerator<AgentEvent> {

@@ -7,20 +7,20 @@ import type { StartedSystem } from "../system-process.ts";
 export interface ColloquyVariant {
   readonly store: "memory" | "sqlite";
   readonly mergesChunks?: boolean;
-  /** Its URL is then that of gRPC. */
+  /** Whether the server is measured over gRPC. */
   readonly grpc?: boolean;
 }
 
-/** The checkout's own disk, because the system's folder for temporary files is often in memory. */
+/** Scratch folder in the checkout, because the temporary folder of the system is often in memory. */
 const SCRATCH_DIR = fileURLToPath(new URL("../../.tmp/", import.meta.url));
 
-/** Colloquy with the bench's agent. */
+/** Starts Colloquy with the agent of the benchmark. */
 export async function startColloquyServer(variant: ColloquyVariant): Promise<StartedSystem> {
   const { chunkAgent } = await import("./chunk-agent.ts");
   return startServer(chunkAgent, variant);
 }
 
-/** Colloquy with the ADK agent of all ADK rows. */
+/** Starts Colloquy with the ADK agent of all ADK rows. */
 export async function startColloquyAdkServer(variant: ColloquyVariant): Promise<StartedSystem> {
   const [{ adkAgent }, { createAdkAgent }] = await Promise.all([
     import("../../src/adk/index.ts"),
@@ -31,11 +31,11 @@ export async function startColloquyAdkServer(variant: ColloquyVariant): Promise<
 
 async function startServer(
   agent: Agent,
-  { store, mergesChunks: merge = true, grpc = false }: ColloquyVariant,
+  { store, mergesChunks = true, grpc = false }: ColloquyVariant,
 ): Promise<StartedSystem> {
   const server = createServer(
     { bench: agent },
-    { store: store === "memory" ? store : createScratchDatabase(), mergeChunks: merge },
+    { store: store === "memory" ? store : createScratchDatabase(), mergeChunks: mergesChunks },
   );
   const address = await server.listen({ grpc });
   return { url: address.grpc ? `http://127.0.0.1:${address.grpc.port}` : (address.agents[0]?.url ?? "") };

@@ -4,37 +4,37 @@ import { createJobRequest, type A2AMethod } from "../load/request-template.ts";
 import { computeMedianRatio, type ReportRow, type ReportTable } from "../report.ts";
 import { SCRIPTED_JOB, SCRIPTED_TEXT } from "../scripted-job.ts";
 import { ADK_SYSTEMS } from "../systems-under-test.ts";
-import { measureThroughputRounds, type LoadTarget } from "./throughput-rounds.ts";
+import { LATENCY_COLUMNS, measureThroughputRounds, type LoadTarget } from "./throughput-rounds.ts";
 
 const CONCURRENCY = 16;
-/** The agent says its script whatever it is asked. */
+/** The agent returns its script for every job. */
 const PLACEHOLDER_JOB: BenchmarkJob = { kind: "turns", count: 1 };
 const METHODS_BY_MODE: Record<"whole" | "streamed", A2AMethod> = {
   whole: "SendMessage",
   streamed: "SendStreamingMessage",
 };
 
-/** One ADK agent with a scripted model behind each server, and by itself. */
+/** Measures one ADK agent with a scripted model behind each server, and without a server. */
 export async function measureAdk(bench: BenchmarkContext): Promise<ReportTable[]> {
-  const results = await bench.withSystems(["adk-runner", ...ADK_SYSTEMS], (parties) => {
-    const alone: LoadTarget = {
+  const results = await bench.withSystems(["adk-runner", ...ADK_SYSTEMS], (systems) => {
+    const direct: LoadTarget = {
       label: "adk-runner",
-      system: requireRunningSystem(parties, "adk-runner"),
+      system: requireRunningSystem(systems, "adk-runner"),
       request: undefined,
       expectedText: SCRIPTED_TEXT,
     };
     const served = Object.entries(METHODS_BY_MODE).flatMap(([mode, method]) =>
       ADK_SYSTEMS.map((name): LoadTarget => {
-        const party = requireRunningSystem(parties, name);
+        const system = requireRunningSystem(systems, name);
         return {
           label: `${name}, ${mode}`,
-          system: party,
-          request: createJobRequest(party.endpoint, method, PLACEHOLDER_JOB),
+          system,
+          request: createJobRequest(system.endpoint, method, PLACEHOLDER_JOB),
           expectedText: SCRIPTED_TEXT,
         };
       }),
     );
-    return measureThroughputRounds(bench, [alone, ...served], CONCURRENCY);
+    return measureThroughputRounds(bench, [direct, ...served], CONCURRENCY);
   });
   const runner = results.get("adk-runner")!.perSecond;
   const rows = [...results].map(([subject, rates]): ReportRow => {
@@ -52,10 +52,7 @@ export async function measureAdk(bench: BenchmarkContext): Promise<ReportTable[]
         { key: "perSecond", title: "tasks/s", format: "rate" },
         { key: "toRunner", title: "× runner", format: "ratio" },
         { key: "toRival", title: "× adk-toA2a", format: "ratio" },
-        { key: "p50", title: "p50 ms", format: "ms" },
-        { key: "p99", title: "p99 ms", format: "ms" },
-        { key: "cpu", title: "cpu µs", format: "us" },
-        { key: "events", title: "events", format: "count" },
+        ...LATENCY_COLUMNS,
       ],
       rows,
     },

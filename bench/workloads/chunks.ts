@@ -19,11 +19,11 @@ import { CHUNK_TARGETS } from "../performance-targets.ts";
 
 const CHUNK_COUNTS = [500, 2000, 8000] as const;
 const [SMALL, , LARGE] = CHUNK_COUNTS;
-/** Takes seconds to minutes, so each size is measured once, in a process that nothing else of this bench shares. */
+/** This system needs seconds to minutes per stream, so each size is measured once in a separate process. */
 const SLOW_SYSTEM: SystemName = "a2a-js";
-/** A stream longer than this is measured in the first round only. */
+/** Time in milliseconds. A longer stream is measured only in the first round. */
 const LONG_STREAM_MS = 1000;
-/** Nothing but `SLOW_SYSTEM` takes that long. */
+/** Timeout of a stream in milliseconds. `SLOW_SYSTEM` has the timeout `settings.streamTimeoutMs` instead. */
 const STREAM_TIMEOUT_MS = 60_000;
 
 const TABLE_TITLES: Record<"turns" | "chunks", string> = {
@@ -31,14 +31,17 @@ const TABLE_TITLES: Record<"turns" | "chunks", string> = {
   chunks: "One stream, chunks as fast as the agent can make them",
 };
 
-/** One long stream at a time: does a chunk cost the same however long the task has become? */
+/** Measures single long streams, which shows whether the cost per chunk grows with the length of the task. */
 export async function measureChunks(bench: BenchmarkContext): Promise<ReportTable[]> {
-  // In a quick run without the stores that reach the disk for each chunk, which takes its time.
-  const quick = CHUNK_SYSTEMS.filter((name) => !name.includes("sqlite"));
-  if (bench.settings.quick) return [await measureTable(bench, quick, "turns")];
-  // What `SLOW_SYSTEM` does at once takes it as long as what it does in turns.
-  const fast = CHUNK_SYSTEMS.filter((name) => name !== SLOW_SYSTEM);
-  return [await measureTable(bench, CHUNK_SYSTEMS, "turns"), await measureTable(bench, fast, "chunks")];
+  // A quick run omits the stores that write each chunk to disk, because they are slow.
+  const quickSystems = CHUNK_SYSTEMS.filter((name) => !name.includes("sqlite"));
+  if (bench.settings.quick) return [await measureTable(bench, quickSystems, "turns")];
+  // `SLOW_SYSTEM` is as slow with immediate chunks as with separate turns, so it is measured once.
+  const fastSystems = CHUNK_SYSTEMS.filter((name) => name !== SLOW_SYSTEM);
+  return [
+    await measureTable(bench, CHUNK_SYSTEMS, "turns"),
+    await measureTable(bench, fastSystems, "chunks"),
+  ];
 }
 
 async function measureTable(
@@ -49,7 +52,7 @@ async function measureTable(
   bench.logProgress(`  ${TABLE_TITLES[kind]}`);
   const times = await bench.withSystems(
     names.filter((name) => name !== SLOW_SYSTEM),
-    (parties) => measureFastSystems(bench, parties, kind),
+    (systems) => measureFastSystems(bench, systems, kind),
   );
   if (names.includes(SLOW_SYSTEM)) times.set(SLOW_SYSTEM, await measureSlowSystem(bench, kind));
   return {
@@ -73,37 +76,37 @@ type TimingsBySystem = Map<SystemName, Map<number, StreamTiming[]>>;
 
 async function measureFastSystems(
   bench: BenchmarkContext,
-  parties: readonly RunningSystem[],
+  systems: readonly RunningSystem[],
   kind: BenchmarkJob["kind"],
 ): Promise<TimingsBySystem> {
   for (const count of CHUNK_COUNTS)
-    await bench.recordForBaseline(parties, RECORDED_SYSTEM, "SendStreamingMessage", { kind, count });
+    await bench.recordForBaseline(systems, RECORDED_SYSTEM, "SendStreamingMessage", { kind, count });
   const times: TimingsBySystem = new Map(
-    parties.map(({ name }) => [name, new Map(CHUNK_COUNTS.map((size) => [size, []]))]),
+    systems.map(({ name }) => [name, new Map(CHUNK_COUNTS.map((size) => [size, []]))]),
   );
-  for (const { name } of parties) {
+  for (const { name } of systems) {
     for (let round = 0; round < 3; round++)
       await measureChunkStream(
         bench,
-        requireRunningSystem(parties, name),
+        requireRunningSystem(systems, name),
         { kind, count: SMALL },
         STREAM_TIMEOUT_MS,
       );
   }
   for (let round = 0; round < bench.settings.rounds; round++) {
     bench.logProgress(`  round ${round + 1} of ${bench.settings.rounds}`);
-    for (const party of rotate(parties, round)) {
+    for (const system of rotate(systems, round)) {
       for (const count of CHUNK_COUNTS) {
-        const known = times.get(party.name)!.get(count)!;
-        if (known[0] && known[0].durationMs > LONG_STREAM_MS) continue;
-        known.push(await measureChunkStream(bench, party, { kind, count }, STREAM_TIMEOUT_MS));
+        const timings = times.get(system.name)!.get(count)!;
+        if (timings[0] && timings[0].durationMs > LONG_STREAM_MS) continue;
+        timings.push(await measureChunkStream(bench, system, { kind, count }, STREAM_TIMEOUT_MS));
       }
     }
   }
   return times;
 }
 
-/** A stream that is given up goes on in its process, which is therefore not used again. */
+/** Measures each stream in a new process, because a stream that was stopped continues in its process. */
 async function measureSlowSystem(
   bench: BenchmarkContext,
   kind: BenchmarkJob["kind"],
@@ -111,11 +114,11 @@ async function measureSlowSystem(
   const results = new Map<number, StreamTiming[]>();
   for (const count of CHUNK_COUNTS) {
     bench.logProgress(`  ${SLOW_SYSTEM}, ${count} chunks`);
-    const measured = bench.withSystems([SLOW_SYSTEM], async ([party]) => {
-      await measureChunkStream(bench, party!, { kind, count: 10 }, STREAM_TIMEOUT_MS);
-      return measureChunkStream(bench, party!, { kind, count }, bench.settings.streamTimeoutMs);
+    const timing = bench.withSystems([SLOW_SYSTEM], async ([system]) => {
+      await measureChunkStream(bench, system!, { kind, count: 10 }, STREAM_TIMEOUT_MS);
+      return measureChunkStream(bench, system!, { kind, count }, bench.settings.streamTimeoutMs);
     });
-    results.set(count, [await measured]);
+    results.set(count, [await timing]);
   }
   return results;
 }
@@ -124,31 +127,32 @@ function measureChunkStream(
   bench: BenchmarkContext,
   { endpoint }: RunningSystem,
   job: BenchmarkJob,
-  patienceMs: number,
+  timeoutMs: number,
 ): Promise<StreamTiming> {
   return bench.loadGenerator.call("measureStreamTiming", {
     template: createJobRequest(endpoint, "SendStreamingMessage", job),
     expectedText: buildExpectedText(job.count),
-    timeoutMs: patienceMs,
+    timeoutMs,
   });
 }
 
 function createRow(subject: SystemName, times: TimingsBySystem, kind: string): ReportRow {
-  const of = (name: SystemName, count: number): StreamTiming[] => times.get(name)?.get(count) ?? [];
-  const speeds = (name: SystemName): number[] =>
-    of(name, LARGE).map(({ durationMs: ms }) => (LARGE / ms) * 1000);
-  const mine = of(subject, LARGE);
-  const toFloor = computeMedianRatio(speeds(subject), speeds("floor"));
-  // Each round against the one stream that was measured of it.
-  const toA2aJs = computeMedian(speeds(subject)) / computeMedian(speeds(SLOW_SYSTEM));
+  const listTimings = (name: SystemName, count: number): StreamTiming[] => times.get(name)?.get(count) ?? [];
+  const listSpeeds = (name: SystemName): number[] =>
+    listTimings(name, LARGE).map(({ durationMs }) => (LARGE / durationMs) * 1000);
+  const longTimings = listTimings(subject, LARGE);
+  const toFloor = computeMedianRatio(listSpeeds(subject), listSpeeds("floor"));
+  // Each round is compared with the single stream that was measured for that system.
+  const toA2aJs = computeMedian(listSpeeds(subject)) / computeMedian(listSpeeds(SLOW_SYSTEM));
   const perChunk = (count: number): number =>
-    computeMedian(of(subject, count).map(({ durationMs: ms }) => ms / count));
+    computeMedian(listTimings(subject, count).map(({ durationMs }) => durationMs / count));
   const growth = perChunk(LARGE) / perChunk(SMALL);
-  const gaveUp = (name: SystemName): boolean => of(name, LARGE).some(({ hasEnded: ended }) => !ended);
+  const hasTimedOut = (name: SystemName): boolean =>
+    listTimings(name, LARGE).some(({ hasEnded }) => !hasEnded);
   const bounds: Record<string, "<" | ">"> = {};
-  if (gaveUp(subject))
+  if (hasTimedOut(subject))
     Object.assign(bounds, { [`ms${LARGE}`]: ">", perSecond: "<", toFloor: "<", growth: ">" });
-  const isBound = gaveUp(SLOW_SYSTEM) && subject !== SLOW_SYSTEM;
+  const isBound = hasTimedOut(SLOW_SYSTEM) && subject !== SLOW_SYSTEM;
   if (isBound) bounds["toA2aJs"] = ">";
   return {
     subject,
@@ -156,22 +160,22 @@ function createRow(subject: SystemName, times: TimingsBySystem, kind: string): R
       ...Object.fromEntries(
         CHUNK_COUNTS.map((count) => [
           `ms${count}`,
-          computeMedian(of(subject, count).map(({ durationMs: ms }) => ms)),
+          computeMedian(listTimings(subject, count).map(({ durationMs }) => durationMs)),
         ]),
       ),
-      perSecond: computeMedian(speeds(subject)),
+      perSecond: computeMedian(listSpeeds(subject)),
       toFloor,
       toA2aJs,
       growth,
-      events: computeMedian(mine.map(({ events }) => events)),
+      events: computeMedian(longTimings.map(({ events }) => events)),
     },
     bounds,
     targets:
       kind === "turns"
         ? (CHUNK_TARGETS[subject]?.({ toBaseline: toFloor, toA2aJs, isBound, growth }) ?? [])
         : [],
-    checked: CHUNK_COUNTS.flatMap((count) => of(subject, count)).filter(({ hasEnded: ended }) => ended)
+    checked: CHUNK_COUNTS.flatMap((count) => listTimings(subject, count)).filter(({ hasEnded }) => hasEnded)
       .length,
-    faults: CHUNK_COUNTS.flatMap((count) => of(subject, count).flatMap(({ faults }) => faults)),
+    faults: CHUNK_COUNTS.flatMap((count) => listTimings(subject, count).flatMap(({ faults }) => faults)),
   };
 }

@@ -1,13 +1,15 @@
 import { requireRunningSystem, type BenchmarkContext } from "../benchmark-context.ts";
-import { buildExpectedText, type BenchmarkJob } from "../job.ts";
+import { buildExpectedText } from "../job.ts";
 import { computeMedianRatio, type ReportTable } from "../report.ts";
 import { GRPC_SYSTEMS } from "../systems-under-test.ts";
-import { measureThroughputRounds } from "./throughput-rounds.ts";
+import {
+  CONNECTION_COUNT,
+  LATENCY_COLUMNS,
+  TEN_CHUNK_JOB,
+  measureThroughputRounds,
+} from "./throughput-rounds.ts";
 
-const TEN_CHUNK_JOB: BenchmarkJob = { kind: "chunks", count: 10 };
-const CONNECTION_COUNT = 32;
-
-/** Both ways to send a message with ten chunks, over gRPC. */
+/** Measures `SendMessage` and `SendStreamingMessage` with ten chunks over gRPC. */
 export async function measureGrpc(bench: BenchmarkContext): Promise<ReportTable[]> {
   return [
     await measureOperation(bench, "SendMessage"),
@@ -19,13 +21,13 @@ async function measureOperation(
   bench: BenchmarkContext,
   operation: "SendMessage" | "SendStreamingMessage",
 ): Promise<ReportTable> {
-  const results = await bench.withSystems(GRPC_SYSTEMS, (parties) => {
+  const results = await bench.withSystems(GRPC_SYSTEMS, (systems) => {
     const entries = GRPC_SYSTEMS.map((name) => {
-      const party = requireRunningSystem(parties, name);
-      const template = { endpoint: party.endpoint, operation, job: TEN_CHUNK_JOB };
+      const system = requireRunningSystem(systems, name);
+      const template = { endpoint: system.endpoint, operation, job: TEN_CHUNK_JOB };
       return {
         label: name,
-        system: party,
+        system,
         request: template,
         expectedText: buildExpectedText(TEN_CHUNK_JOB.count),
       };
@@ -39,10 +41,7 @@ async function measureOperation(
     columns: [
       { key: "perSecond", title: "per second", format: "rate" },
       { key: "toA2aJs", title: "× a2a-js", format: "ratio" },
-      { key: "p50", title: "p50 ms", format: "ms" },
-      { key: "p99", title: "p99 ms", format: "ms" },
-      { key: "cpu", title: "cpu µs", format: "us" },
-      { key: "events", title: "events", format: "count" },
+      ...LATENCY_COLUMNS,
     ],
     rows: [...results].map(([subject, rates]) => ({
       subject,

@@ -1,5 +1,5 @@
 import { requireRunningSystem, type BenchmarkContext, type RunningSystem } from "../benchmark-context.ts";
-import { buildExpectedText, type BenchmarkJob } from "../job.ts";
+import { buildExpectedText } from "../job.ts";
 import { createJobRequest, type RequestDialect, type A2AMethod } from "../load/request-template.ts";
 import { computeMedianRatio, type ReportRow, type ReportTable } from "../report.ts";
 import {
@@ -15,17 +15,23 @@ import {
   STREAM_TARGETS,
   type TargetsBySystem,
 } from "../performance-targets.ts";
-import { measureThroughputRounds, type LoadTarget } from "./throughput-rounds.ts";
+import {
+  CONNECTION_COUNT,
+  LATENCY_COLUMNS,
+  TEN_CHUNK_JOB,
+  measureThroughputRounds,
+  type LoadTarget,
+} from "./throughput-rounds.ts";
 
-const TEN_CHUNK_JOB: BenchmarkJob = { kind: "chunks", count: 10 };
-const CONNECTION_COUNT = 32;
-
-/** `SendMessage` with ten chunks. */
+/** Measures `SendMessage` with ten chunks. */
 export function measureSend(bench: BenchmarkContext): Promise<ReportTable[]> {
   return measureMethod(bench, "send", "SendMessage", SEND_SYSTEMS, SEND_TARGETS);
 }
 
-/** `SendStreamingMessage` with ten chunks; of our own servers also as `message/stream`, by the same process. */
+/**
+ * Measures `SendStreamingMessage` with ten chunks. Colloquy's servers are also measured with `message/stream`
+ * of A2A 0.3 in the same process.
+ */
 export function measureStreaming(bench: BenchmarkContext): Promise<ReportTable[]> {
   return measureMethod(
     bench,
@@ -42,25 +48,25 @@ async function measureMethod(
   workload: string,
   method: A2AMethod,
   names: readonly SystemName[],
-  bars: TargetsBySystem,
-  older: readonly SystemName[] = [],
+  targetsBySystem: TargetsBySystem,
+  v03Systems: readonly SystemName[] = [],
 ): Promise<ReportTable[]> {
-  const results = await bench.withSystems(names, async (parties) => {
-    await bench.recordForBaseline(parties, RECORDED_SYSTEM, method, TEN_CHUNK_JOB);
-    const entryOf = (
+  const results = await bench.withSystems(names, async (systems) => {
+    await bench.recordForBaseline(systems, RECORDED_SYSTEM, method, TEN_CHUNK_JOB);
+    const createTarget = (
       label: string,
-      party: RunningSystem,
-      dialect: RequestDialect = party.endpoint.dialect,
+      system: RunningSystem,
+      dialect: RequestDialect = system.endpoint.dialect,
     ): LoadTarget => ({
       label,
-      system: party,
-      request: createJobRequest({ ...party.endpoint, dialect }, method, TEN_CHUNK_JOB),
+      system,
+      request: createJobRequest({ ...system.endpoint, dialect }, method, TEN_CHUNK_JOB),
       expectedText: buildExpectedText(TEN_CHUNK_JOB.count),
     });
     const entries = names.flatMap((name) => {
-      const party = requireRunningSystem(parties, name);
-      const own = entryOf(name, party);
-      return older.includes(name) ? [own, entryOf(formatV03Label(name), party, "0.3")] : [own];
+      const system = requireRunningSystem(systems, name);
+      const row = createTarget(name, system);
+      return v03Systems.includes(name) ? [row, createTarget(formatV03Label(name), system, "0.3")] : [row];
     });
     return measureThroughputRounds(bench, entries, CONNECTION_COUNT);
   });
@@ -68,7 +74,7 @@ async function measureMethod(
   const a2aJs = results.get("a2a-js")!.perSecond;
   const rows = names.flatMap((name) => {
     const newer = results.get(name)!;
-    const rowOf = (
+    const createRow = (
       subject: string,
       targetsFor: (toFloor: number, toA2aJs: number) => ReportRow["targets"],
     ): ReportRow => {
@@ -79,10 +85,13 @@ async function measureMethod(
       const { checked, faults } = rates;
       return { subject, cells: { ...rates.tableCells, toFloor, toA2aJs }, targets, checked, faults };
     };
-    const own = rowOf(name, (toFloor, toA2aJs) => bars[name]?.({ toBaseline: toFloor, toA2aJs }) ?? []);
-    if (!older.includes(name)) return [own];
+    const own = createRow(
+      name,
+      (toFloor, toA2aJs) => targetsBySystem[name]?.({ toBaseline: toFloor, toA2aJs }) ?? [],
+    );
+    if (!v03Systems.includes(name)) return [own];
     const cost = computeMedianRatio(newer.perSecond, results.get(formatV03Label(name))!.perSecond);
-    const row = rowOf(formatV03Label(name), () => [createV03CostTarget(cost)]);
+    const row = createRow(formatV03Label(name), () => [createV03CostTarget(cost)]);
     return [own, { ...row, cells: { ...row.cells, cost } }];
   });
   return [
@@ -93,11 +102,8 @@ async function measureMethod(
         { key: "perSecond", title: "per second", format: "rate" },
         { key: "toFloor", title: "× floor", format: "ratio" },
         { key: "toA2aJs", title: "× a2a-js", format: "ratio" },
-        ...(older.length > 0 ? [{ key: "cost", title: "cost/1.0", format: "ratio" } as const] : []),
-        { key: "p50", title: "p50 ms", format: "ms" },
-        { key: "p99", title: "p99 ms", format: "ms" },
-        { key: "cpu", title: "cpu µs", format: "us" },
-        { key: "events", title: "events", format: "count" },
+        ...(v03Systems.length > 0 ? [{ key: "cost", title: "cost/1.0", format: "ratio" } as const] : []),
+        ...LATENCY_COLUMNS,
       ],
       rows,
     },

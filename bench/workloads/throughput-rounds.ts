@@ -1,22 +1,36 @@
 import { rotate, type BenchmarkContext, type RunningSystem } from "../benchmark-context.ts";
 import type { GrpcJobRequest } from "../load/grpc-throughput.ts";
 import type { RequestTemplate } from "../load/request-template.ts";
-import { computeMedian } from "../report.ts";
+import type { BenchmarkJob } from "../job.ts";
+import { computeMedian, type ReportColumn } from "../report.ts";
 
-/** A subject, and how it is asked. */
+/** Job of the workloads that measure requests. */
+export const TEN_CHUNK_JOB: BenchmarkJob = { kind: "chunks", count: 10 };
+/** Number of connections of the workloads that measure requests. */
+export const CONNECTION_COUNT = 32;
+
+/** Columns that end every throughput table. */
+export const LATENCY_COLUMNS: readonly ReportColumn[] = [
+  { key: "p50", title: "p50 ms", format: "ms" },
+  { key: "p99", title: "p99 ms", format: "ms" },
+  { key: "cpu", title: "cpu µs", format: "us" },
+  { key: "events", title: "events", format: "count" },
+];
+
+/** A system under test and the request that it receives. */
 export interface LoadTarget {
   readonly label: string;
   readonly system: RunningSystem;
-  /** Over HTTP or over gRPC. Absent: the subject runs by itself. */
+  /** Request over HTTP or gRPC. Absent when the system runs its jobs directly. */
   readonly request: RequestTemplate | GrpcJobRequest | undefined;
-  /** What every answer must amount to. */
+  /** Text that every response must contain. */
   readonly expectedText: string;
 }
 
-/** One subject in one round. */
+/** Result of one system in one round. */
 interface RoundResult {
   readonly perSecond: number;
-  /** CPU time of the subject's process per answer. */
+  /** CPU time of the system's process per response. */
   readonly cpuMicros: number;
   readonly p50: number;
   readonly p99: number;
@@ -25,59 +39,60 @@ interface RoundResult {
   readonly faults: readonly string[];
 }
 
-/** One subject in all rounds. */
+/** Results of one system in all rounds. */
 export class ThroughputRounds {
   readonly #rounds: RoundResult[] = [];
 
-  add(trial: RoundResult): void {
-    this.#rounds.push(trial);
+  add(round: RoundResult): void {
+    this.#rounds.push(round);
   }
 
   get perSecond(): number[] {
-    return this.#rounds.map((trial) => trial.perSecond);
+    return this.#rounds.map((round) => round.perSecond);
   }
 
   get checked(): number {
-    return this.#rounds.reduce((sum, trial) => sum + trial.checked, 0);
+    return this.#rounds.reduce((sum, round) => sum + round.checked, 0);
   }
 
   get faults(): string[] {
-    if (this.checked === 0) return ["no answer was complete in time"];
-    return this.#rounds.flatMap((trial) => trial.faults);
+    if (this.checked === 0) return ["no response was complete in time"];
+    return this.#rounds.flatMap((round) => round.faults);
   }
 
-  /** The columns that all rate tables share. */
+  /** Returns the cells that all throughput tables share. */
   get tableCells(): Record<string, number> {
-    const of = (pick: (trial: RoundResult) => number): number => computeMedian(this.#rounds.map(pick));
+    const computeRoundMedian = (pick: (round: RoundResult) => number): number =>
+      computeMedian(this.#rounds.map(pick));
     return {
-      perSecond: of((trial) => trial.perSecond),
-      p50: of((trial) => trial.p50),
-      p99: of((trial) => trial.p99),
-      cpu: of((trial) => trial.cpuMicros),
-      events: of((trial) => trial.eventsPerResponse),
+      perSecond: computeRoundMedian((round) => round.perSecond),
+      p50: computeRoundMedian((round) => round.p50),
+      p99: computeRoundMedian((round) => round.p99),
+      cpu: computeRoundMedian((round) => round.cpuMicros),
+      events: computeRoundMedian((round) => round.eventsPerResponse),
     };
   }
 }
 
-/** Measures all entries, one at a time, in rounds; the answer is by label. */
+/** Measures all entries one at a time, in rounds, and returns the results by label. */
 export async function measureThroughputRounds(
   bench: BenchmarkContext,
   entries: readonly LoadTarget[],
   connections: number,
 ): Promise<Map<string, ThroughputRounds>> {
-  const { rounds, rampUpMs: leadMs, trialMs, warmUpMs } = bench.settings;
-  const all = new Map(entries.map(({ label }) => [label, new ThroughputRounds()]));
+  const { rounds, rampUpMs, trialMs, warmUpMs } = bench.settings;
+  const resultsByLabel = new Map(entries.map(({ label }) => [label, new ThroughputRounds()]));
   for (const entry of entries)
     await measureRound(bench, entry, { connections, rampUpMs: 0, durationMs: warmUpMs });
   for (let round = 0; round < rounds; round++) {
     bench.logProgress(`  round ${round + 1} of ${rounds}`);
     for (const entry of rotate(entries, round)) {
-      all
+      resultsByLabel
         .get(entry.label)
-        ?.add(await measureRound(bench, entry, { connections, rampUpMs: leadMs, durationMs: trialMs }));
+        ?.add(await measureRound(bench, entry, { connections, rampUpMs, durationMs: trialMs }));
     }
   }
-  return all;
+  return resultsByLabel;
 }
 
 interface LoadOptions {
@@ -88,24 +103,24 @@ interface LoadOptions {
 
 async function measureRound(
   bench: BenchmarkContext,
-  { system: party, request: template, expectedText: text }: LoadTarget,
+  { system, request, expectedText }: LoadTarget,
   load: LoadOptions,
 ): Promise<RoundResult> {
-  const resultOf = async (): Promise<Omit<RoundResult, "cpuMicros"> & { readonly completed: number }> => {
-    if (!template) return { ...UNAVAILABLE_METRICS, ...(await party.process.call("runDirectly", load)) };
-    return "job" in template
+  const measureLoad = async (): Promise<Omit<RoundResult, "cpuMicros"> & { readonly completed: number }> => {
+    if (!request) return { ...UNAVAILABLE_METRICS, ...(await system.process.call("runDirectly", load)) };
+    return "job" in request
       ? await bench.loadGenerator.call("measureGrpcThroughput", {
           ...load,
-          request: template,
-          expectedText: text,
+          request,
+          expectedText,
         })
-      : await bench.loadGenerator.call("measureThroughput", { ...load, template, expectedText: text });
+      : await bench.loadGenerator.call("measureThroughput", { ...load, template: request, expectedText });
   };
-  const before = await party.process.call("getResourceUsage");
-  const result = await resultOf();
-  const after = await party.process.call("getResourceUsage");
+  const before = await system.process.call("getResourceUsage");
+  const result = await measureLoad();
+  const after = await system.process.call("getResourceUsage");
   return { ...result, cpuMicros: ((after.cpuMs - before.cpuMs) * 1000) / result.completed };
 }
 
-/** What a subject that runs by itself does not tell. */
+/** Metrics that are unavailable for a system that runs its jobs directly. */
 const UNAVAILABLE_METRICS = { p50: Number.NaN, p99: Number.NaN, eventsPerResponse: Number.NaN };

@@ -3,7 +3,7 @@ import { acceptsMediaType, getMediaType, type Part } from "../protocol/index.ts"
 
 /**
  * Converts data parts to JSON text for clients that accept text but not JSON (A2A §3.2.2,
- * `acceptedOutputModes`). No part is omitted. For other media types, an agent can call
+ * `acceptedOutputModes`). The function never omits a part. For other media types, an agent can call
  * `acceptsMediaType(run.configuration, "image/png")`.
  */
 export function withAcceptedOutputModes(

@@ -14,9 +14,9 @@ const RESOLVED_PROMISE = Promise.resolve();
  * Converts the values that a generator yields into agent events.
  *
  * The last chunk of an artifact has to be marked, but it is known only once the generator ends. Each chunk is
- * therefore held back for a few microtasks. If the generator does not wait between values, it has ended by
- * then, and its last chunk is marked. If it waits, for example for a model or a socket, the chunk is emitted
- * at once. The artifact is then closed with an empty text at the end of the turn.
+ * therefore held back for a few microtasks. A generator that does not wait between values has ended by then,
+ * and its last chunk is marked. If the generator waits, for example for a model or a socket, the chunk is
+ * emitted at once. The artifact is then closed with an empty text at the end of the turn.
  */
 export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, undefined> {
   readonly #run: Run;

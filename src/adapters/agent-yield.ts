@@ -46,8 +46,8 @@ export function failed(...content: PartLike[]): AgentEvent {
 }
 
 /**
- * Answers with a message instead of a task. It must be the only yield of the turn, and the agent must set
- * `respondsWith: "either"`.
+ * Answers with a message instead of a task. The reply must be the only yield of the turn, and the agent must
+ * set `respondsWith` to `"either"`.
  */
 export function reply(...content: PartLike[]): AgentEvent {
   return { message: createMessage(content) };

@@ -53,7 +53,7 @@ export function createMemoryConversationStore<M>(
     maxSize = MAX_SIZE,
   }: ConversationLimits = {},
 ): ConversationStore<M> {
-  /** Conversations in order of use. The last entry is the most recently used. */
+  /** Conversations in order of use. The last entry is the most recently used conversation. */
   const conversationsByKey = new Map<string, readonly SizedMessage<M>[]>();
   let size = 0;
   const removeConversation = (key: string): readonly SizedMessage<M>[] => {
@@ -116,8 +116,8 @@ function estimateSize(value: unknown): number {
 }
 
 /**
- * Builds a conversation from the task itself, for when the store no longer has it. It contains text, but no
- * tool calls.
+ * Builds a conversation from the task itself, for when the store no longer has it. The rebuilt conversation
+ * contains text, but no tool calls.
  */
 export function buildConversationFromTask<M>(
   { history, task }: Pick<Turn, "history" | "task">,
@@ -134,7 +134,10 @@ export function buildConversationFromTask<M>(
   return answerText === "" ? earlierMessages : [...earlierMessages, toAssistant(answerText)];
 }
 
-/** Returns true in the first turn of a task. Its message cannot be an answer to a question of that task. */
+/**
+ * Returns true in the first turn of a task. The message of a first turn cannot answer a question of the same
+ * task.
+ */
 export function isFirstTurn({ task }: Pick<Run, "task">): boolean {
   return task.status.state === "TASK_STATE_SUBMITTED";
 }

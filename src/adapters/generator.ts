@@ -8,7 +8,7 @@ import { withAcceptedOutputModes } from "./accepted-output-modes.ts";
 export interface Turn extends Run {
   /** The text of the message that started this turn. */
   readonly text: string;
-  /** All messages of the task, oldest first. The last one is `message`. */
+  /** All messages of the task, oldest first. The last message is `message`. */
   readonly history: readonly Message[];
 }
 

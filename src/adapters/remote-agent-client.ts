@@ -22,8 +22,8 @@ import {
 } from "../protocol/index.ts";
 
 /**
- * The complete or partial answer of a remote agent. It is serializable as JSON, so that it can be stored and
- * passed to a model.
+ * The complete or partial answer of a remote agent. The answer is serializable as JSON, so that it can be
+ * stored and passed to a model.
  */
 export interface RemoteAgentAnswer {
   /**
@@ -59,7 +59,7 @@ export interface RemoteAgentCallOptions {
   readonly messageId?: string | undefined;
 }
 
-/** A client for a remote agent. It connects on first use, and again after a failed connection. */
+/** A client for a remote agent. The client connects on first use, and again after a failed connection. */
 export class RemoteAgentClient {
   readonly #target: string | A2AClient;
   readonly #options: ConnectOptions;

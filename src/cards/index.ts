@@ -1,23 +1,24 @@
 /**
- * CARDS BETWEEN ROLES. A controller, planners and solvers speak in cards of six members. Here is what a card is, how it
- * travels, what a run of them leaves behind, what that says and how it is shown. What only other rooms need is in
- * `internal.ts`.
+ * Message cards between roles: a controller, planners, and solvers.
+ * This folder contains the card format, its encoding in A2A, recordings of runs, statistics, views, and
+ * exporters.
  *
- * Glossary, beside that of `protocol/`
- * - card: here a message between roles. What an agent says of itself is its agent card.
- * - role: who sends and gets cards: controller, planner, solver, and those that a protocol adds.
- * - reply: the one result or error that a task gets. A notice is an error that replies to nothing.
- * - problem: what a controller is given to be solved; in a dataset, on cards and in options a sample.
- * - run: problems that one method solves, and their record. In `engine/` it is an agent at work on one turn.
- * - turn: a decision of the planner's model; an attempt is a try of a subtask.
- * - call: of a model. Its usage is on one card.
- * - record: the lines of a run's file; a recording is what they say, read.
- * - evidence: what stands behind the answers: a model, an oracle, a simulation.
- * - relay: telling whoever gave a task of the cards exchanged about it.
- * - seed: the specification of these cards; what has its name is as it stands there.
+ * Glossary, in addition to that of `protocol/`:
+ * - card: in this folder, a message between roles. The self-description of an agent is its agent card.
+ * - role: a sender or recipient of cards: controller, planner, solver, and roles that a protocol adds.
+ * - reply: the only result or error that a task receives. A notice is an error that replies to no card.
+ * - problem: the input of a controller. In datasets, on cards, and in options, a problem is called sample.
+ * - run: the problems that one method solves, with their recording. In `engine/`, a run is one turn of an
+ *   agent.
+ * - turn: a decision of the planner's model. An attempt is one try of a subtask.
+ * - call: a call of a model. Its usage is on one card.
+ * - record: the lines of the file of a run. A recording is the decoded record.
+ * - evidence: how the answers of a run were produced: by a model, an oracle, or a simulation.
+ * - relay: reporting the cards about a task to the role that sent the task.
+ * - specification: the original specification of these cards. Names with this word follow that specification.
  */
 
-// The card: made, read, and with types and roles of your own.
+// Message cards: creation, parsing, and custom types and roles.
 export {
   A2ACardProtocol,
   type MessageCard,
@@ -60,7 +61,7 @@ export {
   toJson,
 } from "./message-card/index.ts";
 
-// A card in A2A, for agents that are served or called without `colloquy/cards`.
+// Encoding of cards in A2A, for agents that are served or called without `colloquy/cards`.
 export {
   MESSAGE_CARD_EXTENSION_URI,
   MESSAGE_CARD_MEDIA_TYPE,
@@ -72,7 +73,7 @@ export {
   toCardParts,
 } from "./a2a/index.ts";
 
-// The record of a run: written, read, and asked.
+// Recordings of runs: writing, reading, and queries.
 export {
   type ModelCallLine,
   type ModelCallRecordInput,
@@ -86,6 +87,7 @@ export {
   type DecodeRecordingOptions,
   decodeRecording,
   type EndLine,
+  type EvidenceKind,
   toSpecificationCards,
   createMemorySink,
   mergeRecordings,
@@ -107,7 +109,7 @@ export {
   type TornLine,
 } from "./recording/index.ts";
 
-// What a run says, and whether two differ.
+// Statistics of a run, and comparisons of runs.
 export {
   type BaselineComparison,
   type BootstrapOptions,
@@ -121,7 +123,6 @@ export {
   type ConfidenceLevel,
   type EqualBudgetComparison,
   type IntervalEstimate,
-  type EvidenceKind,
   type CardStatistics,
   computeCardStatistics,
   type RunFinding,
@@ -156,7 +157,7 @@ export {
   computeWilsonInterval,
 } from "./statistics/index.ts";
 
-// How cards are shown, and a run for other tools.
+// Views of cards, and exporters for other tools.
 export {
   type CardBoxOptions,
   type RoleGraph,
@@ -191,7 +192,7 @@ export {
   type TraceStep,
 } from "./exporters/index.ts";
 
-// The problems, how their answers are scored, and what solves them without a model.
+// Datasets, scoring of answers, and solvers without a model.
 export {
   decodeGsm8k,
   decodeHotpotQa,
@@ -223,7 +224,7 @@ export {
 export { evaluateArithmetic } from "./oracle/index.ts";
 export { ParagraphRanker } from "./retrieval/index.ts";
 
-// Used by other rooms only; no entry exports it.
+// Used by other folders only. No package entry exports these names.
 export {
   findCardInMetadata,
   type CardEnvelope,

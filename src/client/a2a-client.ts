@@ -21,8 +21,8 @@ import { type RetryOptions, retryRead } from "./stream/retry.ts";
 import type { Transport, UnaryOperation } from "./transport/transport.ts";
 
 /**
- * A client for one remote A2A agent. Each method rejects with an `A2AError`, or with the abort reason of its
- * signal.
+ * A client for one remote A2A agent. All client methods reject with an `A2AError`, or with the signal's abort
+ * reason.
  */
 export interface A2AClient {
   /** The agent card in use: the public card, or the extended card after `getExtendedCard` has returned it. */
@@ -32,7 +32,7 @@ export interface A2AClient {
   readonly agentInterface: AgentInterface;
   /**
    * Sends a message and resolves when the task has ended or waits for its user. With
-   * `configuration.returnImmediately`, it resolves at once. Messages are never retried.
+   * `configuration.returnImmediately`, the promise resolves at once. Messages are never retried.
    */
   send(input: MessageInput, options?: SendOptions): Promise<SendMessageResponse>;
   /**
@@ -42,8 +42,8 @@ export interface A2AClient {
   stream(input: MessageInput, options?: SendOptions): AsyncIterable<StreamResponse>;
   readonly tasks: ClientTasks;
   /**
-   * Fetches the extended card, which the agent shows only to authenticated callers. It replaces `card` until
-   * the agent's version changes.
+   * Fetches the extended card, which the agent shows only to authenticated callers. The extended card
+   * replaces `card` until the agent's version changes.
    */
   getExtendedCard(call?: CallOptions): Promise<AgentCard>;
   /**

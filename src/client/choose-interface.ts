@@ -6,11 +6,11 @@ import { CLIENT_BINDINGS, type ClientBinding } from "./transport/create-transpor
 export interface InterfacePreferences {
   readonly binding?: ClientBinding;
   /**
-   * Bindings in order of preference, best first. The first one that the card offers in the requested version
-   * is chosen. Default: the card's order.
+   * Bindings in order of preference, best first. The client chooses the first binding that the card offers in
+   * the requested version. Default: the order in the card.
    */
   readonly preferredBindings?: readonly ClientBinding[];
-  /** The only protocol version that is accepted. Default: any supported version. */
+  /** The only protocol version that is accepted. Default: all supported versions. */
   readonly version?: ProtocolVersion;
   /**
    * Whether A2A 0.3 is accepted from an agent that offers 1.0, but not over the requested binding. Default:

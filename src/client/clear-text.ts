@@ -7,7 +7,7 @@ import type { Transport } from "./transport/transport.ts";
 
 /**
  * Returns an error if credentials would be sent to this interface unencrypted on the card's authority alone.
- * Returns `undefined` for TLS, for the local machine, and for the host of an `http:` URL that the caller
+ * Returns `undefined` for TLS, for the local machine, and for the host of a plain HTTP URL that the caller
  * configured.
  */
 export function findClearTextError(

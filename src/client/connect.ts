@@ -63,7 +63,7 @@ async function chooseAvailableInterface(card: AgentCard, options: ConnectOptions
 }
 
 /**
- * Throws if the agent requires an extension that the caller does not support. Such an agent rejects every
+ * Throws if the agent requires an extension that the caller does not support. The agent would reject every
  * request (A2A §4.6).
  */
 function assertRequiredExtensions({ name, capabilities }: AgentCard, supportedUris: readonly string[]): void {

@@ -17,7 +17,7 @@ export interface ConnectOptions {
    * offers no other binding, because gRPC bypasses `fetch`.
    */
   readonly binding?: ClientBinding;
-  /** Bindings in order of preference, best first. They take precedence over the card's order. */
+  /** Bindings in order of preference, best first. These bindings take precedence over the card's order. */
   readonly preferredBindings?: readonly ClientBinding[];
   /** Options for gRPC connections. Requires the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. */
   readonly grpc?: GrpcClientOptions;
@@ -32,14 +32,14 @@ export interface ConnectOptions {
    */
   readonly allowOlderVersion?: boolean;
   /**
-   * Whether credentials may be sent to an agent whose card names an unencrypted `http:` URL. Default: only to
-   * the local machine, and to the host of an `http:` URL passed to `connect`.
+   * Whether credentials may be sent to an agent whose card names a plain HTTP URL. Default: only to the local
+   * machine, and to the host of a plain HTTP URL passed to `connect`.
    */
   readonly allowClearText?: boolean;
   /**
    * Credentials, or a function that returns the headers for a security requirement of the card. Credentials
-   * are sent as the card declares. If the card itself requires authentication, they are sent in standard
-   * headers.
+   * are sent as the card declares. If the card itself requires authentication, the credentials are sent in
+   * standard headers.
    */
   readonly auth?: ClientAuthOptions | AuthorizeFunction;
   /**
@@ -50,8 +50,8 @@ export interface ConnectOptions {
   /** URIs of the extensions that the caller supports. Requested with every request. */
   readonly extensions?: readonly string[];
   /**
-   * Headers for every request, including requests for the card. They are also sent to other hosts that the
-   * card names.
+   * Headers for every request, including requests for the card. The headers are also sent to other hosts that
+   * the card names.
    */
   readonly headers?: Readonly<Record<string, string>>;
   /** The function that sends HTTP requests. Default: the global `fetch`. */

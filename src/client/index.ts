@@ -17,7 +17,6 @@ export { collect } from "./collect.ts";
 export { connect } from "./connect.ts";
 export type { ConnectOptions } from "./find-card.ts";
 export { findCard } from "./find-card.ts";
-export { isObject } from "./http/json.ts";
 export type { ExchangeOptions, ExchangeClient } from "./message-exchange.ts";
 export { cancelIgnoringErrors, exchangeMessage } from "./message-exchange.ts";
 export type { GrpcClientOptions } from "./transport/http.ts";

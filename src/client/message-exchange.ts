@@ -1,12 +1,11 @@
-import { getTaskId } from "./stream/get-task-id.ts";
 import { delay } from "./http/abort.ts";
 import type { MessageInput, SendOptions } from "./message-input.ts";
 import type { A2AClient } from "./a2a-client.ts";
-import { isInterrupted, isTerminal, type StreamResponse } from "../protocol/index.ts";
+import { getTaskId, isInterrupted, isTerminal, type StreamResponse } from "../protocol/index.ts";
 
 /**
- * Time in milliseconds to wait for a new task to get its id before it can be canceled, and for the
- * cancellation itself.
+ * Maximum time in milliseconds to wait for the id of a new task that must be canceled, and for its
+ * cancellation.
  */
 const CANCEL_TIMEOUT_MS = 5_000;
 

@@ -5,8 +5,8 @@ export interface Config {
   /** Files and directories that contain agents, or agents by id. */
   agents?: readonly string[] | Readonly<Record<string, Agent>>;
   /**
-   * Port to listen on. If it is in use, the server selects the next free port. 0 selects any free port.
-   * Default: 4120.
+   * Port to listen on. If the port is in use, the server selects the next free one. The value 0 selects any
+   * free port. Default: 4120.
    */
   port?: number;
   /** Whether to fail when the port is in use. Default: false. */

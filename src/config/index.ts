@@ -1,5 +1,5 @@
 /**
  * PROJECT CONFIGURATION. The content of `colloquy.config.ts`, which `colloquy serve` reads. Command-line
- * options override it.
+ * options override this configuration.
  */
 export { type Config, defineConfig } from "./config.ts";

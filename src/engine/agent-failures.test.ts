@@ -266,7 +266,7 @@ describe("a store that fails for one task", () => {
     (await agent.waitForRun(1)).emit(workingEvent);
     await flushEventLoop();
     agent.runs[1]?.emit(completedEvent).end();
-    // No time passes: the other task does not wait for the next try.
+    // No time passes, so the other task does not wait for the retry.
     expect(getResponseTask(await other).status.state).toBe("TASK_STATE_COMPLETED");
   });
 });

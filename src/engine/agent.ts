@@ -101,8 +101,9 @@ export interface Agent {
   describe(): AgentDescription | Promise<AgentDescription>;
   /**
    * Returns the members that the extended agent card adds or replaces for an authenticated caller. They can
-   * differ between callers. Returns `undefined` when the caller gets the public card unchanged. A server with
-   * authentication declares the extended card when this method exists.
+   * differ between callers. When it returns `undefined`, the caller's request is rejected with
+   * `EXTENDED_AGENT_CARD_NOT_CONFIGURED`. A server with authentication declares the extended card when this
+   * method exists.
    */
   describeExtended?(
     caller: Caller,

@@ -14,7 +14,7 @@ import type { Observer } from "./observer.ts";
 import type { TaskStore } from "./task-store.ts";
 import type { Subscription } from "./subscription.ts";
 
-/** Time that only a test moves. */
+/** A clock that only the test advances. */
 export class FakeClock implements Clock {
   time: number = Date.UTC(2026, 0, 1);
   #timers: { at: number; callback: () => void }[] = [];
@@ -47,10 +47,10 @@ export class FakeClock implements Clock {
   }
 }
 
-/** A run of a `ScriptedAgent`: the test says what the agent says. */
+/** A run of a `ScriptedAgent`, whose events the test emits. */
 export class ScriptedRun {
   readonly run: Run;
-  /** How many events were pulled out of the agent. */
+  /** Number of events that the runner has pulled. */
   pulledCount = 0;
   isReturned = false;
   #steps: (() => AgentEvent | undefined)[] = [];
@@ -102,7 +102,7 @@ export class ScriptedRun {
   }
 }
 
-/** An agent that says what a test has it say. */
+/** An agent whose events the test emits. */
 export class ScriptedAgent implements Agent {
   readonly runs: ScriptedRun[] = [];
   readonly respondsWith?: "task" | "either";
@@ -117,7 +117,7 @@ export class ScriptedAgent implements Agent {
   }
 
   describe(): { name: string; description: string } {
-    return { name: "puppet", description: "Says what a test has it say." };
+    return { name: "puppet", description: "Emits the events of a test." };
   }
 
   execute(run: Run): AsyncIterable<AgentEvent> {
@@ -127,7 +127,7 @@ export class ScriptedAgent implements Agent {
     return scriptedRun.iterate();
   }
 
-  /** The n-th run (from 0), once it has begun. */
+  /** Resolves with the run at index `at` once it has started. */
   async waitForRun(at: number): Promise<ScriptedRun> {
     if (this.runs.length <= at) {
       await new Promise<void>((resolve) => this.#runWaiters.push({ count: at + 1, resolve }));
@@ -149,7 +149,7 @@ export type EngineFixtureOptions = Partial<Omit<EngineOptions, "agent">> & {
   observer?: Observer;
 };
 
-/** An engine with a puppet for an agent, on a store that is open. */
+/** Creates an engine with a scripted agent and an open store. */
 export function createEngineFixture({
   agent = new ScriptedAgent(),
   store = new MemoryStore(),
@@ -179,7 +179,7 @@ export const toTaskScope = (caller: typeof alice): { agent: string; tenant: stri
 });
 
 let messageCount = 0;
-/** A request with a message of its own. */
+/** Creates a request with a new message id. */
 export function createRequest(
   text: string,
   { configuration, ...message }: Partial<Message> & Pick<SendMessageRequest, "configuration"> = {},
@@ -204,7 +204,7 @@ export function createChunkEvent(text: string, append = true, artifactId = "a"):
     : { artifact: { artifactId, parts: [{ text }] } };
 }
 
-/** Everything that a subscription gives until its end. */
+/** Resolves with all events of a subscription until its end. */
 export async function collectEvents(
   subscription: Subscription,
 ): Promise<{ seq: number; event: TaskEvent }[]> {
@@ -215,7 +215,7 @@ export async function collectEvents(
   return all;
 }
 
-/** What an event is, in a word. */
+/** Formats an event as a short string. */
 export function formatEvent(event: TaskEvent): string {
   if ("task" in event) return `task ${event.task.status.state.slice("TASK_STATE_".length)}`;
   if ("statusUpdate" in event) return event.statusUpdate.status.state.slice("TASK_STATE_".length);
@@ -225,15 +225,15 @@ export function formatEvent(event: TaskEvent): string {
   return "message";
 }
 
-/** Lets everything run that does not wait for time or for the test. */
+/** Runs all pending work that waits neither for time nor for the test. */
 export async function flushEventLoop(turns = 20): Promise<void> {
   for (let at = 0; at < turns; at++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
-/** The task of an answer that has one. */
+/** Returns the task of a response. */
 export const getResponseTask = (answer: object): Task => (answer as { task: Task }).task;
 
-/** Why a promise is refused, in a word. */
+/** Resolves with the reason of the `A2AError` that rejects the promise. */
 export async function getErrorReason(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;

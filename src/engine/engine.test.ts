@@ -372,10 +372,10 @@ describe("cancel", () => {
   });
 
   it("passes the waiting task and its caller to the agent and ignores the agent's errors", async () => {
-    const told: unknown[] = [];
+    const cancellations: unknown[] = [];
     class CancelRecordingAgent extends ScriptedAgent {
       async onTaskCanceled({ status }: Task, caller: object): Promise<void> {
-        told.push([status.state, caller]);
+        cancellations.push([status.state, caller]);
         throw new Error("cannot be helped");
       }
     }
@@ -385,7 +385,7 @@ describe("cancel", () => {
     const { id } = getResponseTask(await answer);
     expect((await engine.cancelTask({ id }, alice)).status.state).toBe("TASK_STATE_CANCELED");
     await engine.cancelTask({ id }, alice);
-    expect(told).toEqual([["TASK_STATE_INPUT_REQUIRED", alice]]);
+    expect(cancellations).toEqual([["TASK_STATE_INPUT_REQUIRED", alice]]);
     expect(errors).toEqual([new Error("cannot be helped")]);
   });
 
@@ -481,7 +481,7 @@ describe("readers", () => {
     run.end();
     const seen = await reader;
     expect(seen.at(-1) && formatEvent(seen.at(-1)!.event)).toBe("COMPLETED");
-    // The stalled one reads the log afterwards: everything, once.
+    // The stalled reader then reads every event once from the log.
     const late = await collectEvents(stalled);
     expect(late.map(({ seq }) => seq)).toEqual(Array.from({ length: 5003 }, (_, at) => at + 1));
   });
@@ -547,7 +547,7 @@ describe("ownership", () => {
     (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
     const { id } = getResponseTask(await answer);
     const strangers = [bob, { tenant: "other", principal: "alice" }];
-    const told = async (promise: Promise<unknown>): Promise<string> =>
+    const getOutcome = async (promise: Promise<unknown>): Promise<string> =>
       promise.then(
         () => "something",
         (error: A2AError) => `${error.reason} ${error.message}`,
@@ -555,16 +555,18 @@ describe("ownership", () => {
     for (const stranger of strangers) {
       for (const task of [id, "00000000-0000-4000-8000-000000000000"]) {
         const expected = `TASK_NOT_FOUND ${A2AError.taskNotFound(task).message}`;
-        expect(await told(engine.getTask({ id: task }, stranger))).toBe(expected);
-        expect(await told(engine.cancelTask({ id: task }, stranger))).toBe(expected);
-        expect(await told(engine.subscribeToTask({ id: task }, stranger))).toBe(expected);
-        expect(await told(engine.subscribeToTask({ id: task }, stranger, { resumeAfterSeq: 1 }))).toBe(
+        expect(await getOutcome(engine.getTask({ id: task }, stranger))).toBe(expected);
+        expect(await getOutcome(engine.cancelTask({ id: task }, stranger))).toBe(expected);
+        expect(await getOutcome(engine.subscribeToTask({ id: task }, stranger))).toBe(expected);
+        expect(await getOutcome(engine.subscribeToTask({ id: task }, stranger, { resumeAfterSeq: 1 }))).toBe(
           expected,
         );
-        expect(await told(engine.sendMessage(createRequest("x", { taskId: task }), stranger))).toBe(expected);
-        expect(await told(engine.sendStreamingMessage(createRequest("x", { taskId: task }), stranger))).toBe(
+        expect(await getOutcome(engine.sendMessage(createRequest("x", { taskId: task }), stranger))).toBe(
           expected,
         );
+        expect(
+          await getOutcome(engine.sendStreamingMessage(createRequest("x", { taskId: task }), stranger)),
+        ).toBe(expected);
       }
       expect(await engine.listTasks({}, stranger)).toMatchObject({ tasks: [], totalSize: 0 });
     }
@@ -629,7 +631,7 @@ describe("limits [E14]", () => {
 });
 
 describe("commits", () => {
-  /** A store whose every commit takes a while. */
+  /** A memory store with slow commits. */
   function slowStore(clock: FakeClock, ms: number): { store: MemoryStore; commits: number[] } {
     const store = new MemoryStore();
     const commit = store.commit.bind(store);
@@ -685,9 +687,9 @@ describe("a store", () => {
   it("learns whether agents are running, so that it does not block them", async () => {
     const store = new MemoryStore();
     const commit = store.commit.bind(store);
-    const told: unknown[] = [];
+    const commits: unknown[] = [];
     store.commit = (batch, about?: object) => {
-      told.push([batch.length, about]);
+      commits.push([batch.length, about]);
       return commit(batch);
     };
     const { engine, agent } = createEngineFixture({ store });
@@ -699,7 +701,7 @@ describe("a store", () => {
       await flushEventLoop();
     }
     await Promise.all(answers);
-    expect(told).toEqual([
+    expect(commits).toEqual([
       [2, { agentsAtWork: true }],
       [1, { agentsAtWork: true }],
       [1, { agentsAtWork: false }],
@@ -748,7 +750,7 @@ describe("an engine that opens the store of an earlier one", () => {
     );
     expect(getText(orphan.artifacts?.[0]?.parts ?? [])).toBe("half");
     expect((await engine.getTask({ id }, alice)).status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    // The dead writer's events are refused from now on, and it says so to those who wait for it.
+    // Events of the earlier writer are rejected from now on, and its waiting requests fail.
     const late = before.engine.subscribeToTask({ id: run.run.taskId }, alice);
     run.emit(createChunkEvent("late"));
     await expect(collectEvents(await late)).rejects.toMatchObject({ reason: "UNAVAILABLE" });
@@ -786,15 +788,15 @@ describe("a store that fails", () => {
     await flushEventLoop();
     broken = true;
     run.emit(workingEvent);
-    const told = getErrorReason(reader);
+    const outcome = getErrorReason(reader);
     for (let at = 0; at < 10; at++) {
       await flushEventLoop(5);
       clock.advance(5000);
     }
-    expect(await told).toBe("UNAVAILABLE");
+    expect(await outcome).toBe("UNAVAILABLE");
     expect(run.run.signal.aborted).toBe(true);
     expect(errors).toHaveLength(1);
-    // One task's trouble is not another's.
+    // A failure of one task does not affect another.
     broken = false;
     const next = engine.sendMessage(createRequest("hi"), alice);
     (await agent.waitForRun(1)).end();

@@ -34,7 +34,7 @@ it("a run lists the waiting tasks of its caller in its context, newest first [F-
   expect(tasks.map(({ id }) => id)).toEqual([second, first]);
   expect(tasks[1]?.status.message?.parts).toEqual([{ text: "which?" }]);
 
-  // What an agent does to its copies changes no task.
+  // Changing a copy does not change the task.
   tasks[1]?.history?.splice(0);
   expect((await engine.getTask({ id: first }, alice)).history).toHaveLength(1);
 });
@@ -55,17 +55,17 @@ it("a task that was just answered is not listed, nor is the run's own task [F-16
 
 it("waiting tasks are loaded only on request, in a bounded number [E14]", async () => {
   const { engine, agent, store } = createEngineFixture();
-  const asked: TaskListQuery[] = [];
+  const queries: TaskListQuery[] = [];
   const list = store.list.bind(store);
   store.list = (scope, query) => {
-    asked.push(query);
+    queries.push(query);
     return list(scope, query);
   };
   void engine.sendMessage(createRequest("one", { contextId: "here" }), alice).catch(() => {});
   const { run } = await agent.waitForRun(0);
-  expect(asked).toEqual([]);
+  expect(queries).toEqual([]);
   await run.listInterruptedTasks();
-  expect(asked.map(({ contextId, limit }) => [contextId, limit])).toEqual([
+  expect(queries.map(({ contextId, limit }) => [contextId, limit])).toEqual([
     ["here", 50],
     ["here", 50],
   ]);

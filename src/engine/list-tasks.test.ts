@@ -8,7 +8,10 @@ import {
   createRequest,
 } from "./engine.fixture.ts";
 
-/** Five tasks, one second apart: the odd ones in context "odd", the last one waiting for input. */
+/**
+ * Creates five tasks, one second apart. Tasks with odd numbers are in context "odd", and the last task waits
+ * for input.
+ */
 async function createFiveTasks(): Promise<ReturnType<typeof createEngineFixture> & { ids: string[] }> {
   const set = createEngineFixture();
   const ids: string[] = [];
@@ -47,7 +50,7 @@ describe("ListTasks", () => {
       seen.push(...page.tasks.map(({ id }) => id));
       ({ nextPageToken: pageToken } = page);
       if (seen.length === 2) {
-        // The task that the cursor's page began with moves to the front.
+        // The first task of the cursor's page moves to the front.
         const answer = engine.sendMessage(createRequest("go on", { taskId: ids[4] as string }), alice);
         (await agent.waitForRun(5)).end();
         await answer;

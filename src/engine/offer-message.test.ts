@@ -16,16 +16,18 @@ import {
   workingEvent,
 } from "./engine.fixture.ts";
 
-/** Takes what begins with an exclamation mark, and refuses what begins with a question mark. */
+/**
+ * Accepts messages that start with an exclamation mark and rejects messages that start with a question mark.
+ */
 class SelectiveAgent extends ScriptedAgent {
-  readonly taken: { text: string; task: Task; caller: object }[] = [];
+  readonly accepted: { text: string; task: Task; caller: object }[] = [];
 
   deliver(message: Message, task: Task, caller: object): boolean {
     const text = getText(message.parts);
     if (text.startsWith("?"))
       throw A2AError.invalidParams([{ field: "message", description: "no questions" }]);
     if (!text.startsWith("!")) return false;
-    this.taken.push({ text, task, caller });
+    this.accepted.push({ text, task, caller });
     return true;
   }
 }
@@ -42,7 +44,7 @@ describe("a message for a running agent", () => {
 
     const answer = getResponseTask(await engine.sendMessage(createRequest("!budget 3", { taskId }), alice));
     expect(answer.status.state).toBe("TASK_STATE_WORKING");
-    expect(agent.taken.map(({ text, caller }) => [text, caller])).toEqual([["!budget 3", alice]]);
+    expect(agent.accepted.map(({ text, caller }) => [text, caller])).toEqual([["!budget 3", alice]]);
 
     run.emit(createChunkEvent("after")).end();
     expect((await all).map(({ event }) => formatEvent(event))).toEqual([
@@ -82,7 +84,7 @@ describe("a message for a running agent", () => {
     const same = createRequest("!once", { taskId: run.run.taskId });
     await Promise.all([engine.sendMessage(same, alice), engine.sendMessage(same, alice)]);
     await engine.sendMessage(same, alice);
-    expect(agent.taken).toHaveLength(1);
+    expect(agent.accepted).toHaveLength(1);
     run.end();
   });
 
@@ -103,7 +105,7 @@ describe("a message for a running agent", () => {
     expect(await getErrorReason(engine.sendMessage(createRequest("!mine", { taskId }), bob))).toBe(
       "TASK_NOT_FOUND",
     );
-    expect(agent.taken).toEqual([]);
+    expect(agent.accepted).toEqual([]);
     run.end();
   });
 
@@ -119,7 +121,7 @@ describe("a message for a running agent", () => {
     expect(await getErrorReason(engine.sendMessage(createRequest("!late", { taskId }), alice))).toBe(
       "UNSUPPORTED_OPERATION",
     );
-    expect(agent.taken).toEqual([]);
+    expect(agent.accepted).toEqual([]);
   });
 });
 
@@ -152,10 +154,10 @@ describe("the metadata of a CancelTask request", () => {
   });
 
   it("is passed to an agent whose task was waiting", async () => {
-    const told: JsonObject[] = [];
+    const received: JsonObject[] = [];
     class CancelRecordingAgent extends ScriptedAgent {
-      onTaskCanceled(_task: Task, _caller: object, said: JsonObject): void {
-        told.push(said);
+      onTaskCanceled(_task: Task, _caller: object, metadata: JsonObject): void {
+        received.push(metadata);
       }
     }
     const agent = new CancelRecordingAgent();
@@ -165,6 +167,6 @@ describe("the metadata of a CancelTask request", () => {
       (await agent.waitForRun(at)).emit(inputRequiredEvent).end();
       await engine.cancelTask({ id: getResponseTask(await asking).id, ...cancel }, alice);
     }
-    expect(told).toEqual([metadata, {}]);
+    expect(received).toEqual([metadata, {}]);
   });
 });

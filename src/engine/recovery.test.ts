@@ -24,7 +24,7 @@ import {
   workingEvent,
 } from "./engine.fixture.ts";
 
-/** A store whose process dies after so many commits: no later one is made, nor is anything heard of it. */
+/** A store that stops responding after a number of commits, as if its process were killed. */
 class CrashingStore extends MemoryStore {
   commitsLeft = Infinity;
 
@@ -34,14 +34,14 @@ class CrashingStore extends MemoryStore {
   }
 }
 
-/** A store that once can not read the log of a task. */
+/** A store that fails once to read the log of a task. */
 class FailingReadStore extends MemoryStore {
   failingTaskId: string | undefined;
 
   override readEvents(
-    ...asked: Parameters<MemoryStore["readEvents"]>
+    ...request: Parameters<MemoryStore["readEvents"]>
   ): ReturnType<MemoryStore["readEvents"]> {
-    if (asked[1] !== this.failingTaskId) return super.readEvents(...asked);
+    if (request[1] !== this.failingTaskId) return super.readEvents(...request);
     this.failingTaskId = undefined;
     return Promise.reject(new Error("The disk is away."));
   }
@@ -58,14 +58,14 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("repeats the turn of a killed process, for the same task and caller [E9]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
-    const asked = createRequest("hi", {
+    const request = createRequest("hi", {
       configuration: {
         acceptedOutputModes: ["text/plain"],
         taskPushNotificationConfig: undefined as never,
       },
     });
     void before.engine
-      .sendMessage({ ...asked, metadata: { urgent: true } }, alice, { extensions: ["urn:x"] })
+      .sendMessage({ ...request, metadata: { urgent: true } }, alice, { extensions: ["urn:x"] })
       .catch(() => {});
     const { run: first } = await before.agent.waitForRun(0);
     await flushEventLoop();
@@ -90,13 +90,13 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("answers a client that sends its message again [E9, E10]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
-    const asked = createRequest("hi");
-    void before.engine.sendMessage(asked, alice).catch(() => {});
+    const request = createRequest("hi");
+    void before.engine.sendMessage(request, alice).catch(() => {});
     await before.agent.waitForRun(0);
     await flushEventLoop();
     const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await engine.open();
-    const answer = engine.sendMessage(asked, alice);
+    const answer = engine.sendMessage(request, alice);
     (await after.waitForRun(0)).emit(createChunkEvent("done", false)).end();
     const task = getResponseTask(await answer);
     expect(task.status.state).toBe("TASK_STATE_COMPLETED");
@@ -211,8 +211,8 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("leaves its task to the next server when the store is durable [E9, E15]", async () => {
     const store = Object.assign(new MemoryStore(), { isDurable: true });
     const before = createEngineFixture({ store, agent: createAgent() });
-    const asked = createRequest("hi");
-    const answer = before.engine.sendMessage(asked, alice);
+    const request = createRequest("hi");
+    const answer = before.engine.sendMessage(request, alice);
     const run = await before.agent.waitForRun(0);
     run.run.signal.addEventListener("abort", () => run.end());
     await flushEventLoop();
@@ -220,7 +220,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     expect(await getErrorReason(answer)).toBe("UNAVAILABLE");
     const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await engine.open();
-    const repeated = engine.sendMessage(asked, alice);
+    const repeated = engine.sendMessage(request, alice);
     (await after.waitForRun(0)).end();
     expect(getResponseTask(await repeated)).toMatchObject({
       id: run.run.taskId,
@@ -305,7 +305,7 @@ describe("an artifact of a restarted turn", () => {
     const { engine, agent } = createEngineFixture({ store, agent: agents() });
     await engine.open();
     const run = await agent.waitForRun(0);
-    // An agent may add to what it has not begun, too.
+    // An agent may also append to an artifact that it has not started.
     run
       .emit(
         createChunkEvent("whole"),
@@ -321,7 +321,10 @@ describe("an artifact of a restarted turn", () => {
   });
 });
 
-/** Says a report in pieces, after what it found; resumed, it goes on behind what the task has of it. */
+/**
+ * Writes a report in pieces after the existing content. With `resume`, it continues after the recorded
+ * content.
+ */
 function createReportAgent(afterRestart: "restart" | "resume", pieces: readonly string[]): Agent {
   return {
     afterRestart,
@@ -329,9 +332,9 @@ function createReportAgent(afterRestart: "restart" | "resume", pieces: readonly 
     async *execute({ task }: Run): AsyncGenerator<AgentEvent, void> {
       yield workingEvent;
       yield { artifact: { artifactId: "found", parts: [{ data: pieces.length }] } };
-      const said = task.artifacts?.find(({ artifactId }) => artifactId === "a");
-      let known = said ? getText(said.parts).length : 0;
-      let isBegun = said !== undefined;
+      const recorded = task.artifacts?.find(({ artifactId }) => artifactId === "a");
+      let known = recorded ? getText(recorded.parts).length : 0;
+      let isBegun = recorded !== undefined;
       for (const piece of pieces) {
         if (known >= piece.length) {
           known -= piece.length;
@@ -353,7 +356,7 @@ describe("processes that are killed at any commit, repeatedly", () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.stringMatching(/^[a-z]{3}$/), { minLength: 1, maxLength: 8 }),
-          // At least one commit for the message, and one for the attempt.
+          // At least one commit for the message and one for the attempt.
           fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 3 }),
           async (pieces, deaths) => {
             const store = new CrashingStore();
@@ -369,9 +372,9 @@ describe("processes that are killed at any commit, repeatedly", () => {
                 mergeChunks: false,
               });
             };
-            const asked = createRequest("report");
+            const request = createRequest("report");
             void live(deaths[0] ?? Infinity)
-              .sendMessage(asked, alice)
+              .sendMessage(request, alice)
               .catch(() => {});
             await flushEventLoop(40);
             for (const commits of deaths.slice(1)) {
@@ -382,8 +385,8 @@ describe("processes that are killed at any commit, repeatedly", () => {
             }
             const last = live(Infinity);
             await last.open();
-            // What the client does: the same message again.
-            const { id, ...task } = getResponseTask(await last.sendMessage(asked, alice));
+            // The client sends the same message again.
+            const { id, ...task } = getResponseTask(await last.sendMessage(request, alice));
             expect(task.status.state).toBe("TASK_STATE_COMPLETED");
             expect(getArtifactText({ id, ...task })).toBe(pieces.join(""));
             expect(task.artifacts?.map(({ artifactId }) => artifactId)).toEqual(["found", "a"]);

@@ -32,7 +32,7 @@ it("a run reads the referenced tasks of its caller only [F-16, E13]", async () =
   expect(tasks.map(({ id }) => id)).toEqual([live, first]);
   expect(tasks[1]?.status.state).toBe("TASK_STATE_COMPLETED");
 
-  // What an agent does to its copies changes no task.
+  // Changing a copy does not change the task.
   tasks[1]?.history?.splice(0);
   expect((await engine.getTask({ id: first }, alice)).history).toHaveLength(1);
 });

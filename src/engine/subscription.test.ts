@@ -63,7 +63,7 @@ describe("subscriptions", () => {
         }
         run.end();
         const log = await (async () => {
-          // Nobody reads the log directly but a reader from its very beginning.
+          // Only a reader from the start sees the entire log.
           await flushEventLoop();
           return collectEvents(await engine.subscribeToTask({ id: taskId }, alice, { resumeAfterSeq: 0 }));
         })();
@@ -75,7 +75,7 @@ describe("subscriptions", () => {
             expect(events).toEqual(log.slice(after));
             continue;
           }
-          // A snapshot at seq n and all that follows it fold to the task.
+          // A snapshot at seq n, folded with all later events, equals the task.
           const [opening, ...rest] = events;
           expect(rest).toEqual(log.slice(opening?.seq));
           expect(foldAll(events.map(({ event }) => event))).toEqual(final);

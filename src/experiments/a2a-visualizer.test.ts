@@ -6,7 +6,7 @@ import { listRecordedCards, generateFlowDiagram, visualizeCards } from "../cards
 import { JANET_SCRIPT, createScriptedRecording } from "../cards/recording/recording.fixture.ts";
 import { A2AVisualizer } from "./index.ts";
 
-it("the specification's visualizer shows cards, draws their flow, and saves both, one call each", async () => {
+it("the visualizer of the specification shows cards, draws their flow, and saves both", async () => {
   const cards = listRecordedCards(createScriptedRecording([JANET_SCRIPT]));
   expect(A2AVisualizer.visualizeCards(cards)).toBe(visualizeCards(cards));
   expect(A2AVisualizer.generateFlowDiagram(cards)).toBe(generateFlowDiagram(cards));

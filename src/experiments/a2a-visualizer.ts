@@ -8,8 +8,8 @@ import {
 } from "../cards/index.ts";
 
 /**
- * Writes the cards into a file as somebody would read them: each as `visualizeCards` shows it, then all as a flow diagram.
- * Makes the folder, and replaces what was in the file.
+ * Writes a readable form of the cards to a file: the output of `visualizeCards`, followed by the flow
+ * diagram. Creates the folder and overwrites the file.
  */
 export function saveCardVisualization(
   cards: readonly MessageCard[],
@@ -17,11 +17,11 @@ export function saveCardVisualization(
   options: Omit<VisualizeOptions, "colors"> = {},
 ): void {
   mkdirSync(dirname(file), { recursive: true });
-  const parts = [visualizeCards(cards, { ...options, colors: false }), generateFlowDiagram(cards)];
-  writeFileSync(file, `${parts.join("\n\n")}\n`);
+  const sections = [visualizeCards(cards, { ...options, colors: false }), generateFlowDiagram(cards)];
+  writeFileSync(file, `${sections.join("\n\n")}\n`);
 }
 
-/** The visualizer of the specification under its own name there. */
+/** The visualizer of the card specification, under the name that the specification uses. */
 export const A2AVisualizer: {
   readonly visualizeCards: typeof visualizeCards;
   readonly generateFlowDiagram: typeof generateFlowDiagram;

@@ -21,7 +21,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe("a cassette in a file", () => {
-  it("has its takes again when it is opened again; of one key the last", async () => {
+  it("keeps its entries, and the last one of each key, after it is reopened", async () => {
     const first = openCassetteFile(file);
     await first.put(createEntry("a", "1"));
     await first.put(createEntry("b", "2"));
@@ -35,7 +35,7 @@ describe("a cassette in a file", () => {
     expect(readFileSync(file, "utf8").split("\n")).toHaveLength(4);
   });
 
-  it("passes over what a killed writer left, and goes on behind it", async () => {
+  it("ignores an incomplete line of a killed writer and continues after it", async () => {
     await openCassetteFile(file).put(createEntry("a", "1"));
     appendFileSync(file, '{"key":"b","mo');
     const second = openCassetteFile(file);
@@ -48,9 +48,9 @@ describe("a cassette in a file", () => {
     ]);
   });
 
-  it.each(["hello", "[]", '{"key":"a"}', "null"])("is none with a line like %s", async (line) => {
+  it.each(["hello", "[]", '{"key":"a"}', "null"])("is rejected with a line like %s", async (line) => {
     await openCassetteFile(file).put(createEntry("a", "1"));
     writeFileSync(file, `${line}\n`);
-    expect(() => openCassetteFile(file)).toThrow("a.jsonl:1 is no take of a cassette; remove the line");
+    expect(() => openCassetteFile(file)).toThrow("a.jsonl:1 is not a cassette entry. Remove the line");
   });
 });

@@ -4,44 +4,49 @@ import { A2AError } from "../protocol/index.ts";
 import type { CassetteStore, CassetteEntry } from "../roles/index.ts";
 
 /**
- * A cassette in a file, a take a line of JSON, only ever appended to. It is read when it is opened; several processes may
- * record to it. Of takes with the same key the last counts. A line that a killed writer left unfinished is passed over;
- * any other that is no take throws INVALID_PARAMS with its place.
+ * Opens a cassette that stores one JSON entry per line in a file. The file is read once, when it is opened,
+ * and then only appended to, so several processes can record to it. When two entries have the same key, the
+ * later one applies. An incomplete line of a killed process is ignored. Any other invalid line throws
+ * `INVALID_PARAMS` with its position.
  */
 export function openCassetteFile(file: string): CassetteStore {
   mkdirSync(dirname(file), { recursive: true });
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
   const lines = text.split("\n");
-  // What stands behind the last line's end was not finished.
-  const unfinished = lines.pop() !== "";
-  const takes = new Map<string, CassetteEntry>();
+  // Text after the last newline is an incomplete line.
+  const endsMidLine = lines.pop() !== "";
+  const entries = new Map<string, CassetteEntry>();
   for (const [index, line] of lines.entries()) {
-    const take = line === "" ? undefined : decodeCassetteEntry(line, `${file}:${index + 1}`);
-    if (take) takes.set(take.key, take);
+    const entry = line === "" ? undefined : decodeCassetteEntry(line, `${file}:${index + 1}`);
+    if (entry) entries.set(entry.key, entry);
   }
-  let begin = unfinished ? "\n" : "";
+  let linePrefix = endsMidLine ? "\n" : "";
   return {
-    get: (key) => takes.get(key),
-    put: (take) => {
-      // One write, so that lines of several processes stay whole.
-      appendFileSync(file, `${begin}${JSON.stringify(take)}\n`);
-      begin = "";
-      takes.set(take.key, take);
+    get: (key) => entries.get(key),
+    put: (entry) => {
+      // A single write keeps the lines of several processes intact.
+      appendFileSync(file, `${linePrefix}${JSON.stringify(entry)}\n`);
+      linePrefix = "";
+      entries.set(entry.key, entry);
     },
   };
 }
 
-/** `undefined` for the beginning of a take, behind which somebody else went on in a new line. */
-function decodeCassetteEntry(line: string, where: string): CassetteEntry | undefined {
+/**
+ * Decodes an entry. Returns `undefined` for an incomplete line after which another process started a new
+ * line.
+ */
+function decodeCassetteEntry(line: string, location: string): CassetteEntry | undefined {
   try {
-    const take = JSON.parse(line) as Partial<CassetteEntry> | null;
-    if (typeof take?.key === "string" && typeof take.reply?.text === "string") return take as CassetteEntry;
+    const entry = JSON.parse(line) as Partial<CassetteEntry> | null;
+    if (typeof entry?.key === "string" && typeof entry.reply?.text === "string")
+      return entry as CassetteEntry;
   } catch {
     if (line.startsWith(ENTRY_LINE_START) || ENTRY_LINE_START.startsWith(line)) return undefined;
   }
   throw new A2AError(
     "INVALID_PARAMS",
-    `${where} is no take of a cassette; remove the line, or name another file.`,
+    `${location} is not a cassette entry. Remove the line, or use another file.`,
   );
 }
 

@@ -1,4 +1,4 @@
-/** EXPERIMENTS: roles over datasets, and the file that a run leaves behind. */
+/** Experiments: runs of roles over datasets, and the recording file of each run. */
 export { A2AVisualizer, saveCardVisualization } from "./a2a-visualizer.ts";
 export { openCassetteFile } from "./cassette-file.ts";
 export {

@@ -28,7 +28,7 @@ export async function signJws(
 
 /**
  * Verifies a signature over `payload` and returns its protected header. Rejects with `VerificationError` if
- * it is invalid.
+ * the signature is invalid.
  */
 export async function verifyJws(
   payload: Uint8Array,

@@ -11,7 +11,7 @@ export type JwtClaims = JWTPayload;
 export interface JwtValidationOptions {
   /** Accepted issuers. Default: any. */
   readonly issuer?: string | readonly string[];
-  /** Accepted audiences. The token must name one of them. Default: any. */
+  /** Accepted audiences. The token must name one of the accepted audiences. Default: any. */
   readonly audience?: string | readonly string[];
   /** Accepted signature algorithms. Default: all of `SIGNATURE_ALGORITHMS`. */
   readonly algorithms?: readonly SignatureAlgorithm[];

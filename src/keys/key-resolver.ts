@@ -60,8 +60,8 @@ function createValidKeyResolver(set: JSONWebKeySet, now: () => number): KeyResol
 }
 
 /**
- * Returns true if a key is valid at a time. A comparison with an invalid time is false, so such a key is
- * never valid.
+ * Returns true if a key is valid at a time. A comparison with an invalid time is false, so a key with an
+ * invalid time is never valid.
  */
 function isKeyValidAt({ exp, nbf }: JWK & { exp?: unknown; nbf?: unknown }, seconds: number): boolean {
   return seconds < Number(exp ?? Infinity) && seconds >= Number(nbf ?? -Infinity);

@@ -1,6 +1,6 @@
 /**
- * The supported signature algorithms. `none` and symmetric algorithms are excluded: with `HS256`, an attacker
- * could use a public key as the secret (RFC 8725 §3.1).
+ * The supported signature algorithms. The algorithm `none` and symmetric algorithms are excluded: with
+ * `HS256`, an attacker could use a public key as the secret (RFC 8725 §3.1).
  */
 export const SIGNATURE_ALGORITHMS = [
   "ES256",

@@ -29,7 +29,7 @@ export interface Signer {
   readonly kid: string;
   /** The public key for verifiers. */
   readonly publicKey: JWK;
-  /** The private key, which cannot be exported. Only this room uses it. */
+  /** The private key, which cannot be exported. Only the `keys` room uses the private key. */
   readonly privateKey: CryptoKey;
 }
 
@@ -46,7 +46,7 @@ export async function createSigner({ privateKey, alg, kid }: SignerOptions): Pro
   return { alg: algorithm, kid: name, publicKey: toPublicJwk(jwk, algorithm, name), privateKey: key };
 }
 
-/** Generates a private key as a JWK. Store it like any other secret. */
+/** Generates a private key as a JWK. Store the generated key like any other secret. */
 export async function generateSigningKey(alg: SignatureAlgorithm = "ES256"): Promise<JWK> {
   const [name = "ES256"] = requireSupportedAlgorithms([alg]);
   const { privateKey } = await generateKeyPair(name, { extractable: true });

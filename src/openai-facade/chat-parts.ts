@@ -1,5 +1,4 @@
-import { getMediaType, type Part } from "../protocol/index.ts";
-import { isObject } from "../client/index.ts";
+import { isObject, getMediaType, type Part } from "../protocol/index.ts";
 import type { ViolationReporter } from "./violation-reporter.ts";
 
 /** Decodes the content of a chat message into A2A parts: text, images, audio, and files. */

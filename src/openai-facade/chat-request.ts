@@ -1,6 +1,5 @@
-import { A2AError, type FieldViolation, type JsonObject, type Part } from "../protocol/index.ts";
+import { isObject, A2AError, type FieldViolation, type JsonObject, type Part } from "../protocol/index.ts";
 import { decodeContent, renderPartsAsText } from "./chat-parts.ts";
-import { isObject } from "../client/index.ts";
 import type { ViolationReporter } from "./violation-reporter.ts";
 
 /** A chat message with its content as A2A parts. */

@@ -52,8 +52,8 @@ const SSE_HEADERS = {
 
 /**
  * Creates a façade for chat clients that use OpenAI's API. `/v1/models` lists the agents, and
- * `/v1/chat/completions` sends a message to one of them. When mounted on a server, it accepts only callers
- * that the server accepts.
+ * `/v1/chat/completions` sends a message to one of them. A mounted façade accepts only callers that the
+ * server accepts.
  */
 export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFacade {
   const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, heartbeatMs = DEFAULT_HEARTBEAT_MS } = options;

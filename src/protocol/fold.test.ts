@@ -164,10 +164,10 @@ describe("fold", () => {
     ];
     const before = JSON.stringify(events);
     const task = foldAll(events);
-    const taken = copyTask(task);
-    const frozen = JSON.stringify(taken);
+    const snapshot = copyTask(task);
+    const frozen = JSON.stringify(snapshot);
     fold(fold(task, createChunkEvent(" world", { append: true })) as Task, userMessageEvent);
-    expect(JSON.stringify(taken)).toBe(frozen);
+    expect(JSON.stringify(snapshot)).toBe(frozen);
     expect(JSON.stringify(events)).toBe(before);
   });
 

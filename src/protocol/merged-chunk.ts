@@ -2,9 +2,8 @@ import type { TaskArtifactUpdateEvent, TaskEvent } from "./event.ts";
 import { isPlainText } from "./message.ts";
 
 /**
- * Returns true when two adjacent chunks can become one event without losing information. Both must append
- * plain text to the same artifact, the second must carry only its text, and the first must not be a last
- * chunk.
+ * Returns true when two adjacent chunks can become one event without losing information. Both must carry plain
+ * text of the same artifact, the second must append only its text, and the first must not be a last chunk.
  */
 export function canMergeChunks(first: TaskEvent, second: TaskEvent): boolean {
   if (!("artifactUpdate" in first) || !("artifactUpdate" in second)) return false;

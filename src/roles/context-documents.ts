@@ -1,24 +1,30 @@
 import type { Paragraph } from "../cards/index.ts";
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
 
-/** A text that a task comes with. In the card: `context.documents`, a list of `{title, sentences}` or `{title, text}`. */
+/**
+ * A document in the context of a task. In a task card, documents are the list `context.documents`, whose
+ * entries are `{title, sentences}` or `{title, text}`.
+ */
 export interface ContextDocument extends Paragraph {
-  /** What it is called in an action; its title, if it has no other. */
+  /** Name of the document in a planner's action. Default: the title. */
   readonly id: string;
 }
 
-/** The context of a task card with these documents. */
+/** Creates the context of a task card that contains these documents. */
 export function createDocumentsContext(paragraphs: readonly Paragraph[]): JsonObject {
   return { documents: paragraphs.map(({ title, sentences }) => ({ title, sentences: [...sentences] })) };
 }
 
-/** The documents of a context; entries that are none are left out. */
+/** Returns the documents of a context. Entries that are not documents are ignored. */
 export function parseDocuments(context: JsonObject | undefined): ContextDocument[] {
   const list = context?.["documents"];
   return Array.isArray(list) ? list.flatMap((entry) => parseDocument(entry) ?? []) : [];
 }
 
-/** Those that are meant by ids or titles, in the order of the context; and the names that mean none. */
+/**
+ * Selects documents by id or title, in the order of the context. `unknown` lists the names that match no
+ * document.
+ */
 export function pickDocuments(
   context: JsonObject | undefined,
   names: readonly string[],
@@ -26,23 +32,23 @@ export function pickDocuments(
   const list = context?.["documents"];
   const entries = Array.isArray(list) ? list : [];
   const wanted = new Set(names.map(normalizeName));
-  const met = new Set<string>();
+  const matched = new Set<string>();
   const picked = entries.filter((entry) => {
     const document = parseDocument(entry);
     const names = document
       ? [normalizeName(document.id), normalizeName(document.title)].filter((n) => wanted.has(n))
       : [];
-    for (const name of names) met.add(name);
+    for (const name of names) matched.add(name);
     return names.length > 0;
   });
   return {
     context: { documents: picked },
     titles: picked.flatMap((entry) => parseDocument(entry)?.title ?? []),
-    unknown: names.filter((name) => !met.has(normalizeName(name))),
+    unknown: names.filter((name) => !matched.has(normalizeName(name))),
   };
 }
 
-/** What a context has beside its documents and the name of the dataset, which no model needs; `undefined` for nothing. */
+/** Returns the context without `documents` and `dataset`, or `undefined` when nothing else is in it. */
 export function getNonDocumentContext(context: JsonObject = {}): JsonObject | undefined {
   const rest = Object.entries(context).filter(([name]) => name !== "documents" && name !== "dataset");
   return rest.length > 0 ? Object.fromEntries(rest) : undefined;

@@ -28,7 +28,7 @@ const getTask = (answer: object): Task => (answer as { task: Task }).task;
 const getArtifactTexts = (artifacts: readonly Artifact[] = []): Record<string, string> =>
   Object.fromEntries(artifacts.map(({ artifactId, parts }) => [artifactId, getText(parts)]));
 
-it("a question in words is answered in words, with the flow of cards beside it and each card on the way", async () => {
+it("a plain text problem gets an answer, the flow diagram, and one progress line per card", async () => {
   const remote = await connectToControllerAgent(
     await startRoleTestbed({
       planner: createDialoguePlanner(JANET_DIALOGUE),
@@ -45,9 +45,9 @@ it("a question in words is answered in words, with the flow of cards beside it a
   ]);
 });
 
-it("what the planner asks is asked on", async () => {
-  const planner = createRole(PLANNER, async (desk) => {
-    const { content } = await desk.sendQuery({ query: "Which unit?", options: ["eggs", "dollars"] });
+it("a query of the planner is forwarded to the user", async () => {
+  const planner = createRole(PLANNER, async (taskContext) => {
+    const { content } = await taskContext.sendQuery({ query: "Which unit?", options: ["eggs", "dollars"] });
     return { result: `18 ${content}`, status: "completed" };
   });
   const remote = await connectToControllerAgent(await startRoleTestbed({ planner }));
@@ -57,19 +57,19 @@ it("what the planner asks is asked on", async () => {
   expect(getArtifactTexts(answer.artifacts)["answer"]).toBe("18 dollars");
 });
 
-it("what goes wrong is said in words", async () => {
+it("an error is reported as plain text", async () => {
   const remote = await connectToControllerAgent(
     await startRoleTestbed({ planner: createDialoguePlanner(JANET_DIALOGUE) }),
   );
   const { status } = getTask(await remote.send("How many?"));
   expect(status.state).toBe("TASK_STATE_FAILED");
-  expect(getText(status.message?.parts ?? [])).toContain("Nobody has said where solver is");
+  expect(getText(status.message?.parts ?? [])).toContain("The role solver has no location");
 });
 
-it("whoever cancels stops the roles, and keeps what they had", async () => {
+it("a cancellation stops the roles and keeps their partial result", async () => {
   const solver = createBlockedRole(SOLVER);
-  const planner = createRole(PLANNER, async (desk) => {
-    await desk.delegate({ to: SOLVER, task: "slow" }).catch(() => {});
+  const planner = createRole(PLANNER, async (taskContext) => {
+    await taskContext.delegate({ to: SOLVER, task: "slow" }).catch(() => {});
     return { result: "about 18", status: "partial" };
   });
   const open = await startRoleTestbed({ planner, solver: solver.role });
@@ -84,9 +84,9 @@ it("whoever cancels stops the roles, and keeps what they had", async () => {
   }
 });
 
-it("a question that is cancelled while the planner waits for its answer stops the planner", async () => {
-  const planner = createRole(PLANNER, async (desk) => {
-    await desk.sendQuery({ query: "Which unit?" });
+it("a cancellation during a query stops the planner", async () => {
+  const planner = createRole(PLANNER, async (taskContext) => {
+    await taskContext.sendQuery({ query: "Which unit?" });
     return { result: "18", status: "completed" };
   });
   const open = await startRoleTestbed({ planner });
@@ -97,7 +97,7 @@ it("a question that is cancelled while the planner waits for its answer stops th
   await vi.waitFor(async () => expect(await state()).toBe("TASK_STATE_CANCELED"));
 });
 
-it("a question that is too long for a card is refused in words", async () => {
+it("a problem that is too long for a card is rejected as plain text", async () => {
   const remote = await connectToControllerAgent(
     await startRoleTestbed({ planner: createDialoguePlanner(JANET_DIALOGUE) }),
   );

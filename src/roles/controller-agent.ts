@@ -8,33 +8,37 @@ import {
 } from "../cards/index.ts";
 import { type JsonObject, type Task, getText } from "../protocol/index.ts";
 import { systemClock } from "./a2a/clock.ts";
-import { ResumableWork } from "./a2a/resumable-work.ts";
+import { ResumableWork, type TaskUpdateEvent } from "./a2a/resumable-work.ts";
 import { ResumableWorkRegistry, type AnswerWaitLimits } from "./a2a/resumable-work-registry.ts";
 import { omitUndefined } from "./a2a/omit-undefined.ts";
+import { formatCardText } from "./a2a/reply-encoder.ts";
 import { formatError } from "./a2a/format-error.ts";
 import type { Controller, SolveRequest } from "./controller.ts";
 
+/** Options for `createControllerAgent`. */
 export interface ControllerAgentOptions
   extends AnswerWaitLimits, Pick<SolveRequest, "to" | "dataset" | "context" | "deadlineMs"> {
+  /** Controller that solves the problems. */
   readonly controller: Controller;
-  /** Default `controller`. */
+  /** Name of the agent. Default: `controller`. */
   readonly name?: string;
   readonly description?: string;
 }
 
-/** A problem of somebody who knows nothing of cards. */
+/** A problem that was submitted as plain text. */
 interface ActiveProblem {
   readonly work: ResumableWork<string>;
 }
 
 /**
- * A controller as an agent for people: a problem comes in words, each card between the roles is a line of progress, the
- * answer is an artifact, and another one is the flow of the cards. What a role asks is asked on.
+ * Creates an A2A agent that lets people use a controller. A plain text message is a problem. Each card
+ * between the roles is reported as one line of progress. The artifact `answer` contains the answer, and the
+ * artifact `flow` contains the diagram of the cards. Queries of the roles are forwarded to the user.
  */
 export function createControllerAgent(options: ControllerAgentOptions): Agent {
-  const { name = "controller", description = "Has problems solved by a planner and its solvers." } = options;
+  const { name = "controller", description = "Solves problems with a planner and its solvers." } = options;
   const { to, dataset, context, deadlineMs } = options;
-  const about = omitUndefined({ to, dataset, context, deadlineMs });
+  const defaults = omitUndefined({ to, dataset, context, deadlineMs });
   const problems = new ResumableWorkRegistry<string, ActiveProblem>(systemClock, options);
   return {
     describe: (): AgentDescription => ({
@@ -51,7 +55,7 @@ export function createControllerAgent(options: ControllerAgentOptions): Agent {
       if (!known && (run.task.history?.length ?? 0) > 1) {
         yield createStatusUpdate(
           "TASK_STATE_FAILED",
-          "The server was restarted meanwhile, and the question is forgotten; ask again.",
+          "The server restarted and lost this problem. Send the problem again.",
         );
         return;
       }
@@ -64,45 +68,44 @@ export function createControllerAgent(options: ControllerAgentOptions): Agent {
 
   function begin({ taskId, contextId, traceparent }: Run, task: string): ActiveProblem {
     const stop = new AbortController();
-    const sitting = new ResumableWork<string>(() => stop.abort());
-    const asking = problems.register(taskId, { work: sitting });
-    void solve(taskId, asking, stop.signal, { task, contextId, ...omitUndefined({ traceparent }) });
-    return asking;
+    const work = new ResumableWork<string>(() => stop.abort());
+    const active = problems.register(taskId, { work });
+    void solve(taskId, active, stop.signal, { task, contextId, ...omitUndefined({ traceparent }) });
+    return active;
   }
 
   async function solve(
     taskId: string,
-    asking: ActiveProblem,
+    active: ActiveProblem,
     signal: AbortSignal,
     problem: Pick<SolveRequest, "task" | "contextId" | "traceparent">,
   ): Promise<void> {
-    const { work: sitting } = asking;
+    const { work } = active;
     const ask = (query: QueryCard): Promise<string> =>
       problems.askQuestion(
         taskId,
-        asking,
-        createStatusUpdate("TASK_STATE_INPUT_REQUIRED", formatQuestion(query)),
+        active,
+        createStatusUpdate("TASK_STATE_INPUT_REQUIRED", formatCardText(query)),
         signal,
       );
     try {
       const { reply, cards } = await options.controller.solve({
-        ...about,
+        ...defaults,
         ...problem,
         relay: "full",
         signal,
-        onCard: (card) => sitting.emit(createStatusUpdate("TASK_STATE_WORKING", formatCardLine(card))),
+        onCard: (card) => work.emit(createStatusUpdate("TASK_STATE_WORKING", formatCardLine(card))),
         answerQuery: async (query) => ({ result: await ask(query) }),
       });
-      for (const event of createFinalUpdates(reply, cards, signal.aborted)) sitting.emit(event);
+      for (const event of createFinalUpdates(reply, cards, signal.aborted)) work.emit(event);
     } catch (error) {
-      // What cannot be a card, for example a text that is too long.
-      sitting.emit(createStatusUpdate("TASK_STATE_FAILED", formatError(error)));
+      // The problem does not form a valid task card. For example, its text is too long.
+      work.emit(createStatusUpdate("TASK_STATE_FAILED", formatError(error)));
     }
-    problems.endWork(taskId, asking);
+    problems.endWork(taskId, active);
   }
 }
 
-type TaskUpdateEvent = Parameters<ResumableWork<string>["emit"]>[0];
 type TaskUpdateState = Extract<TaskUpdateEvent, { status: unknown }>["status"]["state"];
 
 function createStatusUpdate(state: TaskUpdateState, text: string): TaskUpdateEvent {
@@ -128,8 +131,4 @@ function createFinalUpdates(
 
 function formatCardLine({ sender, recipient, message_type, content }: MessageCard): string {
   return `${sender} → ${recipient} [${message_type}] ${content}`;
-}
-
-function formatQuestion({ content, metadata: { options } }: QueryCard): string {
-  return options?.length ? `${content} (${options.join(" | ")})` : content;
 }

@@ -20,132 +20,140 @@ import { type RoleRuntimeOptions, createRoleRuntime } from "./a2a/role-runtime.t
 import { omitUndefined } from "./a2a/omit-undefined.ts";
 import type { QueryAnswer } from "./role.ts";
 
+/** Options for `createController`. */
 export interface ControllerOptions extends RoleRuntimeOptions {
-  /** Answers what the role asks that has the problem. Default: nobody does, and it goes on without an answer. */
+  /**
+   * Answers queries of the role that solves the problem. Without this callback, queries get no answer, and
+   * the role continues without one.
+   */
   readonly answerQuery?: (query: QueryCard) => QueryAnswer | undefined | Promise<QueryAnswer | undefined>;
 }
 
-/** A problem to be solved. */
+/** A problem to solve, with options for this problem alone. */
 export interface SolveRequest {
   readonly task: string;
-  /** Who solves it. Default: the planner. */
+  /** Role that solves the problem. Default: `planner`. */
   readonly to?: string;
-  /** What is to be known beside the task. */
+  /** Context of the task card, for example documents. */
   readonly context?: JsonObject;
   readonly dataset?: string;
   readonly sampleId?: string;
-  /** Default: a new id. */
+  /** Id of the run. By default, a new id is created. */
   readonly runId?: string;
-  /** The A2A context of all tasks of the problem. Default: a new one. */
+  /** A2A context of all tasks of the problem. By default, a new context is created. */
   readonly contextId?: string;
-  /** Stops the problem; its reason may be a ControlCard, whose parameters are passed on. */
+  /**
+   * Stops the work on the problem. When its reason is a control card, the parameters of the card are passed
+   * on.
+   */
   readonly signal?: AbortSignal;
-  /** Then it is stopped, in milliseconds. Default: that of the controller. */
+  /** Time in milliseconds after which the problem is stopped. Default: `deadlineMs` of the controller. */
   readonly deadlineMs?: number;
-  /** `full`: every role tells of the cards that it exchanges with others; they are in `cards` then. Default `none`. */
+  /**
+   * Whether every role also relays the cards that it exchanges with other roles (`full`). Relayed cards
+   * appear in `cards` of the result. Default: `none`.
+   */
   readonly relay?: "none" | "full";
-  /** A distributed trace that this is part of (W3C). Default: a trace of its own. */
+  /** W3C `traceparent` of the trace that this problem belongs to. By default, a new trace starts. */
   readonly traceparent?: string;
-  /** Answers what is asked about this problem. Default: that of the controller. */
+  /** Answers queries about this problem. Default: `answerQuery` of the controller. */
   readonly answerQuery?: ControllerOptions["answerQuery"];
-  /** Told of every card as it is seen here: sent, received and relayed. */
+  /** Called with every card that the controller sends, receives, or gets relayed. */
   readonly onCard?: (card: MessageCard) => void;
-  /** Told of the A2A task once there is one; `createControlCard` takes its id. */
+  /** Callback that receives the id of the A2A task once it exists. `sendControl` requires this id. */
   readonly onTaskCreated?: (taskId: string) => void;
 }
 
-/** What became of a problem. */
+/** The result of `Controller.solve`. */
 export interface SolveResult {
-  /** A result, or what went wrong; never missing. */
+  /** Final reply, which is a result card or an error card. */
   readonly reply: ResultCard | ErrorCard;
-  /** All cards that the controller has seen, in order. */
+  /** All cards that the controller saw, in order. */
   readonly cards: readonly MessageCard[];
-  /** Of the A2A task at the role that had the problem; undefined when there came to be none. */
+  /** Id of the A2A task of the solving role, or `undefined` when no task was created. */
   readonly taskId: string | undefined;
 }
 
+/** Sends problems to roles and controls them while they are solved. */
 export interface Controller {
   /**
-   * Hands a problem to its role and waits for the reply. What goes wrong is an error card; rejects only for a problem that
-   * cannot be a card, with INVALID_PARAMS.
+   * Sends a problem to its role and resolves with the reply. Failures resolve as an error card. Rejects with
+   * `INVALID_PARAMS` only when the problem does not form a valid task card.
    */
   solve(problem: SolveRequest): Promise<SolveResult>;
   /**
-   * Sends a control card to a problem that is being solved, for example `budget` with `{ token_budget: 5000 }`; rejects when it
-   * is not taken. For `stop` abort the problem's signal.
+   * Sends a control card to an active problem, for example `budget` with a new token budget. Rejects
+   * when the role does not accept it. To send `stop`, abort the signal of the problem.
    */
   sendControl(taskId: string, action: string, parameters?: JsonObject): Promise<ControlCard>;
 }
 
-/** Hands problems to other roles and holds their deadlines. */
+/** Creates a controller, which sends problems to roles and enforces their deadlines. */
 export function createController(options: ControllerOptions): Controller {
-  const office = createRoleRuntime(CONTROLLER, options);
-  const underWay = new Map<
+  const runtime = createRoleRuntime(CONTROLLER, options);
+  const activeProblems = new Map<
     string,
-    { readonly cards: CardJournal; readonly to: string; readonly remote: A2AClient }
+    { readonly journal: CardJournal; readonly to: string; readonly client: A2AClient }
   >();
 
-  const write = (problem: SolveRequest): TaskCard => {
-    const { task, to = PLANNER, context, dataset, sampleId: sample_id, runId } = problem;
-    const about = {
-      card_id: office.newId(),
-      run_id: runId ?? office.newId(),
-      ...omitUndefined({ sample_id, dataset }),
+  const createProblemCard = (problem: SolveRequest): TaskCard => {
+    const { task, to = PLANNER, context, dataset, sampleId, runId } = problem;
+    const metadata = {
+      card_id: runtime.newId(),
+      run_id: runId ?? runtime.newId(),
+      ...omitUndefined({ sample_id: sampleId, dataset }),
     };
-    const card = { from: CONTROLLER, to, task, metadata: about };
-    return office.protocol.createTaskCard(context ? { ...card, context } : card);
+    const card = { from: CONTROLLER, to, task, metadata };
+    return runtime.protocol.createTaskCard(context ? { ...card, context } : card);
   };
 
   return {
     async solve(problem) {
-      const {
-        relay = "none",
-        onCard,
-        onTaskCreated: onTask,
-        signal = new AbortController().signal,
-      } = problem;
-      const { answerQuery: answer = options.answerQuery } = problem;
+      const { relay = "none", onCard, onTaskCreated, signal = new AbortController().signal } = problem;
+      const { answerQuery = options.answerQuery } = problem;
       const seen: MessageCard[] = [];
-      const exchanged = (card: MessageCard): void => {
+      const recordExchange = (card: MessageCard): void => {
         seen.push(card);
         onCard?.(card);
       };
-      const card = write(problem);
+      const card = createProblemCard(problem);
       const traceparent = createChildTraceparent(problem.traceparent);
       const envelope: CardEnvelope = { relay, hops: 0, traceparent, runId: card.metadata.run_id };
-      const cards = new CardJournal(office, card, envelope, { onCard: exchanged });
-      let task: string | undefined;
+      const journal = new CardJournal(runtime, card, envelope, { onCard: recordExchange });
+      let createdTaskId: string | undefined;
       const reply = await deliverCard({
         card,
-        journal: cards,
-        contextId: problem.contextId ?? office.newId(),
+        journal,
+        contextId: problem.contextId ?? runtime.newId(),
         signal,
-        deadlineMs: problem.deadlineMs ?? office.deadlineMs,
+        deadlineMs: problem.deadlineMs ?? runtime.deadlineMs,
         answerQuery: async (query) =>
-          createAnswerCard(query, await tryAnswerQuery(() => answer?.(query), cards), cards),
-        onTaskCreated(taskId, remote) {
-          task = taskId;
-          underWay.set(taskId, { cards, to: card.recipient, remote });
-          onTask?.(taskId);
+          createAnswerCard(query, await tryAnswerQuery(() => answerQuery?.(query), journal), journal),
+        onTaskCreated(taskId, client) {
+          createdTaskId = taskId;
+          activeProblems.set(taskId, { journal, to: card.recipient, client });
+          onTaskCreated?.(taskId);
         },
       });
-      if (task !== undefined) underWay.delete(task);
-      return { reply, cards: seen, taskId: task };
+      if (createdTaskId !== undefined) activeProblems.delete(createdTaskId);
+      return { reply, cards: seen, taskId: createdTaskId };
     },
 
     async sendControl(taskId, action, parameters = {}) {
-      const found = underWay.get(taskId);
+      const found = activeProblems.get(taskId);
       if (!found)
-        throw new Error(`No problem with the task ${taskId} is being solved here; onTask tells their ids.`);
-      const { cards, to, remote } = found;
-      const card = cards.createControlCard(to, action, parameters);
+        throw new Error(
+          `The controller has no active problem with the task ${taskId}. Use an id that onTaskCreated reported.`,
+        );
+      const { journal, to, client } = found;
+      const card = journal.createControlCard(to, action, parameters);
       const message_id = card.metadata.card_id;
-      cards.recordSent(
+      journal.recordSent(
         card,
         { method: "SendMessage", task_id: taskId, ...omitUndefined({ message_id }) },
         true,
       );
-      await remote.send({
+      await client.send({
         parts: toCardParts(card),
         extensions: [MESSAGE_CARD_EXTENSION_URI],
         taskId,

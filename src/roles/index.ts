@@ -1,6 +1,6 @@
 /**
- * ROLES AT WORK: a controller, planners and solvers that speak in cards over A2A. `cards/` is what they say; here is who
- * says it, when, and to whom. What only other rooms need is in `internal.ts`.
+ * Roles that exchange message cards over A2A: a controller, planners, and solvers. `src/cards` defines the
+ * message cards, and `src/roles` defines which role sends which card, and when.
  */
 export type {
   AnswerInput,
@@ -69,6 +69,6 @@ export {
 } from "./serve-roles.ts";
 export { createControllerAgent, type ControllerAgentOptions } from "./controller-agent.ts";
 
-// Used by other rooms only; no entry exports it.
+// Only other folders of `src` use these two functions. No package entry exports them.
 export { parseAction } from "./planner/index.ts";
 export { extractAnswer } from "./solver/index.ts";

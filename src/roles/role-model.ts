@@ -1,22 +1,30 @@
 import type { CardTokenUsage, EvidenceKind, ResultCardStatus, TaskCard } from "../cards/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 
-/** What answers for a role: a language model, or something that stands in for one. */
+/** A model that answers the requests of a role: a language model, or a deterministic substitute for tests. */
 export interface RoleModel {
-  /** As it is called in records and tables, for example `openai:gpt-5-mini` or `oracle`. */
+  /** Identifier of the model in recordings and tables, for example `openai:gpt-5-mini` or `oracle`. */
   readonly id: string;
+  /** Kind of evidence that the answers of this model provide in a recording. */
   readonly evidenceKind: EvidenceKind;
-  /** Rejects when the model cannot be had; with what `signal` was aborted with, when it was. */
+  /**
+   * Sends one request to the model. Rejects when the model is unavailable, or with the abort reason of
+   * `signal`.
+   */
   complete(request: ModelRequest): Promise<ModelReply>;
 }
 
+/** A request to a model. */
 export interface ModelRequest {
-  /** The role that asks. */
+  /** Name of the role that sends the request. */
   readonly role: string;
-  /** What is asked, as data, for those that do not read prose. `messages` say the same. */
+  /**
+   * The request as structured data, for models that do not parse `messages`. `input` and `messages` contain
+   * the same information.
+   */
   readonly input: ModelInput;
   readonly messages: readonly ModelMessage[];
-  /** JSON Schema of the answer, when it is to be JSON. */
+  /** JSON Schema of the answer, when the answer must be JSON. */
   readonly schema?: JsonObject;
   readonly maxTokens?: number;
   readonly temperature?: number;
@@ -24,64 +32,68 @@ export interface ModelRequest {
   readonly signal: AbortSignal;
 }
 
+/** One message of the prompt. */
 export interface ModelMessage {
   readonly role: "system" | "user" | "assistant";
   readonly text: string;
 }
 
+/** The structured form of a model request. `kind` distinguishes the three variants. */
 export type ModelInput = PlanInput | SolveInput | AnswerInput;
 
-/** The planner's next action. */
+/** A request for the next action of a planner. */
 export interface PlanInput {
   readonly kind: "plan";
-  /** The controller's task. */
+  /** Task that the planner received. */
   readonly task: TaskCard;
-  /** What solvers have found so far, in order. */
+  /** Replies of the solvers so far, in order. */
   readonly findings: readonly SolverFinding[];
-  /** From 1; on the last only a final answer helps. */
+  /** Number of the turn, from 1. On the last turn, only a final answer is useful. */
   readonly turn: number;
   readonly maxTurns: number;
-  /** The solver calls that are left; `undefined` without a limit. */
+  /** Remaining number of solver calls. `undefined` means no limit. */
   readonly solverCallsLeft: number | undefined;
-  /** How the planner works: `chained`, `plan-first`, `parallel`. */
+  /** Mode of the planner: `chained`, `plan-first`, or `parallel`. */
   readonly mode: string;
-  /** Why the last answer was of no use, when it is asked again. */
+  /** Reason why the previous reply was rejected, when the planner asks again. */
   readonly rejectionReason?: string;
 }
 
+/** The reply to one subtask. */
 export interface SolverFinding {
-  /** The name that the planner gave the subtask, where it gave one. */
+  /** Id that the planner assigned to the subtask, if any. */
   readonly id?: string;
   readonly subtask: string;
-  /** Of the solver's reply; `error`: `answer` says what went wrong. */
+  /** Status of the solver's reply. With `error`, `answer` contains the error message. */
   readonly status: ResultCardStatus;
   readonly answer: string;
-  /** Titles of the documents that the solver was shown. */
+  /** Titles of the documents that the solver received. */
   readonly documentTitles?: readonly string[];
 }
 
-/** A solver's subtask. */
+/** A request to solve one subtask. */
 export interface SolveInput {
   readonly kind: "solve";
   readonly task: TaskCard;
 }
 
-/** A whole problem at once, without a planner. */
+/** A request to solve a complete problem without a planner. */
 export interface AnswerInput {
   readonly kind: "answer";
   readonly task: TaskCard;
-  /** With or without a chain of thought. */
+  /** Whether the model reasons step by step (`cot`) or answers at once (`direct`). */
   readonly style: "cot" | "direct";
-  /** Which of several samples of the same question, from 1. */
+  /** Number of the sample, from 1, when the same problem is sampled several times. */
   readonly sampleNumber: number;
 }
 
+/** A reply of a model. */
 export interface ModelReply {
   readonly text: string;
-  /** What it spent. Missing: nobody knows. */
+  /** Token usage of the call, when it is known. */
   readonly usage?: CardTokenUsage;
-  /** Why it stopped: `stop`, `length`, `filter` … */
+  /** Reason why the model stopped: `stop`, `length`, `filter`, and so on. */
   readonly finish: string;
-  /** The model that answered, where that is more exact than `id`. */
+  /** Exact name of the model that answered, when it is more specific than `id`. */
   readonly model?: string;
 }

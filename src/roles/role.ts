@@ -11,34 +11,40 @@ import type {
 import type { JsonObject } from "../protocol/index.ts";
 import type { ModelReply, ModelRequest } from "./role-model.ts";
 
-/** What a role does with a task; knows cards, and nothing of how they travel. */
+/**
+ * A role, which performs tasks and answers queries. A role works with message cards and is independent of
+ * their transport.
+ */
 export interface Role {
-  /** As it stands on cards: `planner`, `solver`, or a name that the protocol was told of. */
+  /**
+   * Name of the role on message cards: `planner`, `solver`, or another role that the card protocol defines.
+   */
   readonly name: string;
-  /** For people and for the agent card. */
+  /** Description of the role for people and for the A2A agent card. */
   readonly description: string;
   /**
-   * Answers the task. What it throws becomes an ErrorCard; when the signal aborts, it may still return what it has, as
-   * `partial`, within the grace period.
+   * Performs the task and returns its outcome. An exception becomes an `ErrorCard`. After `signal` aborts,
+   * the role can still return a `partial` result within the grace period.
    */
-  performTask(desk: TaskContext): Promise<TaskOutcome>;
+  performTask(taskContext: TaskContext): Promise<TaskOutcome>;
   /**
-   * Answers a question: of a role that it has given a task, or of one that sends it nothing else. Undefined, and without
-   * this: there is no answer, and whoever asked goes on without one.
+   * Answers a query, either from a role that works on a subtask for this role, or from another role directly.
+   * When this method is missing or returns `undefined`, the query gets no answer and its sender continues
+   * without one.
    */
   answerQuery?(
     query: QueryCard,
-    desk: Pick<TaskContext, "callModel" | "signal">,
+    taskContext: Pick<TaskContext, "callModel" | "signal">,
   ): Promise<QueryAnswer | undefined>;
 }
 
-/** The answer to a question; `selected`: which of its options. */
+/** The answer to a query. `selected` names the chosen options. */
 export interface QueryAnswer {
   readonly result: string;
   readonly selected?: string | readonly string[];
 }
 
-/** The one reply that a task gets. */
+/** The outcome of a task: a result or an error. Each task has exactly one outcome. */
 export type TaskOutcome =
   | { readonly result: string; readonly status: ResultCardStatus; readonly metadata?: CardMetadata }
   | {
@@ -48,50 +54,64 @@ export type TaskOutcome =
     };
 
 /**
- * Where a role works on one task: whatever it does to the world, it does from here, so that every card and every model
- * call is on record, and what is spent is on exactly one card: the next that leaves.
+ * The interface between a role and its environment while the role performs one task. Every model call and
+ * every card goes through this interface, so all of them are recorded. The usage of each model call is
+ * reported on exactly one card, the next one that the role sends.
  */
 export interface TaskContext {
   readonly task: TaskCard;
-  /** Aborts when the task is stopped, cancelled or out of time. Its reason is the ControlCard, where there was one. */
+  /**
+   * Signal that aborts when the task is stopped, canceled, or out of time. The abort reason is the control
+   * card, when there is one.
+   */
   readonly signal: AbortSignal;
-  /** Calls the role's model. */
+  /** Calls the model of the role. */
   callModel(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply>;
   /**
-   * Sends a task to another role and waits for its terminal reply. What goes wrong there or on the way comes back as an
-   * ErrorCard; a query of the other is answered by the role's own `answerQuery`, or refused. Rejects with the signal's reason, and
-   * with INVALID_PARAMS for what cannot be a card.
+   * Sends a task to another role and resolves with its final reply. Failures of the other role or of the
+   * transport resolve as an `ErrorCard`. Queries from the other role are answered by `answerQuery` of this
+   * role, or declined. Rejects with the reason of `signal`, or with `INVALID_PARAMS` when the request does
+   * not form a valid card.
    */
   delegate(task: DelegationRequest): Promise<ResultCard | ErrorCard>;
   /**
-   * Asks whoever gave the task (INPUT_REQUIRED), or another role, and waits for the answer; its status is `error` where
-   * there is none. What goes wrong on the way comes back as an ErrorCard. One question at a time goes to the giver.
+   * Sends a query to another role, or to the requester of the task (A2A state `INPUT_REQUIRED`), and resolves
+   * with the answer. The status of the answer is `error` when the recipient has no answer. Transport failures
+   * resolve as an `ErrorCard`. The requester receives one query at a time.
    */
   sendQuery(query: QueryRequest): Promise<ResultCard | ErrorCard>;
-  /** Says that something went wrong without ending the task: an ErrorCard that replies to nothing. */
+  /** Reports an error without ending the task: sends an `ErrorCard` that replies to no card. */
   sendNotice(error: Extract<TaskOutcome, { error: string }>): void;
-  /** The control cards other than `stop` that came since the last call, for example `budget`. */
+  /**
+   * Returns and removes the control cards, for example `budget`, that arrived since the last call. `stop` is
+   * not among them, because it aborts `signal`.
+   */
   takeControlCards(): ControlCard[];
-  /** Resolves when `takeControlCards` has something to read, for whoever was told to pause. Rejects with the signal's reason. */
+  /**
+   * Resolves when `takeControlCards` has a card to return. A paused role waits for it. Rejects with the
+   * reason of `signal`.
+   */
   waitForControlCard(): Promise<void>;
 }
 
+/** A subtask that a role sends to another role. */
 export interface DelegationRequest {
   readonly to: string;
   readonly task: string;
   readonly context?: JsonObject;
   readonly turn?: number;
   readonly forced?: boolean;
-  /** Which try it is, from 1. */
+  /** Number of the attempt, from 1. */
   readonly attempt?: number;
   readonly metadata?: CardMetadata;
-  /** For this task alone, in milliseconds; the desk's own signal holds anyway. */
+  /** Time limit of this subtask in milliseconds. The signal of the task context also applies. */
   readonly deadlineMs?: number;
 }
 
+/** A question that a role asks while it performs a task. */
 export interface QueryRequest {
   readonly query: string;
-  /** Default: who gave the task. */
+  /** Role that receives the query. Default: the requester of the task. */
   readonly to?: string;
   readonly options?: readonly string[];
   readonly multiple?: boolean;

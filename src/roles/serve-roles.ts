@@ -4,68 +4,79 @@ import type { RoleTarget } from "./a2a/role-client-pool.ts";
 import { createRoleAgent, type RoleAgentOptions } from "./a2a/role-agent.ts";
 import type { Role } from "./role.ts";
 
-/** A role and what is its own: a model, say. */
+/** A role with its own options, for example its model. */
 export interface ServedRoleOptions extends Omit<RoleAgentOptions, "roleTargets"> {
   readonly role: Role;
 }
 
+/** Options for `serveRoles`. */
 export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "agentCard"> {
-  /** The roles, under the names by which the others know them. */
+  /** Roles to serve, by name. Roles address each other by these names. */
   readonly roles: Readonly<Record<string, Role | ServedRoleOptions>>;
-  /** `together`: one server for all. Default `apart`: each has its own, on a port of its own. */
+  /**
+   * Whether each role has its own server and port (`apart`) or all roles share one server (`together`).
+   * Default: `apart`.
+   */
   readonly serverLayout?: "apart" | "together";
-  /** Where they listen. Default: any free port of 127.0.0.1; a `port` is that of the first, and the next ones follow. */
+  /**
+   * Address to listen on. By default, each server uses any free port of 127.0.0.1. When `port` is set, the
+   * first server uses it and each further server uses the next port.
+   */
   readonly listenOptions?: Omit<ListenOptions, "grpc">;
-  /** How they are served. Default: tasks in memory. */
+  /** Options of the servers. By default, tasks are stored in memory. */
   readonly serverOptions?: ServerOptions;
 }
 
-/** Roles that are served. */
+/** Running servers of the roles. */
 export interface ServedRoles {
-  /** Where each is; what `createController` takes as `roleTargets`. */
+  /** URL of each role by name. Pass it to `createController` as `roleTargets`. */
   readonly urls: Readonly<Record<string, string>>;
-  /** Stops the roles, which have `graceMs` (default 2,000) to end by themselves, and the servers. */
+  /** Stops the roles and the servers. Running tasks have `graceMs` to finish. Default: 2,000 ms. */
   readonly close: (options?: { readonly graceMs?: number }) => Promise<void>;
 }
 
 /**
- * Puts roles on the network, where they find each other. Roles that are elsewhere are given in `roleTargets`.
+ * Serves roles as A2A agents and connects them to each other. `roleTargets` names roles that run elsewhere.
  *
  * ```ts
  * const { urls, close } = await serveRoles({ roles: { planner, solver } });
- * const { reply } = await createController({ links: urls }).solve({ task: "What is 25 * 17?" });
+ * const { reply } = await createController({ roleTargets: urls }).solve({ task: "What is 25 * 17?" });
  * ```
  */
 export async function serveRoles(options: ServeRolesOptions): Promise<ServedRoles> {
   const {
     roles,
-    serverLayout: servers = "apart",
-    listenOptions: listen = {},
-    serverOptions: server = {},
-    roleTargets: links = {},
+    serverLayout = "apart",
+    listenOptions = {},
+    serverOptions = {},
+    roleTargets = {},
     ...shared
   } = options;
   const urls: Record<string, string> = {};
-  // Known only when all of them listen, and not asked for before.
-  const places: Record<string, RoleTarget> = { ...links };
-  for (const name of Object.keys(roles)) places[name] ??= () => urls[name] ?? "";
-  const agents = Object.entries(roles).map(([name, given]): [string, Agent] => {
-    const { role, ...own } = "role" in given ? given : { role: given };
+  // The URLs are known once all servers listen. No role needs a URL before that.
+  const targets: Record<string, RoleTarget> = { ...roleTargets };
+  for (const name of Object.keys(roles)) targets[name] ??= () => urls[name] ?? "";
+  const agents = Object.entries(roles).map(([name, entry]): [string, Agent] => {
+    const { role, ...roleOptions } = "role" in entry ? entry : { role: entry };
     if (role.name !== name) throw createNameMismatchError(name, role.name);
-    return [name, createRoleAgent(role, { ...shared, ...own, roleTargets: places })];
+    return [name, createRoleAgent(role, { ...shared, ...roleOptions, roleTargets: targets })];
   });
-  const groups = servers === "together" ? [agents] : agents.map((agent) => [agent]);
-  const open: Server[] = [];
-  const close: ServedRoles["close"] = async (how) => {
-    await Promise.all(open.map((one) => one.close(how)));
+  const groups = serverLayout === "together" ? [agents] : agents.map((agent) => [agent]);
+  const servers: Server[] = [];
+  const close: ServedRoles["close"] = async (closeOptions) => {
+    await Promise.all(servers.map((server) => server.close(closeOptions)));
   };
   try {
-    for (const [at, group] of groups.entries()) {
-      const one = createServer(Object.fromEntries(group), { store: "memory", push: false, ...server });
-      open.push(one);
-      const port = listen.port ? listen.port + at : 0;
-      const { agents: listening } = await one.listen({ ...listen, port });
-      for (const { id, url } of listening) urls[id] = url;
+    for (const [index, group] of groups.entries()) {
+      const server = createServer(Object.fromEntries(group), {
+        store: "memory",
+        push: false,
+        ...serverOptions,
+      });
+      servers.push(server);
+      const port = listenOptions.port ? listenOptions.port + index : 0;
+      const { agents } = await server.listen({ ...listenOptions, port });
+      for (const { id, url } of agents) urls[id] = url;
     }
   } catch (error) {
     await close({ graceMs: 0 });
@@ -74,9 +85,12 @@ export async function serveRoles(options: ServeRolesOptions): Promise<ServedRole
   return { urls, close };
 }
 
-/** A card for one would be refused by the other. */
-function createNameMismatchError(name: string, is: string): Error {
+/**
+ * Creates the error for a role whose key and name differ. A role with a different key would reject every card
+ * sent to it.
+ */
+function createNameMismatchError(name: string, actualName: string): Error {
   return new Error(
-    `The role under the name ${JSON.stringify(name)} calls itself ${JSON.stringify(is)}; serve it as { ${JSON.stringify(is)}: … }.`,
+    `The role with the key ${JSON.stringify(name)} has the name ${JSON.stringify(actualName)}. Serve it as { ${JSON.stringify(actualName)}: … }.`,
   );
 }

@@ -15,7 +15,7 @@ import {
 const samples = getGsm8kSlice();
 const model = createOracleModel(samples);
 
-describe("planner and solver on servers of their own", () => {
+describe("planner and solver on separate servers", () => {
   let served: ServedRoles;
   beforeAll(async () => {
     const planner = { role: createPlanner(), model };
@@ -23,7 +23,7 @@ describe("planner and solver on servers of their own", () => {
   });
   afterAll(() => served.close());
 
-  it("solve the shipped problems, all at the same time", async () => {
+  it("solve all shipped problems in parallel", async () => {
     const controller = createController({ roleTargets: served.urls });
     const solved = await Promise.all(
       samples.map(async ({ id, question, gold }) => {
@@ -35,7 +35,7 @@ describe("planner and solver on servers of their own", () => {
     expect(solved).toEqual(samples.map(() => true));
   });
 
-  it("end at the limit with the notice beside the result", async () => {
+  it("end at the turn limit with a notice and a partial result", async () => {
     const limited = await serveRoles({
       roles: {
         planner: {
@@ -62,11 +62,11 @@ describe("planner and solver on servers of their own", () => {
 });
 
 describe("a planner that is stopped over A2A", () => {
-  it("gives what was found, and says why it is not more", async () => {
+  it("returns the partial result with the error type", async () => {
     const stop = new AbortController();
     const solver: Role = {
       name: "solver",
-      description: "Finds one thing, and then thinks for ever.",
+      description: "Solves one subtask and then never ends.",
       async performTask({ task, signal }) {
         if (task.metadata.turn === 1) return { result: "9", status: "success" };
         stop.abort();
@@ -94,7 +94,7 @@ describe("a planner that is stopped over A2A", () => {
 });
 
 describe("an answerer on a server", () => {
-  it("has problems from the controller itself", async () => {
+  it("receives problems directly from the controller", async () => {
     const protocol = createCardProtocol({ routes: ANSWERER_ROUTES });
     const solver = { role: createAnswerer({ style: "direct" }), model };
     const served = await serveRoles({ roles: { solver }, protocol });

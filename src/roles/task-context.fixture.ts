@@ -11,9 +11,11 @@ import {
 import type { JsonObject } from "../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "./role-model.ts";
 import { ANSWERER_ROUTES } from "./solver/answerer.ts";
+import { addUsage, sumTokens } from "./token-usage.ts";
+import { untilAborted } from "./a2a/until-aborted.ts";
 import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "./role.ts";
 
-/** Who does what a role delegates: another role with its model, or a function. */
+/** Handles a delegated task: another role with its model, or a function. */
 export type DelegateStub =
   | { readonly role: Role; readonly model: RoleModel }
   | ((task: DelegationRequest, signal: AbortSignal) => TaskOutcome | Promise<TaskOutcome>);
@@ -27,7 +29,10 @@ export interface FakeTaskContextOptions {
   readonly delegates?: Readonly<Record<string, DelegateStub>>;
 }
 
-/** One in-process run: every card and model call in their order. Ids count up and time stands still. */
+/**
+ * Log of one in-process run: every card and model call in order. Ids count up, and the clock does not
+ * advance.
+ */
 export class InMemoryRunLog {
   readonly cards: MessageCard[] = [];
   readonly modelRequests: ModelRequest[] = [];
@@ -44,7 +49,7 @@ export class InMemoryRunLog {
     return card;
   }
 
-  /** Of all tasks that `role` was sent. */
+  /** Returns all tasks that were sent to `role`. */
   listTasksTo(role: string): TaskCard[] {
     return this.cards.filter((card) => card.message_type === "task" && card.recipient === role) as TaskCard[];
   }
@@ -56,7 +61,7 @@ export class InMemoryRunLog {
   }
 }
 
-/** A desk in this process, with the promises of the real one and no network. */
+/** A task context in this process that behaves like `RoleExecution` without a network. */
 export class FakeTaskContext implements TaskContext {
   readonly task: TaskCard;
   readonly runLog: InMemoryRunLog;
@@ -73,7 +78,7 @@ export class FakeTaskContext implements TaskContext {
     name: string,
     task: TaskCard,
     model: RoleModel,
-    colleagues: Readonly<Record<string, DelegateStub>>,
+    delegates: Readonly<Record<string, DelegateStub>>,
     run: InMemoryRunLog,
   ) {
     this.signal = this.abortController.signal;
@@ -81,12 +86,12 @@ export class FakeTaskContext implements TaskContext {
     this.runLog = run;
     this.#roleName = name;
     this.#model = model;
-    this.#delegates = colleagues;
+    this.#delegates = delegates;
   }
 
-  async callModel(asked: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply> {
+  async callModel(modelRequest: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply> {
     this.signal.throwIfAborted();
-    const request: ModelRequest = { ...asked, role: this.#roleName, signal: this.signal };
+    const request: ModelRequest = { ...modelRequest, role: this.#roleName, signal: this.signal };
     this.runLog.modelRequests.push(request);
     const reply = await this.#model.complete(request);
     if (reply.usage) {
@@ -96,9 +101,9 @@ export class FakeTaskContext implements TaskContext {
     return reply;
   }
 
-  async delegate(delegated: DelegationRequest): Promise<ResultCard | ErrorCard> {
+  async delegate(request: DelegationRequest): Promise<ResultCard | ErrorCard> {
     this.signal.throwIfAborted();
-    const { to, task, context, turn, forced, attempt, metadata } = delegated;
+    const { to, task, context, turn, forced, attempt, metadata } = request;
     const { sample_id, dataset } = this.task.metadata;
     const card = this.runLog.recordCard(
       this.runLog.protocol.createTaskCard({
@@ -117,24 +122,21 @@ export class FakeTaskContext implements TaskContext {
         },
       }),
     );
-    const colleague = this.#delegates[to];
-    if (!colleague) throw new Error(`nobody is called ${to}`);
-    const stopped = new Promise<never>((_, reject) => {
-      this.signal.addEventListener("abort", () => reject(this.signal.reason as Error), { once: true });
-    });
-    stopped.catch(() => {});
-    if (typeof colleague === "function") {
-      const answer = (async (): Promise<TaskOutcome> => colleague(delegated, this.signal))();
-      answer.catch(() => {});
-      return this.#createReply(to, card, await Promise.race([answer, stopped]), {});
+    const delegate = this.#delegates[to];
+    if (!delegate) throw new Error(`no delegate has the name ${to}`);
+    if (typeof delegate === "function") {
+      const outcome = (async (): Promise<TaskOutcome> => delegate(request, this.signal))();
+      return this.#createReply(to, card, await untilAborted(outcome, this.signal), {});
     }
-    const desk = new FakeTaskContext(to, card, colleague.model, {}, this.runLog);
-    const answer = performTask(colleague.role, desk);
-    return Promise.race([answer.then((one) => this.#createReply(to, card, one, desk.#takeUsage())), stopped]);
+    const taskContext = new FakeTaskContext(to, card, delegate.model, {}, this.runLog);
+    const reply = performTask(delegate.role, taskContext).then((outcome) =>
+      this.#createReply(to, card, outcome, taskContext.#takeUsage()),
+    );
+    return untilAborted(reply, this.signal);
   }
 
   sendQuery(query: QueryRequest): Promise<ResultCard> {
-    throw new Error(`nobody answers ${query.query}`);
+    throw new Error(`no role answers ${query.query}`);
   }
 
   sendNotice({ error, errorType }: Extract<TaskOutcome, { error: string }>): void {
@@ -156,13 +158,13 @@ export class FakeTaskContext implements TaskContext {
 
   async waitForControlCard(): Promise<void> {
     if (this.#controlCards.length > 0) return;
-    await new Promise<void>((resolve, reject) => {
+    const arrived = new Promise<void>((resolve) => {
       this.#notifyWaiter = resolve;
-      this.signal.addEventListener("abort", () => reject(this.signal.reason as Error), { once: true });
     });
+    await untilAborted(arrived, this.signal);
   }
 
-  /** What a controller does to a task under way. */
+  /** Sends a control card to the role, as a controller does. */
   sendControl(action: string, parameters?: JsonObject): void {
     const card = this.runLog.protocol.createControlCard({
       from: "controller",
@@ -175,35 +177,40 @@ export class FakeTaskContext implements TaskContext {
     this.#notifyWaiter?.();
   }
 
-  /** The one reply to the task of this desk. */
+  /** Creates the reply to the task of this context. */
   finish(answer: TaskOutcome): ResultCard | ErrorCard {
     return this.#createReply(this.#roleName, this.task, answer, this.#takeUsage());
   }
 
   #createReply(from: string, task: TaskCard, answer: TaskOutcome, usage: object): ResultCard | ErrorCard {
-    const ends = { from: from as "solver", to: task.sender as "planner" };
-    const own = { in_reply_to: task.metadata.card_id ?? "", ...usage };
+    const participants = { from: from as "solver", to: task.sender as "planner" };
+    const replyMetadata = { in_reply_to: task.metadata.card_id ?? "", ...usage };
     if ("error" in answer) {
       const { error, errorType, retryable } = answer;
-      const metadata = { ...own, ...(retryable !== undefined && { retryable }) };
+      const metadata = { ...replyMetadata, ...(retryable !== undefined && { retryable }) };
       return this.runLog.recordCard(
-        this.runLog.protocol.createErrorCard({ ...ends, error, errorType, metadata }),
+        this.runLog.protocol.createErrorCard({ ...participants, error, errorType, metadata }),
       );
     }
     const { result, status, metadata } = answer;
     return this.runLog.recordCard(
-      this.runLog.protocol.createResultCard({ ...ends, result, status, metadata: { ...metadata, ...own } }),
+      this.runLog.protocol.createResultCard({
+        ...participants,
+        result,
+        status,
+        metadata: { ...metadata, ...replyMetadata },
+      }),
     );
   }
 
   #takeUsage(): { usage?: CardTokenUsage; tokens?: number } {
     const usage = this.#unreportedUsage;
     this.#unreportedUsage = undefined;
-    return usage ? { usage, tokens: usage.input_tokens + usage.output_tokens } : {};
+    return usage ? { usage, tokens: sumTokens(usage) } : {};
   }
 }
 
-/** A desk for a role, with its task, before anything happens. */
+/** Creates a task context for a role and its task. */
 export function createFakeTaskContext(role: Role, options: FakeTaskContextOptions): FakeTaskContext {
   const run = new InMemoryRunLog();
   const task =
@@ -222,30 +229,21 @@ export function createFakeTaskContext(role: Role, options: FakeTaskContextOption
   return new FakeTaskContext(role.name, run.recordCard(task), options.model, options.delegates ?? {}, run);
 }
 
-/** The whole work of a role on one task. */
+/** Runs a role on one task and returns the reply. */
 export async function runRole(
   role: Role,
   options: FakeTaskContextOptions,
 ): Promise<{ reply: ResultCard | ErrorCard; run: InMemoryRunLog }> {
-  const desk = createFakeTaskContext(role, options);
-  return { reply: desk.finish(await performTask(role, desk)), run: desk.runLog };
+  const taskContext = createFakeTaskContext(role, options);
+  return { reply: taskContext.finish(await performTask(role, taskContext)), run: taskContext.runLog };
 }
 
-/** What a role throws is an error card, as at the real desk. */
-export async function performTask(role: Role, desk: FakeTaskContext): Promise<TaskOutcome> {
+/** Runs a role. An exception becomes an error outcome, as in `RoleExecution`. */
+export async function performTask(role: Role, taskContext: FakeTaskContext): Promise<TaskOutcome> {
   try {
-    return await role.performTask(desk);
+    return await role.performTask(taskContext);
   } catch (error) {
-    if (desk.signal.aborted) return { error: "stopped", errorType: "cancelled" };
+    if (taskContext.signal.aborted) return { error: "stopped", errorType: "cancelled" };
     return { error: error instanceof Error ? error.message : String(error), errorType: "model_error" };
   }
-}
-
-function addUsage(left: CardTokenUsage | undefined, right: CardTokenUsage): CardTokenUsage {
-  if (!left) return right;
-  return {
-    ...right,
-    input_tokens: left.input_tokens + right.input_tokens,
-    output_tokens: left.output_tokens + right.output_tokens,
-  };
 }

@@ -18,7 +18,7 @@ import {
 import type { PlannerAction } from "./planner/planner-action.ts";
 
 describe("the types of roles", () => {
-  it("have roles and models of ours be roles and models", () => {
+  it("make the built-in roles and models roles and models", () => {
     expectTypeOf(createPlanner).returns.toEqualTypeOf<Role>();
     expectTypeOf(createSolver).returns.toEqualTypeOf<Role>();
     expectTypeOf(createAnswerer).returns.toEqualTypeOf<Role>();
@@ -26,32 +26,32 @@ describe("the types of roles", () => {
     expectTypeOf<Map<string, CassetteEntry>["get"]>().toExtend<CassetteStore["get"]>();
   });
 
-  it("tell steps, actions and answers apart", () => {
+  it("distinguish inputs, actions, and outcomes", () => {
     expectTypeOf<ModelInput["kind"]>().toEqualTypeOf<"plan" | "solve" | "answer">();
     expectTypeOf<PlannerAction["action"]>().toEqualTypeOf<"call_solver" | "call_solvers" | "final_answer">();
     expectTypeOf<Extract<TaskOutcome, { error: string }>>().not.toHaveProperty("result");
     expectTypeOf<Awaited<ReturnType<TaskContext["delegate"]>>>().toEqualTypeOf<ResultCard | ErrorCard>();
   });
 
-  it("refuse what there is not", () => {
-    // @ts-expect-error there is no such mode
+  it("reject invalid options", () => {
+    // @ts-expect-error the mode does not exist
     createPlanner({ mode: "plan_first" });
-    // @ts-expect-error there is no such policy
+    // @ts-expect-error the context policy does not exist
     createPlanner({ context: "some" });
-    // @ts-expect-error an answerer has to know how
+    // @ts-expect-error `style` is required
     createAnswerer({});
-    // @ts-expect-error a chain of thought is called cot
+    // @ts-expect-error the style is called `cot`
     createAnswerer({ style: "chain-of-thought" });
-    // @ts-expect-error a reply has a text
+    // @ts-expect-error `text` is required
     createScriptedModel([{ finish: "stop" }]);
     expectTypeOf<PlannerOptions["maxTurns"]>().toEqualTypeOf<number | undefined>();
   });
 
-  it("take errors of one's own, and complete those of ours", () => {
+  it("accept custom error types", () => {
     expectTypeOf<{ retries: { timeout: 2; my_error: 1 } }>().toExtend<PlannerOptions>();
   });
 
-  it("give a function the subtask and the task", () => {
+  it("pass the subtask and the task to a context function", () => {
     createPlanner({
       context: (subtask, task) => {
         expectTypeOf(subtask.documents).toEqualTypeOf<readonly string[] | undefined>();

@@ -10,8 +10,8 @@ import { routeRequest, type RouterContext } from "./router.ts";
  */
 export interface MountedHandler {
   /**
-   * Returns true for a path (without `basePath`) that this handler serves. Agents are not served at such a
-   * path.
+   * Returns true for a path (without `basePath`) that this handler serves. Agents are not served at a path of
+   * a mounted handler.
    */
   matchesPath(path: string): boolean;
   /**
@@ -25,7 +25,7 @@ export interface MountedHandler {
 /** Access to the agents of a server for one authenticated caller. */
 export interface CallerContext {
   readonly caller: Caller;
-  /** Base URL of the agents. Only the `fetch` function of this context can reach it. */
+  /** Base URL of the agents. Only the `fetch` function of this context can reach this URL. */
   readonly url: string;
   /** Sends a request to the server as the caller, without a network connection. */
   readonly fetch: (request: Request) => Promise<Response>;

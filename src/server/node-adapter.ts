@@ -62,7 +62,8 @@ export class NodeRequest implements HttpRequest {
 
 /**
  * Returns the request body that a parser of the host has already read. Cloud functions keep the bytes as
- * `rawBody`. `express.json()` keeps the parsed value as `body`, which this function serializes again.
+ * `rawBody`. The middleware `express.json()` keeps the parsed value as `body`, which this function serializes
+ * again.
  */
 export function getBufferedBody(
   incoming: IncomingMessage & { readonly rawBody?: unknown; readonly body?: unknown },

@@ -104,7 +104,7 @@ async function getPushConfig(
   return configs[0] ?? (await webhooks.get(params, caller));
 }
 
-/** Performs an operation for a caller. `params` must be decoded for that operation. */
+/** Performs an operation for a caller. The parameters must be decoded for that operation. */
 export function performOperation<O extends OperationName>(
   operation: O,
   agent: ServedAgent,

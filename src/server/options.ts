@@ -24,8 +24,8 @@ export interface ServerOptions {
   /** A2A versions that the server accepts, in order of preference. Default: `["1.0", "0.3"]`. */
   readonly versions?: readonly ProtocolVersion[];
   /**
-   * Format of the agent card for requests without an `A2A-Version` header. `hybrid` is one object that 1.0
-   * and 0.3 clients can both read. A request with the header receives the card of its version. Default:
+   * Format of the agent card for requests without an `A2A-Version` header. A `hybrid` card is one object that
+   * 1.0 and 0.3 clients can both read. A request with the header receives the card of its version. Default:
    * `hybrid` when the server accepts both versions.
    */
   readonly cardFormat?: CardFormat;
@@ -35,14 +35,14 @@ export interface ServerOptions {
    */
   readonly specRevision?: SpecRevision;
   /**
-   * Version of a request without an `A2A-Version` header. `0.3` follows the specification. `infer` uses the
-   * version that the form of the request suggests. Default: `0.3`.
+   * Version of a request without an `A2A-Version` header. The value `0.3` follows the specification. The
+   * value `infer` selects the version that the form of the request suggests. Default: `0.3`.
    */
   readonly missingVersionPolicy?: "0.3" | "infer";
   /**
    * Assigns an id to a message without a `messageId`, for clients that omit this required member (A2A
-   * §4.1.4). The server cannot recognize duplicates of such a message. Default: false, which rejects the
-   * message.
+   * §4.1.4). The server cannot recognize duplicates of a message with an assigned id. Default: false, which
+   * rejects the message.
    */
   readonly autoMessageId?: boolean;
   /**
@@ -65,8 +65,9 @@ export interface ServerOptions {
   readonly mountedHandlers?: readonly MountedHandler[];
   /**
    * Handling of message parts with a media type that the agent does not declare in `defaultInputModes` or in
-   * the `inputModes` of its skills. `enforce` rejects such a message (A2A §3.1.1), and `ignore` passes it to
-   * the agent. An agent that declares no media types receives every message. Default: `enforce`.
+   * the `inputModes` of its skills. The value `enforce` rejects the message (A2A §3.1.1), and `ignore` passes
+   * the message to the agent. An agent that declares no media types receives every message. Default:
+   * `enforce`.
    */
   readonly inputModePolicy?: "enforce" | "ignore";
   /**
@@ -77,8 +78,8 @@ export interface ServerOptions {
   readonly cardSigning?: CardSigningOptions | readonly CardSigningOptions[];
   /**
    * Authenticates the caller of each request: a function, a scheme from `colloquy/auth`, or a list of them.
-   * Agent cards declare the schemes. Without this option, all requests have the same caller, and the server
-   * listens on loopback only.
+   * Agent cards declare the schemes. Without `authenticate`, all requests have the same caller, and the
+   * server listens on loopback only.
    */
   readonly authenticate?: AuthenticationOption;
   /**
@@ -100,7 +101,7 @@ export interface ServerOptions {
   /** Merges text chunks that wait for the same commit. Default: true. */
   readonly mergeChunks?: boolean;
   /**
-   * Recognizes a repeated message by its id and returns the existing task (A2A §3.3.1). Disable this option
+   * Recognizes a repeated message by its id and returns the existing task (A2A §3.3.1). Disable deduplication
    * for clients that reuse ids for different messages, such as the A2A TCK. Default: true.
    */
   readonly deduplicateMessages?: boolean;

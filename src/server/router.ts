@@ -22,7 +22,8 @@ export interface RouterContext extends BindingContext {
   /** Base URL of the URLs in agent cards. Default: the origin of the request. */
   readonly publicUrl: string | undefined;
   /**
-   * Provides the public keys for the signatures of the server. `undefined` on a server that signs nothing.
+   * Provides the public keys for the signatures of the server. The value is `undefined` on a server that
+   * signs nothing.
    */
   readonly jwksProvider: JwksProvider | undefined;
   /** Throws for a request whose Host header is not allowed. */
@@ -113,8 +114,8 @@ async function handleAgentList(request: HttpRequest, context: RouterContext): Pr
 }
 
 /**
- * Returns the public keys. The key set needs no authentication, so that every receiver of a signature can
- * verify it.
+ * Returns the reply with the public key set. The key set needs no authentication, so that every receiver of a
+ * signature can verify it.
  */
 async function handleJwks(request: HttpRequest, jwksProvider: JwksProvider): Promise<HttpReply> {
   assertMethod(request, READ_METHODS);

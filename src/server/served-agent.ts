@@ -9,7 +9,7 @@ export interface ServedAgent {
   readonly cardPublisher: AgentCardPublisher;
   /** Whether to reject or accept message parts of media types that the agent does not declare. */
   readonly inputModePolicy: "enforce" | "ignore";
-  /** Rejects callers of tenants that are not served. `undefined` when every tenant is served. */
+  /** Rejects callers of tenants that are not served. The value is `undefined` when every tenant is served. */
   readonly assertTenantServed: TenantAssertion | undefined;
 }
 

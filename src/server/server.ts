@@ -83,7 +83,7 @@ export interface Server {
    * when the description of an agent is not valid as an agent card.
    */
   listen(options?: ListenOptions): Promise<ServerAddress>;
-  /** The task store of the server. Other parts of the application may use it too. */
+  /** The task store of the server. Other parts of the application may use the same store. */
   readonly store: TaskStore;
   /**
    * Stops the server: aborts running agents, ends open streams between two events, and closes the store.

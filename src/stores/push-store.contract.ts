@@ -20,9 +20,13 @@ const listConfigIds = (webhooks: readonly Webhook[] | undefined): string[] | und
   webhooks?.map(({ config }) => config.id);
 
 /**
- * Defines the contract tests for webhooks. `getStore` returns the store of the running test, open and empty.
+ * Defines the contract tests for webhooks. `getStore` returns the open, empty store of the running test.
+ * `append` commits an append to that store.
  */
-export function definePushStoreContract(getStore: () => TaskStore): void {
+export function definePushStoreContract(
+  getStore: () => TaskStore,
+  append: (...args: Parameters<typeof createAppend>) => Promise<void>,
+): void {
   describe("a webhook", () => {
     let store: TaskStore;
     let push: PushStore;
@@ -31,9 +35,7 @@ export function definePushStoreContract(getStore: () => TaskStore): void {
       store = getStore();
       expect(store.pushStore).toBeDefined();
       push = store.pushStore as PushStore;
-      expect(
-        await store.commit([createAppend("t", 0, [createTaskEvent("t"), createChunkEvent("t", "a")])]),
-      ).toEqual([undefined]);
+      await append("t", 0, [createTaskEvent("t"), createChunkEvent("t", "a")]);
     });
 
     async function put(id: string, scope: TaskScope = aliceScope): Promise<Webhook> {
@@ -83,12 +85,12 @@ export function definePushStoreContract(getStore: () => TaskStore): void {
     });
 
     it("with the same id in another scope is another webhook [E13]", async () => {
-      await store.commit([createAppend("t", 0, [createTaskEvent("t")], { scope: bobScope })]);
-      const mine = await put("w");
-      const his = await put("w", bobScope);
-      expect(his.key).not.toBe(mine.key);
+      await append("t", 0, [createTaskEvent("t")], { scope: bobScope });
+      const webhook = await put("w");
+      const otherWebhook = await put("w", bobScope);
+      expect(otherWebhook.key).not.toBe(webhook.key);
       await push.remove(bobScope, "t", "w");
-      expect(await push.get(aliceScope, "t", "w")).toEqual(mine);
+      expect(await push.get(aliceScope, "t", "w")).toEqual(webhook);
       expect(await push.list(bobScope, "t")).toEqual([]);
     });
 
@@ -97,7 +99,7 @@ export function definePushStoreContract(getStore: () => TaskStore): void {
       expect(await push.remove(aliceScope, "t", "w")).toBe(true);
       expect(await push.remove(aliceScope, "t", "w")).toBe(true);
       expect(await push.get(aliceScope, "t", "w")).toBeUndefined();
-      await store.commit([createAppend("t", 2, [createChunkEvent("t", "b")])]);
+      await append("t", 2, [createChunkEvent("t", "b")]);
       expect(await push.listDue(0, 10)).toEqual([]);
       const second = await put("w");
       expect(second).toMatchObject({ deliveredSeq: 3 });
@@ -108,13 +110,13 @@ export function definePushStoreContract(getStore: () => TaskStore): void {
 
     it("is due while the log has undelivered events [E12]", async () => {
       const { key } = await put("w");
-      await store.commit([createAppend("t", 2, [createChunkEvent("t", "b"), createChunkEvent("t", "c")])]);
+      await append("t", 2, [createChunkEvent("t", "b"), createChunkEvent("t", "c")]);
       expect(await push.listDue(0, 10)).toEqual([await push.get(aliceScope, "t", "w")]);
       await push.saveProgress([{ key, deliveredSeq: 3, isFinished: false }]);
       expect(await push.listDue(0, 10)).toMatchObject([{ key, deliveredSeq: 3 }]);
       await push.saveProgress([{ key, deliveredSeq: 4, isFinished: false }]);
       expect(await push.listDue(0, 10)).toEqual([]);
-      await store.commit([createAppend("t", 4, [createStatusEvent("t", "TASK_STATE_COMPLETED")])]);
+      await append("t", 4, [createStatusEvent("t", "TASK_STATE_COMPLETED")]);
       expect(await push.listDue(0, 10)).toMatchObject([{ key, deliveredSeq: 4 }]);
       await push.saveProgress([{ key, deliveredSeq: 5, isFinished: true }]);
       expect(await push.listDue(0, 10)).toEqual([]);
@@ -129,7 +131,7 @@ export function definePushStoreContract(getStore: () => TaskStore): void {
 
     it("is due in pages by its key", async () => {
       for (const id of ["a", "b", "c", "d", "e"]) await put(id);
-      await store.commit([createAppend("t", 2, [createChunkEvent("t", "b")])]);
+      await append("t", 2, [createChunkEvent("t", "b")]);
       await push.remove(aliceScope, "t", "b");
       const pages: (string[] | undefined)[] = [];
       for (let after = 0; ;) {
@@ -155,7 +157,7 @@ export function definePushStoreContract(getStore: () => TaskStore): void {
     it("that is dead has a reason and is not due until it is registered again [E12]", async () => {
       const { key } = await put("a");
       const other = await put("b");
-      await store.commit([createAppend("t", 2, [createStatusEvent("t", "TASK_STATE_COMPLETED")])]);
+      await append("t", 2, [createStatusEvent("t", "TASK_STATE_COMPLETED")]);
       const dead = { at: 1_790_000_000_000, reason: "answered 410" };
       await push.saveProgress([
         { key, deliveredSeq: 2, isFinished: false, failingSince: 5, deadLetter: dead },
@@ -179,11 +181,7 @@ export function definePushStoreContract(getStore: () => TaskStore): void {
 
     it("can be registered with a new task and receives all of its events [F-13]", async () => {
       const webhooks = [createRegistration("w"), createRegistration("x")];
-      expect(
-        await store.commit([
-          createAppend("u", 0, [createTaskEvent("u"), createChunkEvent("u", "a")], { webhooks }),
-        ]),
-      ).toEqual([undefined]);
+      await append("u", 0, [createTaskEvent("u"), createChunkEvent("u", "a")], { webhooks });
       expect(await push.list(aliceScope, "u")).toMatchObject([
         { ...createRegistration("w"), taskId: "u", deliveredSeq: 0 },
         { ...createRegistration("x"), taskId: "u", deliveredSeq: 0 },
@@ -193,9 +191,9 @@ export function definePushStoreContract(getStore: () => TaskStore): void {
 
     it("can be registered with a later message and receives its events [F-13]", async () => {
       await put("w");
-      await store.commit([createAppend("t", 2, [createChunkEvent("t", "b")])]);
+      await append("t", 2, [createChunkEvent("t", "b")]);
       const webhooks = [createRegistration("w", { token: "new" }), createRegistration("x")];
-      await store.commit([createAppend("t", 3, [createChunkEvent("t", "c")], { webhooks })]);
+      await append("t", 3, [createChunkEvent("t", "c")], { webhooks });
       expect(await push.list(aliceScope, "t")).toMatchObject([
         { config: { id: "w", token: "new" }, deliveredSeq: 2 },
         { config: { id: "x" }, deliveredSeq: 3 },
@@ -211,7 +209,7 @@ export function definePushStoreContract(getStore: () => TaskStore): void {
     });
 
     it("of a finished task is stored and not due [I-02]", async () => {
-      await store.commit([createAppend("t", 2, [createStatusEvent("t", "TASK_STATE_COMPLETED")])]);
+      await append("t", 2, [createStatusEvent("t", "TASK_STATE_COMPLETED")]);
       const webhook = await put("w");
       expect(await push.get(aliceScope, "t", "w")).toEqual(webhook);
       expect(await push.listDue(0, 10)).toEqual([]);

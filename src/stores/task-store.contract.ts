@@ -63,7 +63,10 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
     afterEach(() => store.close());
 
-    definePushStoreContract(() => store);
+    const append = (...args: Parameters<typeof createAppend>): Promise<void> =>
+      commitAppend(store, createAppend(...args));
+
+    definePushStoreContract(() => store, append);
 
     describe("a log", () => {
       it("is read back as it was appended, numbered from 1 without a gap [E1]", async () => {
@@ -73,8 +76,8 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           createChunkEvent("t", "a"),
           createChunkEvent("t", "b"),
         ];
-        await commitAppend(store, createAppend("t", 0, log.slice(0, 2)));
-        await commitAppend(store, createAppend("t", 2, log.slice(2)));
+        await append("t", 0, log.slice(0, 2));
+        await append("t", 2, log.slice(2));
         const events = await store.readEvents(aliceScope, "t", 0, NO_READ_LIMIT);
         expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
         expect(events.map(({ event }) => event)).toEqual(log);
@@ -106,7 +109,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
       it("loads a copy of the task", async () => {
         const log = [createTaskEvent("t"), createChunkEvent("t", "a")];
-        await commitAppend(store, createAppend("t", 0, log));
+        await append("t", 0, log);
         const loaded = await store.load(aliceScope, "t");
         if (loaded) {
           loaded.task.artifacts?.[0]?.parts.push(text("mine"));
@@ -145,7 +148,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           createTaskEvent("t"),
           ...Array.from({ length: 30 }, (_, n) => createChunkEvent("t", "x".repeat(n))),
         ];
-        await commitAppend(store, createAppend("t", 0, log));
+        await append("t", 0, log);
         const limits = fc.record({
           events: fc.integer({ min: 1, max: 40 }),
           maxBytes: fc.integer({ min: 0, max: 3000 }),
@@ -170,7 +173,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           createChunkEvent("t", "b"),
           createChunkEvent("t", "c"),
         ];
-        await commitAppend(store, createAppend("t", 0, log));
+        await append("t", 0, log);
         const [first = 0, second = 0] = log.map((event) => Buffer.byteLength(JSON.stringify(event)));
         async function lengthOf(limit: { events: number; maxBytes: number }): Promise<number> {
           return (await store.readEvents(aliceScope, "t", 0, limit)).length;
@@ -192,7 +195,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
       ];
       const done = { messages: [{ messageId: "m1", seq: 1 }] };
 
-      beforeEach(() => commitAppend(store, createAppend("t", 0, first, done)));
+      beforeEach(() => append("t", 0, first, done));
 
       async function unchanged(): Promise<void> {
         expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(first), seq: 2 });
@@ -269,7 +272,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
       it.for(strangers)("$tenant/$principal/$agent sees no tasks of other scopes [E13]", async (stranger) => {
         const messages = [{ messageId: "m1", seq: 1 }];
-        await commitAppend(store, createAppend("t", 0, [createTaskEvent("t")], { messages }));
+        await append("t", 0, [createTaskEvent("t")], { messages });
         expect(await store.load(stranger, "t")).toBeUndefined();
         expect(await store.readEvents(stranger, "t", 0, NO_READ_LIMIT)).toEqual([]);
         expect(await store.list(stranger, { limit: 10 })).toEqual({ tasks: [], hasMore: false, total: 0 });
@@ -285,17 +288,14 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
       it("has separate ids: the same ids in another scope are other tasks and messages [E13]", async () => {
         const messages = [{ messageId: "m1", seq: 1 }];
-        await commitAppend(store, createAppend("t", 0, [createTaskEvent("t")], { messages }));
-        await commitAppend(
-          store,
-          createAppend("t", 0, [createTaskEvent("t"), createChunkEvent("t", "bob's")], {
-            messages,
-            scope: bobScope,
-          }),
-        );
+        await append("t", 0, [createTaskEvent("t")], { messages });
+        await append("t", 0, [createTaskEvent("t"), createChunkEvent("t", "bob's")], {
+          messages,
+          scope: bobScope,
+        });
         expect(await store.load(aliceScope, "t")).toMatchObject({ seq: 1 });
         expect(await store.load(bobScope, "t")).toMatchObject({ seq: 2 });
-        await commitAppend(store, createAppend("t", 1, [createStatusEvent("t", "TASK_STATE_FAILED")]));
+        await append("t", 1, [createStatusEvent("t", "TASK_STATE_FAILED")]);
         expect(await store.load(bobScope, "t")).toMatchObject({
           seq: 2,
           task: { status: { state: "TASK_STATE_SUBMITTED" } },
@@ -315,12 +315,9 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           const state = n % 2 ? "TASK_STATE_WORKING" : "TASK_STATE_COMPLETED";
           const id = `t${n}`;
           const log = [createTaskEvent(id, { contextId }), createStatusEvent(id, state, Math.floor(n / 2))];
-          await commitAppend(store, createAppend(id, 0, log, { contextId }));
+          await append(id, 0, log, { contextId });
         }
-        await commitAppend(
-          store,
-          createAppend("b", 0, [createTaskEvent("b", { contextId: "even" })], { scope: bobScope }),
-        );
+        await append("b", 0, [createTaskEvent("b", { contextId: "even" })], { scope: bobScope });
       });
 
       it("is ordered by newest status, then by highest id", async () => {
@@ -406,13 +403,8 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
       it("includes every unchanged task while other tasks move to the front", async () => {
         const pages = await listTaskIdPages(store, {}, async (page) => {
-          if (page === 1)
-            await commitAppend(
-              store,
-              createAppend("t5", 2, [createStatusEvent("t5", "TASK_STATE_WORKING", 10)]),
-            );
-          if (page === 2)
-            await commitAppend(store, createAppend("t10", 0, [createTaskEvent("t10", { time: 11 })]));
+          if (page === 1) await append("t5", 2, [createStatusEvent("t5", "TASK_STATE_WORKING", 10)]);
+          if (page === 2) await append("t10", 0, [createTaskEvent("t10", { time: 11 })]);
         });
         expect(pages).toEqual([
           ["t9", "t8", "t7"],
@@ -458,22 +450,20 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
     it("stores the newest turn of a task until it is deleted [E9]", async () => {
       const turn = { seq: 1, attempt: 1, request: { metadata: { a: 1 } }, service: { version: "0.3" } };
-      const kept = async (): Promise<unknown[]> => (await store.listUnfinished()).map((task) => task.turn);
-      await commitAppend(store, createAppend("t", 0, [createTaskEvent("t")], { turn }));
-      expect(await kept()).toEqual([turn]);
-      await commitAppend(store, createAppend("t", 1, [createChunkEvent("t", "a")]));
-      expect(await kept()).toEqual([turn]);
-      await commitAppend(
-        store,
-        createAppend("t", 2, [createChunkEvent("t", "b")], { turn: { ...turn, attempt: 2 } }),
-      );
-      expect(await kept()).toEqual([{ ...turn, attempt: 2 }]);
+      const listTurns = async (): Promise<unknown[]> =>
+        (await store.listUnfinished()).map((task) => task.turn);
+      await append("t", 0, [createTaskEvent("t")], { turn });
+      expect(await listTurns()).toEqual([turn]);
+      await append("t", 1, [createChunkEvent("t", "a")]);
+      expect(await listTurns()).toEqual([turn]);
+      await append("t", 2, [createChunkEvent("t", "b")], { turn: { ...turn, attempt: 2 } });
+      expect(await listTurns()).toEqual([{ ...turn, attempt: 2 }]);
       // A rejected append does not change the turn.
       await store.commit([createAppend("t", 9, [createChunkEvent("t", "c")], { turn })]);
-      expect(await kept()).toEqual([{ ...turn, attempt: 2 }]);
-      await commitAppend(store, createAppend("t", 3, [createChunkEvent("t", "c")], { turn: null }));
+      expect(await listTurns()).toEqual([{ ...turn, attempt: 2 }]);
+      await append("t", 3, [createChunkEvent("t", "c")], { turn: null });
       expect(await store.listUnfinished()).toHaveLength(1);
-      expect(await kept()).toEqual([undefined]);
+      expect(await listTurns()).toEqual([undefined]);
     });
 
     it("loads the same task with and without snapshots", async () => {
@@ -486,8 +476,8 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           for (const [index, events] of pieces.entries()) {
             const after = log.length;
             log.push(...events);
-            const taken = store.usesSnapshots && due[index] ? { snapshot: copyTask(foldLog(log)) } : {};
-            await commitAppend(store, createAppend(id, after, events, taken));
+            const options = store.usesSnapshots && due[index] ? { snapshot: copyTask(foldLog(log)) } : {};
+            await append(id, after, events, options);
             expect(await store.load(aliceScope, id)).toEqual({ task: foldLog(log), seq: log.length });
           }
         }),

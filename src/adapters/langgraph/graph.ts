@@ -1,6 +1,6 @@
 import { Command } from "@langchain/langgraph";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
-import { type DataPart, data, type JsonObject, text } from "../../protocol/index.ts";
+import { isObject, type DataPart, data, type JsonObject, text } from "../../protocol/index.ts";
 import {
   isFirstTurn,
   formatPendingTaskMessage,
@@ -11,7 +11,6 @@ import { agent, type Turn } from "../generator.ts";
 import { chunk, type PartLike, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJson } from "../to-json.ts";
-import { isObject } from "../../client/index.ts";
 import { decodeMessage, type LangChainMessage, toHumanMessage } from "./langchain-message.ts";
 
 /** The methods of a compiled graph that the adapter uses. `S` is the state of the graph. */
@@ -66,8 +65,9 @@ export interface LangGraphOptions<S> extends AgentDescription {
    *
    * - `fail`: the task ends as FAILED.
    * - `restart`: the graph receives the message again.
-   * - `resume`: the graph continues after the last completed node. This requires a persistent checkpointer,
-   *   and `toAnswer` or artifacts from `toProgress`, because streamed model output is not repeated.
+   * - `resume`: the graph continues after the last completed node. `resume` requires a persistent
+   *   checkpointer, and `toAnswer` or artifacts from `toProgress`, because streamed model output is not
+   *   repeated.
    */
   afterRestart?: "fail" | "restart" | "resume";
   /** Returns additional configuration of the graph for a turn. */
@@ -211,9 +211,9 @@ function decodeInterrupts(value: unknown): Interrupt[] {
 }
 
 /**
- * Returns the value with which to resume. It is the only data part of the message, or its text. If the answer
- * names interrupt ids, each interrupt receives its own value. Otherwise, all interrupts receive the same
- * value.
+ * Returns the value with which to resume. The value is the only data part of the message, or the message
+ * text. If the answer names interrupt ids, each interrupt receives its own value. An answer without interrupt
+ * ids is passed to all interrupts.
  */
 function buildResumeValue(interrupts: readonly Interrupt[], { message, text }: Turn): unknown {
   const dataParts = message.parts.filter((part): part is DataPart => "data" in part);

@@ -1,5 +1,4 @@
-import { isObject } from "../../client/index.ts";
-import type { JsonObject, Message, Part } from "../../protocol/index.ts";
+import { isObject, type JsonObject, type Message, type Part } from "../../protocol/index.ts";
 
 /** The fields of a LangChain message that the adapter reads, independent of the LangChain version. */
 export interface LangChainMessage {

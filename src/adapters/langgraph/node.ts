@@ -1,7 +1,8 @@
+import { isObject } from "../../protocol/index.ts";
 import { createHash } from "node:crypto";
 import { interrupt } from "@langchain/langgraph";
 import { LruCache } from "../../data-structures/index.ts";
-import { isObject, type ConnectOptions, type MessageInput, type A2AClient } from "../../client/index.ts";
+import type { ConnectOptions, MessageInput, A2AClient } from "../../client/index.ts";
 import { RemoteAgentClient, type RemoteAgentAnswer } from "../remote-agent-client.ts";
 
 /** Options for `a2aNode`. */

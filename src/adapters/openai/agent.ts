@@ -52,7 +52,7 @@ export interface OpenAiOptions extends Partial<AgentDescription> {
 /**
  * Creates an agent from a model behind an OpenAI-compatible endpoint. Text is streamed as the answer, and
  * token usage is in the metadata of the final status. The adapter does not execute tool calls (for
- * `extraBody.tools`). They become data parts of the answer, for the caller to execute.
+ * `extraBody.tools`). Tool calls become data parts of the answer, for the caller to execute.
  */
 export function fromOpenAi(options: OpenAiOptions): Agent {
   const {
@@ -109,7 +109,7 @@ export function fromOpenAi(options: OpenAiOptions): Agent {
   });
 }
 
-/** Joins the deltas of tool calls. */
+/** Joins the streamed fragments of tool calls. */
 class ToolCallAccumulator {
   readonly #calls = new Map<number, { id: string; name: string; input: string }>();
 

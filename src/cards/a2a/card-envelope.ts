@@ -3,19 +3,22 @@ import { type MessageCard, parseCard, toDict } from "../message-card/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI } from "./card-parts.ts";
 import { isTraceparent } from "./traceparent.ts";
 
-/** What travels beside a card, in the metadata of its message. */
+/** Fields that accompany a message card in the metadata of its A2A message. */
 export interface CardEnvelope {
-  /** The run that all of it is for. */
+  /** ID of the run that the message card belongs to. */
   readonly runId?: string | undefined;
-  /** `full`: whoever works on the task tells its giver of every card that it sends or receives. */
+  /** `full`: the role that works on the task relays every card that it sends or receives to its requester. */
   readonly relay: "none" | "full";
-  /** How many roles the problem has been handed to, this one among them: a chain of more than `MAX_HOPS` is a loop. */
+  /**
+   * Number of roles that have handled the problem, including this one. More than `MAX_HOPS` hops are treated
+   * as a loop.
+   */
   readonly hops: number;
-  /** Where in a distributed trace the task is done (W3C). */
+  /** W3C `traceparent` of the task, if the task is part of a distributed trace. */
   readonly traceparent?: string | undefined;
 }
 
-/** How often a problem may be handed on. */
+/** Maximum number of times that a problem may be delegated further. */
 export const MAX_HOPS = 8;
 
 const RUN_ID_KEY = `${MESSAGE_CARD_EXTENSION_URI}/run_id`;
@@ -24,6 +27,7 @@ const HOPS_KEY = `${MESSAGE_CARD_EXTENSION_URI}/hops`;
 const TRACEPARENT_KEY = `${MESSAGE_CARD_EXTENSION_URI}/traceparent`;
 const CARD_KEY = `${MESSAGE_CARD_EXTENSION_URI}/card`;
 
+/** Encodes an envelope as message metadata. */
 export function encodeCardEnvelope({ runId, relay, hops, traceparent }: CardEnvelope): JsonObject {
   return {
     ...(runId === undefined ? {} : { [RUN_ID_KEY]: runId }),
@@ -33,10 +37,18 @@ export function encodeCardEnvelope({ runId, relay, hops, traceparent }: CardEnve
   };
 }
 
-/** What the metadata of a message, or of its request, says; what is missing or no such thing is as if nothing was said. */
+/**
+ * Reads the envelope from the metadata of a message and of its request.
+ * Earlier arguments take precedence. Missing or malformed fields are ignored.
+ */
 export function decodeCardEnvelope(...metadata: readonly (JsonObject | undefined)[]): CardEnvelope {
-  const said: JsonObject = Object.assign({}, ...metadata.toReversed());
-  const { [RUN_ID_KEY]: runId, [RELAY_KEY]: relay, [HOPS_KEY]: hops, [TRACEPARENT_KEY]: traceparent } = said;
+  const merged: JsonObject = Object.assign({}, ...metadata.toReversed());
+  const {
+    [RUN_ID_KEY]: runId,
+    [RELAY_KEY]: relay,
+    [HOPS_KEY]: hops,
+    [TRACEPARENT_KEY]: traceparent,
+  } = merged;
   return {
     ...(typeof runId === "string" ? { runId } : {}),
     relay: relay === "full" ? "full" : "none",
@@ -45,19 +57,22 @@ export function decodeCardEnvelope(...metadata: readonly (JsonObject | undefined
   };
 }
 
-/** A card in the metadata of a CancelTask request, which has no parts. */
+/** Encodes a message card as the metadata of a CancelTask request, which has no parts. */
 export function encodeCardInMetadata(card: MessageCard): JsonObject {
   return { [CARD_KEY]: toDict(card) };
 }
 
-/** The card in the metadata of a CancelTask request; none for what is missing, or no card. */
+/**
+ * Returns the message card in the metadata of a CancelTask request, or `undefined` if it is missing or
+ * invalid.
+ */
 export function findCardInMetadata(metadata: JsonObject | undefined): MessageCard | undefined {
   const json = metadata?.[CARD_KEY];
   if (json === undefined) return undefined;
   try {
     return parseCard(json);
   } catch {
-    // Whoever wants a task stopped is not refused for how they say why.
+    // An invalid card must not prevent the cancellation of the task.
     return undefined;
   }
 }

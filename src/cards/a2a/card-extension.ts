@@ -1,18 +1,22 @@
 import type { AgentExtension, JsonObject } from "../../protocol/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI, MESSAGE_CARD_MEDIA_TYPE } from "./card-parts.ts";
 
-/** What an agent says of how it speaks in cards. */
+/** Parameters of the cards extension that an agent declares in its agent card. */
 export interface MessageCardExtensionParams {
-  /** The role that it has. */
+  /** Role of the agent. */
   readonly role: string;
-  /** The types of cards that may come, and that may go. */
+  /** Types of message cards that the agent accepts. */
   readonly accepts: readonly string[];
+  /** Types of message cards that the agent sends. */
   readonly emits: readonly string[];
-  /** What it can tell of the cards that it exchanges with others. */
+  /** Relay modes that the agent supports. */
   readonly relay: readonly ("none" | "full")[];
 }
 
-/** The entry in an agent's card. `required`: whoever asks must speak in cards, too; default false. */
+/**
+ * Creates the extension entry for an agent card.
+ * If `required` is true, clients must send message cards, too. Default: `false`.
+ */
 export function createMessageCardExtension(
   params: MessageCardExtensionParams,
   required = false,
@@ -32,7 +36,7 @@ export function createMessageCardExtension(
   };
 }
 
-/** Whether an agent's card says that it speaks in cards. */
+/** Returns whether the capabilities of an agent declare the cards extension. */
 export function supportsMessageCards(capabilities: {
   readonly extensions?: readonly AgentExtension[];
 }): boolean {

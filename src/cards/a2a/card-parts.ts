@@ -9,15 +9,19 @@ import {
 } from "../../protocol/index.ts";
 import { type MessageCard, parseCard, toDict } from "../message-card/index.ts";
 
-/** The extension by which agents speak in cards. A card that changes incompatibly is another URI. */
+/**
+ * URI of the A2A extension for message cards. An incompatible change of the card format requires a new URI.
+ */
 export const MESSAGE_CARD_EXTENSION_URI = "urn:colloquy:extensions:cards:v1";
+/** Media type of a data part that contains a message card. */
 export const MESSAGE_CARD_MEDIA_TYPE = "application/vnd.colloquy.card+json";
 
 const CARD_TYPE_KEY = `${MESSAGE_CARD_EXTENSION_URI}/type`;
 
 /**
- * A card as it travels: the data, and its content once more as text for whoever knows nothing of cards. The type is in
- * the part's metadata, too, because 0.3 has no media type for data.
+ * Encodes a message card as a data part and a text part.
+ * The text part repeats the content for agents that do not support message cards. The metadata of the data
+ * part contains the card type, because A2A 0.3 has no media type for data parts.
  */
 export function toCardParts(card: MessageCard): [DataPart, TextPart] {
   const data = toDict(card) as unknown as JsonObject;
@@ -28,9 +32,10 @@ export function toCardParts(card: MessageCard): [DataPart, TextPart] {
 }
 
 /**
- * The card among the parts of a message or an artifact; none when they are plain. Where that lists the extension, data
- * without a mark is a card, too: 0.3 over HTTP+JSON and gRPC has no place for one. INVALID_PARAMS for a card that is
- * wrong, or for two.
+ * Returns the message card among the parts of a message or an artifact, or `undefined` if there is no card.
+ * If `extensions` contains the cards extension, an unmarked data part also counts as a card: A2A 0.3 over
+ * HTTP+JSON and gRPC cannot mark a part. Throws INVALID_PARAMS if the card is invalid or if there is more
+ * than one.
  */
 export function findCardInParts(
   parts: readonly Part[],
@@ -41,11 +46,11 @@ export function findCardInParts(
   const [first, second] = unmarked ? parts.filter((part) => "data" in part) : marked;
   if (!first) return undefined;
   if (!second) return parseCard(first.data);
-  const description = "has more than one card; send each in a message of its own";
+  const description = "contains more than one card; send each card in a separate message";
   throw A2AError.invalidParams([{ field: "parts", description }]);
 }
 
-/** The card in a message or an artifact, as `findCardInParts` finds it. */
+/** Returns the message card in a message or an artifact. See `findCardInParts`. */
 export function findCardInMessage({
   parts,
   extensions,

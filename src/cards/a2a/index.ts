@@ -1,4 +1,7 @@
-/** CARDS OVER A2A: how a card stands in the parts of a message, what travels beside it, and how an agent says that it speaks in cards. */
+/**
+ * Message cards over A2A: the parts of a message, the envelope in its metadata, and the extension of the
+ * agent card.
+ */
 export {
   MESSAGE_CARD_EXTENSION_URI,
   MESSAGE_CARD_MEDIA_TYPE,

@@ -4,8 +4,8 @@ import { getText } from "../../protocol/index.ts";
 import { arbitraryCard, createJanetCards } from "../message-card/message-card.fixture.ts";
 import { MESSAGE_CARD_EXTENSION_URI, findCardInMessage, findCardInParts, toCardParts } from "./index.ts";
 
-describe("a card in the parts of a message", () => {
-  it("comes out as it went in, and has its content as text", () => {
+describe("a message card in the parts of a message", () => {
+  it("is decoded unchanged and repeats its content as text", () => {
     fc.assert(
       fc.property(arbitraryCard, (card) => {
         expect(findCardInParts(toCardParts(card))).toEqual(card);
@@ -14,7 +14,7 @@ describe("a card in the parts of a message", () => {
     );
   });
 
-  it("is found by its metadata where data has no media type, as in 0.3", () => {
+  it("is found by its metadata if the data part has no media type, as in 0.3", () => {
     for (const card of createJanetCards()) {
       const [{ data, metadata }, text] = toCardParts(card);
       expect(metadata).toEqual({ [`${MESSAGE_CARD_EXTENSION_URI}/type`]: card.message_type });
@@ -22,7 +22,7 @@ describe("a card in the parts of a message", () => {
     }
   });
 
-  it("is found by the extension of its message where data has no mark at all, as in 0.3 over HTTP+JSON", () => {
+  it("is found by the extension of its message if the data part is unmarked, as in 0.3 over HTTP+JSON", () => {
     for (const card of createJanetCards()) {
       const [{ data }, text] = toCardParts(card);
       expect(findCardInParts([text, { data }])).toBeUndefined();
@@ -35,12 +35,12 @@ describe("a card in the parts of a message", () => {
     ).toBeUndefined();
   });
 
-  it("is not there when the parts are plain", () => {
+  it("is not found in plain parts", () => {
     expect(findCardInParts([])).toBeUndefined();
     expect(findCardInParts([{ text: "18" }, { data: { sender: "planner" } }])).toBeUndefined();
   });
 
-  it("is refused when it is wrong, and when there are two", () => {
+  it("is rejected if it is invalid or if there are two", () => {
     const [card] = createJanetCards();
     const [part] = toCardParts(card!);
     expect(() => findCardInParts([{ ...part, data: { sender: "planner" } }])).toThrow(

@@ -1,10 +1,13 @@
 /**
- * A place in a distributed trace, as W3C Trace Context writes it into `traceparent`:
- * `00-<trace id>-<span id>-<flags>`. https://www.w3.org/TR/trace-context/#traceparent-header
+ * Format of the W3C `traceparent` header: `00-<trace id>-<span id>-<flags>`.
+ * https://www.w3.org/TR/trace-context/#traceparent-header
  */
 const TRACEPARENT_PATTERN = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** The beginning of a trace of its own, or, of a valid `traceparent`, the next span in its trace. */
+/**
+ * Returns the `traceparent` of a new child span of `parent`.
+ * Starts a new trace if `parent` is missing or invalid.
+ */
 export function createChildTraceparent(
   parent?: string,
   random: (bytes: number) => string = createRandomHex,
@@ -13,7 +16,10 @@ export function createChildTraceparent(
   return `00-${trace ?? random(16)}-${random(8)}-${flags}`;
 }
 
-/** Ids of zeros are none, says the specification. */
+/**
+ * Returns whether a value is a valid `traceparent`. The W3C specification forbids IDs that consist of zeros
+ * only.
+ */
 export function isTraceparent(value: unknown): value is string {
   const [, trace, span] = (typeof value === "string" && TRACEPARENT_PATTERN.exec(value)) || [];
   return trace !== undefined && span !== undefined && !/^0+$/.test(trace) && !/^0+$/.test(span);

@@ -1,13 +1,13 @@
 import { A2AError } from "../../protocol/index.ts";
 
-/** A JSON object of a data file, with the place where it stands: what is wrong with it is said with file and line. */
+/** A JSON object of a data file together with its location, which error messages include. */
 export class DataRecord {
   readonly location: string;
   readonly #members: Readonly<Record<string, unknown>>;
 
   constructor(value: unknown, where: string) {
     if (typeof value !== "object" || value === null || Array.isArray(value))
-      throw createMalformedDataError(where, "a record is a JSON object");
+      throw createMalformedDataError(where, "a record must be a JSON object");
     this.location = where;
     this.#members = value as Readonly<Record<string, unknown>>;
   }
@@ -24,14 +24,14 @@ export class DataRecord {
 
   getBoolean(name: string): boolean {
     const value = this.#members[name];
-    if (typeof value !== "boolean") throw this.createFieldError(name, "is neither true nor false");
+    if (typeof value !== "boolean") throw this.createFieldError(name, "is not a boolean");
     return value;
   }
 
   getOptionalIndex(name: string): number | undefined {
     const value = this.#members[name];
     if (value === undefined) return undefined;
-    if (!isNonNegativeInteger(value)) throw this.createFieldError(name, "is not a whole number from 0");
+    if (!isNonNegativeInteger(value)) throw this.createFieldError(name, "is not a non-negative integer");
     return value;
   }
 
@@ -39,30 +39,32 @@ export class DataRecord {
     return new DataRecord(this.#members[name], `${this.location}, ${JSON.stringify(name)}`);
   }
 
-  /** A list of pairs, `[[first, second], …]`. */
+  /** Returns a list of pairs: `[[first, second], …]`. Throws if an entry has a different form. */
   getPairs<Second>(
     name: string,
     isSecond: (value: unknown) => value is Second,
   ): (readonly [string, Second])[] {
     const value = this.#members[name];
-    if (!Array.isArray(value)) throw this.createFieldError(name, "is not a list");
+    if (!Array.isArray(value)) throw this.createFieldError(name, "is not an array");
     return value.map((pair: unknown) => {
       if (!Array.isArray(pair) || pair.length !== 2 || typeof pair[0] !== "string" || !isSecond(pair[1]))
-        throw this.createFieldError(name, "has an entry of another form than the official one");
+        throw this.createFieldError(name, "has an entry that is not a pair of the official format");
       return [pair[0], pair[1]];
     });
   }
 
+  /** Creates an error about a member of this record. */
   createFieldError(name: string, what: string): A2AError {
     return createMalformedDataError(this.location, `${JSON.stringify(name)} ${what}`);
   }
 }
 
+/** Returns whether a value is an integer of at least 0. */
 export function isNonNegativeInteger(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** The records of a JSON Lines file. Empty lines are passed over, and count. */
+/** Parses the records of a JSON Lines file. Skips empty lines, but counts them in line numbers. */
 export function decodeJsonLines(text: string, file: string): DataRecord[] {
   return stripByteOrderMark(text)
     .split("\n")
@@ -72,7 +74,7 @@ export function decodeJsonLines(text: string, file: string): DataRecord[] {
     });
 }
 
-/** The records of a file that is one JSON list, or JSON Lines. */
+/** Parses the records of a file that contains either one JSON array or JSON Lines. */
 export function decodeJsonRecords(text: string, file: string): DataRecord[] {
   const json = stripByteOrderMark(text);
   if (!json.trimStart().startsWith("[")) return decodeJsonLines(json, file);
@@ -84,17 +86,18 @@ function parseJson(json: string, where: string): unknown {
   try {
     return JSON.parse(json);
   } catch (cause) {
-    throw createMalformedDataError(where, "this is not JSON, perhaps cut off", cause);
+    throw createMalformedDataError(where, "invalid JSON, perhaps truncated", cause);
   }
 }
 
-/** Some editors put a byte order mark in front. */
+/** Removes the byte order mark that some editors add at the start of a file. */
 function stripByteOrderMark(text: string): string {
   return text.startsWith("\uFEFF") ? text.slice(1) : text;
 }
 
+/** Creates an INVALID_PARAMS error for a data file that does not have the published format. */
 export function createMalformedDataError(where: string, what: string, cause?: unknown): A2AError {
-  return new A2AError("INVALID_PARAMS", `${where}: ${what}. Take the file as its authors publish it.`, {
+  return new A2AError("INVALID_PARAMS", `${where}: ${what}. Use the file as published by its authors.`, {
     cause,
   });
 }

@@ -1,48 +1,52 @@
-/** One problem of GSM8K. */
+/** A problem of the GSM8K dataset. */
 export interface Gsm8kSample {
   readonly dataset: "gsm8k";
-  /** `gsm8k_` and its position in the split, from 0. */
+  /** `gsm8k_` followed by the position of the problem in its split, starting at 0. */
   readonly id: string;
   readonly question: string;
-  /** What follows `####`, as it stands there: `18`, `1,200`. */
+  /** Gold answer: the text after `####`, unchanged, for example `18` or `1,200`. */
   readonly gold: string;
-  /** The human solution, without its last line. */
+  /** Human-written solution without its last line. */
   readonly solution: string;
-  /** The same in sub-questions; none unless the Socratic file was read too. */
+  /** Solution as a list of steps. Empty unless the Socratic file was read, too. */
   readonly steps: readonly Gsm8kStep[];
 }
 
+/** A step of a GSM8K solution. */
 export interface Gsm8kStep {
   readonly question: string;
-  /** The answer in prose; may have calculator annotations, `<<16-3-4=9>>`. */
+  /** Answer in prose. It may contain calculator annotations such as `<<16-3-4=9>>`. */
   readonly text: string;
 }
 
-/** One problem of HotpotQA, distractor setting. */
+/** A problem of the HotpotQA dataset in the distractor setting. */
 export interface HotpotQaSample {
   readonly dataset: "hotpotqa";
-  /** `hotpotqa_` and its `dev_index`, else its `_id`, else its position in the file. */
+  /** `hotpotqa_` followed by the `dev_index`, else the `_id`, else the position of the record in the file. */
   readonly id: string;
   readonly question: string;
   readonly gold: string;
-  /** `bridge` or `comparison`. */
+  /** Question type: `bridge` or `comparison`. */
   readonly type: string | undefined;
   readonly level: string | undefined;
-  /** Two of them are needed, the others distract. */
+  /** Paragraphs of the problem. Two of them are needed for the answer, the others are distractors. */
   readonly paragraphs: readonly Paragraph[];
-  /** The sentences that are needed. Gold, as `gold` is: nobody who answers may see it. */
+  /** Sentences that support the answer. Like `gold`, they must not be shown to the role that answers. */
   readonly supportingFacts: readonly SupportingFact[];
 }
 
+/** A paragraph of a HotpotQA problem. */
 export interface Paragraph {
   readonly title: string;
   readonly sentences: readonly string[];
 }
 
+/** A sentence that supports the answer to a HotpotQA problem. */
 export interface SupportingFact {
   readonly title: string;
-  /** The position of the sentence in its paragraph, from 0. */
+  /** Position of the sentence in its paragraph, starting at 0. */
   readonly sentence: number;
 }
 
+/** A problem of one of the supported datasets. */
 export type DatasetSample = Gsm8kSample | HotpotQaSample;

@@ -17,7 +17,7 @@ const PARAGRAPHS = {
 };
 
 describe("GSM8K", () => {
-  it("has a shipped slice of 20 problems with their steps", () => {
+  it("includes 20 problems with their steps", () => {
     const slice = getGsm8kSlice();
     expect(slice.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, index) => `gsm8k_${index}`));
     expect(slice[0]).toMatchObject({
@@ -35,7 +35,7 @@ describe("GSM8K", () => {
     expect(slice.every(({ steps }) => steps.length >= 2)).toBe(true);
   });
 
-  it("is read with or without a byte order mark, carriage returns and a last newline", () => {
+  it("is parsed with or without a byte order mark, carriage returns, and a final newline", () => {
     const expected = [
       {
         dataset: "gsm8k",
@@ -51,30 +51,30 @@ describe("GSM8K", () => {
   });
 
   it.each([
-    ["{", "test.jsonl:2: this is not JSON"],
-    ["[]", "test.jsonl:2: a record is a JSON object"],
+    ["{", "test.jsonl:2: invalid JSON"],
+    ["[]", "test.jsonl:2: a record must be a JSON object"],
     ['{"question":"?"}', 'test.jsonl:2: "answer" is not a string'],
-    ['{"question":"?","answer":"2"}', 'test.jsonl:2: "answer" has no last line "#### <number>"'],
-  ])("says in which line it cannot read %s", (line, message) => {
+    ['{"question":"?","answer":"2"}', 'test.jsonl:2: "answer" does not end with a line "#### <number>"'],
+  ])("names the line of the malformed record %s", (line, message) => {
     expect(() => decodeGsm8k(`${PROBLEM}\n${line}`, "test.jsonl")).toThrow(message);
   });
 
-  it("says which step has no sub-question", () => {
+  it("names the step that has no sub-question", () => {
     expect(() => decodeGsm8kSocratic(PROBLEM, "s.jsonl")).toThrow(
       /^s\.jsonl:1: the step "It is .*" has no sub-question/,
     );
   });
 
-  it("is not joined with the steps of other problems", () => {
+  it("is not merged with the steps of other problems", () => {
     const [first, second] = getGsm8kSlice();
     if (!first || !second) throw new Error("the slice is empty");
     expect(() => mergeSocraticSteps([first], [second])).toThrow(
-      "gsm8k_0: the Socratic file has another problem",
+      "gsm8k_0: the Socratic file has no problem or a different problem",
     );
     expect(() => mergeSocraticSteps([first, second], [first])).toThrow("gsm8k_1");
   });
 
-  it("comes with recorded answers, and says which of the four is missing", () => {
+  it("includes recorded answers and names the model whose answer is missing", () => {
     const answer = { is_correct: true, solution: "A: 2" };
     const four = { "6b_finetuning": answer, "6b_verification": answer, "175b_finetuning": answer };
     const read = (record: object): unknown =>
@@ -88,15 +88,15 @@ describe("GSM8K", () => {
         },
       },
     ]);
-    expect(() => read(four)).toThrow('e.jsonl:1, "175b_verification": a record is a JSON object');
+    expect(() => read(four)).toThrow('e.jsonl:1, "175b_verification": a record must be a JSON object');
     expect(() => read({ ...four, "175b_verification": { solution: "" } })).toThrow(
-      '"is_correct" is neither true nor false',
+      '"is_correct" is not a boolean',
     );
   });
 });
 
 describe("HotpotQA", () => {
-  it("is read as the official list and as lines", () => {
+  it("is parsed from the official list and from JSON Lines", () => {
     const records = [
       { _id: "5a7", ...PARAGRAPHS, type: "bridge", level: "hard" },
       { dev_index: 7, ...PARAGRAPHS },
@@ -120,20 +120,20 @@ describe("HotpotQA", () => {
   });
 
   it.each([
-    [{ ...PARAGRAPHS, context: undefined }, '"context" is not a list'],
-    [{ ...PARAGRAPHS, context: [["A", "text"]] }, '"context" has an entry of another form'],
-    [{ ...PARAGRAPHS, supporting_facts: [["A", -1]] }, '"supporting_facts" has an entry of another form'],
-    [{ ...PARAGRAPHS, dev_index: 1.5 }, '"dev_index" is not a whole number'],
-  ])("says in which record it cannot read a member, %#", (record, message) => {
+    [{ ...PARAGRAPHS, context: undefined }, '"context" is not an array'],
+    [{ ...PARAGRAPHS, context: [["A", "text"]] }, '"context" has an entry that is not a pair'],
+    [{ ...PARAGRAPHS, supporting_facts: [["A", -1]] }, '"supporting_facts" has an entry that is not a pair'],
+    [{ ...PARAGRAPHS, dev_index: 1.5 }, '"dev_index" is not a non-negative integer'],
+  ])("names the record of a malformed member, %#", (record, message) => {
     expect(() => decodeHotpotQa(JSON.stringify([PARAGRAPHS, record]), "dev.json")).toThrow(
       `dev.json, record 2: ${message}`,
     );
   });
 
-  it("has every id once", () => {
+  it("rejects duplicate IDs", () => {
     const record = { _id: "5a7", ...PARAGRAPHS };
     expect(() => decodeHotpotQa(JSON.stringify([record, record]), "dev.json")).toThrow(
-      "two records are hotpotqa_5a7",
+      "two records have the ID hotpotqa_5a7",
     );
   });
 });

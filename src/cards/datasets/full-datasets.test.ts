@@ -17,67 +17,65 @@ import {
 } from "./index.ts";
 
 /**
- * The whole datasets are not ours to ship. COLLOQUY_DATA names a folder with `gsm8k/` (test.jsonl, test_socratic.jsonl,
- * example_model_solutions.jsonl) and `hotpotqa/` (dev_distractor_first100.jsonl, dev_distractor_sample200.jsonl).
+ * The licenses do not permit us to include the entire datasets. COLLOQUY_DATA names a folder with `gsm8k/`
+ * (test.jsonl, test_socratic.jsonl, example_model_solutions.jsonl) and `hotpotqa/`
+ * (dev_distractor_first100.jsonl, dev_distractor_sample200.jsonl).
  */
 const folder = process.env["COLLOQUY_DATA"];
 const readDatasetFile = (file: string): string => readFileSync(join(folder ?? "", file), "utf8");
 
-describe.skipIf(!folder)(
-  "the whole of GSM8K's test split (skipped unless COLLOQUY_DATA names a folder)",
-  () => {
-    const problems = (): Gsm8kSample[] =>
-      mergeSocraticSteps(
-        decodeGsm8k(readDatasetFile("gsm8k/test.jsonl"), "test.jsonl"),
-        decodeGsm8kSocratic(readDatasetFile("gsm8k/test_socratic.jsonl"), "test_socratic.jsonl"),
-      );
-
-    it("has 1,319 problems in 4,821 steps, and the shipped slice is its beginning", () => {
-      const all = problems();
-      expect(all).toHaveLength(1_319);
-      expect(all.flatMap(({ steps }) => steps)).toHaveLength(4_821);
-      expect(getGsm8kSlice()).toEqual(all.slice(0, 20));
-    });
-
-    it.each<Gsm8kScoringRule>(["strict", "flexible"])(
-      "the %s rule judges all 5,276 recorded answers as their authors did",
-      (rule) => {
-        const golds = problems().map(({ gold }) => gold);
-        const recorded = decodeGsm8kModelAnswers(
-          readDatasetFile("gsm8k/example_model_solutions.jsonl"),
-          "example_model_solutions.jsonl",
-        );
-        const right = Object.fromEntries(GSM8K_ANSWER_MODELS.map((model) => [model, 0]));
-        const judged = recorded.flatMap(({ id, answers }, index) =>
-          GSM8K_ANSWER_MODELS.map((model) => {
-            const { correct } = scoreGsm8k(answers[model].text, golds[index] ?? "", rule);
-            if (correct) right[model] = (right[model] ?? 0) + 1;
-            return { id, model, agrees: correct === answers[model].correct };
-          }),
-        );
-        expect(judged).toHaveLength(5_276);
-        expect(judged.filter(({ agrees }) => !agrees)).toEqual([]);
-        expect(right).toEqual({
-          "6b_finetuning": 286,
-          "6b_verification": 515,
-          "175b_finetuning": 458,
-          "175b_verification": 742,
-        });
-      },
+describe.skipIf(!folder)("the entire GSM8K test split (skipped unless COLLOQUY_DATA names a folder)", () => {
+  const problems = (): Gsm8kSample[] =>
+    mergeSocraticSteps(
+      decodeGsm8k(readDatasetFile("gsm8k/test.jsonl"), "test.jsonl"),
+      decodeGsm8kSocratic(readDatasetFile("gsm8k/test_socratic.jsonl"), "test_socratic.jsonl"),
     );
 
-    it("the oracle solves 1,308 of 1,319, and all of the first 200", () => {
-      const solved = problems().map(
-        (sample) => scoreGsm8k(getOracleAnswer(createOraclePlan(sample)), sample.gold, "flexible").correct,
+  it("has 1,319 problems with 4,821 steps, of which the first 20 are bundled", () => {
+    const all = problems();
+    expect(all).toHaveLength(1_319);
+    expect(all.flatMap(({ steps }) => steps)).toHaveLength(4_821);
+    expect(getGsm8kSlice()).toEqual(all.slice(0, 20));
+  });
+
+  it.each<Gsm8kScoringRule>(["strict", "flexible"])(
+    "the %s rule judges all 5,276 recorded answers as their authors did",
+    (rule) => {
+      const golds = problems().map(({ gold }) => gold);
+      const recorded = decodeGsm8kModelAnswers(
+        readDatasetFile("gsm8k/example_model_solutions.jsonl"),
+        "example_model_solutions.jsonl",
       );
-      expect(solved.filter(Boolean)).toHaveLength(1_308);
-      expect(solved.slice(0, 200).filter(Boolean)).toHaveLength(200);
-    });
-  },
-);
+      const right = Object.fromEntries(GSM8K_ANSWER_MODELS.map((model) => [model, 0]));
+      const judged = recorded.flatMap(({ id, answers }, index) =>
+        GSM8K_ANSWER_MODELS.map((model) => {
+          const { correct } = scoreGsm8k(answers[model].text, golds[index] ?? "", rule);
+          if (correct) right[model] = (right[model] ?? 0) + 1;
+          return { id, model, agrees: correct === answers[model].correct };
+        }),
+      );
+      expect(judged).toHaveLength(5_276);
+      expect(judged.filter(({ agrees }) => !agrees)).toEqual([]);
+      expect(right).toEqual({
+        "6b_finetuning": 286,
+        "6b_verification": 515,
+        "175b_finetuning": 458,
+        "175b_verification": 742,
+      });
+    },
+  );
+
+  it("the oracle solves 1,308 of 1,319, and all of the first 200", () => {
+    const solved = problems().map(
+      (sample) => scoreGsm8k(getOracleAnswer(createOraclePlan(sample)), sample.gold, "flexible").correct,
+    );
+    expect(solved.filter(Boolean)).toHaveLength(1_308);
+    expect(solved.slice(0, 200).filter(Boolean)).toHaveLength(200);
+  });
+});
 
 describe.skipIf(!folder)("296 problems of HotpotQA (skipped unless COLLOQUY_DATA names a folder)", () => {
-  it("the router finds both paragraphs of 33.8 % by the question alone, of 59.1 % with a second hop", () => {
+  it("the ranker finds both paragraphs for 33.8 % by the question alone and for 59.1 % with a second hop", () => {
     const byId = new Map<string, HotpotQaSample>();
     for (const file of ["dev_distractor_first100.jsonl", "dev_distractor_sample200.jsonl"])
       for (const sample of decodeHotpotQa(readDatasetFile(`hotpotqa/${file}`), file))

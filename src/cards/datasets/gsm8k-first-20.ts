@@ -1,6 +1,6 @@
 /*!
  * The first 20 problems of GSM8K's test split, byte for byte, from github.com/openai/grade-school-math at commit
- * 3101c7d5072418e28b9008a6636bde82a006892c. Cobbe et al. 2021, arXiv:2110.14168. Their licence:
+ * 3101c7d5072418e28b9008a6636bde82a006892c. Cobbe et al. 2021, arXiv:2110.14168. License:
  *
  * MIT License
  *
@@ -25,7 +25,7 @@
  * SOFTWARE.
  */
 
-/** Lines of `test.jsonl`. */
+/** First 20 lines of `test.jsonl`. */
 export const GSM8K_TEST_JSONL: string = String.raw`{"question": "Janet\u2019s ducks lay 16 eggs per day. She eats three for breakfast every morning and bakes muffins for her friends every day with four. She sells the remainder at the farmers' market daily for $2 per fresh duck egg. How much in dollars does she make every day at the farmers' market?", "answer": "Janet sells 16 - 3 - 4 = <<16-3-4=9>>9 duck eggs a day.\nShe makes 9 * 2 = $<<9*2=18>>18 every day at the farmer\u2019s market.\n#### 18"}
 {"question": "A robe takes 2 bolts of blue fiber and half that much white fiber.  How many bolts in total does it take?", "answer": "It takes 2/2=<<2/2=1>>1 bolt of white fiber\nSo the total amount of fabric is 2+1=<<2+1=3>>3 bolts of fabric\n#### 3"}
 {"question": "Josh decides to try flipping a house.  He buys a house for $80,000 and then puts in $50,000 in repairs.  This increased the value of the house by 150%.  How much profit did he make?", "answer": "The cost of the house and repairs came out to 80,000+50,000=$<<80000+50000=130000>>130,000\nHe increased the value of the house by 80,000*1.5=<<80000*1.5=120000>>120,000\nSo the new value of the house is 120,000+80,000=$<<120000+80000=200000>>200,000\nSo he made a profit of 200,000-130,000=$<<200000-130000=70000>>70,000\n#### 70000"}
@@ -48,7 +48,7 @@ export const GSM8K_TEST_JSONL: string = String.raw`{"question": "Janet\u2019s du
 {"question": "Marissa is hiking a 12-mile trail. She took 1 hour to walk the first 4 miles, then another hour to walk the next two miles. If she wants her average speed to be 4 miles per hour, what speed (in miles per hour) does she need to walk the remaining distance?", "answer": "First figure out how many hours it takes to hike a 12-mile trail at 4 mph by dividing the distance by the speed: 12 miles / 4 mph = <<12/4=3>>3 hours\nNext subtract the time Marissa already spent walking to find out how much time she has left: 3 hours - 1 hour - 1 hour = <<3-1-1=1>>1 hour\nNow figure out how much distance she has left by subtracting the distance she already traveled from the total distance: 12 miles - 4 miles - 2 miles = <<12-4-2=6>>6 miles\nNow divide the remaining distance by the remaining time to find out how fast in miles per hour Marissa has to travel: 6 miles / 1 hour = <<6/1=6>>6 mph\n#### 6"}
 `;
 
-/** Lines of `test_socratic.jsonl`: the same problems in sub-questions. */
+/** First 20 lines of `test_socratic.jsonl`: the same problems, divided into sub-questions. */
 export const GSM8K_SOCRATIC_JSONL: string = String.raw`{"question": "Janet\u2019s ducks lay 16 eggs per day. She eats three for breakfast every morning and bakes muffins for her friends every day with four. She sells the remainder at the farmers' market daily for $2 per fresh duck egg. How much in dollars does she make every day at the farmers' market?", "answer": "How many eggs does Janet sell? ** Janet sells 16 - 3 - 4 = <<16-3-4=9>>9 duck eggs a day.\nHow much does Janet make at the farmers' market? ** She makes 9 * 2 = $<<9*2=18>>18 every day at the farmer\u2019s market.\n#### 18"}
 {"question": "A robe takes 2 bolts of blue fiber and half that much white fiber.  How many bolts in total does it take?", "answer": "How many bolts of white fiber does it take? ** It takes 2/2=<<2/2=1>>1 bolt of white fiber\nHow many bolts in total does it take? ** So the total amount of fabric is 2+1=<<2+1=3>>3 bolts of fabric\n#### 3"}
 {"question": "Josh decides to try flipping a house.  He buys a house for $80,000 and then puts in $50,000 in repairs.  This increased the value of the house by 150%.  How much profit did he make?", "answer": "How much did the house cost? ** The cost of the house and repairs came out to 80,000+50,000=$<<80000+50000=130000>>130,000\nHow much did the repairs increase the value of the house? ** He increased the value of the house by 80,000*1.5=<<80000*1.5=120000>>120,000\nWhat is the new value of the house? ** So the new value of the house is 120,000+80,000=$<<120000+80000=200000>>200,000\nHow much profit did he make? ** So he made a profit of 200,000-130,000=$<<200000-130000=70000>>70,000\n#### 70000"}

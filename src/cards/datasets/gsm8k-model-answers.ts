@@ -1,6 +1,6 @@
 import { decodeJsonLines } from "./data-record.ts";
 
-/** The four models of 2021 whose answers OpenAI published with GSM8K. */
+/** Names of the four models from 2021 whose answers OpenAI published together with GSM8K. */
 export const GSM8K_ANSWER_MODELS = [
   "6b_finetuning",
   "6b_verification",
@@ -8,27 +8,29 @@ export const GSM8K_ANSWER_MODELS = [
   "175b_verification",
 ] as const;
 
+/** Name of one of the four models with published answers. */
 export type Gsm8kAnswerModel = (typeof GSM8K_ANSWER_MODELS)[number];
 
-/** What the four answered to one problem. */
+/** Answers of the four models to one problem. */
 export interface Gsm8kModelAnswers {
-  /** As of the problem in `test.jsonl`. */
+  /** ID of the same problem in `test.jsonl`. */
   readonly id: string;
   readonly question: string;
   readonly answers: Readonly<Record<Gsm8kAnswerModel, Gsm8kModelAnswer>>;
 }
 
+/** Answer of one model to one problem. */
 export interface Gsm8kModelAnswer {
-  /** The solution, which ends `A: <number>`. */
+  /** Solution text. It ends with `A: <number>`. */
   readonly text: string;
-  /** As its authors judged it. */
+  /** Verdict published by the authors of the dataset. */
   readonly correct: boolean;
 }
 
-/** Reads `example_model_solutions.jsonl`. */
+/** Parses `example_model_solutions.jsonl`. `file` is the file name for error messages. */
 export function decodeGsm8kModelAnswers(text: string, file: string): Gsm8kModelAnswers[] {
   return decodeJsonLines(text, file).map((record, index) => {
-    const answerOf = (model: Gsm8kAnswerModel): Gsm8kModelAnswer => {
+    const parseAnswer = (model: Gsm8kAnswerModel): Gsm8kModelAnswer => {
       const answer = record.getNestedRecord(model);
       return { text: answer.getString("solution"), correct: answer.getBoolean("is_correct") };
     };
@@ -36,10 +38,10 @@ export function decodeGsm8kModelAnswers(text: string, file: string): Gsm8kModelA
       id: `gsm8k_${index}`,
       question: record.getString("question"),
       answers: {
-        "6b_finetuning": answerOf("6b_finetuning"),
-        "6b_verification": answerOf("6b_verification"),
-        "175b_finetuning": answerOf("175b_finetuning"),
-        "175b_verification": answerOf("175b_verification"),
+        "6b_finetuning": parseAnswer("6b_finetuning"),
+        "6b_verification": parseAnswer("6b_verification"),
+        "175b_finetuning": parseAnswer("175b_finetuning"),
+        "175b_verification": parseAnswer("175b_verification"),
       },
     };
   });

@@ -2,10 +2,10 @@ import { decodeGsm8k, decodeGsm8kSocratic, mergeSocraticSteps } from "./gsm8k.ts
 import { GSM8K_SOCRATIC_JSONL, GSM8K_TEST_JSONL } from "./gsm8k-first-20.ts";
 import type { Gsm8kSample } from "./dataset-sample.ts";
 
-/** The first 20 problems of GSM8K's test split, with their steps: what is there without a download. */
+/** Returns the first 20 problems of the GSM8K test split with their steps. They are part of the package. */
 export function getGsm8kSlice(): Gsm8kSample[] {
   return mergeSocraticSteps(
-    decodeGsm8k(GSM8K_TEST_JSONL, "the shipped slice"),
-    decodeGsm8kSocratic(GSM8K_SOCRATIC_JSONL, "the shipped slice in steps"),
+    decodeGsm8k(GSM8K_TEST_JSONL, "the bundled GSM8K sample"),
+    decodeGsm8kSocratic(GSM8K_SOCRATIC_JSONL, "the bundled Socratic GSM8K sample"),
   );
 }

@@ -1,7 +1,7 @@
 import { createMalformedDataError, decodeJsonLines, type DataRecord } from "./data-record.ts";
 import type { Gsm8kSample, Gsm8kStep } from "./dataset-sample.ts";
 
-/** Reads `test.jsonl` or `train.jsonl` of GSM8K. `file` is its name in errors. */
+/** Parses `test.jsonl` or `train.jsonl` of GSM8K. `file` is the file name for error messages. */
 export function decodeGsm8k(text: string, file: string): Gsm8kSample[] {
   return decodeJsonLines(text, file).map((record, index) => ({
     ...decodeGsm8kProblem(record, index),
@@ -9,7 +9,7 @@ export function decodeGsm8k(text: string, file: string): Gsm8kSample[] {
   }));
 }
 
-/** Reads `test_socratic.jsonl`: each line of an answer is `<sub-question> ** <step>`. */
+/** Parses `test_socratic.jsonl`, where each line of an answer has the form `<sub-question> ** <step>`. */
 export function decodeGsm8kSocratic(text: string, file: string): Gsm8kSample[] {
   return decodeJsonLines(text, file).map((record, index) => {
     const problem = decodeGsm8kProblem(record, index);
@@ -20,7 +20,10 @@ export function decodeGsm8kSocratic(text: string, file: string): Gsm8kSample[] {
   });
 }
 
-/** The problems of the one with the steps of the other, which must be the same problems in the same order. */
+/**
+ * Returns the problems with the steps of the Socratic file.
+ * Throws if the two files do not contain the same problems in the same order.
+ */
 export function mergeSocraticSteps(
   problems: readonly Gsm8kSample[],
   socratic: readonly Gsm8kSample[],
@@ -30,7 +33,7 @@ export function mergeSocraticSteps(
     if (same?.question !== problem.question || same.gold !== problem.gold)
       throw createMalformedDataError(
         problem.id,
-        "the Socratic file has another problem, or none, at its place",
+        "the Socratic file has no problem or a different problem at the same position",
       );
     return { ...problem, steps: same.steps };
   });
@@ -39,7 +42,7 @@ export function mergeSocraticSteps(
 function decodeGsm8kProblem(record: DataRecord, index: number): Omit<Gsm8kSample, "steps"> {
   const answer = record.getString("answer");
   const mark = answer.lastIndexOf("\n#### ");
-  if (mark < 0) throw record.createFieldError("answer", 'has no last line "#### <number>"');
+  if (mark < 0) throw record.createFieldError("answer", 'does not end with a line "#### <number>"');
   return {
     dataset: "gsm8k",
     id: `gsm8k_${index}`,

@@ -6,12 +6,12 @@ import {
 } from "./data-record.ts";
 import type { HotpotQaSample } from "./dataset-sample.ts";
 
-/** Reads HotpotQA's distractor files: the official JSON list, or JSON Lines of the same records. */
+/** Parses the distractor files of HotpotQA: the official JSON array, or JSON Lines of the same records. */
 export function decodeHotpotQa(text: string, file: string): HotpotQaSample[] {
   const samples = decodeJsonRecords(text, file).map(decodeHotpotSample);
   const ids = new Set<string>();
   for (const { id } of samples) {
-    if (ids.has(id)) throw createMalformedDataError(file, `two records are ${id}`);
+    if (ids.has(id)) throw createMalformedDataError(file, `two records have the ID ${id}`);
     ids.add(id);
   }
   return samples;

@@ -1,6 +1,7 @@
 /**
- * THE PROBLEMS: GSM8K and HotpotQA, from the text of their files to samples with ids. Whoever calls reads the files; 20
- * problems of GSM8K are shipped. HotpotQA is CC BY-SA and is not.
+ * Datasets: parses the files of GSM8K and HotpotQA into samples with IDs.
+ * The caller reads the files. The package includes 20 problems of GSM8K. It includes no problems of HotpotQA,
+ * because of the CC BY-SA license.
  */
 export { decodeGsm8k, decodeGsm8kSocratic, mergeSocraticSteps } from "./gsm8k.ts";
 export { decodeHotpotQa } from "./hotpotqa.ts";

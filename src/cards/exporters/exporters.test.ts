@@ -17,7 +17,7 @@ import {
 import { toOtlpTraces, toPerfettoTrace, toResponseTraces } from "./index.ts";
 import { type TraceSpan, toTraceSpans } from "./trace-spans.ts";
 
-/** Cards of few roles that often belong together, and overlap in every way. */
+/** Arbitrary cards of few roles, which often belong together and overlap in time. */
 const arbitraryCards: fc.Arbitrary<MessageCard[]> = fc.array(
   fc
     .tuple(
@@ -42,7 +42,7 @@ const arbitraryCards: fc.Arbitrary<MessageCard[]> = fc.array(
   { maxLength: 16 },
 );
 
-/** Runs whose calls say of themselves that they took longer or shorter than there was time, and at other times. */
+/** Arbitrary runs whose calls report durations and times that do not fit the cards. */
 const arbitraryRecording: fc.Arbitrary<Recording> = fc.oneof(
   arbitraryCards.map(createRecordingFromCards),
   fc
@@ -60,7 +60,7 @@ const arbitraryRecording: fc.Arbitrary<Recording> = fc.oneof(
     }),
 );
 
-/** A recording in which cards travelled over A2A, and with them the place in a trace. */
+/** A recording in which A2A carried the cards with their trace context. */
 function createRecordingWithTraceparents(): Recording {
   const recording = createScriptedRecording([JANET_SCRIPT]);
   const span: Record<string, string> = {
@@ -83,7 +83,7 @@ function createRecordingWithTraceparents(): Recording {
   return { ...recording, cards: recording.cards.map(carrying) };
 }
 
-/** The tree of spans, in words. */
+/** Formats the tree of spans as text. */
 function formatSpanTree(spans: readonly TraceSpan[], parent?: string): unknown[] {
   return spans
     .filter(({ parentSpanId }) => parentSpanId === parent)
@@ -96,11 +96,11 @@ function formatSpanTree(spans: readonly TraceSpan[], parent?: string): unknown[]
 }
 
 describe("the spans of a run", () => {
-  it("are a tree: who asked whom over A2A, who planned, and which models were called", () => {
+  it("form a tree of A2A calls, planning, and model calls", () => {
     expect(formatSpanTree(toTraceSpans(createRecordingWithTraceparents()))).toEqual(EXPECTED_SPAN_TREE);
   });
 
-  it("have the ids that travelled, so that they join what others tell of the same trace", () => {
+  it("have the transmitted trace IDs, so that they join the spans of other processes", () => {
     const spans = toTraceSpans(createRecordingWithTraceparents());
     expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(
       new Set(["0af7651916cd43dd8448eb211c80319c"]),
@@ -118,7 +118,7 @@ describe("the spans of a run", () => {
     });
   });
 
-  it("have ids that are the same each time and differ from each other, where none travelled", () => {
+  it("have reproducible and distinct IDs if no trace IDs were transmitted", () => {
     const run = createScriptedRecording(createScripts(200));
     const spans = toTraceSpans(run);
     expect(spans).toEqual(toTraceSpans(run));
@@ -126,7 +126,7 @@ describe("the spans of a run", () => {
     expect(new Set(spans.map(({ traceId }) => traceId)).size).toBe(200);
   });
 
-  it("tell what a model spent, and where an agent stands in the graph", () => {
+  it("include token usage and the position of an agent in the graph", () => {
     const spans = toTraceSpans(createScriptedRecording([JANET_SCRIPT]));
     const [chat] = spans.filter(({ name }) => name.startsWith("chat"));
     expect(chat).toMatchObject({
@@ -150,7 +150,7 @@ describe("the spans of a run", () => {
     });
   });
 
-  it("say which failed and why", () => {
+  it("include errors and their reasons", () => {
     const failed = toTraceSpans(createScriptedRecording([TIMEOUT_SCRIPT])).filter(
       ({ error }) => error !== undefined,
     );
@@ -163,7 +163,7 @@ describe("the spans of a run", () => {
     ]);
   });
 
-  it("say nothing of what is on the cards, unless they are told to", () => {
+  it("include card contents only with `includeContent`", () => {
     const said = JSON.stringify(toOtlpTraces(createScriptedRecording(GSM8K_SCRIPTS)));
     for (const word of ["ducks", "$18", "Stopped before", "bolts"]) expect(said).not.toContain(word);
     const all = JSON.stringify(
@@ -172,7 +172,7 @@ describe("the spans of a run", () => {
     for (const word of ["ducks", "$18", "Stopped before", "bolts"]) expect(all).toContain(word);
   });
 
-  it("end no sooner than they begin, and are of the trace of the one that they are part of, whatever the cards are", () => {
+  it("end after their start and share the trace of their parent, for arbitrary cards", () => {
     fc.assert(
       fc.property(arbitraryRecording, (run) => {
         const spans = toTraceSpans(run);
@@ -193,14 +193,14 @@ interface ProtobufType {
   decode(bytes: Uint8Array): { resourceSpans: { scopeSpans: { spans: unknown[] }[] }[] };
 }
 
-/** OpenTelemetry's own message, as its exporters send it. */
+/** Encodes an OpenTelemetry message like its exporters. */
 const ExportTraceServiceRequest = (
   createRequire(import.meta.url)("@opentelemetry/otlp-transformer/build/src/generated/root.js") as {
     opentelemetry: { proto: { collector: { trace: { v1: { ExportTraceServiceRequest: ProtobufType } } } } };
   }
 ).opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest;
 
-/** Ids are hex in OTLP's JSON and bytes in the message; large numbers are decimal strings and two halves. */
+/** Converts hexadecimal IDs to bytes and large decimal strings to two halves, as in the binary message. */
 function toProtobufObject(value: JsonValue): unknown {
   if (Array.isArray(value)) return value.map(toProtobufObject);
   if (typeof value !== "object" || value === null) return value;
@@ -225,7 +225,7 @@ function listOtlpSpans(request: JsonObject): JsonObject[] {
 }
 
 describe("OTLP in JSON", () => {
-  it("is OpenTelemetry's own message: all of it arrives", () => {
+  it("is a complete OpenTelemetry message", () => {
     const request = toOtlpTraces(createScriptedRecording(GSM8K_SCRIPTS), { includeContent: true });
     const message = toProtobufObject(request);
     expect(ExportTraceServiceRequest.verify(message)).toBe(null);
@@ -236,7 +236,7 @@ describe("OTLP in JSON", () => {
     expect(spans).toHaveLength(listOtlpSpans(request).length);
   });
 
-  it("has ids in hex, kinds as numbers and times as strings of nanoseconds, whatever the cards are", () => {
+  it("has hexadecimal IDs, numeric kinds, and times as strings of nanoseconds, for arbitrary cards", () => {
     fc.assert(
       fc.property(arbitraryRecording, (run) => {
         const request = toOtlpTraces(run, { includeContent: true });
@@ -302,7 +302,7 @@ describe("the trace for Perfetto", () => {
     expect(events.filter(({ ph }) => ph === "f")).toHaveLength(6);
   });
 
-  it("has a thread for each of several tasks at the same time", () => {
+  it("has separate threads for parallel tasks", () => {
     const names = listTraceEvents(toPerfettoTrace(createScriptedRecording([PARALLEL_SCRIPT]))).filter(
       ({ name }) => name === "thread_name",
     );
@@ -315,7 +315,7 @@ describe("the trace for Perfetto", () => {
     ]);
   });
 
-  it("hangs what is said behind a reply on the end of the work", () => {
+  it("attaches cards after a reply to the end of the work", () => {
     const cardOf = (
       recipient: string,
       message_type: string,
@@ -340,7 +340,7 @@ describe("the trace for Perfetto", () => {
       ).toBe(true);
   });
 
-  it("has slices that nest on every thread, and arrows that begin and end in one, whatever the cards are", () => {
+  it("has nested slices on every thread and arrows that start and end in slices, for arbitrary cards", () => {
     const runs = fc.oneof(
       arbitraryRecording,
       fc.constantFrom(
@@ -355,7 +355,8 @@ describe("the trace for Perfetto", () => {
         const slices = events.filter(({ ph }) => ph === "X");
         for (const thread of Map.groupBy(slices, ({ pid, tid }) => `${pid} ${tid}`).values()) {
           const open: number[] = [];
-          // Of those that begin together, the longer is around the other; they stand in that order already.
+          // Of slices with the same start, the longer one contains the shorter one. They are already in this
+          // order.
           for (const { ts, dur } of thread.toSorted((a, b) => a.ts - b.ts || b.dur - a.dur)) {
             while (open.length > 0 && (open.at(-1) ?? 0) <= ts) open.pop();
             if (open.length > 0) expect(ts + dur).toBeLessThanOrEqual(open.at(-1) ?? 0);
@@ -374,7 +375,7 @@ describe("the trace for Perfetto", () => {
 });
 
 describe("the trace for the Traceability extension", () => {
-  it("has a step for each task, and in it the steps of the one who worked on it", () => {
+  it("has a step for each task, which contains the steps of its worker", () => {
     const [trace] = toResponseTraces(createScriptedRecording([JANET_SCRIPT]));
     expect(trace?.steps).toHaveLength(1);
     const [step] = trace?.steps ?? [];
@@ -401,7 +402,7 @@ describe("the trace for the Traceability extension", () => {
     ]);
   });
 
-  it("takes bare cards too, and has attributes that are strings only", () => {
+  it("accepts plain cards and has only string attributes", () => {
     expect(toResponseTraces(createJanetCards()).flatMap(({ steps }) => steps)).toHaveLength(1);
     fc.assert(
       fc.property(arbitraryCards, (cards) => {

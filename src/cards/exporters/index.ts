@@ -1,6 +1,7 @@
 /**
- * A RUN FOR OTHER TOOLS: as JSON that Perfetto, collectors of OpenTelemetry and readers of A2A's Traceability extension
- * understand. Pure functions of cards or of a recording.
+ * Exporters of runs to other tools: Perfetto, OpenTelemetry collectors, and consumers of the A2A Traceability
+ * extension.
+ * All functions are pure and accept cards or a recording.
  */
 export { toOtlpTraces } from "./otlp.ts";
 export { toPerfettoTrace } from "./perfetto.ts";

@@ -2,22 +2,23 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { toRecording, type CardsOrRecording } from "../views/sample-exchanges.ts";
 import { type TraceExportOptions, type TraceSpan, toTraceSpans } from "./trace-spans.ts";
 
-/** The numbers of the kinds in OTLP. */
+/** Numeric span kinds of OTLP. */
 const OTLP_SPAN_KINDS: Readonly<Record<TraceSpan["kind"], number>> = { internal: 1, server: 2, client: 3 };
 const OTLP_STATUS_ERROR = 2;
 
 /**
- * The spans of a run as a request of OTLP/HTTP in JSON, as a collector takes it at `/v1/traces`: ids in hex, kinds as
- * numbers, times in nanoseconds as strings. Each role is a service of its own.
+ * Converts a run into an OTLP/HTTP request in JSON, as collectors accept it at `/v1/traces`.
+ * IDs are hexadecimal, kinds are numbers, and times are strings of nanoseconds. Each role is a separate
+ * service.
  */
 export function toOtlpTraces(shown: CardsOrRecording, options: TraceExportOptions = {}): JsonObject {
   const spans = toTraceSpans(shown, options);
   const version = toRecording(shown).run?.code;
   const scope = { name: "colloquy", ...(version !== undefined && { version }) };
   return {
-    resourceSpans: [...Map.groupBy(spans, ({ service }) => service)].map(([service, own]) => ({
+    resourceSpans: [...Map.groupBy(spans, ({ service }) => service)].map(([service, serviceSpans]) => ({
       resource: { attributes: [toOtlpAttribute("service.name", service)] },
-      scopeSpans: [{ scope, spans: own.map(toOtlpSpan) }],
+      scopeSpans: [{ scope, spans: serviceSpans.map(toOtlpSpan) }],
     })),
   };
 }
@@ -45,7 +46,11 @@ function toOtlpAttribute(key: string, value: string | number | boolean): JsonObj
   return { key, value: Number.isSafeInteger(value) ? { intValue: String(value) } : { doubleValue: value } };
 }
 
-/** Nanoseconds do not fit into a number of JavaScript; microseconds do until the year 2255. None is before 1970 in OTLP. */
+/**
+ * Converts milliseconds since 1970 into nanoseconds. Negative times become 0.
+ * A JavaScript number cannot represent nanoseconds exactly. It can represent microseconds until the year
+ * 2255.
+ */
 function toNanoseconds(ms: number): string {
   return String(BigInt(Math.max(0, Math.round(ms * 1_000))) * 1_000n);
 }

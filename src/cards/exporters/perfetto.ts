@@ -3,6 +3,7 @@ import type { MessageCard } from "../message-card/index.ts";
 import type { Delegation } from "../views/delegations.ts";
 import {
   flattenDelegations,
+  listDelegationCards,
   buildSampleExchanges,
   toRecording,
   type CardsOrRecording,
@@ -10,48 +11,49 @@ import {
 import type { ModelCallLine } from "../recording/index.ts";
 
 /**
- * A run for ui.perfetto.dev and chrome://tracing. Each role is a process; within it, what ran at the same time is on
- * threads of its own, because slices of one thread must nest: the task, in it the work on each card, in it the calls of models.
- * Cards are arrows from who sent them to who got them.
+ * Converts a run into a trace for ui.perfetto.dev and chrome://tracing.
+ * Each role is a process. Parallel work is on separate threads, because the slices of a thread must nest. A
+ * task slice contains the work on each card, which contains the model calls.
+ * Cards are arrows from sender to recipient.
  */
 export function toPerfettoTrace(shown: CardsOrRecording): JsonObject {
   const exchanges = buildSampleExchanges(shown);
   const { run } = toRecording(shown);
   const lanes = new ThreadAllocator();
   const events: JsonObject[] = [];
-  const places = new Map<MessageCard, { readonly from?: ThreadSlot; readonly to?: ThreadSlot }>();
-  const place = (card: MessageCard, end: "from" | "to", at: ThreadSlot): void => {
-    places.set(card, { ...places.get(card), [end]: at });
+  const slots = new Map<MessageCard, { readonly from?: ThreadSlot; readonly to?: ThreadSlot }>();
+  const recordSlot = (card: MessageCard, end: "from" | "to", slot: ThreadSlot): void => {
+    slots.set(card, { ...slots.get(card), [end]: slot });
   };
 
   for (const { sampleId, root } of exchanges
     .flatMap(({ sampleId, roots }) => roots.map((root) => ({ sampleId, root })))
     .toSorted((a, b) => a.root.sentMs - b.root.sentMs)) {
-    const { task, reply, sentMs: sent, answeredMs: answered } = root;
-    const lane = lanes.allocate(task.sender, sent, answered);
+    const { task, reply, sentMs, answeredMs } = root;
+    const lane = lanes.allocate(task.sender, sentMs, answeredMs);
     events.push(
-      createSlice(lane, sampleId ?? "cards", "problem", sent, answered, { reply: reply?.content ?? "" }),
+      createSlice(lane, sampleId ?? "cards", "problem", sentMs, answeredMs, { reply: reply?.content ?? "" }),
     );
-    recordCardSlots(root, lane, "asker", place);
+    recordCardSlots(root, lane, "asker", recordSlot);
   }
   for (const { one, calls } of exchanges
     .flatMap(({ roots, calls }) => flattenDelegations(roots).map((one) => ({ one, calls })))
     .toSorted((a, b) => a.one.startMs - b.one.startMs)) {
     const lane = lanes.allocate(one.task.recipient, one.startMs, one.doneMs);
     events.push(...toTaskSlices(one, calls, lane));
-    recordCardSlots(one, lane, "worker", place);
-    for (const subtask of one.subtasks) recordCardSlots(subtask, lane, "asker", place);
+    recordCardSlots(one, lane, "worker", recordSlot);
+    for (const subtask of one.subtasks) recordCardSlots(subtask, lane, "asker", recordSlot);
   }
 
   let id = 0;
-  for (const { timings: moments } of exchanges) {
-    for (const { card, sentMs: sent, arrivedMs: arrived } of moments) {
-      const { from, to } = places.get(card) ?? {};
+  for (const { timings } of exchanges) {
+    for (const { card, sentMs, arrivedMs } of timings) {
+      const { from, to } = slots.get(card) ?? {};
       if (!from || !to) continue;
       id += 1;
       const flow = { id, name: card.message_type, cat: "card" };
-      events.push({ ph: "s", pid: from.pid, tid: from.tid, ts: clampToSlot(from, sent), ...flow });
-      events.push({ ph: "f", bp: "e", pid: to.pid, tid: to.tid, ts: clampToSlot(to, arrived), ...flow });
+      events.push({ ph: "s", pid: from.pid, tid: from.tid, ts: clampToSlot(from, sentMs), ...flow });
+      events.push({ ph: "f", bp: "e", pid: to.pid, tid: to.tid, ts: clampToSlot(to, arrivedMs), ...flow });
     }
   }
   return {
@@ -63,16 +65,18 @@ export function toPerfettoTrace(shown: CardsOrRecording): JsonObject {
   };
 }
 
-/** A task, in it the work on each card, in that the calls of models. */
+/** Creates the slices of a task: the task, the work on each card in it, and the model calls. */
 function toTaskSlices(
-  { task, reply, startMs: begun, doneMs: done, workSpans: spans }: Delegation,
+  { task, reply, startMs, doneMs, workSpans }: Delegation,
   calls: readonly ModelCallLine[],
   lane: ThreadSlot,
 ): JsonObject[] {
   const { sample_id = "", card_id = "" } = task.metadata;
-  const about = { task: task.content, reply: reply?.content ?? "", sample_id, card_id };
-  const events = [createSlice(lane, task.content.slice(0, 80).toWellFormed(), "task", begun, done, about)];
-  for (const { start, end, card } of spans) {
+  const details = { task: task.content, reply: reply?.content ?? "", sample_id, card_id };
+  const events = [
+    createSlice(lane, task.content.slice(0, 80).toWellFormed(), "task", startMs, doneMs, details),
+  ];
+  for (const { start, end, card } of workSpans) {
     const { turn, tokens } = card.metadata;
     const verb = card.message_type === "task" ? "plan" : card.message_type;
     const name = turn === undefined ? verb : `${verb} turn ${turn}`;
@@ -85,7 +89,7 @@ function toTaskSlices(
     let at = start;
     for (const call of calls.filter(({ card_id }) => card_id === card.metadata.card_id)) {
       const { mono_ms, duration_ms, model, usage, finish } = call;
-      // Measured by itself, a call may be longer than what it is part of.
+      // A call is measured separately, so it can be longer than the work that contains it.
       const to = Math.min(end, Math.max(at, mono_ms));
       const from = Math.min(to, Math.max(at, mono_ms - duration_ms));
       events.push(createSlice(lane, `chat ${model}`, "call", from, to, { ...usage, finish }));
@@ -95,7 +99,7 @@ function toTaskSlices(
   return events;
 }
 
-/** A stretch of a thread, in microseconds. */
+/** A period on a thread, in microseconds. */
 interface ThreadSlot {
   readonly pid: number;
   readonly tid: number;
@@ -103,21 +107,26 @@ interface ThreadSlot {
   readonly to: number;
 }
 
-/** An arrow hangs on a slice. What came too late for its own, after the reply, hangs on the end of it. */
+/**
+ * Limits a time to its slice, because an arrow must start and end in a slice.
+ * A card that arrived after the reply is attached to the end of the slice.
+ */
 function clampToSlot({ from, to }: ThreadSlot, ms: number): number {
   return Math.min(to, Math.max(from, toMicroseconds(ms)));
 }
 
-/** Notes where each card of a task begins and ends, as far as one side of it knows. */
+/** Records the thread on which each card of a task starts or ends, for one side of the task. */
 function recordCardSlots(
-  { task, reply, relatedCards: asides }: Delegation,
+  delegation: Delegation,
   lane: ThreadSlot,
   side: "asker" | "worker",
   place: (card: MessageCard, end: "from" | "to", at: ThreadSlot) => void,
 ): void {
+  const { task } = delegation;
   const role = side === "asker" ? task.sender : task.recipient;
-  for (const card of [task, ...asides.map((aside) => aside.card), ...(reply ? [reply] : [])]) {
-    // Who talks to itself is at both ends: it asks as the asker, and replies as the worker.
+  for (const card of listDelegationCards(delegation)) {
+    // A role that sends a task to itself is on both sides. It sends the task as the requester and the reply
+    // as the worker.
     const isSent =
       card.sender === card.recipient ? (side === "asker") === (card === task) : card.sender === role;
     place(card, isSent ? "from" : "to", lane);
@@ -136,16 +145,19 @@ function createSlice(
   return { ph: "X", pid, tid, ts, dur: Math.max(0, toMicroseconds(to) - ts), name, cat, args };
 }
 
-/** Whole ones, so that ends which were equal stay so. */
+/** Rounds to integers, so that equal ends remain equal. */
 function toMicroseconds(ms: number): number {
   return Math.round(ms * 1_000);
 }
 
-/** Threads for each role, as many as it worked on things at the same time. */
+/** Allocates threads to roles, as many as a role needs for parallel work. */
 class ThreadAllocator {
   readonly #roles = new Map<string, number[]>();
 
-  /** A thread of the role that is free from then to then. Slices that are taken in the order of their beginnings need the fewest. */
+  /**
+   * Returns a thread of the role that is free in the given period.
+   * The number of threads is minimal if slices are allocated in the order of their start.
+   */
   allocate(role: string, from: number, to: number): ThreadSlot {
     const ends = this.#roles.get(role) ?? [];
     this.#roles.set(role, ends);

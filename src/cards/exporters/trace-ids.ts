@@ -2,16 +2,23 @@ const FNV_OFFSET_BASIS = 0xcbf29ce484222325n;
 const FNV_PRIME = 0x100000001b3n;
 const textEncoder = new TextEncoder();
 
-/** A trace id that is the same for the same parts: two runs of an export name the same things alike. */
+/**
+ * Computes a trace ID from the given parts. The same parts always have the same ID, so two exports of a run
+ * use the same IDs.
+ */
 export function computeTraceId(...parts: readonly string[]): string {
   return hashFnv1a(["trace", ...parts]) + hashFnv1a(["more", ...parts]);
 }
 
+/** Computes a span ID from the given parts. The same parts always have the same ID. */
 export function computeSpanId(...parts: readonly string[]): string {
   return hashFnv1a(["span", ...parts]);
 }
 
-/** FNV-1a over 64 bits: ids need to be apart, not secret. Never zero, which is no id. */
+/**
+ * Computes a 64-bit FNV-1a hash, because IDs must be distinct and need not be secret.
+ * The hash is never zero, which is an invalid ID.
+ */
 function hashFnv1a(parts: readonly string[]): string {
   let hash = FNV_OFFSET_BASIS;
   for (const byte of textEncoder.encode(JSON.stringify(parts))) {

@@ -11,36 +11,43 @@ import {
 import { computeSpanId, computeTraceId } from "./trace-ids.ts";
 
 /**
- * A span as OpenTelemetry knows it, from a recording. Names and attributes follow the GenAI conventions and the draft for
- * A2A (open-telemetry/semantic-conventions-genai, both in development), and OpenInference where it draws agents.
+ * An OpenTelemetry span that is derived from a recording.
+ * Names and attributes follow the GenAI semantic conventions and the draft for A2A
+ * (open-telemetry/semantic-conventions-genai, both in development). OpenInference attributes describe the
+ * agent graph.
  */
 export interface TraceSpan {
-  /** 32 and 16 digits of hex. */
+  /** Trace ID of 32 hexadecimal digits. */
   readonly traceId: string;
+  /** Span ID of 16 hexadecimal digits. */
   readonly spanId: string;
-  /** Missing of the first of a trace. */
+  /** ID of the parent span, or `undefined` for the root span of a trace. */
   readonly parentSpanId: string | undefined;
   readonly name: string;
   readonly kind: "internal" | "server" | "client";
-  /** The role whose process would have told of it. */
+  /** Role whose process would have reported the span. */
   readonly service: string;
-  /** In milliseconds since 1970, to the microsecond. */
+  /** Start in milliseconds since 1970, with microsecond precision. */
   readonly start: number;
+  /** End in milliseconds since 1970, with microsecond precision. */
   readonly end: number;
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
-  /** It failed; the text is empty unless contents are exported. */
+  /** Error message if the operation failed. The message is empty unless contents are exported. */
   readonly error: string | undefined;
 }
 
+/** Options of the trace exporters. */
 export interface TraceExportOptions {
-  /** Whether what cards say is exported too. It may be nobody else's business: default false. */
+  /** Whether to export the contents of cards, which may be confidential. Default: `false`. */
   readonly includeContent?: boolean;
 }
 
 /**
- * The spans of a run, a trace for each problem: the workflow; `invoke_agent` for each task, as its asker and as its worker
- * saw it, with the A2A call between the two where one was recorded; and in it `plan` and `chat`. Ids are those that travelled
- * as `traceparent`; the others are made from the ids of run, problem and card, the same each time.
+ * Converts a run into spans, with one trace for each problem.
+ * A trace contains a workflow span, an `invoke_agent` span for each task from both sides, the recorded A2A
+ * call between them, and `plan` and `chat` spans.
+ * IDs are those of the recorded `traceparent`. Other IDs are derived from the IDs of run, problem, and card,
+ * so every export has the same IDs.
  */
 export function toTraceSpans(shown: CardsOrRecording, options: TraceExportOptions = {}): TraceSpan[] {
   const recording = toRecording(shown);
@@ -52,7 +59,7 @@ export function toTraceSpans(shown: CardsOrRecording, options: TraceExportOption
   );
 }
 
-/** One trace: a root task and all below it. */
+/** Builds one trace from a root task and all its descendants. */
 class TraceBuilder {
   readonly #run: RunLine | undefined;
   readonly #linesByCardId: ReadonlyMap<string | undefined, readonly CardLine[]>;
@@ -61,9 +68,9 @@ class TraceBuilder {
   readonly #options: TraceExportOptions;
   readonly #traceId: string;
   readonly #commonAttributes: TraceSpan["attributes"];
-  /** What the recording's clock is behind the wall's. */
+  /** Offset of the wall clock to the recording's clock, in milliseconds. */
   readonly #wallClockOffset: number;
-  /** Names what has no id of its own. */
+  /** Parts from which the IDs of all other spans are derived. */
   readonly #idSeed: readonly string[];
   readonly #spans: TraceSpan[] = [];
 
@@ -76,7 +83,7 @@ class TraceBuilder {
     options: TraceExportOptions,
   ) {
     const { run, cards } = recording;
-    const { sampleId, timings: moments } = exchange;
+    const { sampleId, timings } = exchange;
     const [first] = cards;
     const runId = first?.run_id ?? "";
     this.#run = run;
@@ -85,8 +92,8 @@ class TraceBuilder {
     this.#root = root;
     this.#options = options;
     this.#wallClockOffset = first ? Date.parse(first.at) - first.mono_ms : 0;
-    // Of several runs of unnamed cards, the time of the first tells which is which.
-    this.#idSeed = [runId, sampleId ?? "", String(at), moments[0]?.card.timestamp ?? ""];
+    // If cards have no run ID, the time of the first card distinguishes several runs.
+    this.#idSeed = [runId, sampleId ?? "", String(at), timings[0]?.card.timestamp ?? ""];
     const context = this.#findCarriers(root.task).find(
       ({ context_id }) => context_id !== undefined,
     )?.context_id;
@@ -100,14 +107,14 @@ class TraceBuilder {
   }
 
   build(): readonly TraceSpan[] {
-    const { task, sentMs: sent, answeredMs: answered, reply } = this.#root;
+    const { task, sentMs, answeredMs, reply } = this.#root;
     const workflow = this.#run?.method ?? "cards";
     const id = this.#addSpan({
       id: this.#computeSpanId("workflow"),
       parent: undefined,
       name: `invoke_workflow ${workflow}`,
       service: task.sender,
-      times: [sent, answered],
+      times: [sentMs, answeredMs],
       attributes: {
         "gen_ai.operation.name": "invoke_workflow",
         "gen_ai.workflow.name": workflow,
@@ -121,19 +128,10 @@ class TraceBuilder {
     return this.#spans;
   }
 
-  #addDelegationSpans(one: Delegation, path: string, asker: string): void {
-    const {
-      task,
-      reply,
-      sentMs: sent,
-      startMs: begun,
-      doneMs: done,
-      answeredMs: answered,
-      workSpans: spans,
-      subtasks,
-    } = one;
+  #addDelegationSpans(one: Delegation, path: string, parentId: string): void {
+    const { task, reply, sentMs, startMs, doneMs, answeredMs, workSpans, subtasks } = one;
     const key = task.metadata.card_id ?? path;
-    const [asked, worker] = [task.sender, task.recipient];
+    const [asker, worker] = [task.sender, task.recipient];
     const agent = {
       "gen_ai.operation.name": "invoke_agent",
       "gen_ai.agent.name": worker,
@@ -142,12 +140,12 @@ class TraceBuilder {
     };
     let parent = this.#addSpan({
       id: this.#computeSpanId("ask", key),
-      parent: asker,
+      parent: parentId,
       name: `invoke_agent ${worker}`,
       kind: "client",
-      service: asked,
-      times: [sent, answered],
-      attributes: { ...agent, "gen_ai.caller.type": "agent", "gen_ai.caller.name": asked },
+      service: asker,
+      times: [sentMs, answeredMs],
+      attributes: { ...agent, "gen_ai.caller.type": "agent", "gen_ai.caller.name": asker },
       reply,
     });
     const carriers = this.#findCarriers(task);
@@ -162,12 +160,12 @@ class TraceBuilder {
         parent,
         name: method,
         kind: "client",
-        service: asked,
-        times: [sent, answered],
+        service: asker,
+        times: [sentMs, answeredMs],
         attributes: rpc,
         reply,
       });
-      // What a worker elsewhere did is known from its own record only.
+      // The work of a remote role is known only if its own record is available.
       if (this.#findCardLines(task).some(({ dir }) => dir === "in")) {
         parent = this.#addSpan({
           id: this.#computeSpanId("serve", key),
@@ -175,7 +173,7 @@ class TraceBuilder {
           name: method,
           kind: "server",
           service: worker,
-          times: [begun, done],
+          times: [startMs, doneMs],
           attributes: rpc,
           reply,
         });
@@ -186,12 +184,12 @@ class TraceBuilder {
       parent,
       name: `invoke_agent ${worker}`,
       service: worker,
-      times: [begun, done],
+      times: [startMs, doneMs],
       attributes: {
         ...agent,
         "graph.node.id": worker,
         "graph.node.name": worker,
-        "graph.node.parent_id": asked,
+        "graph.node.parent_id": asker,
         ...(this.#options.includeContent && {
           "gen_ai.input.messages": formatGenAiMessages("user", task),
           ...(reply && { "gen_ai.output.messages": formatGenAiMessages("assistant", reply) }),
@@ -199,16 +197,17 @@ class TraceBuilder {
       },
       reply,
     });
-    for (const [at, span] of spans.entries()) this.#addWorkSpans(span, `${key}/${at}`, work);
+    for (const [at, span] of workSpans.entries()) this.#addWorkSpans(span, `${key}/${at}`, work);
     for (const [at, subtask] of subtasks.entries()) this.#addDelegationSpans(subtask, `${path}.${at}`, work);
   }
 
-  /** What a role did before a card left: it planned, if the card is a task, and it called models. */
+  /** Adds the spans of the work that led to a card: planning, if the card is a task, and model calls. */
   #addWorkSpans({ role, start, end, card }: WorkSpan, path: string, work: string): void {
     const key = card.metadata.card_id ?? path;
     const calls = this.#exchange.calls.filter(({ card_id }) => card_id === card.metadata.card_id);
     const { usage, model } = card.metadata;
-    // Where calls are known, what none was made for is no planning: a task of the same plan that had to wait.
+    // If calls are recorded, a task without a call was not planned separately: it is part of an earlier plan
+    // and had to wait.
     const isGuess = this.#exchange.calls.length === 0 && end > start;
     const isWork = calls.length > 0 || usage !== undefined || isGuess;
     let parent = work;
@@ -229,7 +228,7 @@ class TraceBuilder {
     }
     for (const [at, call] of calls.entries()) this.#addChatSpan(call, `${key}/${at}`, parent);
     if (calls.length === 0 && usage !== undefined && usage.source !== "none") {
-      // Nobody recorded the call; what the card says of it is all there is.
+      // The call was not recorded, so the span uses the data of the card.
       this.#addChatSpan(
         {
           role,
@@ -330,7 +329,7 @@ class TraceBuilder {
     return card ? this.#findCardLines(card).flatMap(({ a2a }) => a2a ?? []) : [];
   }
 
-  /** The place in a distributed trace that travelled with a task. */
+  /** Returns the recorded trace context of a task. */
   #findTraceContext(task: MessageCard): { readonly traceId: string; readonly spanId: string } | undefined {
     const traceparent = this.#findCarriers(task).find(
       (carrier) => carrier.traceparent !== undefined,
@@ -365,7 +364,11 @@ function findErrorType({ message_type, metadata }: MessageCard): string | undefi
   return typeof error_type === "string" ? error_type : "_OTHER";
 }
 
-/** `openai:gpt-5-mini` is of openai; what has no such beginning stands in for a model. */
+/**
+ * Returns the provider of a model name: `openai` for `openai:gpt-5-mini`.
+ * Gemini models have the provider `gcp.gemini`. Other names without a provider prefix are stand-ins for
+ * models and have the provider `colloquy`.
+ */
 function getModelProvider(model: string): string {
   const provider = /^([a-z][\w.-]*)[:/]/.exec(model)?.[1];
   if (provider === "google" || model.startsWith("gemini")) return "gcp.gemini";

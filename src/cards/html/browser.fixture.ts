@@ -13,36 +13,41 @@ const BROWSER_EXECUTABLES = [
   "chrome",
 ];
 
-/** The browser of this machine: what `CHROMIUM_PATH` names, or the first in the `PATH`; `undefined` when there is none. */
+/**
+ * Returns the path of the browser: that of `CHROMIUM_PATH`, else the first one in `PATH`. Returns `undefined`
+ * if there is no browser.
+ */
 export function findChromium(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): string | undefined {
   const { CHROMIUM_PATH: named, PATH: path = "" } = env;
   if (named !== undefined && named !== "") return existsSync(named) ? named : undefined;
-  const places = path
+  const candidates = path
     .split(delimiter)
     .flatMap((folder) => BROWSER_EXECUTABLES.map((name) => join(folder, name)));
-  return places.find((place) => existsSync(place));
+  return candidates.find((file) => existsSync(file));
 }
 
-/** Why tests of pages are passed over, for whoever reads their output. */
+/** Reason that the test output shows when page tests are skipped. */
 export const CHROMIUM_MISSING_MESSAGE =
   "no Chromium: set CHROMIUM_PATH, or install one (Debian and Ubuntu: apt-get install chromium)";
 
+/** Starts the browser. Throws if the machine has none. */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error(CHROMIUM_MISSING_MESSAGE);
-  // In containers there is no user namespace for its sandbox; it opens nothing but our own pages here.
+  // The sandbox requires user namespaces, which containers lack. The browser only opens our own pages.
   return chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-dev-shm-usage"] });
 }
 
-/** A page, and all that it asks for, complains of and shows in dialogs. */
+/** A page with its recorded requests, errors, warnings, and dialogs. */
 export interface ObservedPage {
   readonly page: Page;
   readonly requests: string[];
   readonly errors: string[];
 }
 
+/** Opens a URL in a new page and waits until the page is ready. */
 export async function openObservedPage(
   browser: Browser,
   url: string,
@@ -50,22 +55,22 @@ export async function openObservedPage(
 ): Promise<ObservedPage> {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...options });
   const requests: string[] = [];
-  const complaints: string[] = [];
+  const errors: string[] = [];
   page.on("request", (request) => requests.push(request.url()));
   page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") complaints.push(message.text());
+    if (message.type() === "error" || message.type() === "warning") errors.push(message.text());
   });
-  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("pageerror", (error) => errors.push(error.message));
   page.on("dialog", (dialog) => {
-    complaints.push(`dialog: ${dialog.message()}`);
+    errors.push(`dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
   await page.goto(url);
   await page.waitForSelector("body[data-ready]");
-  return { page, requests, errors: complaints };
+  return { page, requests, errors };
 }
 
-/** Writes a page to a disk; answers its file: URL. */
+/** Writes a page to a temporary file and returns its file: URL. */
 export async function writePageToDisk(html: string): Promise<string> {
   const file = join(await mkdtemp(join(tmpdir(), "colloquy-page-")), "run.html");
   await writeFile(file, html);

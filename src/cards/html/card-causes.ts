@@ -1,60 +1,57 @@
 import type { MessageCard } from "../message-card/index.ts";
-import { type Delegation, buildDelegationForest } from "../views/delegations.ts";
-import { flattenDelegations } from "../views/sample-exchanges.ts";
+import { buildDelegationForest } from "../views/delegations.ts";
+import { flattenDelegations, listDelegationCards } from "../views/sample-exchanges.ts";
 import type { PageCard } from "./run-model.ts";
 
-/** What each card came of; a card that began something has none. */
+/** Causes of each card. A card that starts an exchange has no causes. */
 export type CardCauses = ReadonlyMap<PageCard, readonly PageCard[]>;
 
 /**
- * An answer to a question comes of the question. Whatever else a role sends in the course of a task comes of all that has
- * come back to it since it last sent something, else of what that came of: parallel tasks share their cause, and their
- * results meet in what follows. `cards` are of one problem, in the order in which they were sent.
+ * Computes the causes of each card.
+ * The cause of a reply to a query is the query. The causes of any other card are all cards that its sender
+ * received since its previous card, or the causes of that previous card.
+ * Parallel tasks therefore share their cause, and their results are joint causes of the next card. `cards`
+ * are those of one problem in the order of sending.
  */
 export function computeCardCauses(cards: readonly PageCard[]): CardCauses {
-  const seenAs = new Map(cards.map((seen) => [seen.card, seen]));
+  const pageCardByCard = new Map(cards.map((seen) => [seen.card, seen]));
   const order = new Map(cards.map((seen, at) => [seen, at]));
-  const inOrder = (some: readonly MessageCard[]): PageCard[] =>
-    some
-      .flatMap((card) => seenAs.get(card) ?? [])
+  const toSortedPageCards = (unsorted: readonly MessageCard[]): PageCard[] =>
+    unsorted
+      .flatMap((card) => pageCardByCard.get(card) ?? [])
       .toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
 
   const causes = new Map<PageCard, readonly PageCard[]>();
   const { roots } = buildDelegationForest(cards);
-  for (const [asker, own] of Map.groupBy(roots, ({ task }) => task.sender))
-    assignCauses(asker, [], inOrder(own.flatMap(listDelegationCards)), causes);
+  for (const [requester, delegations] of Map.groupBy(roots, ({ task }) => task.sender))
+    assignCauses(requester, [], toSortedPageCards(delegations.flatMap(listDelegationCards)), causes);
   for (const one of flattenDelegations(roots)) {
-    const [, ...about] = listDelegationCards(one);
-    const cards = [...about, ...one.subtasks.flatMap(listDelegationCards)];
-    assignCauses(one.task.recipient, inOrder([one.task]), inOrder(cards), causes);
+    const [, ...otherCards] = listDelegationCards(one);
+    const cards = [...otherCards, ...one.subtasks.flatMap(listDelegationCards)];
+    assignCauses(one.task.recipient, toSortedPageCards([one.task]), toSortedPageCards(cards), causes);
   }
   return causes;
 }
 
-/** Everything that went to and fro between the two of a task; the task first. */
-function listDelegationCards({ task, relatedCards: asides, reply }: Delegation): MessageCard[] {
-  return [task, ...asides.map(({ card }) => card), ...(reply ? [reply] : [])];
-}
-
-/** The course of one task, as the role that works on it sends and receives. */
+/** Assigns the causes of the cards that a role sends while it works on one task. */
 function assignCauses(
   role: string,
-  begin: readonly PageCard[],
+  initialCauses: readonly PageCard[],
   cards: readonly PageCard[],
   causes: Map<PageCard, readonly PageCard[]>,
 ): void {
-  let last = begin;
-  let fresh: PageCard[] = [];
+  let lastCauses = initialCauses;
+  let received: PageCard[] = [];
   for (const seen of cards) {
     const { sender, recipient, metadata } = seen.card;
     if (sender === role && !causes.has(seen)) {
-      const question = fresh.find(
+      const question = received.find(
         ({ card }) => card.message_type === "query" && card.metadata.card_id === metadata.in_reply_to,
       );
-      const came = question ? [question] : fresh.filter(({ arrivedMs: arrived }) => arrived <= seen.sentMs);
-      if (!question && came.length > 0) last = came;
-      causes.set(seen, question ? came : last);
-      fresh = fresh.filter((other) => !came.includes(other));
-    } else if (recipient === role) fresh.push(seen);
+      const newCauses = question ? [question] : received.filter(({ arrivedMs }) => arrivedMs <= seen.sentMs);
+      if (!question && newCauses.length > 0) lastCauses = newCauses;
+      causes.set(seen, question ? newCauses : lastCauses);
+      received = received.filter((other) => !newCauses.includes(other));
+    } else if (recipient === role) received.push(seen);
   }
 }

@@ -1,18 +1,24 @@
 import type { PageSample, PageCard } from "./run-model.ts";
 import { findCardStatus, summarizeSample } from "./sample-summary.ts";
 
-/** What the page shows; an empty string leaves a member open. */
+/** Filter of the page. An empty string disables a criterion. */
 export interface CardFilter {
-  /** In the problem's id, or in what a card says; upper and lower case are the same. */
+  /** Text in the problem ID or in the content of a card, case-insensitive. */
   readonly text: string;
+  /** Outcome of the problem. */
   readonly outcome: "" | "correct" | "wrong" | "unscored" | "errors" | "partial";
-  /** Sender or recipient. */
+  /** Role of the sender or the recipient. */
   readonly role: string;
+  /** Card type. */
   readonly type: string;
+  /** Status or error type of a card. */
   readonly status: string;
 }
 
-/** Whether the problem has the outcome, and a card of the role, type and status; the text may stand anywhere in it. */
+/**
+ * Returns whether a problem has the outcome and contains a card with the role, type, and status.
+ * The text may occur in any card of the problem.
+ */
 export function matchesSample(sample: PageSample, filter: CardFilter): boolean {
   return (
     matchesOutcome(sample, filter.outcome) &&
@@ -21,7 +27,7 @@ export function matchesSample(sample: PageSample, filter: CardFilter): boolean {
   );
 }
 
-/** Whether a card of a problem that matches is shown in the table. */
+/** Returns whether the table shows a card of a matching problem. */
 export function matchesCard(seen: PageCard, sample: PageSample, filter: CardFilter): boolean {
   if (!matchesCardFields(seen, filter)) return false;
   const text = filter.text.trim().toLowerCase();

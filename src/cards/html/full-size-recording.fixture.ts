@@ -7,8 +7,8 @@ import {
 import type { Recording } from "../recording/index.ts";
 
 /**
- * A run as long as GSM8K's test: 1,319 problems, of which 10 are answered wrong, in six cards each, or in four more for
- * every further `rounds` of two solver calls.
+ * Creates a run of the size of the GSM8K test split: 1,319 problems, of which 10 have a wrong answer.
+ * A problem has six cards, and four more for each additional `rounds` of two solver calls.
  */
 export function createFullSizeRecording(problems = 1_319, rounds = 1): Recording {
   return createScriptedRecording(
@@ -20,7 +20,7 @@ export function createFullSizeRecording(problems = 1_319, rounds = 1): Recording
         ...(isWrong && { predicted: "17" }),
         steps: createSteps(rounds).map((step, place) => ({
           ...step,
-          // Not one like the other, as in a true run.
+          // Contents and times vary, as in a real run.
           content:
             place === 0 ? `Problem ${at}: ${EXAMPLE_QUESTIONS[at % EXAMPLE_QUESTIONS.length]}` : step.content,
           ...(step.workMs !== undefined && { workMs: step.workMs + ((at * 37 + place * 101) % 400) }),

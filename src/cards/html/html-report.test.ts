@@ -6,7 +6,7 @@ import { createScriptedRecording } from "../recording/recording.fixture.ts";
 import { renderHtmlReport, renderLiveHtmlReport } from "./index.ts";
 
 describe("the page of a recording", () => {
-  it("has the script and the style that are in page/: else run `npm run page`", async () => {
+  it("contains the current script and style of page/ (otherwise run `npm run page`)", async () => {
     const bundle = readFileSync(new URL("page-bundle.ts", import.meta.url), "utf8");
     expect(bundle === (await buildPageBundle())).toBe(true);
   });
@@ -30,11 +30,11 @@ describe("the page of a recording", () => {
     expect(page).not.toMatch(/https?:\/\/(?!www\.w3\.org\/2000\/svg)/);
   });
 
-  it("may speak with its server only when it is watched", () => {
+  it("may connect to its server only if it is live", () => {
     expect(renderLiveHtmlReport("events")).toContain("connect-src 'self'");
   });
 
-  it.each(["light", "dark"])("can be read in %s: every ink on every ground by WCAG's 4.5 to 1", (theme) => {
+  it.each(["light", "dark"])("has a contrast of at least 4.5 to 1 (WCAG) for every text in %s", (theme) => {
     const css = readFileSync(new URL("page/page.css", import.meta.url), "utf8");
     const block = (
       theme === "light" ? /^:root \{([^}]+)\}/m : /^:root\[data-theme="dark"\] \{([^}]+)\}/m
@@ -56,12 +56,12 @@ describe("the page of a recording", () => {
     expect(low).toEqual([]);
   });
 
-  it("is the same of the same recording", () => {
+  it("is deterministic", () => {
     expect(renderHtmlReport(createScriptedRecording())).toBe(renderHtmlReport(createScriptedRecording()));
   });
 });
 
-/** WCAG 2.2, contrast ratio. */
+/** Returns the contrast ratio of WCAG 2.2. */
 function computeContrastRatio(first: string, second: string): number {
   const light = (color: string): number => {
     const [r = 0, g = 0, b = 0] = [1, 3, 5]

@@ -2,24 +2,26 @@ import type { Recording } from "../recording/index.ts";
 import { PAGE_SCRIPT, PAGE_SCRIPT_SHA256, PAGE_STYLE, PAGE_STYLE_SHA256 } from "./page-bundle.ts";
 import { createEmptyPageData, type PageData, buildPageData } from "./page-data.ts";
 
+/** Options of `renderHtmlReport`. */
 export interface HtmlReportOptions {
-  /** In the title and the heading, where the recording names no run. Default: `Cards`. */
+  /** Title and heading if the recording has no run line. Default: `Cards`. */
   readonly title?: string;
 }
 
 /**
- * A recording as one HTML file: it opens from a disk without a network, and keeps whoever reads it safe from what agents
- * wrote. Sequence, timeline, graph and table of every problem; the figures of the run. The same recording gives the same
- * text.
+ * Renders a recording as one self-contained HTML file that works offline.
+ * The page shows the figures of the run, and the sequence, timeline, graph, and table of each problem. It
+ * cannot execute text of agents. The same recording always has the same HTML.
  */
 export function renderHtmlReport(recording: Recording, { title = "Cards" }: HtmlReportOptions = {}): string {
   return renderPage(buildPageData(recording, recording.run?.run_id ?? title));
 }
 
 /**
- * The same page without a recording, for a server that has its lines: it listens to the event stream at the relative
- * address `events`. `lines` events have a list of decoded record lines, `torn` a number of lines that could not be read,
- * and `reset` takes everything back.
+ * Renders the page without a recording, for a server that streams record lines.
+ * The page subscribes to the event stream at the relative URL `events`. A `lines` event contains decoded
+ * record lines, a `torn` event contains the number of unreadable lines, and a `reset` event discards all
+ * data.
  */
 export function renderLiveHtmlReport(events: string, { title = "Cards" }: HtmlReportOptions = {}): string {
   return renderPage(createEmptyPageData(title, events));
@@ -40,11 +42,11 @@ function renderPage(data: PageData): string {
 </head>
 <body>
 <header id="top"><div id="run"><h1>${escapeHtml(data.title)}</h1></div><button type="button" id="theme" title="t">Light / dark</button></header>
-<nav id="list" aria-label="Problems"><div id="filters"></div><div class="list-head"><button type="button" id="whole" title="o">The whole run</button><span id="matches" role="status"></span></div><div id="samples" role="listbox" tabindex="0" aria-label="Problems"></div></nav>
+<nav id="list" aria-label="Problems"><div id="filters"></div><div class="list-head"><button type="button" id="whole" title="o">Entire run</button><span id="matches" role="status"></span></div><div id="samples" role="listbox" tabindex="0" aria-label="Problems"></div></nav>
 <main id="middle"><div id="head"></div><div id="tabs" role="tablist" aria-label="Views"></div><div id="picture" role="tabpanel" aria-label="View"></div></main>
 <aside id="card" aria-label="Card"></aside>
 <p id="says" class="unseen" aria-live="polite"></p>
-<noscript><p>This page shows a recording of cards with a script of its own, which is switched off here.</p></noscript>
+<noscript><p>This page requires JavaScript to show a recording of cards. Enable JavaScript and reload the page.</p></noscript>
 <script type="application/json" id="recording">${encodeEmbeddedJson(data)}</script>
 <script type="module">${PAGE_SCRIPT}</script>
 </body>
@@ -52,7 +54,10 @@ function renderPage(data: PageData): string {
 `;
 }
 
-/** Nothing but what stands in the file; a watched run may also ask its own server. */
+/**
+ * Returns a content security policy that permits only the content of the file. A live page may also connect
+ * to its own server.
+ */
 function buildContentSecurityPolicy({ live }: PageData): string {
   return [
     "default-src 'none'",
@@ -66,7 +71,7 @@ function buildContentSecurityPolicy({ live }: PageData): string {
   ].join("; ");
 }
 
-/** JSON that no HTML parser finds an end or a beginning in, and no script engine a line's end. */
+/** Encodes JSON so that no HTML parser finds markup in it and no script engine finds a line end. */
 function encodeEmbeddedJson(data: PageData): string {
   return JSON.stringify(data)
     .replaceAll("<", "\\u003c")

@@ -1,5 +1,6 @@
 /**
- * A RECORDING AS A PAGE: one HTML file with everything in it. `renderHtmlReport` is pure; what runs in the browser is in `page/`,
- * checked against the DOM's types there and put into `page-bundle.ts` by `npm run page`.
+ * HTML report of a recording as one self-contained file.
+ * `renderHtmlReport` is pure. The browser code is in `page/`, which has its own type check with the DOM
+ * types. `npm run page` bundles it into `page-bundle.ts`.
  */
 export { renderHtmlReport, type HtmlReportOptions, renderLiveHtmlReport } from "./html-report.ts";

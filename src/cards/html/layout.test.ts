@@ -47,7 +47,7 @@ describe("a sequence diagram", () => {
 });
 
 describe("a timeline", () => {
-  it("keeps what overlaps in one lane apart, and all of it within the scale", () => {
+  it("separates overlapping bars of a lane and keeps them within the scale", () => {
     for (const { cards } of model.samples) {
       const { lanes } = computeTimelineLayout(cards);
       for (const { bars: spans, rowCount: rows } of lanes)
@@ -62,7 +62,7 @@ describe("a timeline", () => {
     }
   });
 
-  it("has round marks, few of them", () => {
+  it("has a few marks at round times", () => {
     const { ticks, totalMs: span } = computeTimelineLayout(janetCards);
     expect(ticks).toEqual([0, 1000, 2000, 3000]);
     expect(span).toBeGreaterThan(3000);
@@ -70,7 +70,7 @@ describe("a timeline", () => {
 });
 
 describe("the causes of cards", () => {
-  it("are one chain where one card waits for the other", () => {
+  it("form one chain if each card waits for the previous card", () => {
     const causes = computeCardCauses(janetCards);
     expect(
       janetCards.map((seen) => (causes.get(seen) ?? []).map((cause) => janetCards.indexOf(cause))),
@@ -78,7 +78,7 @@ describe("the causes of cards", () => {
     expect([...collectCriticalCards(getSampleById(JANET_SCRIPT.id), model)]).toEqual(janetCards);
   });
 
-  it("fork into parallel tasks and come together again; the path goes through the slowest", () => {
+  it("fork into parallel tasks and join again, with the critical path through the slowest task", () => {
     const { cards } = getSampleById(PARALLEL_SCRIPT.id);
     const causes = computeCardCauses(cards);
     const nameOf = ({ card }: PageCard): string =>
@@ -107,14 +107,14 @@ describe("the causes of cards", () => {
     ]);
   });
 
-  it("of what is said while a task is stopped, are the stop", () => {
+  it("of cards after a stop are the stop", () => {
     const { cards } = getSampleById(TIMEOUT_SCRIPT.id);
     const causes = computeCardCauses(cards);
     const stops = cards.filter(({ card }) => card.message_type === "control");
     expect(stops[1] && causes.get(stops[1])).toEqual([stops[0]]);
   });
 
-  it("put a card below all that it came of", () => {
+  it("place a card below all its causes", () => {
     for (const { cards } of model.samples) {
       const { nodes, edges } = computeDagLayout(cards);
       expect(nodes).toHaveLength(cards.length);
@@ -125,7 +125,7 @@ describe("the causes of cards", () => {
 });
 
 describe("the graph of all problems", () => {
-  it("has an edge for each two roles and direction", () => {
+  it("has an edge for each pair of roles and each direction", () => {
     const { roleEdges: edges } = summarizeRun(model);
     const layout = computeRoleGraphLayout(edges);
     expect(layout.edges.map(({ edge }) => edge)).toEqual(edges);

@@ -1,45 +1,53 @@
-import type { CardLine, ModelCallLine, EndLine, Recording, RunLine, ScoreLine } from "../recording/index.ts";
+import {
+  type CardLine,
+  type ModelCallLine,
+  type EndLine,
+  getCardKey,
+  mapBestCardLines,
+  type Recording,
+  type RunLine,
+  type ScoreLine,
+} from "../recording/index.ts";
 import { packRows, type PackedRows, unpackRows } from "./row-packing.ts";
 
-/** What stands in the page, between `<script type="application/json">` and its end. */
+/** Data that the page contains in its `<script type="application/json">` element. */
 export interface PageData {
   readonly title: string;
   readonly run?: RunLine;
-  /** Each card once, by the line that tells most of it. */
+  /** Each card once, represented by its most reliable line. */
   readonly cards: PackedRows;
-  /** When each of them arrived, by the recording's clock; null where nobody saw it. */
+  /** Time of arrival of each card by the recording's clock, or null if it was not recorded. */
   readonly arrived: readonly (number | null)[];
   readonly calls: PackedRows;
   readonly scores: PackedRows;
   readonly ends: readonly EndLine[];
-  /** Cards of attempts that were interrupted and begun again. */
+  /** Number of cards of interrupted attempts that were started again. */
   readonly abandoned: number;
-  /** Lines that could not be read. */
+  /** Number of lines that could not be decoded. */
   readonly torn: number;
-  /** Of a run that several processes wrote: how many files, and how far the clock of one was moved at most, in milliseconds. */
+  /**
+   * Number of merged files and the largest clock shift in milliseconds, if several processes recorded the
+   * run.
+   */
   readonly clocks?: { readonly files: number; readonly moved: number };
-  /** Where further lines come from, when the run is watched: an address on the same server. */
+  /** Relative URL of the event stream with further lines, if the run is watched live. */
   readonly live?: string;
 }
 
-/** Who has sent a card knows best when; who was told of it knows least. */
-const DIRECTION_RANK: Readonly<Record<CardLine["dir"], number>> = { out: 0, in: 1, relayed: 2 };
-
+/** Builds the page data of a recording. */
 export function buildPageData(recording: Recording, title: string): PageData {
-  const best = new Map<unknown, CardLine>();
-  const arrivals = new Map<unknown, number>();
-  for (const line of recording.cards) {
-    const key = getCardKey(line);
-    const other = best.get(key);
-    if (!other || DIRECTION_RANK[line.dir] < DIRECTION_RANK[other.dir]) best.set(key, line);
-    if (line.dir === "in" && !arrivals.has(key)) arrivals.set(key, line.mono_ms);
-  }
-  const cards = [...best.values()].toSorted((a, b) => a.mono_ms - b.mono_ms);
+  const arrivals = new Map(
+    // The first arrival of a card counts, so the lines are visited from the end.
+    recording.cards
+      .toReversed()
+      .flatMap(({ dir, card, mono_ms }) => (dir === "in" ? [[getCardKey(card), mono_ms] as const] : [])),
+  );
+  const cards = [...mapBestCardLines(recording.cards).values()].toSorted((a, b) => a.mono_ms - b.mono_ms);
   return {
     title,
     ...(recording.run && { run: recording.run }),
     cards: packRows(cards),
-    arrived: cards.map((line) => arrivals.get(getCardKey(line)) ?? null),
+    arrived: cards.map((line) => arrivals.get(getCardKey(line.card)) ?? null),
     calls: packRows(recording.calls),
     scores: packRows(recording.scores),
     ends: recording.ends,
@@ -47,7 +55,7 @@ export function buildPageData(recording: Recording, title: string): PageData {
     torn: recording.torn.length,
     ...(recording.clocks.length > 0 && {
       clocks: {
-        // That of the first is the one that the others are brought to.
+        // The clock of the first file is the reference and has no entry in `clocks`.
         files: recording.clocks.length + 1,
         moved: Math.max(...recording.clocks.map(({ moved_ms }) => Math.abs(moved_ms))),
       },
@@ -55,15 +63,15 @@ export function buildPageData(recording: Recording, title: string): PageData {
   };
 }
 
-/** A page that waits for lines from `live`. */
+/** Creates the data of a page that receives all lines from the event stream `live`. */
 export function createEmptyPageData(title: string, live: string): PageData {
-  const none = packRows([]);
+  const noRows = packRows([]);
   return {
     title,
-    cards: none,
+    cards: noRows,
     arrived: [],
-    calls: none,
-    scores: none,
+    calls: noRows,
+    scores: noRows,
     ends: [],
     abandoned: 0,
     torn: 0,
@@ -71,7 +79,7 @@ export function createEmptyPageData(title: string, live: string): PageData {
   };
 }
 
-/** The lines of the page again; `arrived` of each card beside it. */
+/** Unpacks the lines of the page. `arrived` is the time of arrival of the card. */
 export function unpackPageLines(data: PageData): {
   cards: { line: CardLine; arrived: number | undefined }[];
   calls: ModelCallLine[];
@@ -85,9 +93,4 @@ export function unpackPageLines(data: PageData): {
     calls: unpackRows<ModelCallLine>(data.calls),
     scores: unpackRows<ScoreLine>(data.scores),
   };
-}
-
-/** The same for all lines of one card. */
-export function getCardKey({ card }: Pick<CardLine, "card">): string {
-  return card.metadata.card_id ?? JSON.stringify(card);
 }

@@ -22,7 +22,7 @@ const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
   process.stderr.write(`The page of a recording is not tested in a browser: ${CHROMIUM_MISSING_MESSAGE}.\n`);
 
-/** All that an agent could say to whoever reads along. */
+/** Hostile texts of an agent. */
 const HOSTILE_TEXTS = [
   `</script><script>document.title = "taken"; alert(1)</script>`,
   `<img src=x onerror="document.title = 'taken'">`,
@@ -59,7 +59,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   const chosen = (open: ObservedPage): Promise<string> =>
     open.page.locator("#samples [aria-selected=true] .id").innerText();
 
-  it("opens from a disk, asks for nothing else and has nothing to complain of", async () => {
+  it("opens from a disk without requests, errors, or warnings", async () => {
     const open = await openObservedPage(browser, small, { offline: true });
     expect(open.requests).toEqual([small]);
     for (const key of ["j", "2", "3", "4", "l", "t"]) await open.page.keyboard.press(key);
@@ -68,7 +68,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await open.page.close();
   });
 
-  it("says what the run is, how sure its accuracy is and what stands behind it", async () => {
+  it("shows the description of the run, the interval of its accuracy, and its evidence", async () => {
     const open = await openObservedPage(browser, whole);
     const header = await open.page.locator("#run").innerText();
     expect(header).toContain("gsm8k-whole");
@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     expect(header).toContain("balanced");
     await open.page.close();
     for (const [evidence, said] of [
-      ["oracle", "evidence: oracle — says nothing of a model"],
+      ["oracle", "evidence: oracle — no model"],
       ["live-model", "evidence: live-model — a live model answered"],
     ] as const) {
       const other = await openObservedPage(
@@ -88,7 +88,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     }
   });
 
-  it("says when times come from several clocks", async () => {
+  it("indicates that times come from several clocks", async () => {
     const files = ["controller", "planner", "solver"].map((role) => ({
       file: `${role}.cards.jsonl`,
       recording: createScriptedRecording(GSM8K_SCRIPTS, { roles: [role] }),
@@ -98,12 +98,12 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
       await writePageToDisk(renderHtmlReport(mergeRecordings(files))),
     );
     expect(await open.page.locator("#run .facts").innerText()).toMatch(
-      /clocks\s*of 3 files, moved by up to 0 ms/,
+      /clocks\s*3 files, shifted by up to 0 ms/,
     );
     await open.page.close();
   });
 
-  it("draws of 1,319 problems only what is in sight, and every one of them when it is chosen", async () => {
+  it("renders only the visible ones of 1,319 problems, and any problem on selection", async () => {
     const open = await openObservedPage(browser, `${whole}#gsm8k_0`);
     const elements = (): Promise<number> => open.page.evaluate(`document.querySelectorAll("*").length`);
     expect(await elements()).toBeLessThan(800);
@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await open.page.close();
   });
 
-  it("begins at the problem and the card of the address", async () => {
+  it("starts with the problem and the card of the URL", async () => {
     const open = await openObservedPage(
       browser,
       `${small}#sample=${GSM8K_SCRIPTS[1]?.id}&card=2&view=timeline`,
@@ -131,7 +131,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await open.page.close();
   });
 
-  it("is walked through by keys: problems up and down, cards left and right", async () => {
+  it("supports arrow keys for problems (up and down) and cards (left and right)", async () => {
     const open = await openObservedPage(browser, small);
     const { keyboard } = open.page;
     await keyboard.press("j");
@@ -154,7 +154,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await open.page.close();
   });
 
-  it("can be used with Tab and Enter alone", async () => {
+  it("is usable with Tab and Enter only", async () => {
     const open = await openObservedPage(browser, `${small}#gsm8k_0`);
     await open.page.getByRole("tab", { name: "Sequence" }).focus();
     await open.page.keyboard.press("Tab");
@@ -166,7 +166,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await open.page.close();
   });
 
-  it("has a table that is walked through and chosen from by keys", async () => {
+  it("has a table with keyboard navigation and selection", async () => {
     const open = await openObservedPage(browser, whole);
     await open.page.getByRole("tab", { name: "Table" }).click();
     await open.page.locator(".table-body").focus();
@@ -187,7 +187,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await open.page.close();
   });
 
-  it("shows what is looked for: by text, outcome and type", async () => {
+  it("filters by text, outcome, and type", async () => {
     const open = await openObservedPage(browser, whole);
     const matches = open.page.locator("#matches");
     await open.page.keyboard.press("/");
@@ -205,7 +205,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await open.page.close();
   });
 
-  it("shows a card as it is: its content, its metadata and its six members", async () => {
+  it("shows the content, the metadata, and the six members of a card", async () => {
     const open = await openObservedPage(browser, `${small}#sample=gsm8k_0&card=2`);
     const raw = JSON.parse((await open.page.locator(".raw code").textContent()) ?? "") as object;
     expect(raw).toEqual(
@@ -220,7 +220,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await open.page.close();
   });
 
-  it("lets nothing that agents say do anything", async () => {
+  it("does not execute text of agents", async () => {
     const open = await openObservedPage(
       browser,
       `${await writePageToDisk(renderHtmlReport(createScriptedRecording([hostileScript], { dataset: HOSTILE_TEXTS[0] ?? "", method: HOSTILE_TEXTS[1] ?? "" })))}#hostile`,
@@ -235,16 +235,16 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     expect(open.requests).toHaveLength(1);
     const shown = await page.locator("body").innerText();
     expect(shown).toContain(`<img src=x onerror="document.title = 'taken'">`);
-    // Nothing that turns the order of what is seen, or speaks to a terminal that it is copied to.
+    // No character that changes the text direction or controls a terminal.
     expect(shown).not.toMatch(/[\u202a-\u202e\u2066-\u2069]|[^\P{Control}\n\t]/u);
-    // What somebody makes the page's own script do is refused by its policy.
+    // The content security policy rejects scripts that a manipulated page tries to run.
     await expect(page.evaluate(`document.body.innerHTML = "<img src=x onerror=alert(1)>"`)).rejects.toThrow(
       "TrustedHTML",
     );
     await page.close();
   });
 
-  it("is dark where the system is, and the other way round on demand", async () => {
+  it("follows the theme of the system and can be toggled", async () => {
     const paper = (open: ObservedPage): Promise<string> =>
       open.page.evaluate(`getComputedStyle(document.body).backgroundColor`);
     const light = await openObservedPage(browser, small, { colorScheme: "light" });
@@ -258,7 +258,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     await dark.page.close();
   });
 
-  it("prints the picture and the card without what is only for the screen", async () => {
+  it("prints the view and the card without screen-only elements", async () => {
     const open = await openObservedPage(browser, `${small}#sample=gsm8k_0&card=2`);
     await open.page.emulateMedia({ media: "print" });
     expect(await open.page.locator("#list").isVisible()).toBe(false);

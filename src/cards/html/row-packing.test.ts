@@ -5,7 +5,7 @@ import { packRows, unpackRows } from "./row-packing.ts";
 import { createFullSizeRecording } from "./full-size-recording.fixture.ts";
 
 describe("rows that are packed by columns", () => {
-  it("are the same when they are unpacked, whatever JSON they are", () => {
+  it("are unpacked unchanged, for arbitrary JSON", () => {
     fc.assert(
       fc.property(fc.array(arbitraryCard, { maxLength: 12 }), (cards) => {
         const rows = JSON.parse(JSON.stringify(cards)) as object[];
@@ -19,7 +19,7 @@ describe("rows that are packed by columns", () => {
     expect(JSON.stringify(unpackRows(packRows(rows)))).toBe(JSON.stringify(rows));
   });
 
-  it("take a third of the room of the lines of a run, or less", () => {
+  it("take at most a third of the size of the record lines", () => {
     const { cards } = createFullSizeRecording(200);
     expect(JSON.stringify(packRows(cards)).length * 3).toBeLessThan(JSON.stringify(cards).length);
   });

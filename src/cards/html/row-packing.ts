@@ -1,30 +1,35 @@
 import type { JsonValue } from "../../protocol/index.ts";
 
 /**
- * Rows of JSON, column by column. The lines of a record have a handful of shapes, and most of their members say the same
- * on every line: told once each, a recording is a fraction of its file, and `JSON.parse` has as much less to do.
+ * Rows of JSON that are packed by column.
+ * Record lines have few different shapes, and most of their members have the same value on every line.
+ * Packing stores each such value once, so the page is much smaller than the record file and loads faster.
  */
 export interface PackedRows {
   readonly shapes: readonly RowShape[];
-  /** The shape of each row. */
+  /** Index of the shape of each row. */
   readonly order: readonly number[];
 }
 
 interface RowShape {
-  /** A row of this shape with 0 for every leaf; empty objects and lists are part of the shape. */
+  /** Example row with 0 for every leaf. Empty objects and arrays are part of the shape. */
   readonly of: JsonValue;
-  /** The leaves, in the order in which they stand in the shape. */
+  /** Columns of the leaves, in the order of the shape. */
   readonly columns: readonly PackedColumn[];
 }
 
 type JsonLeaf = string | number | boolean | null;
 
-/** One value for all rows, a few values and which of them it is, or a value for each row. */
+/**
+ * A column: one value for all rows, a list of distinct values with an index for each row, or one value for
+ * each row.
+ */
 type PackedColumn =
   | { readonly all: JsonLeaf }
   | { readonly some: readonly JsonLeaf[]; readonly which: readonly number[] }
   | { readonly each: readonly JsonLeaf[] };
 
+/** Packs rows by column. */
 export function packRows(rows: readonly object[]): PackedRows {
   const shapes = new Map<string, { at: number; of: JsonValue; columns: JsonLeaf[][] }>();
   const order = rows.map((row) => {
@@ -42,7 +47,7 @@ export function packRows(rows: readonly object[]): PackedRows {
   };
 }
 
-/** The rows as they were packed. The caller says what they are, because the same build of ours has packed them. */
+/** Unpacks rows. The caller states their type, because the same build packed them. */
 export function unpackRows<Row extends object>({ shapes, order }: PackedRows): Row[] {
   const next = shapes.map(() => 0);
   return order.map((at) => {
@@ -50,10 +55,10 @@ export function unpackRows<Row extends object>({ shapes, order }: PackedRows): R
     const row = next[at] ?? 0;
     next[at] = row + 1;
     let column = 0;
-    const fill = (of: JsonValue | undefined): JsonValue => {
-      if (Array.isArray(of)) return of.map(fill);
-      if (typeof of === "object" && of !== null)
-        return Object.fromEntries(Object.entries(of).map(([name, value]) => [name, fill(value)]));
+    const fill = (template: JsonValue | undefined): JsonValue => {
+      if (Array.isArray(template)) return template.map(fill);
+      if (typeof template === "object" && template !== null)
+        return Object.fromEntries(Object.entries(template).map(([name, value]) => [name, fill(value)]));
       return unpackLeaf(shape?.columns[column++], row);
     };
     return fill(shape?.of) as Row;
@@ -64,7 +69,7 @@ function extractShape(value: JsonValue | undefined, leaves: JsonLeaf[]): JsonVal
   if (Array.isArray(value)) return value.map((item) => extractShape(item, leaves));
   if (typeof value === "object" && value !== null)
     return Object.fromEntries(
-      // What is undefined has no place in JSON, so neither in a shape.
+      // JSON cannot represent `undefined`, so neither can a shape.
       Object.entries(value).flatMap(([name, item]) =>
         item === undefined ? [] : [[name, extractShape(item, leaves)]],
       ),
@@ -78,7 +83,7 @@ function packColumn(values: readonly JsonLeaf[]): PackedColumn {
   for (const value of values) if (!places.has(value)) places.set(value, places.size);
   const [first = null] = values;
   if (places.size <= 1) return { all: first };
-  // Worth it only where a value comes back often; ids do not.
+  // Indexes pay off only if values repeat often. IDs do not repeat.
   if (places.size > values.length / 3 || typeof first !== "string") return { each: values };
   return { some: [...places.keys()], which: values.map((value) => places.get(value) ?? 0) };
 }

@@ -17,7 +17,7 @@ import { summarizeRun } from "./run-overview.ts";
 import { buildPageData } from "./page-data.ts";
 import { RunModel } from "./run-model.ts";
 
-/** What a page shows of each problem. */
+/** Returns the data that the page shows for each problem. */
 function summarizeModelSamples(model: RunModel): object[] {
   return model.samples.map(({ id, cards, calls, score }) => ({
     id,
@@ -27,7 +27,7 @@ function summarizeModelSamples(model: RunModel): object[] {
   }));
 }
 
-/** The same, by the reader of whole files. */
+/** Returns the same data from the decoded file. */
 function summarizeRecordingSamples(recording: Recording): object[] {
   return collectRunSamples(recording).map(({ id, cardLines: lines, calls, score }) => ({
     id: id ?? "",
@@ -47,7 +47,7 @@ function buildModelLineByLine(text: string): RunModel {
   return model;
 }
 
-/** A run that was killed in its second problem and resumed by a process whose clock begins anew. */
+/** A run that was killed in its second problem and resumed by a process with a different clock. */
 function createResumedRunText(): string {
   const whole = createScriptedRecordText();
   const lines = whole.split("\n").filter(Boolean);
@@ -63,20 +63,20 @@ function getSampleId(line: RecordLine): string {
 }
 
 describe("a run on the page", () => {
-  it("is what the recording has of it", () => {
+  it("equals the recording", () => {
     const recording = createScriptedRecording();
     expect(summarizeModelSamples(RunModel.fromPageData(buildPageData(recording, "run")))).toEqual(
       summarizeRecordingSamples(recording),
     );
   });
 
-  it("grows line by line into the same", () => {
+  it("has the same result if lines are added one by one", () => {
     expect(summarizeModelSamples(buildModelLineByLine(createScriptedRecordText()))).toEqual(
       summarizeRecordingSamples(createScriptedRecording()),
     );
   });
 
-  it("counts of a problem that was begun again only what its last attempt did", () => {
+  it("counts only the last attempt of a restarted problem", () => {
     const model = buildModelLineByLine(createResumedRunText());
     expect(summarizeModelSamples(model)).toEqual(
       summarizeRecordingSamples(decodeRecording(createResumedRunText(), "run.cards.jsonl")),
@@ -85,10 +85,10 @@ describe("a run on the page", () => {
     expect(model.endStatus).toBe("completed");
   });
 
-  it("is what the reader of whole files has of it, however often it was killed and resumed", () => {
+  it("equals the decoded file after any number of kills and resumes", () => {
     const lines = createScriptedRecordText().split("\n").filter(Boolean);
     const part = fc.record({
-      /** How many lines it came to write, which of them it wrote as a role that was only told, and which it lost. */
+      /** Number of written lines, relayed lines, and lost lines. */
       length: fc.integer({ min: 1, max: lines.length }),
       relayed: fc.array(fc.nat({ max: lines.length }), { maxLength: 6 }),
       lost: fc.array(fc.nat({ max: lines.length }), { maxLength: 6 }),
@@ -106,7 +106,7 @@ describe("a run on the page", () => {
             return own.map(({ line, at }) =>
               JSON.stringify({
                 ...line,
-                // Each process has a clock of its own, an hour after the one before.
+                // Each process has its own clock and starts an hour after the previous process.
                 at: new Date(Date.parse(line.at) + process * 3_600_000).toISOString(),
                 ...(line.kind === "card" && relayed.includes(at) && { dir: "relayed" }),
               }),
@@ -125,7 +125,7 @@ describe("a run on the page", () => {
     );
   });
 
-  it("has no verdict of its own end before there is one", () => {
+  it("has no end status before the run has ended", () => {
     const model = buildModelLineByLine(
       createScriptedRecordText(GSM8K_SCRIPTS, { killAfterLine: 9 }).replace(/\n[^\n]*$/, ""),
     );
@@ -137,7 +137,7 @@ describe("a run on the page", () => {
     });
   });
 
-  it("says whether the tokens on the cards are those of the calls", () => {
+  it("reports whether the tokens on the cards equal those of the calls", () => {
     const model = buildModelLineByLine(createScriptedRecordText());
     expect(summarizeRun(model).ledger?.ok).toBe(true);
     const [first] = createScriptedRecording().calls;

@@ -1,51 +1,55 @@
-import { parseCardTime } from "../message-card/index.ts";
-import type {
-  ModelCallLine,
-  CardLine,
-  EndLine,
-  CardTiming,
-  RecordLine,
-  RunLine,
-  ScoreLine,
+import {
+  type ModelCallLine,
+  type CardLine,
+  createCardTiming,
+  type EndLine,
+  type CardTiming,
+  getCardKey,
+  isBetterCardLine,
+  type RecordLine,
+  type RunLine,
+  type ScoreLine,
 } from "../recording/index.ts";
-import { getCardKey, unpackPageLines, type PageData } from "./page-data.ts";
+import { unpackPageLines, type PageData } from "./page-data.ts";
 
-/** A card on the page: when it was under way, and the line that tells most of it. */
+/** A card on the page with its timing and its most reliable line. */
 export interface PageCard extends CardTiming {
   readonly line: CardLine;
 }
 
 /** A problem on the page. */
 export interface PageSample {
-  /** `""` for what belongs to no problem. */
+  /** ID of the problem, or `""` for cards without a problem. */
   readonly id: string;
-  /** In the order in which they were sent. */
+  /** Cards in the order of sending. */
   readonly cards: readonly PageCard[];
   readonly calls: readonly ModelCallLine[];
   readonly score: ScoreLine | undefined;
-  /** Another one whenever there is more of it. */
+  /** Version number that increases with every change. */
   readonly version: number;
 }
 
 /**
- * A run as it grows, line by line: what `decodeRecording` and `collectRunSamples` make of a whole file, without starting over
- * for every line that is added to it.
+ * A run that grows line by line.
+ * It produces the same result as `decodeRecording` and `collectRunSamples` do for an entire file, without
+ * starting over for each new line.
  */
 export class RunModel {
   run: RunLine | undefined;
   readonly ends: EndLine[] = [];
   readonly #samples = new Map<string, MutablePageSample>();
-  /** Cards of attempts that were interrupted and begun again. */
+  /** Number of cards of interrupted attempts that were started again. */
   abandonedCardCount = 0;
   tornLineCount = 0;
-  /** Of a run that several processes wrote. */
+  /** Clock shifts, if several processes recorded the run. */
   clockSummary: PageData["clocks"];
   cardCount = 0;
   callCount = 0;
   #partNumber = 0;
   #hasEnded = false;
-  /** How far the wall clock was ahead of the writer's in the first part, and how far this part's clock is moved. */
+  /** Offset of the wall clock to the writer's clock in the first part. */
   #firstWallClockOffset: number | undefined;
+  /** Shift of the clock of the current part. */
   #clockShift: number | undefined;
 
   static fromPageData(data: PageData): RunModel {
@@ -70,7 +74,7 @@ export class RunModel {
     return this.#samples.get(id);
   }
 
-  /** How the run stands: `undefined` while nothing says that it has ended. */
+  /** Status of the end line, or `undefined` while the run has not ended. */
   get endStatus(): EndLine["status"] | undefined {
     return this.#hasEnded ? this.ends.at(-1)?.status : undefined;
   }
@@ -115,13 +119,16 @@ export class RunModel {
       this.abandonedCardCount += 1;
       return;
     }
-    const key = getCardKey(line);
+    const key = getCardKey(line.card);
     const known = sample.cardsByKey.get(key);
     if (!known) this.cardCount += 1;
     sample.putCard(key, known ? mergeCardLine(known, line, arrived) : createPageCard(line, arrived));
   }
 
-  /** The problem that a line is about; what an earlier part began and did not finish is put aside. */
+  /**
+   * Returns the problem of a line, or `undefined` if the problem is already finished.
+   * Cards that an earlier part recorded without finishing the problem are discarded.
+   */
   #prepareSample(id: string): MutablePageSample | undefined {
     const sample = this.#getOrCreateSample(id);
     if (id === "" || sample.partNumber === this.#partNumber) return sample;
@@ -139,7 +146,10 @@ export class RunModel {
     return sample;
   }
 
-  /** Each process counts its milliseconds from somewhere else; the wall clock tells how far apart they are. */
+  /**
+   * Aligns the clocks of the parts by means of the wall clock, because each process has a different zero
+   * point.
+   */
   #alignClock<Line extends CardLine | ModelCallLine>(line: Line): Line {
     const offset = Date.parse(line.at) - line.mono_ms;
     this.#firstWallClockOffset ??= offset;
@@ -163,7 +173,7 @@ class MutablePageSample implements PageSample {
     this.partNumber = part;
   }
 
-  /** A card that has not been there, or more of one that has. */
+  /** Adds a card, or replaces a card for which another line arrived. */
   putCard(key: string, seen: PageCard): void {
     const known = this.cardsByKey.get(key);
     this.version += 1;
@@ -171,12 +181,13 @@ class MutablePageSample implements PageSample {
     if (known) this.cards.splice(this.cards.indexOf(known), 1);
     else this.#insertionOrder.set(key, this.#insertionOrder.size);
     const rank = this.#insertionOrder.get(key) ?? 0;
-    // Cards come almost in order: the place is at the end, or near it. What was sent in the same moment stays as it came.
+    // Cards arrive almost in order, so the position is at or near the end. Cards of the same time keep their
+    // order.
     let place = this.cards.length;
     for (; place > 0; place -= 1) {
       const before = this.cards[place - 1];
       if (!before || before.sentMs < seen.sentMs) break;
-      if (before.sentMs === seen.sentMs && (this.#insertionOrder.get(getCardKey(before.line)) ?? 0) < rank)
+      if (before.sentMs === seen.sentMs && (this.#insertionOrder.get(getCardKey(before.card)) ?? 0) < rank)
         break;
     }
     this.cards.splice(place, 0, seen);
@@ -192,26 +203,14 @@ class MutablePageSample implements PageSample {
   }
 }
 
-function createPageCard(line: CardLine, arrival: number | undefined): PageCard {
-  const before = line.dir === "relayed" ? Date.parse(line.at) - parseCardTime(line.card) : 0;
-  const sent = before > 0 ? line.mono_ms - before : line.mono_ms;
-  const arrived = arrival ?? sent;
-  const inverted = arrived < sent;
-  const told = line.dir === "out";
-  return {
-    card: line.card,
-    line,
-    sentMs: sent,
-    arrivedMs: Math.max(sent, arrived),
-    isInverted: inverted,
-    isSenderRecorded: told,
-  };
+function createPageCard(line: CardLine, arrivalMs: number | undefined): PageCard {
+  return { ...createCardTiming(line, arrivalMs), line };
 }
 
-/** A card of which one more line has come. */
-function mergeCardLine(known: PageCard, line: CardLine, arrival: number | undefined): PageCard {
-  const rank = { out: 0, in: 1, relayed: 2 };
-  const best = rank[line.dir] < rank[known.line.dir] ? line : known.line;
-  const before = known.arrivedMs > known.sentMs || known.line.dir === "in" ? known.arrivedMs : undefined;
-  return createPageCard(best, before ?? arrival);
+/** Merges another line into a known card. */
+function mergeCardLine(known: PageCard, line: CardLine, arrivalMs: number | undefined): PageCard {
+  const best = isBetterCardLine(line, known.line) ? line : known.line;
+  const knownArrivalMs =
+    known.arrivedMs > known.sentMs || known.line.dir === "in" ? known.arrivedMs : undefined;
+  return createPageCard(best, knownArrivalMs ?? arrivalMs);
 }

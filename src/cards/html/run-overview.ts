@@ -4,8 +4,12 @@ import {
   type IntervalEstimate,
   type RunFinding,
   type TokenLedger,
+  computeMean,
+  computeMeasureMeans,
   computeTokenLedger,
+  countBy,
   type RoleSpending,
+  sumBy,
   summarizeRoleSpending,
   computeWilsonInterval,
 } from "../statistics/index.ts";
@@ -13,31 +17,31 @@ import { analyzeSample, groupRunFindings, computeRunBottlenecks } from "./sample
 import type { RunModel } from "./run-model.ts";
 import { countCardTokens } from "./sample-summary.ts";
 
-/** What the page says of the whole run. */
+/** Figures of the entire run for the page. */
 export interface RunOverview {
   readonly sampleCount: number;
   readonly doneCount: number;
   readonly correctCount: number;
-  /** Of the problems that are done; `undefined` before the first. */
+  /** Accuracy over the finished problems, or `undefined` if there are none. */
   readonly accuracy: IntervalEstimate | undefined;
-  /** Means of the dataset's other measures, of the problems that have them. */
+  /** Means of the additional measures of the dataset, over the problems that have them. */
   readonly measureMeans: Readonly<Record<string, number>>;
   readonly cardCount: number;
   readonly errorCount: number;
-  /** Problems whose last result is `partialCount`. */
+  /** Number of problems whose last result has the status `partial`. */
   readonly partialCount: number;
   readonly tokenCount: number;
-  /** Of a problem that is done, the mean; `undefined` before the first. */
+  /** Mean tokens per finished problem, or `undefined` if there are none. */
   readonly meanTokens: number | undefined;
-  /** Of the tokens, those that were estimated. */
+  /** Number of estimated tokens among all tokens. */
   readonly estimatedTokens: number;
-  /** `undefined` where no model call is on record. */
+  /** Token ledger, or `undefined` if no model call is recorded. */
   readonly ledger: TokenLedger | undefined;
-  /** Milliseconds of a problem, the median. */
+  /** Median duration of a finished problem in milliseconds. */
   readonly medianMs: number | undefined;
   readonly roleEdges: readonly RoleEdge[];
   readonly spending: readonly RoleSpending[];
-  /** What answers waited for, the longest first. */
+  /** Bottlenecks of the critical paths, the longest first. */
   readonly bottlenecks: readonly Bottleneck[];
   readonly findingsByKind: ReadonlyMap<RunFinding["kind"], readonly RunFinding[]>;
 }
@@ -47,13 +51,14 @@ export interface RoleEdge {
   readonly from: string;
   readonly to: string;
   readonly cardCount: number;
-  /** `task`: 1,319 … */
+  /** Number of cards by type. */
   readonly countByType: Readonly<Record<string, number>>;
   readonly tokens: number;
-  /** What their senders spent on each; `undefined` where none of them says. */
+  /** Mean working time per card in milliseconds, or `undefined` if no card reports it. */
   readonly averageMs: number | undefined;
 }
 
+/** Computes the figures of a run. */
 export function summarizeRun(model: RunModel): RunOverview {
   const named = model.samples.filter(({ id }) => id !== "");
   const cards = model.samples.flatMap((sample) => sample.cards.map(({ card }) => card));
@@ -61,24 +66,20 @@ export function summarizeRun(model: RunModel): RunOverview {
   const correct = scores.filter((score) => score.correct).length;
   const summaries = named.map((sample) => analyzeSample(sample, model).summary);
   const judged = summaries.filter(({ outcome }) => outcome === "correct" || outcome === "wrong");
-  const times = judged.map(({ durationMs: ms }) => ms).toSorted((a, b) => a - b);
+  const times = judged.map(({ durationMs }) => durationMs).toSorted((a, b) => a - b);
   return {
     sampleCount: named.length,
     doneCount: scores.length,
     correctCount: correct,
     accuracy: scores.length > 0 ? computeWilsonInterval(correct, scores.length) : undefined,
-    measureMeans: computeMeasureMeans(scores.map(({ measures }) => measures ?? {})),
+    measureMeans: computeMeasureMeans(scores),
     cardCount: cards.length,
     errorCount: cards.filter((card) => card.message_type === "error").length,
-    partialCount: summaries.filter(({ isPartial: partial }) => partial).length,
-    tokenCount: cards.reduce((sum, card) => sum + countCardTokens(card), 0),
-    meanTokens:
-      judged.length > 0
-        ? judged.reduce((sum, { tokenCount: tokens }) => sum + tokens, 0) / judged.length
-        : undefined,
-    estimatedTokens: cards.reduce(
-      (sum, card) => sum + (card.metadata.usage?.source === "estimated" ? countCardTokens(card) : 0),
-      0,
+    partialCount: summaries.filter(({ isPartial }) => isPartial).length,
+    tokenCount: sumBy(cards, countCardTokens),
+    meanTokens: judged.length > 0 ? computeMean(judged.map((summary) => summary.tokenCount)) : undefined,
+    estimatedTokens: sumBy(cards, (card) =>
+      card.metadata.usage?.source === "estimated" ? countCardTokens(card) : 0,
     ),
     ledger: computeRunLedger(model),
     medianMs: times[Math.floor(times.length / 2)],
@@ -89,7 +90,10 @@ export function summarizeRun(model: RunModel): RunOverview {
   };
 }
 
-/** Of problems that are done: a call may be behind others and its card not yet. */
+/**
+ * Computes the ledger over the finished problems, because in an unfinished problem a call may be recorded
+ * before its card.
+ */
 function computeRunLedger(model: RunModel): TokenLedger | undefined {
   const settled = model.samples
     .filter(({ score }) => model.run === undefined || score !== undefined)
@@ -112,33 +116,22 @@ function summarizeRoleEdges(cards: readonly MessageCard[]): RoleEdge[] {
   ].flatMap((group) => {
     const [first] = group;
     if (!first) return [];
-    const told = group.flatMap(({ metadata }) => metadata.duration_ms ?? []);
-    const types = Object.create(null) as Record<string, number>;
-    for (const { message_type } of group) types[message_type] = (types[message_type] ?? 0) + 1;
+    const durations = group.flatMap(({ metadata }) => metadata.duration_ms ?? []);
     return {
       from: first.sender,
       to: first.recipient,
       cardCount: group.length,
-      countByType: types,
-      tokens: group.reduce((sum, card) => sum + countCardTokens(card), 0),
-      averageMs: told.length > 0 ? told.reduce((sum, ms) => sum + ms, 0) / told.length : undefined,
+      countByType: countBy(group, (card) => card.message_type),
+      tokens: sumBy(group, countCardTokens),
+      averageMs: durations.length > 0 ? computeMean(durations) : undefined,
     };
   });
 }
 
-function computeMeasureMeans(measures: readonly Readonly<Record<string, number>>[]): Record<string, number> {
-  const values = Object.create(null) as Record<string, number[]>;
-  for (const one of measures)
-    for (const [name, value] of Object.entries(one)) (values[name] ??= []).push(value);
-  return Object.fromEntries(
-    Object.entries(values).map(([name, all]) => [
-      name,
-      all.reduce((sum, value) => sum + value, 0) / all.length,
-    ]),
-  );
-}
-
-/** The roles of cards: the core's in the order in which work passes, then the others as they come. */
+/**
+ * Returns the roles of cards: first the core roles in the order of delegation, then the others in the order
+ * of their first card.
+ */
 export function listRoles(cards: Iterable<Pick<MessageCard, "sender" | "recipient">>): string[] {
   const roles = new Set<string>();
   for (const { sender, recipient } of cards) roles.add(sender).add(recipient);

@@ -10,25 +10,25 @@ import type { CriticalPathSegment } from "../statistics/index.ts";
 import type { PageSample, RunModel, PageCard } from "./run-model.ts";
 import { type SampleSummary, summarizeSample } from "./sample-summary.ts";
 
-/** What there is to say of one problem. */
+/** Analysis of one problem. */
 export interface SampleAnalysis {
   readonly summary: SampleSummary;
-  /** What its answer waited for. */
+  /** Critical path of the problem. */
   readonly criticalPath: readonly CriticalPathSegment[];
-  /** The cards of that path. */
+  /** Cards of the critical path. */
   readonly criticalCards: ReadonlySet<MessageCard>;
   readonly findings: readonly RunFinding[];
 }
 
-const analysisCache = new WeakMap<PageSample, { readonly of: string; readonly analysis: SampleAnalysis }>();
+const analysisCache = new WeakMap<PageSample, { readonly key: string; readonly analysis: SampleAnalysis }>();
 
-/** Worked out once, and again when there is more of the problem. */
+/** Returns the analysis of a problem. The result is cached until the problem changes. */
 export function analyzeSample(sample: PageSample, model: RunModel): SampleAnalysis {
   const { id, cards, score } = sample;
-  const settled = model.run === undefined || score !== undefined;
-  const of = `${sample.version} ${settled}`;
-  const before = analysisCache.get(sample);
-  if (before?.of === of) return before.analysis;
+  const isSettled = model.run === undefined || score !== undefined;
+  const key = `${sample.version} ${isSettled}`;
+  const cached = analysisCache.get(sample);
+  if (cached?.key === key) return cached.analysis;
   const path = computeCriticalPath(cards);
   const analysis = {
     summary: summarizeSample(sample),
@@ -38,24 +38,19 @@ export function analyzeSample(sample: PageSample, model: RunModel): SampleAnalys
       id: id === "" ? undefined : id,
       cards: cards.map(({ card }) => card),
       timings: cards,
-      isSettled: settled,
+      isSettled,
     }),
   };
-  analysisCache.set(sample, { of, analysis });
+  analysisCache.set(sample, { key, analysis });
   return analysis;
 }
 
-/** How long the answer took, along the critical path; 0 without an answer. */
-export function computePathDuration(path: readonly CriticalPathSegment[]): number {
-  return (path.at(-1)?.to ?? 0) - (path[0]?.from ?? 0);
-}
-
-/** Where the time of all problems went, the longest first. */
+/** Returns the bottlenecks of all problems, the longest first. */
 export function computeRunBottlenecks(model: RunModel): Bottleneck[] {
   return computeBottlenecks(model.samples.map((sample) => analyzeSample(sample, model).criticalPath));
 }
 
-/** What was found in all problems, by its kind. */
+/** Returns the findings of all problems by kind. */
 export function groupRunFindings(model: RunModel): ReadonlyMap<RunFinding["kind"], readonly RunFinding[]> {
   return Map.groupBy(
     model.samples.flatMap((sample) => analyzeSample(sample, model).findings),
@@ -63,8 +58,8 @@ export function groupRunFindings(model: RunModel): ReadonlyMap<RunFinding["kind"
   );
 }
 
-/** The cards of the critical path, as they are on the page. */
+/** Returns the page cards of the critical path. */
 export function collectCriticalCards(sample: PageSample, model: RunModel): ReadonlySet<PageCard> {
-  const { criticalCards: critical } = analyzeSample(sample, model);
-  return new Set(sample.cards.filter(({ card }) => critical.has(card)));
+  const { criticalCards } = analyzeSample(sample, model);
+  return new Set(sample.cards.filter(({ card }) => criticalCards.has(card)));
 }

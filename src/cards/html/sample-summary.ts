@@ -1,21 +1,23 @@
+import { findCardTokenTotal, sumBy } from "../statistics/index.ts";
 import type { PageSample, PageCard } from "./run-model.ts";
 
-/** How a problem ended: scored right or wrong, not scored, or not begun. */
+/** Outcome of a problem: scored as correct or wrong, not scored, or not started. */
 export type SampleOutcome = "correct" | "wrong" | "unscored" | "waiting";
 
-/** What the list says of a problem. */
+/** Summary of a problem for the list. */
 export interface SampleSummary {
   readonly outcome: SampleOutcome;
-  /** The content of its first card. */
+  /** Content of the first card. */
   readonly question: string;
   readonly cardCount: number;
   readonly tokenCount: number;
   readonly durationMs: number;
   readonly errorCount: number;
-  /** Its last result is `isPartial`: a limit or a stop. */
+  /** Whether the last result has the status `partial`, because of a limit or a stop. */
   readonly isPartial: boolean;
 }
 
+/** Computes the summary of a problem. */
 export function summarizeSample({ cards, score }: PageSample): SampleSummary {
   const [first] = cards;
   const last = cards.findLast(({ card }) => card.message_type === "result");
@@ -23,25 +25,24 @@ export function summarizeSample({ cards, score }: PageSample): SampleSummary {
     outcome: score ? (score.correct ? "correct" : "wrong") : first ? "unscored" : "waiting",
     question: first?.card.content ?? "",
     cardCount: cards.length,
-    tokenCount: cards.reduce((sum, { card }) => sum + countCardTokens(card), 0),
+    tokenCount: sumBy(cards, ({ card }) => countCardTokens(card)),
     durationMs: first ? computeLastArrival(cards) - first.sentMs : 0,
     errorCount: cards.filter(({ card }) => card.message_type === "error").length,
     isPartial: last?.card.metadata["status"] === "partial",
   };
 }
 
-/** Input and output tokens that a card tells. */
-export function countCardTokens({ metadata: { usage, tokens } }: PageCard["card"]): number {
-  if (usage) return usage.source === "none" ? 0 : usage.input_tokens + usage.output_tokens;
-  return tokens ?? 0;
+/** Returns the input and output tokens of a card, 0 if it reports none. */
+export function countCardTokens(card: PageCard["card"]): number {
+  return findCardTokenTotal(card) ?? 0;
 }
 
-/** When the last of the cards arrived. */
+/** Returns the time at which the last card arrived. */
 export function computeLastArrival(cards: readonly PageCard[]): number {
-  return cards.reduce((end, { arrivedMs: arrived }) => Math.max(end, arrived), Number.NEGATIVE_INFINITY);
+  return cards.reduce((end, { arrivedMs }) => Math.max(end, arrivedMs), Number.NEGATIVE_INFINITY);
 }
 
-/** What a card says of how things stand: its status, or the type of its error. */
+/** Returns the status or the error type of a card. */
 export function findCardStatus({ metadata }: PageCard["card"]): string | undefined {
   const status = metadata["status"] ?? metadata["error_type"];
   return typeof status === "string" ? status : undefined;

@@ -1,6 +1,6 @@
 import { type CardProtocol, CONTROLLER, createCardProtocol, PLANNER, SOLVER } from "./card-protocol.ts";
 
-/** The protocol of the specification under its own name there. */
+/** The core card protocol under the name that the specification uses, with the names of its roles. */
 export const A2ACardProtocol: CardProtocol & {
   readonly CONTROLLER: typeof CONTROLLER;
   readonly PLANNER: typeof PLANNER;

@@ -15,7 +15,7 @@ import {
 const ends = { from: CONTROLLER, to: PLANNER } as const;
 
 describe("the cards of the specification", () => {
-  it("are made by its factories, under its names", () => {
+  it("are created by the factories of the specification", () => {
     const task = A2ACardProtocol.createTaskCard({
       from: A2ACardProtocol.CONTROLLER,
       to: A2ACardProtocol.PLANNER,
@@ -32,7 +32,7 @@ describe("the cards of the specification", () => {
     expect(Math.abs(Date.parse(task.timestamp) - Date.now())).toBeLessThan(10_000);
   });
 
-  it("have what they are about in content, and the rest in metadata", () => {
+  it("have the text in content and everything else in metadata", () => {
     const protocol = createNumberedCardProtocol();
     const metadata = { run_id: "r" };
     expect(
@@ -70,14 +70,14 @@ describe("the cards of the specification", () => {
     ).toMatchObject({ message_type: "error", content: "no answer", metadata: { error_type: "timeout" } });
   });
 
-  it("have the id that they are given", () => {
+  it("have the ID that was passed", () => {
     expect(
       createNumberedCardProtocol().createTaskCard({ ...ends, task: "", metadata: { card_id: "mine" } })
         .metadata.card_id,
     ).toBe("mine");
   });
 
-  it("are read back by the protocol, each as what it is", () => {
+  it("are parsed by the protocol with their own types", () => {
     const protocol = createNumberedCardProtocol();
     for (const card of createJanetCards(protocol)) {
       const read = protocol.parse(card);
@@ -89,45 +89,43 @@ describe("the cards of the specification", () => {
   });
 });
 
-describe("a protocol refuses", () => {
+describe("a protocol rejects", () => {
   const protocol = createNumberedCardProtocol();
   const task = protocol.createTaskCard({ ...ends, task: "Solve" });
   const result = protocol.createResultCard({ from: SOLVER, to: PLANNER, result: "9" });
   const complaints = (json: unknown): string[] =>
     protocol.validate(json).map(({ field, description }) => `${field} ${description}`);
 
-  it("nothing that it has made", () => {
+  it("none of its own cards", () => {
     expect(createJanetCards(protocol).flatMap((card) => protocol.validate(card))).toEqual([]);
   });
 
-  it("a role that there is not", () => {
+  it("an unknown role", () => {
     expect(complaints({ ...task, recipient: "solver_agent" })).toEqual([
-      "recipient solver_agent is no role; there are controller, planner, solver",
+      "recipient solver_agent is not a role; the roles are controller, planner, solver",
     ]);
     // @ts-expect-error and the compiler does, too
     expect(() => protocol.createTaskCard({ from: "controller", to: "solver_agent", task: "" })).toThrow(
-      "solver_agent is no role",
+      "solver_agent is not a role",
     );
   });
 
-  it("a type that there is not", () => {
+  it("an unknown type", () => {
     expect(complaints({ ...task, message_type: "haiku" })).toEqual([
-      "message_type haiku is no type of card; there are task, result, query, control, error",
+      "message_type haiku is not a card type; the types are task, result, query, control, error",
     ]);
   });
 
-  it("a card on a way that it does not go", () => {
+  it("a card on an unknown route", () => {
     expect(complaints({ ...task, sender: "solver" })).toEqual([
-      expect.stringContaining(
-        "no task goes from solver to planner: the one sends it only result, query, error",
-      ),
+      expect.stringContaining("solver must not send task to planner, only result, query, error"),
     ]);
     expect(complaints({ ...task, recipient: "solver" })).toEqual([
-      expect.stringContaining("the one sends it nothing; add a route"),
+      expect.stringContaining(", nothing; add a route"),
     ]);
   });
 
-  it("metadata that the type does not have", () => {
+  it("invalid metadata of a type", () => {
     expect(complaints({ ...result, metadata: null })).toEqual(["metadata.status is required"]);
     expect(complaints({ ...result, metadata: { status: "fine", selected: [1] } })).toEqual([
       `metadata.status must be one of success, completed, error, partial, not "fine"`,
@@ -143,9 +141,9 @@ describe("a protocol refuses", () => {
     ]);
   });
 
-  it("to be made of what cannot be sent", () => {
+  it("data that cannot be sent", () => {
     expect(() => protocol.createTaskCard({ ...ends, task: "\ud83d" })).toThrow(
-      "content: has half a character",
+      "content: contains half a character",
     );
     expect(() =>
       protocol.createErrorCard({ from: SOLVER, to: PLANNER, error: "", errorType: "a b" }),
@@ -153,7 +151,7 @@ describe("a protocol refuses", () => {
   });
 });
 
-describe("a protocol with more types and roles", () => {
+describe("a protocol with additional types and roles", () => {
   const VALIDATOR = "validator";
   const REVIEWER = "reviewer";
   const verdict = defineCardType("verdict", {
@@ -171,7 +169,7 @@ describe("a protocol with more types and roles", () => {
     ],
   });
 
-  it("makes and reads them, and the compiler knows their metadata", () => {
+  it("creates and parses their cards, and the compiler knows their metadata", () => {
     protocol.createTaskCard({ from: PLANNER, to: VALIDATOR, task: "Is 18 right?" });
     const card = protocol.createCard("verdict", {
       from: VALIDATOR,
@@ -185,7 +183,7 @@ describe("a protocol with more types and roles", () => {
     if (read.message_type === "verdict") expectTypeOf(read.metadata.reasons).toExtend<string[] | undefined>();
   });
 
-  it("refuses what they do not allow", () => {
+  it("rejects cards that violate their rules", () => {
     expect(() =>
       protocol.createCard("verdict", {
         from: REVIEWER,
@@ -196,7 +194,7 @@ describe("a protocol with more types and roles", () => {
       }),
     ).toThrow("metadata.approved: must be true or false");
     expect(() => protocol.createTaskCard({ from: REVIEWER, to: PLANNER, task: "" })).toThrow(
-      "no task goes from reviewer to planner",
+      "reviewer must not send task to planner",
     );
     createCardProtocol({
       // @ts-expect-error there is no such type
@@ -204,14 +202,14 @@ describe("a protocol with more types and roles", () => {
     });
   });
 
-  it("leaves the three roles as they were", () => {
+  it("does not change the three core roles", () => {
     expect(protocol.roles).toEqual(["controller", "planner", "solver", "validator", "reviewer"]);
     expect(A2ACardProtocol.roles).toEqual(["controller", "planner", "solver"]);
   });
 
-  it("has each type once", () => {
+  it("rejects duplicate types", () => {
     expect(() => createCardProtocol({ types: [defineCardType("task", { metadata: {} })] })).toThrow(
-      "The type of card task is there twice",
+      "The card type task is defined twice",
     );
   });
 });

@@ -14,26 +14,29 @@ import { type CardType, CORE_CARD_TYPES } from "./card-type.ts";
 import { parseJson, parseCardInContext } from "./parse-card.ts";
 import { ValidationContext } from "./validation/validation-context.ts";
 
+/** Role that receives problems and delegates them to planners. */
 export const CONTROLLER = "controller";
+/** Role that divides a problem into tasks for solvers. */
 export const PLANNER = "planner";
+/** Role that solves single tasks. */
 export const SOLVER = "solver";
 
-/** The roles that every protocol has. */
+/** Roles that every card protocol includes. */
 export type CoreRole = typeof CONTROLLER | typeof PLANNER | typeof SOLVER;
 
-/** Who may send whom what. */
+/** A pair of roles and the card types that the first role may send to the second. */
 export interface CardRoute<Role extends string = string, Type extends string = string> {
   readonly from: Role;
   readonly to: Role;
   readonly types: readonly Type[];
 }
 
-/** The ways between the three roles. */
+/** Routes between the three core roles. */
 export const CORE_CARD_ROUTES: readonly CardRoute[] = [
   { from: CONTROLLER, to: PLANNER, types: ["task", "control"] },
   { from: PLANNER, to: SOLVER, types: ["task", "query", "control"] },
   { from: SOLVER, to: PLANNER, types: ["result", "query", "error"] },
-  // A planner that has asked is answered by a result.
+  // A role that has sent a query receives a result as the answer.
   { from: CONTROLLER, to: PLANNER, types: ["result"] },
   { from: PLANNER, to: SOLVER, types: ["result"] },
   { from: PLANNER, to: CONTROLLER, types: ["result", "query", "error"] },
@@ -41,54 +44,63 @@ export const CORE_CARD_ROUTES: readonly CardRoute[] = [
 
 type CoreCardType = (typeof CORE_CARD_TYPES)[number];
 
-/** What is added to the core, and what a protocol takes from the world. */
+/** Options of `createCardProtocol`: additions to the core protocol, the clock, and the ID generator. */
 export interface CardProtocolOptions<Type extends CardType = never, Role extends string = never> {
+  /** Card types in addition to the five core types. */
   readonly types?: readonly Type[];
+  /** Roles in addition to `controller`, `planner`, and `solver`. */
   readonly roles?: readonly Role[];
+  /** Routes in addition to those of the core protocol. */
   readonly routes?: readonly CardRoute<
     CoreRole | NoInfer<Role>,
     CoreCardType["name"] | NoInfer<Type>["name"]
   >[];
-  /** The time, in milliseconds since 1970. Default: the system's. */
+  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
-  /** A new `card_id`. Default: a random UUID. */
+  /** Returns a new `card_id`. Default: a random UUID. */
   readonly newId?: () => string;
 }
 
-/** The card of a registered type; of all of them, told apart by `message_type`. */
+/**
+ * The message card of a registered type. For several types, a union that is discriminated by `message_type`.
+ */
 export type CardOfType<Type extends CardType> =
   Type extends CardType<infer Name, infer Own> ? MessageCard<Name, Own> : never;
 
 interface CardAddress<Role extends string> {
   readonly from: Role;
   readonly to: Role;
-  /** Anything else that there is to say. A `card_id` here is the card's. */
+  /** Additional metadata. A `card_id` in it replaces the generated ID. */
   readonly metadata?: CardMetadata;
 }
 
-/** Makes and reads cards of the types and roles that it knows. Every card that comes out is valid. */
+/** Creates and parses message cards of the registered types and roles. It returns valid cards only. */
 export interface CardProtocol<Type extends CardType = CoreCardType, Role extends string = CoreRole> {
   readonly types: readonly Type[];
   readonly roles: readonly Role[];
   readonly routes: readonly CardRoute[];
 
+  /** Creates a task card. */
   createTaskCard(
     card: CardAddress<Role> & { readonly task: string; readonly context?: JsonObject },
   ): TaskCard;
-  /** The status is `success`, if no other is given. */
+  /** Creates a result card. Default status: `success`. */
   createResultCard(
     card: CardAddress<Role> & { readonly result: string; readonly status?: ResultCardStatus },
   ): ResultCard;
+  /** Creates a query card. */
   createQueryCard(
     card: CardAddress<Role> & { readonly query: string; readonly options?: readonly string[] },
   ): QueryCard;
+  /** Creates a control card. */
   createControlCard(
     card: CardAddress<Role> & { readonly action: string; readonly parameters?: JsonObject },
   ): ControlCard;
+  /** Creates an error card. */
   createErrorCard(
     card: CardAddress<Role> & { readonly error: string; readonly errorType: ErrorCardMetadata["error_type"] },
   ): ErrorCard;
-  /** A card of any registered type. */
+  /** Creates a card of any registered type. */
   createCard<Name extends Type["name"]>(
     type: Name,
     card: Omit<CardAddress<Role>, "metadata"> & {
@@ -97,17 +109,18 @@ export interface CardProtocol<Type extends CardType = CoreCardType, Role extends
     },
   ): CardOfType<Extract<Type, { readonly name: Name }>>;
 
-  /** A card of a registered type on a known route, from JSON. Throws INVALID_PARAMS with every violation. */
+  /** Parses a card of a registered type on a known route. Throws INVALID_PARAMS with every violation. */
   parse(json: unknown): CardOfType<Type>;
-  /** `parse` of a text. */
+  /** Parses a card from JSON text. See `parse`. */
   fromJson(text: string): CardOfType<Type>;
-  /** Everything that `parse` would refuse; empty when nothing is wrong. */
+  /** Returns all violations for which `parse` would throw. An empty array means that the card is valid. */
   validate(json: unknown): FieldViolation[];
 }
 
 /**
- * The protocol of the three roles and five types, and of those that you add. A role or a type that nobody registered is
- * refused by the compiler and, when it arrives from outside, by name.
+ * Creates a protocol of the three core roles, the five core types, and your additions.
+ * The compiler rejects unregistered roles and types. Parsing rejects cards with unregistered roles or types
+ * and names the registered ones.
  */
 export function createCardProtocol<const Type extends CardType = never, const Role extends string = never>(
   options: CardProtocolOptions<Type, Role> = {},
@@ -125,7 +138,7 @@ export function createCardProtocol<const Type extends CardType = never, const Ro
     for (const end of ["sender", "recipient"] as const) {
       if (!(roles as string[]).includes(card[end])) {
         at.withPathSegment(end, () =>
-          at.addViolation(`${card[end]} is no role; there are ${roles.join(", ")}`),
+          at.addViolation(`${card[end]} is not a role; the roles are ${roles.join(", ")}`),
         );
       }
     }
@@ -134,7 +147,7 @@ export function createCardProtocol<const Type extends CardType = never, const Ro
     else {
       const known = [...byName.keys()].join(", ");
       at.withPathSegment("message_type", () =>
-        at.addViolation(`${message_type} is no type of card; there are ${known}`),
+        at.addViolation(`${message_type} is not a card type; the types are ${known}`),
       );
     }
     if (at.violations.length === 0) validateRoute(card, routes, at);
@@ -163,7 +176,7 @@ export function createCardProtocol<const Type extends CardType = never, const Ro
       timestamp: new Date(now()).toISOString(),
     });
 
-  // `parse` sees to it that each is what it is called.
+  // `parse` ensures that each card has the type that the assertion states.
   return {
     types,
     roles,
@@ -205,17 +218,17 @@ function validateRoute(
   const allowed = between.flatMap(({ types }) => types);
   if (allowed.includes(message_type)) return;
   at.withPathSegment("message_type", () => {
-    const ways = allowed.length === 0 ? "sends it nothing" : `sends it only ${allowed.join(", ")}`;
+    const allowedTypes = allowed.length === 0 ? "nothing" : `only ${allowed.join(", ")}`;
     at.addViolation(
-      `no ${message_type} goes from ${sender} to ${recipient}: the one ${ways}; add a route if it should`,
+      `${sender} must not send ${message_type} to ${recipient}, ${allowedTypes}; add a route to allow it`,
     );
   });
 }
 
-/** Two types of one name would make a card mean two things. */
+/** Throws if two card types have the same name, because cards of that name would be ambiguous. */
 function assertDistinctCardTypes<Type extends CardType>(types: readonly Type[]): readonly Type[] {
   const names = types.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice === undefined) return types;
-  throw new Error(`The type of card ${twice} is there twice; give one of the two another name.`);
+  throw new Error(`The card type ${twice} is defined twice. Rename one of the two types.`);
 }

@@ -16,27 +16,30 @@ import {
 } from "./validation/validation-context.ts";
 import { boolean, id, list, object, oneOf, required, string } from "./validation/rules.ts";
 
-/** A type of card: what `message_type` says, and what its metadata must have. */
+/** A type of message card: its `message_type` and the rules for its metadata. */
 export interface CardType<Name extends string = string, Own extends object = object> {
   readonly name: Name;
-  /** How a flow diagram draws it: an arrow and the name. */
+  /** Text that represents the type in a flow diagram: an arrow and the name. */
   readonly symbol: string;
-  /** A card of this type ends the task that it replies to. */
+  /** Whether a card of this type ends the task that it replies to. */
   readonly isTerminal: boolean;
-  /** Whether metadata has what the type asks for; notes what is wrong. */
+  /** Returns whether the metadata conforms to the rules of the type. Adds each violation to `at`. */
   readonly isValidMetadata: (metadata: CardMetadata, at: ValidationContext) => metadata is CardMetadata & Own;
 }
 
+/** Options of `defineCardType`. */
 export interface CardTypeOptions<M extends FieldRules> {
-  /** Rules for the members of its metadata that are its own. */
+  /** Rules for the metadata members of this type, in addition to those of all cards. */
   readonly metadata: M;
-  /** Default: `• [NAME]`. */
+  /** Text that represents the type in a flow diagram. Default: `• [NAME]`. */
   readonly symbol?: string;
-  /** Default false. */
+  /** Whether a card of this type ends the task that it replies to. Default: `false`. */
   readonly isTerminal?: boolean;
 }
 
-/** A type of your own, for `createCardProtocol`. The compiler learns its metadata from the rules. */
+/**
+ * Defines a card type for `createCardProtocol`. The compiler infers the type of its metadata from the rules.
+ */
 export function defineCardType<const Name extends string, const M extends FieldRules>(
   name: Name,
   options: CardTypeOptions<M>,
@@ -58,11 +61,13 @@ const stringOrStringListRule: FieldRule<string | string[]> = (value, at): value 
       ? string(value, at)
       : at.addViolation(`must be a string or an array of strings, not ${describeValue(value)}`);
 
+/** Card type `task`. */
 export const taskCardType: CardType<"task", TaskCardMetadata> = defineCardType("task", {
   metadata: { context: object, forced: boolean },
   symbol: "→ [TASK]",
 });
 
+/** Card type `result`. */
 export const resultCardType: CardType<"result", ResultCardMetadata> = defineCardType("result", {
   metadata: {
     status: required(oneOf("success", "completed", "error", "partial")),
@@ -72,16 +77,19 @@ export const resultCardType: CardType<"result", ResultCardMetadata> = defineCard
   isTerminal: true,
 });
 
+/** Card type `query`. */
 export const queryCardType: CardType<"query", QueryCardMetadata> = defineCardType("query", {
   metadata: { options: list(string), multiple: boolean },
   symbol: "? [QUERY]",
 });
 
+/** Card type `control`. */
 export const controlCardType: CardType<"control", ControlCardMetadata> = defineCardType("control", {
   metadata: { parameters: object },
   symbol: "⚙ [CONTROL]",
 });
 
+/** Card type `error`. */
 export const errorCardType: CardType<"error", ErrorCardMetadata> = defineCardType("error", {
   metadata: { error_type: required(id), retryable: boolean, failure_mode: string },
   symbol: "✗ [ERROR]",
@@ -96,7 +104,7 @@ type CoreCardTypes = readonly [
   typeof errorCardType,
 ];
 
-/** The types that every protocol has. */
+/** Card types that every card protocol includes. */
 export const CORE_CARD_TYPES: CoreCardTypes = [
   taskCardType,
   resultCardType,

@@ -1,7 +1,8 @@
 /**
- * THE CARD: what a controller, a planner and a solver send each other. Pure values; nothing here knows how they travel.
- * `createCardProtocol` makes and reads cards of registered types and roles; `parseCard` reads whatever is a card; `rules`
- * are for types of your own.
+ * Message cards between a controller, a planner, and a solver.
+ * `createCardProtocol` creates and parses cards of registered types and roles. `parseCard` parses a card of
+ * any type. `rules` are the validation rules for your own card types. Nothing in this folder depends on the
+ * transport.
  */
 export type {
   MessageCard,

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { MessageCard, CardProtocol } from "./index.ts";
 import { CONTROLLER, createCardProtocol, PLANNER, SOLVER } from "./index.ts";
 
-/** A protocol whose cards are c1, c2 … and a second apart. */
+/** Creates a protocol that numbers cards `c1`, `c2`, and so on, with timestamps one second apart. */
 export function createNumberedCardProtocol(): CardProtocol {
   let at = 0;
   return createCardProtocol({
@@ -12,7 +12,7 @@ export function createNumberedCardProtocol(): CardProtocol {
   });
 }
 
-/** The six cards of the specification's problem about Janet's ducks. */
+/** Creates the six cards of the specification's problem about Janet's ducks. */
 export function createJanetCards(protocol: CardProtocol = createNumberedCardProtocol()): MessageCard[] {
   const ask = { from: PLANNER, to: SOLVER } as const;
   const reply = { from: SOLVER, to: PLANNER } as const;
@@ -50,7 +50,7 @@ const arbitraryJson: fc.Arbitrary<JsonValue> = fc.letrec<{ value: JsonValue }>((
   ),
 })).value;
 
-/** Cards of any type between any roles, with anything in them that a card may have. */
+/** Arbitrary cards of any type between any roles, with arbitrary valid metadata. */
 export const arbitraryCard: fc.Arbitrary<MessageCard> = fc
   .record({
     sender: arbitraryId,
@@ -71,5 +71,5 @@ export const arbitraryCard: fc.Arbitrary<MessageCard> = fc
       .date({ min: new Date(0), max: new Date(8e12), noInvalidDate: true })
       .map((date) => date.toISOString()),
   })
-  // A plain object, as JSON.parse makes one.
+  // Copies the metadata into a plain object, as `JSON.parse` returns.
   .map((card) => ({ ...card, metadata: { ...card.metadata } as JsonObject }));

@@ -1,85 +1,100 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 
 /**
- * One message between two roles: six members and nothing else, under the names that they have in JSON. What else there
- * is to say of a card is in its metadata.
+ * A message between two roles. It has exactly six members, under their JSON names.
+ * All additional information is part of `metadata`.
  */
 export interface MessageCard<Type extends string = string, Own extends object = object> {
-  /** The role that sends it. */
+  /** Role that sends the card. */
   readonly sender: string;
-  /** The role that it is for. */
+  /** Role that receives the card. */
   readonly recipient: string;
   readonly message_type: Type;
-  /** The task, the answer, the question, the action or what went wrong, in words. */
+  /** Text of the card: the task, the answer, the question, the action, or the error description. */
   readonly content: string;
   readonly metadata: Readonly<CardMetadata & Own>;
-  /** When it was sent: ISO 8601, of ours always in UTC with milliseconds. `parseCardTime` reads every form. */
+  /**
+   * Time of sending in ISO 8601. Colloquy always writes UTC with milliseconds. Use `parseCardTime` to parse
+   * it.
+   */
   readonly timestamp: string;
 }
 
-/** What the metadata of every card may have. It is open: other members are kept. */
+/** Metadata that every card may have. Parsing keeps additional members. */
 export interface CardMetadata {
-  // With undefined, because compilers without exactOptionalPropertyTypes read it into the members below.
+  // The value type includes `undefined`, because the optional members do so without
+  // exactOptionalPropertyTypes.
   [member: string]: JsonValue | undefined;
-  /** Names the card. */
+  /** ID of the card. */
   card_id?: string;
-  /** The run that it belongs to, and the problem within it. */
+  /** ID of the run that the card belongs to. */
   run_id?: string;
+  /** ID of the problem within the run. */
   sample_id?: string;
-  /** The `card_id` that it replies to. */
+  /** `card_id` of the card that this card replies to. */
   in_reply_to?: string;
-  /** The turn of the planner, from 1. */
+  /** Turn of the planner, starting at 1. */
   turn?: number;
   dataset?: string;
-  /** Input and output tokens of the model calls that produced the card; with `usage`, their sum. */
+  /** Sum of input and output tokens of the model calls that produced the card. */
   tokens?: number;
   usage?: CardTokenUsage;
   model?: string;
-  /** What the sender spent on producing it, by a clock that never goes back. */
+  /** Time in milliseconds that the sender spent on the card, measured by a monotonic clock. */
   duration_ms?: number;
-  /** Which try it is, from 1. */
+  /** Number of the attempt, starting at 1. */
   attempt?: number;
 }
 
-/** Tokens of the model calls that produced a card. A `type`, because only those are JSON objects by their shape. */
+/**
+ * Tokens of the model calls that produced a card.
+ * This is a `type`, because TypeScript does not treat interfaces as JSON objects.
+ */
 export type CardTokenUsage = {
   input_tokens: number;
   output_tokens: number;
-  /** Of the input tokens, those that came from a cache. */
+  /** Input tokens that the provider read from a cache. */
   cached_input_tokens?: number;
-  /** Of the output tokens, those that were thought and not said. */
+  /** Output tokens that the model used for reasoning. */
   reasoning_output_tokens?: number;
-  /** Where the figures come from: the model's provider, an estimate, or nowhere (then they are 0). */
+  /** Source of the counts: the model provider, an estimate, or unknown. If unknown, all counts are 0. */
   source: "reported" | "estimated" | "none";
 };
 
+/** Metadata of a task card. */
 export interface TaskCardMetadata {
-  /** What the recipient needs to know beside the task. */
+  /** Information that the recipient needs in addition to the task text. */
   context?: JsonObject;
-  /** The runtime sent it, although the planner wanted to answer at once. */
+  /** Whether the runtime sent the task although the planner wanted to answer immediately. */
   forced?: boolean;
 }
 
-/** `success`: a task was done; `completed`: the whole problem; `partial`: as far as it came; `error`: not at all. */
+/**
+ * Outcome of a task. `success` completes a task, `completed` the entire problem, `partial` a part of it, and
+ * `error` nothing.
+ */
 export type ResultCardStatus = "success" | "completed" | "error" | "partial";
 
+/** Metadata of a result card. */
 export interface ResultCardMetadata {
   status: ResultCardStatus;
-  /** The option chosen, where it answers a query. */
+  /** Option or options that a reply to a query selects. */
   selected?: string | string[];
 }
 
+/** Metadata of a query card. */
 export interface QueryCardMetadata {
   options?: string[];
-  /** More than one option may be chosen. */
+  /** Whether the reply may select more than one option. */
   multiple?: boolean;
 }
 
+/** Metadata of a control card. */
 export interface ControlCardMetadata {
   parameters?: JsonObject;
 }
 
-/** What goes wrong in a run of ours. Others may have types of their own. */
+/** Error types that Colloquy itself sends. Your roles may define additional types. */
 export type CoreCardErrorType =
   | "timeout"
   | "turn_limit"
@@ -91,30 +106,38 @@ export type CoreCardErrorType =
   | "protocol_violation"
   | "cancelled";
 
+/** Metadata of an error card. */
 export interface ErrorCardMetadata {
-  // The intersection keeps the names of ours for whoever completes them in an editor.
+  // The intersection with `{}` keeps the completion of the core types in editors.
   error_type: CoreCardErrorType | (string & {});
-  /** The same again may succeed. */
+  /** Whether a retry of the same task may succeed. */
   retryable?: boolean;
-  /** The failure mode by the MAST taxonomy, for example `1.3`. */
+  /** Failure mode of the MAST taxonomy, for example `1.3`. */
   failure_mode?: string;
 }
 
+/** A card that delegates a task. */
 export type TaskCard = MessageCard<"task", TaskCardMetadata>;
+/** A card that contains the result of a task. */
 export type ResultCard = MessageCard<"result", ResultCardMetadata>;
+/** A card that contains a question. */
 export type QueryCard = MessageCard<"query", QueryCardMetadata>;
-/** `content` is the action: `stop`, or what else the roles agree on. */
+/** A control card. Its `content` is the action: `stop`, or another action that the roles agree on. */
 export type ControlCard = MessageCard<"control", ControlCardMetadata>;
+/** A card that reports an error. If it replies to a task, it ends the task. */
 export type ErrorCard = MessageCard<"error", ErrorCardMetadata>;
 
-/** The five types that there are without a registry. */
+/** A card of one of the five core types. */
 export type CoreCard = TaskCard | ResultCard | QueryCard | ControlCard | ErrorCard;
 
-/** The time of a card in milliseconds since 1970; a time without a zone is in UTC. `NaN` for what is no time. */
+/**
+ * Returns the time of a card in milliseconds since 1970, or `NaN` if the timestamp is invalid.
+ * A timestamp without a time zone is interpreted as UTC.
+ */
 export function parseCardTime({ timestamp }: Pick<MessageCard, "timestamp">): number {
   const [, date = "", day = "", time = "", zone = "Z"] = TIMESTAMP_PATTERN.exec(timestamp) ?? [];
   const ms = Date.parse(`${date}-${day}T${time}${zone.toUpperCase()}`);
-  // Date.parse takes the 30th of February for the 2nd of March.
+  // `Date.parse` accepts February 30 and returns March 2.
   return new Date(Date.parse(`${date}-${day}T00:00:00Z`)).getUTCDate() === Number(day) ? ms : Number.NaN;
 }
 

@@ -27,7 +27,7 @@ const collectViolationFields = (read: () => unknown): string[] =>
   collectViolations(read).map(({ field }) => field);
 
 describe("a card", () => {
-  it("comes back from JSON as it was", () => {
+  it("survives a round trip through JSON", () => {
     fc.assert(
       fc.property(arbitraryCard, (card) => {
         expect(fromJson(toJson(card))).toEqual(JSON.parse(JSON.stringify(card)));
@@ -35,7 +35,7 @@ describe("a card", () => {
     );
   });
 
-  it("is written with its six members in their order, and nothing else", () => {
+  it("is serialized with exactly its six members in order", () => {
     const { timestamp, ...rest } = CARD;
     const card = { extra: 1, timestamp, ...rest };
     expect(Object.keys(toDict(card))).toEqual(Object.keys(CARD));
@@ -43,31 +43,31 @@ describe("a card", () => {
     expect(toJson(card, 2)).toBe(JSON.stringify(CARD, undefined, 2));
   });
 
-  it.each([null, undefined])("may come with metadata that is %s, and then has an empty one", (metadata) => {
+  it.each([null, undefined])("has empty metadata if the input has %s metadata", (metadata) => {
     expect(parseCard({ ...CARD, metadata })).toEqual({ ...CARD, metadata: {} });
   });
 
-  it("may be of a type and between roles that nobody knows", () => {
+  it("may have unknown types and roles", () => {
     const card = { ...CARD, sender: "solver_agent", message_type: "haiku" };
     expect(parseCard(card)).toEqual(card);
   });
 
-  it("keeps the members of its metadata that nobody knows", () => {
+  it("keeps unknown members of its metadata", () => {
     const metadata = { mood: ["good", null, { really: true }] };
     expect(parseCard({ ...CARD, metadata }).metadata).toEqual(metadata);
   });
 });
 
-describe("what is no card", () => {
-  it("is told every member too many, by its name", () => {
+describe("an invalid card", () => {
+  it("is reported with the name of every additional member", () => {
     const found = collectViolations(() => parseCard({ ...CARD, run_id: "r", priority: 1 }));
     expect(found).toEqual([
-      { field: "run_id", description: expect.stringContaining("put it into metadata") },
-      { field: "priority", description: expect.stringContaining("put it into metadata") },
+      { field: "run_id", description: expect.stringContaining("move it to metadata") },
+      { field: "priority", description: expect.stringContaining("move it to metadata") },
     ]);
   });
 
-  it("is told everything at once, each with its path", () => {
+  it("is reported with all violations and their paths", () => {
     const card = {
       sender: "the planner",
       message_type: 1,
@@ -108,7 +108,7 @@ describe("what is no card", () => {
     expect(collectViolationFields(() => fromJson(text))).toEqual([field]);
   });
 
-  it("is one that is too long, counted in bytes, and one that is too deep", () => {
+  it("is one that is too long in bytes or nested too deeply", () => {
     const most = 256 * 1024;
     expect(collectViolationFields(() => parseCard({ ...CARD, content: "a".repeat(most) }))).toEqual([]);
     expect(collectViolationFields(() => parseCard({ ...CARD, content: "a".repeat(most + 1) }))).toEqual([
@@ -125,14 +125,14 @@ describe("what is no card", () => {
     ]);
   });
 
-  it("is an object in a circle, and its end is found", () => {
+  it("may be a circular object, at which validation stops", () => {
     const circle: Record<string, unknown> = {};
     circle["a"] = circle;
     circle["b"] = circle;
     expect(collectViolationFields(() => parseCard({ ...CARD, metadata: circle }))).toHaveLength(100);
   });
 
-  it("never makes the reader fail otherwise", () => {
+  it("never causes another error", () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true }), arbitraryCard, fc.nat(5), (value, card, at) => {
         const member = Object.keys(CARD)[at] ?? "";

@@ -17,15 +17,16 @@ import {
   string,
 } from "./validation/rules.ts";
 
-/** Of the content, in bytes of UTF-8. What is longer is a file, and belongs into a part of its own. */
+/** Maximum size of the content in bytes of UTF-8. Send longer content as a file in a separate part. */
 const MAX_CONTENT_BYTES = 256 * 1024;
 
-/** In the order in which they are written. */
+/** Members of a card in the order of serialization. */
 const CARD_MEMBERS = ["sender", "recipient", "message_type", "content", "metadata", "timestamp"];
 
 /**
- * A card of any type, by any roles, from JSON that somebody else wrote. Metadata may be null or missing and is an object
- * afterwards. Throws INVALID_PARAMS with every violation; a member too many is one.
+ * Parses a card of any type between any roles.
+ * Replaces missing or null metadata with an empty object. Throws INVALID_PARAMS with every violation. An
+ * unknown member is a violation.
  */
 export function parseCard(json: unknown): MessageCard {
   const at = new ValidationContext();
@@ -34,35 +35,35 @@ export function parseCard(json: unknown): MessageCard {
   return card;
 }
 
-/** `parseCard` of a text. */
+/** Parses a card from JSON text. See `parseCard`. */
 export function fromJson(text: string): MessageCard {
   return parseCard(parseJson(text));
 }
 
-/** The six members of a card, in the order of the protocol, as a JSON object: what travels and what is saved. */
+/** Returns the six members of a card as a JSON object, in the order that the protocol defines. */
 export function toDict<C extends MessageCard>(card: C): Pick<C, keyof MessageCard> & JsonObject {
   const { sender, recipient, message_type, content, metadata, timestamp } = card;
-  // Of a card that has been read, metadata is JSON; a missing member is not there, rather than undefined.
+  // The metadata of a parsed card is JSON: absent members are missing, not `undefined`.
   return { sender, recipient, message_type, content, metadata, timestamp } as Pick<C, keyof MessageCard> &
     JsonObject;
 }
 
-/** A card as JSON text. */
+/** Serializes a card as JSON text. */
 export function toJson(card: MessageCard, indent?: number): string {
   return JSON.stringify(toDict(card), undefined, indent);
 }
 
-/** The value of a text of JSON; INVALID_PARAMS when it is none. */
+/** Parses JSON text. Throws INVALID_PARAMS if the text is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    const description = `is no JSON (${cause instanceof Error ? cause.message : String(cause)})`;
+    const description = `is not valid JSON (${cause instanceof Error ? cause.message : String(cause)})`;
     throw A2AError.invalidParams([{ field: "card", description }]);
   }
 }
 
-/** A card, when its shape is right; else what is wrong is noted. */
+/** Returns the parsed card, or `undefined` if its structure is invalid. Adds each violation to `at`. */
 export function parseCardInContext(json: unknown, at: ValidationContext): MessageCard | undefined {
   if (!isPlainObject(json)) {
     at.addViolation(
@@ -73,20 +74,24 @@ export function parseCardInContext(json: unknown, at: ValidationContext): Messag
   for (const name of Object.keys(json)) {
     if (!CARD_MEMBERS.includes(name)) {
       at.withPathSegment(name, () =>
-        at.addViolation("is no member of a card; put it into metadata, or leave it out"),
+        at.addViolation("is not a member of a card; move it to metadata or remove it"),
       );
     }
   }
-  const given = { ...json, metadata: json["metadata"] ?? {} };
-  return matchesFieldRules(given, CARD_RULES, at) ? toDict(given as unknown as MessageCard) : undefined;
+  const normalized = { ...json, metadata: json["metadata"] ?? {} };
+  return matchesFieldRules(normalized, CARD_RULES, at)
+    ? toDict(normalized as unknown as MessageCard)
+    : undefined;
 }
 
 function isValidContent(value: unknown, at: ValidationContext): value is string {
   if (!string(value, at)) return false;
-  // A character takes at most three bytes per unit, so most contents need not be counted.
+  // A UTF-16 unit has at most three bytes in UTF-8, so short texts need no encoding.
   if (value.length * 3 <= MAX_CONTENT_BYTES || new TextEncoder().encode(value).length <= MAX_CONTENT_BYTES)
     return true;
-  return at.addViolation(`is longer than ${MAX_CONTENT_BYTES} bytes; send it as a file, and name that here`);
+  return at.addViolation(
+    `is longer than ${MAX_CONTENT_BYTES} bytes; send it as a file and refer to the file here`,
+  );
 }
 
 function isValidMetadata(value: unknown, at: ValidationContext): value is CardMetadata {
@@ -95,16 +100,16 @@ function isValidMetadata(value: unknown, at: ValidationContext): value is CardMe
 
 function isValidTimestamp(value: unknown, at: ValidationContext): value is string {
   if (typeof value === "string" && !Number.isNaN(parseCardTime({ timestamp: value }))) return true;
-  return at.addViolation(`must be a time as in 2025-01-15T10:30:00.000Z, not ${describeValue(value)}`);
+  return at.addViolation(`must be a time such as 2025-01-15T10:30:00.000Z, not ${describeValue(value)}`);
 }
 
-/** Tokens of model calls. */
+/** Returns whether a value is a valid token usage. Adds each violation to `at`. */
 export function isValidUsage(value: unknown, at: ValidationContext): value is object {
   return object(value, at) && matchesFieldRules(value, USAGE_RULES, at);
 }
 
 function isPositiveInteger(value: unknown, at: ValidationContext): value is number {
-  return nonNegativeInteger(value, at) && (value > 0 || at.addViolation("counts from 1"));
+  return nonNegativeInteger(value, at) && (value > 0 || at.addViolation("must be at least 1"));
 }
 
 const CARD_RULES: FieldRules = {

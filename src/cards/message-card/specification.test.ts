@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { A2ACardProtocol, CONTROLLER, createCardProtocol, PLANNER, SOLVER } from "./index.ts";
 
-/** The card specification's own examples, as they stand there; its `{...}` is an empty context here. */
+/** Examples of the card specification, unchanged. Their `{...}` stands for an empty context. */
 const EXAMPLES = [
   {
     sender: "controller",
@@ -46,7 +46,7 @@ const EXAMPLES = [
 ];
 
 describe("the card specification", () => {
-  it.each(EXAMPLES)("has this $message_type card, and it is read as it stands", (example) => {
+  it.each(EXAMPLES)("has this $message_type card, which is parsed unchanged", (example) => {
     expect(A2ACardProtocol.parse(example)).toEqual(example);
     expect(A2ACardProtocol.fromJson(JSON.stringify(example))).toEqual(example);
   });
@@ -56,7 +56,7 @@ describe("the card specification", () => {
     expect(A2ACardProtocol.parse(card).metadata).toMatchObject({ status });
   });
 
-  it("has these ways between its roles, and no others", () => {
+  it("has exactly these routes between its roles", () => {
     const protocol = createCardProtocol();
     const { roles } = protocol;
     const ways = roles.flatMap((sender) =>
@@ -66,7 +66,8 @@ describe("the card specification", () => {
         ),
       ),
     );
-    // Its role table; results that answer a query; and its examples, which send a query to the solver.
+    // Routes of its role table, of results that reply to queries, and of its examples, which send a query to
+    // the solver.
     expect(ways).toEqual([
       `${CONTROLLER} → ${PLANNER}: task`,
       `${CONTROLLER} → ${PLANNER}: result`,

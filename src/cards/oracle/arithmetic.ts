@@ -1,23 +1,24 @@
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * The value of an expression of decimal numbers, `+ - * /` and parentheses. Reads, and runs nothing: whatever else the
- * text has is refused with its place, as are texts above 1,000 characters and parentheses deeper than 50.
+ * Evaluates an expression of decimal numbers, `+ - * /`, and parentheses, without executing code.
+ * Throws INVALID_PARAMS with the position of any other character, for more than 1,000 characters, and for
+ * more than 50 nested parentheses.
  */
 export function evaluateArithmetic(expression: string): number {
   if (expression.length > MAX_EXPRESSION_LENGTH)
     throw createArithmeticError(
-      `an expression of ${expression.length} characters; ${MAX_EXPRESSION_LENGTH} are read`,
+      `the expression has ${expression.length} characters, the maximum is ${MAX_EXPRESSION_LENGTH}`,
     );
-  const reader = new ArithmeticParser(expression);
-  const value = reader.parseSum(0);
-  reader.requireEnd();
+  const parser = new ArithmeticParser(expression);
+  const value = parser.parseSum(0);
+  parser.requireEnd();
   if (!Number.isFinite(value))
     throw createArithmeticError(`${JSON.stringify(expression)} divides by 0 or is too large`);
   return value;
 }
 
-/** A value as people write it: no `0.30000000000000004`, no exponents. */
+/** Formats a number without exponents and without rounding artifacts such as `0.30000000000000004`. */
 export function formatNumber(value: number): string {
   const rounded = Number(value.toPrecision(12));
   return rounded
@@ -28,7 +29,7 @@ export function formatNumber(value: number): string {
 const MAX_EXPRESSION_LENGTH = 1_000;
 const MAX_PARENTHESIS_DEPTH = 50;
 
-/** A reader by descent: a sum of products of numbers, signs and parentheses. */
+/** A recursive descent parser for sums of products of numbers, signs, and parentheses. */
 class ArithmeticParser {
   readonly #text: string;
   #position = 0;
@@ -67,7 +68,7 @@ class ArithmeticParser {
     }
     if (!this.#consume("(")) return sign * this.#parseNumber();
     if (depth === MAX_PARENTHESIS_DEPTH)
-      throw createArithmeticError(`parentheses deeper than ${MAX_PARENTHESIS_DEPTH}`);
+      throw createArithmeticError(`more than ${MAX_PARENTHESIS_DEPTH} nested parentheses`);
     const value = this.parseSum(depth + 1);
     if (!this.#consume(")")) throw this.#createUnexpectedError();
     return sign * value;
@@ -87,7 +88,7 @@ class ArithmeticParser {
     return true;
   }
 
-  /** The next character that is no space. */
+  /** Returns the next character that is not a space. */
   #peek(): string | undefined {
     while (this.#text[this.#position] === " ") this.#position += 1;
     return this.#text[this.#position];
@@ -102,5 +103,8 @@ class ArithmeticParser {
 }
 
 function createArithmeticError(what: string): A2AError {
-  return new A2AError("INVALID_PARAMS", `No arithmetic: ${what}. Write numbers, + - * / and parentheses.`);
+  return new A2AError(
+    "INVALID_PARAMS",
+    `Invalid arithmetic expression: ${what}. Use numbers, + - * /, and parentheses.`,
+  );
 }

@@ -3,37 +3,40 @@ import type { Gsm8kSample, Gsm8kStep } from "../datasets/index.ts";
 import { findLastNumber } from "../scoring/index.ts";
 import { evaluateArithmetic, formatNumber } from "./arithmetic.ts";
 
-/** A subtask as the oracle gives it out, with what its solver will find. */
+/** A subtask of the oracle, with the answer that its solver will find. */
 export interface OracleStep {
-  /** The sub-question. */
+  /** Sub-question of the step. */
   readonly question: string;
-  /** What there is to calculate, in order; where the human wrote no annotation, nothing. */
+  /** Expressions to calculate, in order. Empty if the human solution has no annotations. */
   readonly expressions: readonly string[];
-  /** The value of the last expression; else the last number of the prose, else the prose. */
+  /** Value of the last expression, else the last number of the prose, else the prose itself. */
   readonly answer: string;
 }
 
 /**
- * The human plan of a problem, with every annotation calculated anew. It knows the solution: what it reaches says that
- * the machinery loses nothing, and nothing of any model.
+ * Returns the human solution plan of a problem, with every annotation recalculated.
+ * The oracle knows the solution, so its accuracy measures the runtime and not a model.
  */
 export function createOraclePlan(sample: Gsm8kSample): OracleStep[] {
   if (sample.steps.length === 0)
     throw new A2AError(
       "INVALID_PARAMS",
-      `${sample.id} has no steps for the oracle; read test_socratic.jsonl beside test.jsonl.`,
+      `${sample.id} has no steps for the oracle. Read test_socratic.jsonl in addition to test.jsonl.`,
     );
   return sample.steps.map(solveStep);
 }
 
-/** The answer of a plan is the answer of its last step. */
+/** Returns the answer of the last step of a plan. */
 export function getOracleAnswer(plan: readonly OracleStep[]): string {
   return plan.at(-1)?.answer ?? "";
 }
 
-/** A plan in at most so many calls, of consecutive steps and as even as can be, so that it fits a limit of turns. */
-export function batchSteps<Step>(steps: readonly Step[], most: number): Step[][] {
-  const calls = Math.min(Math.max(1, Math.trunc(most)), steps.length);
+/**
+ * Divides the steps of a plan into at most `maxBatches` batches of consecutive steps and nearly equal size.
+ * This keeps a plan within a turn limit.
+ */
+export function batchSteps<Step>(steps: readonly Step[], maxBatches: number): Step[][] {
+  const calls = Math.min(Math.max(1, Math.trunc(maxBatches)), steps.length);
   return Array.from({ length: calls }, (_, call) =>
     steps.slice(Math.floor((call * steps.length) / calls), Math.floor(((call + 1) * steps.length) / calls)),
   );
@@ -46,5 +49,5 @@ function solveStep({ question, text }: Gsm8kStep): OracleStep {
   return { question, expressions, answer };
 }
 
-/** A calculator annotation of GSM8K: `<<16-3-4=9>>`. */
+/** Calculator annotation of GSM8K, for example `<<16-3-4=9>>`. */
 const CALCULATOR_ANNOTATION = /<<([^<>=]+)=[^<>]*>>/g;

@@ -1,4 +1,4 @@
-/** THE ORACLE: a planner and a solver that know the human solution, to try everything around them without a model. */
+/** Oracle: the human solutions as a plan, for tests of the runtime without a model. */
 export { evaluateArithmetic, formatNumber } from "./arithmetic.ts";
 export { batchSteps, getOracleAnswer, createOraclePlan } from "./gsm8k-oracle.ts";
 export type { OracleStep } from "./gsm8k-oracle.ts";

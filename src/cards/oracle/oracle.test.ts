@@ -37,9 +37,9 @@ describe("arithmetic", () => {
     ["1e9", 'has "e" at 2'],
     ["1/0", "divides by 0"],
     ["0/0", "divides by 0"],
-    ["(".repeat(51), "deeper than 50"],
-    ["1".repeat(1_001), "of 1001 characters"],
-  ])("refuses %j", (expression, why) => {
+    ["(".repeat(51), "more than 50 nested parentheses"],
+    ["1".repeat(1_001), "has 1001 characters"],
+  ])("rejects %j", (expression, why) => {
     expect(() => evaluateArithmetic(expression)).toThrow(why);
   });
 
@@ -75,7 +75,7 @@ describe("arithmetic", () => {
     [1 / 3, "0.333333333333"],
     [18, "18"],
     [-2.5, "-2.5"],
-  ])("writes %d as %s", (value, text) => {
+  ])("formats %d as %s", (value, text) => {
     expect(formatNumber(value)).toBe(text);
   });
 });
@@ -90,14 +90,14 @@ describe("the oracle on GSM8K", () => {
     ]);
   });
 
-  it("solves the 20 shipped problems", () => {
+  it("solves the 20 bundled problems", () => {
     const unsolved = getGsm8kSlice().filter(
       (sample) => !scoreGsm8k(getOracleAnswer(createOraclePlan(sample)), sample.gold, "flexible").correct,
     );
     expect(unsolved).toEqual([]);
   });
 
-  it("calculates, and does not take over what the human wrote", () => {
+  it("calculates and does not copy human results", () => {
     const [janet] = getGsm8kSlice();
     if (!janet) throw new Error("the slice is empty");
     const steps = [
@@ -108,15 +108,15 @@ describe("the oracle on GSM8K", () => {
     expect(createOraclePlan({ ...janet, steps }).map(({ answer }) => answer)).toEqual(["4", "7", "None."]);
   });
 
-  it("does not guess a plan", () => {
+  it("requires a plan", () => {
     const [janet] = getGsm8kSlice();
     if (!janet) throw new Error("the slice is empty");
     expect(() => createOraclePlan({ ...janet, steps: [] })).toThrow(
-      "gsm8k_0 has no steps for the oracle; read test_socratic.jsonl",
+      "gsm8k_0 has no steps for the oracle. Read test_socratic.jsonl",
     );
   });
 
-  it("fits a plan into fewer calls, each step once and in order", () => {
+  it("divides a plan into fewer calls, with each step once and in order", () => {
     expect(batchSteps([1, 2, 3, 4, 5], 2)).toEqual([
       [1, 2],
       [3, 4, 5],

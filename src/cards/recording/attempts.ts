@@ -1,18 +1,22 @@
-import type { RecordLine, RunLine } from "./record-lines.ts";
+import type { RecordLine, RunLine, ScoreLine } from "./record-lines.ts";
 
 type RecordLines = readonly RecordLine[];
 
-/** What one process wrote between its start and its end. */
+/** Lines that one process wrote between its start and its end. */
 export interface RunPart {
   readonly run: RunLine | undefined;
-  /** Counts the parts that begin a run, or go on with it. A role that starts anew in the middle of a problem begins none. */
+  /**
+   * Number of the attempt. A part that starts or resumes the run increments it. A role that restarts during a
+   * problem does not.
+   */
   readonly attempt: number;
   readonly lines: RecordLines;
 }
 
 /**
- * A problem that was interrupted is begun again by the next part. Of each problem one attempt counts: the one that
- * finished it, else the last that has anything of it. The rest is put aside. Lines without a problem all count.
+ * Selects one attempt for each problem: the attempt that scored it, else the last attempt with any line.
+ * An interrupted problem starts again in the next part. Lines of other attempts are returned in `abandoned`.
+ * Lines without a problem are always kept.
  */
 export function separateLastAttempts(parts: readonly RunPart[]): {
   kept: RecordLines;
@@ -34,8 +38,13 @@ export function separateLastAttempts(parts: readonly RunPart[]): {
   return { kept: kept.map(({ line }) => line), abandoned: abandoned.map(({ line }) => line) };
 }
 
-/** The problem that a line is about. */
+/** Returns the ID of the problem that a line belongs to. */
 export function findSampleId(line: RecordLine): string | undefined {
   if (line.kind === "card") return line.sample_id ?? line.card.metadata.sample_id;
   return "sample_id" in line ? line.sample_id : undefined;
+}
+
+/** Returns the first score of each problem. */
+export function selectFirstScores(scores: readonly ScoreLine[]): ScoreLine[] {
+  return [...Map.groupBy(scores, ({ sample_id }) => sample_id).values()].flatMap(([first]) => first ?? []);
 }

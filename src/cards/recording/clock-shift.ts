@@ -1,13 +1,16 @@
 import type { CardLine } from "./record-lines.ts";
 
+/** Permitted range of a clock shift in milliseconds. */
 export interface ClockShiftBounds {
   readonly low: number;
   readonly high: number;
 }
 
 /**
- * How far the second's clock may be moved, in milliseconds, so that no card between the two arrives before it is sent.
- * Infinite where no card went that way; `low` above `high` when a clock has changed its pace.
+ * Computes by how many milliseconds the clock of `second` may be shifted so that no card arrives before it
+ * was sent.
+ * A bound is infinite if no card went in its direction. `low` exceeds `high` if the two clocks run at
+ * different speeds.
  */
 export function computeClockShiftBounds(
   first: readonly CardLine[],

@@ -7,6 +7,7 @@ import {
   ValidationContext,
 } from "../message-card/validation/validation-context.ts";
 import {
+  boolean,
   nonNegativeNumber,
   nonNegativeInteger,
   id,
@@ -18,12 +19,13 @@ import {
 } from "../message-card/validation/rules.ts";
 import type { RecordLine } from "./record-lines.ts";
 
-/** What stands on a line: one of ours, somebody else's, or the remains of one. */
+/** A decoded line: a record line, a line of another format, or an incomplete line. */
 export type DecodedRecordLine = RecordLine | "foreign" | { readonly torn: string };
 
 /**
- * A line of a record. `where` is its file and number, `run.cards.jsonl:17`; errors begin with it. Throws INVALID_PARAMS
- * when it is one of ours and not as it should be, with every violation.
+ * Decodes a line of a record file.
+ * `where` is the file name and line number, such as `run.cards.jsonl:17`. Error messages start with it.
+ * Throws INVALID_PARAMS with every violation if a record line is invalid.
  */
 export function decodeRecordLine(text: string, where: string): DecodedRecordLine {
   let json: unknown;
@@ -35,7 +37,11 @@ export function decodeRecordLine(text: string, where: string): DecodedRecordLine
   return parseRecordLine(json, where);
 }
 
-/** `decodeRecordLine` of JSON that has been read. Whoever writes a line asks this first: one that is refused would spoil the file. */
+/**
+ * Validates a record line that is already parsed as JSON.
+ * The recorder calls this function before it writes a line, because an invalid line would make the file
+ * unreadable.
+ */
 export function parseRecordLine(json: unknown, where: string): RecordLine | "foreign" {
   if (!isPlainObject(json)) return "foreign";
   const members = RULES_BY_KIND.get(json["kind"]);
@@ -45,7 +51,7 @@ export function parseRecordLine(json: unknown, where: string): RecordLine | "for
   matchesFieldRules(json, members, at);
   let line = json;
   if (json["kind"] === "card") {
-    // The card's own reader makes an object of metadata that is null.
+    // `parseCardInContext` replaces null metadata with an empty object.
     at.withPathSegment("card", () => void (line = { ...json, card: parseCardInContext(json["card"], at) }));
   }
   if (at.violations.length > 0) throw createInvalidLineError(where, at);
@@ -54,18 +60,14 @@ export function parseRecordLine(json: unknown, where: string): RecordLine | "for
 
 function createInvalidLineError(where: string, { violations }: ValidationContext): A2AError {
   const found = violations.map(({ field, description }) => `${field} ${description}`).join("; ");
-  return new A2AError("INVALID_PARAMS", `${where}: ${found}. To do: put the line right, or take it out.`, {
+  return new A2AError("INVALID_PARAMS", `${where}: ${found}. To do: correct the line or remove it.`, {
     violations: violations.map(({ field, description }) => ({ field: `${where} ${field}`, description })),
   });
 }
 
 function isTimestamp(value: unknown, at: ValidationContext): value is string {
   if (typeof value === "string" && !Number.isNaN(Date.parse(value))) return true;
-  return at.addViolation("must be a time as in 2025-01-15T10:30:00.000Z");
-}
-
-function isBoolean(value: unknown, at: ValidationContext): value is boolean {
-  return typeof value === "boolean" || at.addViolation("must be true or false");
+  return at.addViolation("must be a time such as 2025-01-15T10:30:00.000Z");
 }
 
 function isFiniteNumber(value: unknown, at: ValidationContext): value is number {
@@ -75,7 +77,7 @@ function isFiniteNumber(value: unknown, at: ValidationContext): value is number 
 function everyValue(rule: (value: unknown, at: ValidationContext) => boolean) {
   return (value: unknown, at: ValidationContext): value is object => {
     if (!isPlainObject(value)) return at.addViolation("must be an object");
-    for (const [name, one] of Object.entries(value)) at.withPathSegment(name, () => void rule(one, at));
+    for (const [name, item] of Object.entries(value)) at.withPathSegment(name, () => void rule(item, at));
     return true;
   };
 }
@@ -117,7 +119,7 @@ const RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, FieldRu
         isPlainObject(value)
           ? matchesFieldRules(value, CARRIER_RULES, at)
           : at.addViolation("must be an object"),
-      // `card` is read by the card's own reader.
+      // The member `card` is validated by `parseCardInContext`.
     },
   ],
   [
@@ -143,7 +145,7 @@ const RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, FieldRu
       sample_id: required(id),
       predicted: string,
       gold: required(string),
-      correct: required(isBoolean),
+      correct: required(boolean),
       rule: required(string),
       turns: nonNegativeInteger,
       measures: everyValue(isFiniteNumber),

@@ -26,7 +26,7 @@ import {
 const FILE_NAME = "run.cards.jsonl";
 
 describe("a recording", () => {
-  it("has every card once, in the order in which they were sent", () => {
+  it("contains each card once in the order of sending", () => {
     const recording = createScriptedRecording([JANET_SCRIPT]);
     expect(recording.cards).toHaveLength(12);
     expect(generateFlowDiagram(listRecordedCards(recording))).toBe(
@@ -41,7 +41,7 @@ describe("a recording", () => {
     );
   });
 
-  it("has a card of a role that is not ours as it arrived, or as it was relayed", () => {
+  it("contains a card of an unrecorded role as it arrived or was relayed", () => {
     const foreign = createScriptedRecording([JANET_SCRIPT]).cards.filter(
       ({ at_role }) => at_role !== "solver",
     );
@@ -50,7 +50,7 @@ describe("a recording", () => {
     expect(listRecordedCards({ cards: relayed })).toHaveLength(2);
   });
 
-  it("tells the problems of a run apart, also those that it has not reached", () => {
+  it("separates the problems of a run, including those that were not started", () => {
     const recording = createScriptedRecording(GSM8K_SCRIPTS, {
       sample_ids: ["gsm8k_9", ...GSM8K_SCRIPTS.map(({ id }) => id)],
     });
@@ -63,7 +63,7 @@ describe("a recording", () => {
     expect([...collectScoredSampleIds(recording)]).toEqual(GSM8K_SCRIPTS.map(({ id }) => id));
   });
 
-  it("knows when each card was sent, and when it arrived", () => {
+  it("contains the times of sending and arrival of each card", () => {
     const moments = computeCardTimings(createScriptedRecording([JANET_SCRIPT]).cards);
     expect(moments.map(({ sentMs: sent, arrivedMs: arrived }) => [sent, arrived])).toEqual([
       [0, 1],
@@ -75,24 +75,24 @@ describe("a recording", () => {
     ]);
   });
 
-  it("is decoded in well under a second, 1,319 problems and all", () => {
+  it("is decoded in less than a second for 1,319 problems", () => {
     const text = createScriptedRecordText(createScripts(1_319));
     const start = performance.now();
     const recording = decodeRecording(text, FILE_NAME);
-    // A fifth of that on a quiet machine.
+    // On an idle machine, it takes a fifth of this time.
     expect(performance.now() - start).toBeLessThan(1_000);
     expect(recording.scores).toHaveLength(1_319);
     expect(recording.cards).toHaveLength(1_319 * 12);
   });
 
-  it("may come line by line", () => {
+  it("can be decoded from an iterable of lines", () => {
     const text = createScriptedRecordText();
     expect(decodeRecording(text.split("\n"), FILE_NAME)).toEqual(decodeRecording(text, FILE_NAME));
   });
 });
 
-describe("a file that a killed writer left", () => {
-  it("is read up to the torn line, which is reported", () => {
+describe("a file of a killed writer", () => {
+  it("is decoded up to the torn line, which is reported", () => {
     const recording = createScriptedRecording([JANET_SCRIPT], { killAfterLine: 4 });
     expect(recording.torn).toEqual([
       { file: FILE_NAME, line: 5, last: true, why: expect.stringContaining("JSON") as string },
@@ -101,7 +101,7 @@ describe("a file that a killed writer left", () => {
     expect(recording.ends).toEqual([]);
   });
 
-  it("has the interrupted problem once after it was resumed, and remembers what was spent in vain", () => {
+  it("contains a resumed problem once, with the abandoned attempt apart", () => {
     // Two lines before the score of the second problem.
     const killed = createScriptedRecordText(GSM8K_SCRIPTS.slice(0, 2), { killAfterLine: 36 });
     expect([...collectScoredSampleIds(decodeRecording(killed, FILE_NAME))]).toEqual(["gsm8k_0"]);
@@ -120,20 +120,20 @@ describe("a file that a killed writer left", () => {
     expect(recording.scores).toHaveLength(4);
   });
 
-  it("counts a problem that nobody went on with as far as it came", () => {
+  it("keeps the data of an interrupted problem that was not resumed", () => {
     const recording = createScriptedRecording([JANET_SCRIPT], { killAfterLine: 11 });
     expect(recording.abandoned.cards).toEqual([]);
     expect(collectRunSamples(recording)[0]).toMatchObject({ score: undefined, cards: { length: 4 } });
   });
 
-  it("may have a torn line elsewhere, which is told apart", () => {
+  it("may have a torn line elsewhere, which is marked differently", () => {
     const [first = "", second = "", ...rest] = createScriptedRecordText([JANET_SCRIPT]).split("\n");
     const { torn } = decodeRecording([first, second.slice(0, 50), ...rest], FILE_NAME);
     expect(torn).toMatchObject([{ line: 2, last: false }]);
   });
 });
 
-describe("lines that are not ours", () => {
+describe("lines of other formats", () => {
   it.each([
     `{"v":1,"kind":"thought","text":"hm"}`,
     `{"v":2,"kind":"card"}`,
@@ -141,37 +141,37 @@ describe("lines that are not ours", () => {
     "42",
     "",
     "\r",
-  ])("are passed over: %j", (line) => {
+  ])("are ignored: %j", (line) => {
     const text = createScriptedRecordText([JANET_SCRIPT]);
     expect(decodeRecording(`${line}\n${text}${line}\n`, FILE_NAME)).toEqual(decodeRecording(text, FILE_NAME));
   });
 
-  it("make no recording by themselves", () => {
+  it("alone are not a recording", () => {
     expect(() => decodeRecording(`{"some":"log"}\n`, "app.log")).toThrow(
-      "app.log: there is no line of a card record in it. To do: name a file that ends in .cards.jsonl.",
+      "app.log: no line of a card record found. To do: name a file that ends in .cards.jsonl.",
     );
   });
 
-  it("are those of another run, when one is asked for", () => {
+  it("include those of other runs if a run is selected", () => {
     const two =
       createScriptedRecordText([JANET_SCRIPT], { run_id: "a" }) +
       createScriptedRecordText([JANET_SCRIPT], { run_id: "b" });
-    expect(() => decodeRecording(two, FILE_NAME)).toThrow("To do: ask for one of a, b.");
+    expect(() => decodeRecording(two, FILE_NAME)).toThrow("To do: select one of a, b.");
     expect(decodeRecording(two, FILE_NAME, { runId: "b" }).run?.run_id).toBe("b");
     expect(decodeRecording(two, FILE_NAME, { runId: "b" }).cards).toHaveLength(12);
-    expect(() => decodeRecording(two, FILE_NAME, { runId: "c" })).toThrow("there is no run c in it");
+    expect(() => decodeRecording(two, FILE_NAME, { runId: "c" })).toThrow("run c not found");
   });
 });
 
-describe("a line that is not as it should be", () => {
-  it("is refused with the file, the line and all that is wrong", () => {
+describe("an invalid line", () => {
+  it("is rejected with the file, the line, and all violations", () => {
     const [run = "", card = ""] = createScriptedRecordText([JANET_SCRIPT]).split("\n");
     const wrong = card
       .replace(`"dir":"out"`, `"dir":"up"`)
       .replace(`"turn":1`, `"turn":0`)
       .replace(`"sender"`, `"priority":1,"sender"`);
     expect(() => decodeRecording([run, wrong], FILE_NAME)).toThrow(
-      /^run\.cards\.jsonl:2: .*dir must be one of out, in, relayed.*card\.priority is no member of a card.*To do: /,
+      /^run\.cards\.jsonl:2: .*dir must be one of out, in, relayed.*card\.priority is not a member of a card.*To do: /,
     );
   });
 
@@ -195,14 +195,14 @@ describe("a line that is not as it should be", () => {
     expect(() => decodeRecordLine(JSON.stringify(json), "f:1")).toThrow(`f:1: ${member}`);
   });
 
-  it("keeps members that nobody knows", () => {
+  it("keeps unknown members", () => {
     const json = { ...decodeJanetLines()[0], mood: "good" };
     expect(decodeRecordLine(JSON.stringify(json), "f:1")).toEqual(json);
   });
 });
 
 describe("the lines of a record", () => {
-  it("come back from a file as they were", () => {
+  it("survive a round trip through a file", () => {
     fc.assert(
       fc.property(arbitraryCard, fc.constantFrom("out", "in", "relayed"), fc.nat(), (card, dir, seq) => {
         const line: RecordLine = {
@@ -225,8 +225,8 @@ describe("the lines of a record", () => {
   });
 });
 
-describe("bare cards", () => {
-  it("go out as the specification has them, and come back as a recording", () => {
+describe("plain cards", () => {
+  it("are exported in the format of the specification and imported as a recording", () => {
     const recording = createScriptedRecording(GSM8K_SCRIPTS);
     const cards = toSpecificationCards(recording);
     expect(Object.keys(cards[0] ?? {})).toEqual([
@@ -245,9 +245,9 @@ describe("bare cards", () => {
     );
   });
 
-  it("are refused with the file and their place", () => {
-    expect(() => decodeCards("{", "cards.json")).toThrow("cards.json: this is no JSON");
-    expect(() => decodeCards("{}", "cards.json")).toThrow("cards.json: this is no list");
+  it("are rejected with the file and their position", () => {
+    expect(() => decodeCards("{", "cards.json")).toThrow("cards.json: invalid JSON");
+    expect(() => decodeCards("{}", "cards.json")).toThrow("cards.json: the file does not contain an array");
     expect(() => decodeCards(`[{"sender":1}]`, "cards.json")).toThrow("cards.json, card 1: ");
   });
 });

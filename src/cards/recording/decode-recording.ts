@@ -1,18 +1,21 @@
 import { A2AError } from "../../protocol/index.ts";
-import { separateLastAttempts, type RunPart } from "./attempts.ts";
+import { type RunPart, selectFirstScores, separateLastAttempts } from "./attempts.ts";
 import { decodeRecordLine } from "./decode-record-line.ts";
 import type { Recording, RecordLine, TornLine } from "./record-lines.ts";
 import { compareByTime, findWallClockOffset } from "./line-time.ts";
 
+/** Options of `decodeRecording`. */
 export interface DecodeRecordingOptions {
-  /** Which of the runs, where a file has lines of several. */
+  /** ID of the run to decode. Required if a file contains several runs. */
   readonly runId?: string;
 }
 
 /**
- * A run from the text of its file, or from its lines. `file` is its name, which errors cite. What was left of a line by
- * a writer that was killed is told in `torn`; lines of other kinds are passed over. Throws INVALID_PARAMS for a line of
- * ours that is not as it should be, for a file without any, and for one with several runs of which none is asked for.
+ * Decodes a run from the text or the lines of its record file.
+ * `file` is the file name for error messages. Incomplete lines of a killed writer are reported in `torn`.
+ * Lines of unknown kinds are ignored.
+ * Throws INVALID_PARAMS if a record line is invalid, if the file has no record lines, or if it contains
+ * several runs and `runId` is missing.
  */
 export function decodeRecording(
   source: string | Iterable<string>,
@@ -46,12 +49,15 @@ export function decodeRecording(
 
 interface OpenRunPart extends RunPart {
   readonly lines: RecordLine[];
-  /** The number of the last line that could be read. */
+  /** Number of the last line that was decoded. */
   lastLine: number;
   lastSeq: number;
 }
 
-/** A part begins with a line of the run, and where lines are counted from 1 again: a role may write without a run. */
+/**
+ * Divides the lines of a file into parts.
+ * A part starts at a run line, or where `seq` does not increase: a role may write a file without a run line.
+ */
 class RunPartBuilder {
   readonly parts: OpenRunPart[] = [{ run: undefined, attempt: 0, lines: [], lastLine: 0, lastSeq: 0 }];
   currentPart: OpenRunPart = this.parts[0] as OpenRunPart;
@@ -73,15 +79,14 @@ class RunPartBuilder {
   }
 }
 
-/** Puts the parts of a file on one clock, and what was interrupted aside. */
+/** Builds a recording from the parts of a file: aligns their clocks and separates abandoned attempts. */
 function buildRecording(parts: readonly RunPart[], torn: readonly TornLine[]): Recording {
   const { kept, abandoned } = separateLastAttempts(alignPartClocks(parts));
-  const scores = Map.groupBy(filterByKind(kept, "score"), (line) => line.sample_id);
   return {
     run: parts.findLast(({ run }) => run !== undefined)?.run,
     cards: filterByKind(kept, "card").toSorted(compareByTime),
     calls: filterByKind(kept, "call").toSorted(compareByTime),
-    scores: [...scores.values()].flatMap(([first]) => first ?? []),
+    scores: selectFirstScores(filterByKind(kept, "score")),
     ends: filterByKind(kept, "end"),
     abandoned: { cards: filterByKind(abandoned, "card"), calls: filterByKind(abandoned, "call") },
     clocks: [],
@@ -89,15 +94,17 @@ function buildRecording(parts: readonly RunPart[], torn: readonly TornLine[]): R
   };
 }
 
-/** Each process counts its milliseconds from somewhere else; the wall clock tells how far apart they are. */
+/**
+ * Aligns the clocks of the parts by means of the wall clock, because each process has a different zero point.
+ */
 function alignPartClocks(parts: readonly RunPart[]): RunPart[] {
   const first =
     parts.map(({ lines }) => findWallClockOffset(lines)).find((offset) => offset !== undefined) ?? 0;
   return parts.map((part) => {
-    const moved = (findWallClockOffset(part.lines) ?? first) - first;
-    if (moved === 0) return part;
+    const shift = (findWallClockOffset(part.lines) ?? first) - first;
+    if (shift === 0) return part;
     const lines = part.lines.map((line) =>
-      "mono_ms" in line ? { ...line, mono_ms: line.mono_ms + moved } : line,
+      "mono_ms" in line ? { ...line, mono_ms: line.mono_ms + shift } : line,
     );
     return { ...part, lines };
   });
@@ -110,22 +117,22 @@ function filterByKind<Kind extends RecordLine["kind"]>(
   return lines.filter((line): line is Extract<RecordLine, { kind: Kind }> => line.kind === kind);
 }
 
-function requireSingleRun(runs: ReadonlySet<string>, file: string, asked: string | undefined): void {
+function requireSingleRun(runs: ReadonlySet<string>, file: string, runId: string | undefined): void {
   const names = [...runs].join(", ");
-  const refuse = (what: string): A2AError => new A2AError("INVALID_PARAMS", `${file}: ${what}`);
+  const createError = (what: string): A2AError => new A2AError("INVALID_PARAMS", `${file}: ${what}`);
   if (runs.size === 0)
-    throw refuse("there is no line of a card record in it. To do: name a file that ends in .cards.jsonl.");
-  if (asked !== undefined && !runs.has(asked))
-    throw refuse(`there is no run ${asked} in it. To do: ask for one of ${names}.`);
-  if (asked === undefined && runs.size > 1)
-    throw refuse(`there are several runs in it. To do: ask for one of ${names}.`);
+    throw createError("no line of a card record found. To do: name a file that ends in .cards.jsonl.");
+  if (runId !== undefined && !runs.has(runId))
+    throw createError(`run ${runId} not found. To do: select one of ${names}.`);
+  if (runId === undefined && runs.size > 1)
+    throw createError(`the file contains several runs. To do: select one of ${names}.`);
 }
 
 function iterateLines(source: string | Iterable<string>): Iterable<string> {
   return typeof source === "string" ? splitLines(source) : source;
 }
 
-/** One line after the other: a list of all of them would be a second copy of the file. */
+/** Yields one line at a time, because a list of all lines would be a second copy of the file. */
 function* splitLines(text: string): Iterable<string> {
   let from = text.startsWith("\uFEFF") ? 1 : 0;
   while (from < text.length) {

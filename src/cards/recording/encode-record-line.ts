@@ -1,15 +1,18 @@
 import { toDict } from "../message-card/index.ts";
 import type { RecordLine } from "./record-lines.ts";
 
-/** A line of the record as it is in a file: JSON on one line, its newline included. A card in it has its six members. */
+/**
+ * Encodes a record line as one line of JSON that ends with a newline. Of a card, only the six members are
+ * written.
+ */
 export function encodeRecordLine(line: RecordLine): string {
-  // What it is and when comes first and the card last, for whoever looks into the file.
+  // The kind and the time come first and the card last, so that the file is easy to read.
   if (line.kind === "card") {
-    const { v, kind, run_id, at, seq, mono_ms, card, ...about } = line;
-    return formatJsonLine({ v, kind, run_id, at, seq, mono_ms, ...about, card: toDict(card) });
+    const { v, kind, run_id, at, seq, mono_ms, card, ...rest } = line;
+    return formatJsonLine({ v, kind, run_id, at, seq, mono_ms, ...rest, card: toDict(card) });
   }
-  const { v, kind, run_id, at, ...about } = line;
-  return formatJsonLine({ v, kind, run_id, at, ...about });
+  const { v, kind, run_id, at, ...rest } = line;
+  return formatJsonLine({ v, kind, run_id, at, ...rest });
 }
 
 function formatJsonLine(line: object): string {

@@ -1,7 +1,10 @@
 /**
- * THE RECORD: what a run leaves behind, line by line. `createRecorder` writes it to a sink, `decodeRecording` reads it,
- * `mergeRecordings` joins what several processes wrote, and the rest asks it: for its cards, its problems, its times.
+ * Recordings of runs, line by line.
+ * `createRecorder` writes a record to a sink, `decodeRecording` reads it, and `mergeRecordings` joins the
+ * records of several processes. The other functions return the cards, the problems, and the times of a
+ * recording.
  */
+export { getCardKey, isBetterCardLine, mapBestCardLines } from "./best-card-line.ts";
 export { listRecordedCards, decodeCards, createRecordingFromCards } from "./recorded-cards.ts";
 export { decodeRecordLine, parseRecordLine } from "./decode-record-line.ts";
 export { type DecodeRecordingOptions, decodeRecording } from "./decode-recording.ts";
@@ -12,6 +15,7 @@ export type {
   CardLine,
   ClockAdjustment,
   EndLine,
+  EvidenceKind,
   Recording,
   RecordLine,
   RunLine,
@@ -19,7 +23,7 @@ export type {
   TornLine,
 } from "./record-lines.ts";
 export { mergeRecordings, type NamedRecording } from "./merge-recordings.ts";
-export { type CardTiming, computeCardTimings } from "./card-timing.ts";
+export { type CardTiming, computeCardTimings, createCardTiming } from "./card-timing.ts";
 export {
   type ModelCallRecordInput,
   type CardRecordInput,

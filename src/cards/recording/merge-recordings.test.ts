@@ -14,7 +14,7 @@ import { createScriptedRecording, createScriptedRecordText, GSM8K_SCRIPTS } from
 
 const ROLES = ["controller", "planner", "solver"] as const;
 
-/** What a role's own process writes: without the run, and by its own clocks. */
+/** Creates the recording of a role's process: without the run line, and with its own clocks. */
 function createRoleRecording(role: string, { skew = 0, origin = 0 } = {}): NamedRecording {
   const file = `${role}.cards.jsonl`;
   const lines = createScriptedRecordText(GSM8K_SCRIPTS, { roles: [role] })
@@ -32,8 +32,8 @@ function createRoleRecording(role: string, { skew = 0, origin = 0 } = {}): Named
 const listCardIds = (recording: Recording): unknown[] =>
   listRecordedCards(recording).map(({ metadata }) => metadata["card_id"]);
 
-describe("what several processes recorded of one run", () => {
-  it("is one recording, the same as if one process had written it", () => {
+describe("recordings of one run by several processes", () => {
+  it("merge into the recording that one process would have written", () => {
     const merged = mergeRecordings(
       ROLES.map((role, index) => createRoleRecording(role, { origin: index * 5_000 })),
     );
@@ -51,7 +51,7 @@ describe("what several processes recorded of one run", () => {
     ]);
   });
 
-  it("has no card that arrives before it is sent, however wrong the clocks are, and says how they were moved", () => {
+  it("have no card that arrives before it is sent, for arbitrary clocks, and list the shifts", () => {
     const skew = fc.integer({ min: -100_000, max: 100_000 });
     fc.assert(
       fc.property(skew, skew, fc.shuffledSubarray([...ROLES], { minLength: 3 }), (planner, solver, order) => {
@@ -66,7 +66,7 @@ describe("what several processes recorded of one run", () => {
           const truth = file.startsWith("planner") ? -planner : -solver;
           expect(moved_ms).toBeGreaterThanOrEqual(low_ms);
           expect(moved_ms).toBeLessThanOrEqual(high_ms);
-          // Each hop takes a millisecond each way.
+          // Each card is in transit for a millisecond.
           if (file.startsWith("planner")) expect(Math.abs(moved_ms - truth)).toBeLessThanOrEqual(1);
           else expect(Math.abs(moved_ms - truth)).toBeLessThanOrEqual(2);
         }
@@ -74,14 +74,14 @@ describe("what several processes recorded of one run", () => {
     );
   });
 
-  it("leaves out what a role did for an attempt that the controller's file knows as interrupted", () => {
+  it("exclude the work on an attempt that the file of the controller marks as interrupted", () => {
     const ids = GSM8K_SCRIPTS.map(({ id }) => id);
     const again = (text: string): string => text.replaceAll("gsm8k_1.", "gsm8k_1-again.");
     const first = (roles: string[]): string =>
       createScriptedRecordText(GSM8K_SCRIPTS.slice(0, 2), { roles, sample_ids: ids });
     const second = (roles: string[]): string =>
       again(createScriptedRecordText(GSM8K_SCRIPTS.slice(1), { roles, sample_ids: ids }));
-    // The controller was killed before it had the answer; planner and solver went on.
+    // The controller was killed before the reply arrived. The planner and the solver continued.
     const killed = first(["controller"])
       .split("\n")
       .filter((line) => !/gsm8k_1.*"(dir":"in"|kind":"score)|"kind":"end"/.test(line))
@@ -114,7 +114,7 @@ describe("what several processes recorded of one run", () => {
 });
 
 describe("a role that was restarted", () => {
-  it("counts its milliseconds anew, and stays on one clock", () => {
+  it("has a new clock, which is aligned with the first one", () => {
     const [first = "", ...rest] = createScriptedRecordText(GSM8K_SCRIPTS, { roles: ["solver"] })
       .split("\n")
       .filter((line) => line.includes(`"kind":"card"`));

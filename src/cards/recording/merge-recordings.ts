@@ -1,41 +1,38 @@
-import { findSampleId } from "./attempts.ts";
+import { findSampleId, selectFirstScores } from "./attempts.ts";
 import { computeClockShiftBounds } from "./clock-shift.ts";
 import type { ModelCallLine, CardLine, ClockAdjustment, Recording } from "./record-lines.ts";
 import { compareByTime, findWallClockOffset } from "./line-time.ts";
 
-/** A recording, and the name of the file that it came from. */
+/** A recording and the name of its file. */
 export interface NamedRecording {
   readonly file: string;
   readonly recording: Recording;
 }
 
 /**
- * One run that several processes recorded, each for its roles, as one recording. The clock is that of the first file that
- * knows the run, else of the first; `clocks` tells how the others were moved. What belongs to an attempt that one of the
- * files knows as interrupted is put aside in all of them.
+ * Merges the recordings of one run that several processes wrote, each for its own roles.
+ * The result uses the clock of the first file that contains the run line, else of the first file. `clocks`
+ * lists the shifts of the other clocks.
+ * If one file marks an attempt as interrupted, the lines of that attempt are abandoned in all files.
  */
 export function mergeRecordings(files: readonly NamedRecording[]): Recording {
   const first = files.find(({ recording }) => recording.run !== undefined) ?? files[0];
-  if (!first) throw new TypeError("No recordings to merge; give at least one.");
+  if (!first) throw new TypeError("No recordings to merge. Pass at least one recording.");
   const others = files.filter((file) => file !== first);
-  const placed = alignRecordingClocks(first, others);
-  const recordings = [first.recording, ...placed.map(({ recording }) => recording)];
+  const alignedFiles = alignRecordingClocks(first, others);
+  const recordings = [first.recording, ...alignedFiles.map(({ recording }) => recording)];
 
   const all = separateAbandonedLines(recordings);
-  const scores = Map.groupBy(
-    recordings.flatMap(({ scores }) => scores),
-    ({ sample_id }) => sample_id,
-  );
   return {
     run: first.recording.run,
     cards: all.cards.kept.toSorted(compareByTime),
     calls: all.calls.kept.toSorted(compareByTime),
-    scores: [...scores.values()].flatMap(([score]) => score ?? []),
+    scores: selectFirstScores(recordings.flatMap(({ scores }) => scores)),
     ends: recordings.flatMap(({ ends }) => ends),
     abandoned: { cards: all.cards.abandoned, calls: all.calls.abandoned },
     clocks: [
       ...first.recording.clocks,
-      ...placed.flatMap(({ clock, recording }) => [...recording.clocks, clock]),
+      ...alignedFiles.flatMap(({ clock, recording }) => [...recording.clocks, clock]),
     ],
     torn: recordings.flatMap(({ torn }) => torn),
   };
@@ -46,11 +43,14 @@ interface AlignedRecording {
   readonly clock: ClockAdjustment;
 }
 
-/** Places one file after the other: next, always one that shares cards with those that have a place. */
+/**
+ * Aligns one file after the other. The next file is always one that shares cards with the aligned files, if
+ * there is one.
+ */
 function alignRecordingClocks(first: NamedRecording, others: readonly NamedRecording[]): AlignedRecording[] {
   const origin = findWallClockOffset(first.recording.cards) ?? 0;
   let known = first.recording.cards;
-  const placed: AlignedRecording[] = [];
+  const alignedFiles: AlignedRecording[] = [];
   let waiting = others.map(({ file, recording }) => ({
     file,
     recording: shiftRecording(recording, (findWallClockOffset(recording.cards) ?? origin) - origin),
@@ -65,13 +65,16 @@ function alignRecordingClocks(first: NamedRecording, others: readonly NamedRecor
     const { low, high } = computeClockShiftBounds(known, next.recording.cards);
     const shift = chooseClockShift(low, high);
     const recording = shiftRecording(next.recording, shift);
-    placed.push({ recording, clock: { file: next.file, moved_ms: shift, low_ms: low, high_ms: high } });
+    alignedFiles.push({ recording, clock: { file: next.file, moved_ms: shift, low_ms: low, high_ms: high } });
     known = [...known, ...recording.cards];
   }
-  return placed;
+  return alignedFiles;
 }
 
-/** Not at all, when the cards allow it; else to the middle of what they allow, which is wrong by half of it at most. */
+/**
+ * Returns 0 if the cards permit it, else the middle of the permitted range, which is wrong by at most half of
+ * its width.
+ */
 function chooseClockShift(low: number, high: number): number {
   if (low <= 0 && high >= 0) return 0;
   if (Number.isFinite(low) && Number.isFinite(high)) return (low + high) / 2;
@@ -99,8 +102,9 @@ interface SeparatedLines<Line> {
 }
 
 /**
- * A role that went on while the run was begun again has both attempts in one part of its file. They are told apart by the
- * cards that they descend from.
+ * Separates the lines of abandoned attempts.
+ * A role that kept running while the run restarted has the lines of both attempts in one part of its file.
+ * The ancestors of their cards distinguish them.
  */
 function separateAbandonedLines(recordings: readonly Recording[]): {
   cards: SeparatedLines<CardLine>;
@@ -112,20 +116,23 @@ function separateAbandonedLines(recordings: readonly Recording[]): {
       const { card_id, in_reply_to } = card.metadata;
       if (card_id !== undefined && in_reply_to !== undefined) parents.set(card_id, in_reply_to);
     }
-  const gone = new Set(
+  const abandonedIds = new Set(
     recordings.flatMap(({ abandoned }) => abandoned.cards.flatMap(({ card }) => card.metadata.card_id ?? [])),
   );
-  const kept = new Set(
+  const keptIds = new Set(
     recordings.flatMap(({ run, cards }) =>
       run ? cards.flatMap(({ card }) => card.metadata.card_id ?? []) : [],
     ),
   );
-  /** Whether the nearest of its ancestors that a file with the run knows was put aside; `undefined` when there is none. */
-  const isGone = (id: string | undefined): boolean | undefined => {
+  /**
+   * Returns whether the nearest ancestor known to a file with the run line is abandoned, or `undefined` if no
+   * ancestor is known.
+   */
+  const findIsAbandoned = (id: string | undefined): boolean | undefined => {
     const seen = new Set<string>();
     for (let at = id; at !== undefined && !seen.has(at); at = parents.get(at)) {
-      if (kept.has(at)) return false;
-      if (gone.has(at)) return true;
+      if (keptIds.has(at)) return false;
+      if (abandonedIds.has(at)) return true;
       seen.add(at);
     }
     return undefined;
@@ -134,15 +141,16 @@ function separateAbandonedLines(recordings: readonly Recording[]): {
   const cards: SeparatedLines<CardLine> = { kept: [], abandoned: [] };
   const calls: SeparatedLines<ModelCallLine> = { kept: [], abandoned: [] };
   for (const recording of recordings) {
-    // What descends from nothing, a notice, belongs to the attempt that its writer was at.
-    const present = new Map<string | undefined, boolean>();
+    // A card without ancestors, such as a notice, belongs to the current attempt of its writer.
+    const currentBySample = new Map<string | undefined, boolean>();
     for (const line of recording.cards) {
       const sample = findSampleId(line);
-      const found = isGone(line.card.metadata.card_id) ?? present.get(sample) ?? false;
-      present.set(sample, found);
-      (found ? cards.abandoned : cards.kept).push(line);
+      const isAbandoned = findIsAbandoned(line.card.metadata.card_id) ?? currentBySample.get(sample) ?? false;
+      currentBySample.set(sample, isAbandoned);
+      (isAbandoned ? cards.abandoned : cards.kept).push(line);
     }
-    for (const line of recording.calls) (isGone(line.card_id) ? calls.abandoned : calls.kept).push(line);
+    for (const line of recording.calls)
+      (findIsAbandoned(line.card_id) ? calls.abandoned : calls.kept).push(line);
     cards.abandoned.push(...recording.abandoned.cards);
     calls.abandoned.push(...recording.abandoned.calls);
   }

@@ -1,74 +1,82 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import type { MessageCard, CardTokenUsage } from "../message-card/index.ts";
-import type { EvidenceKind } from "../statistics/index.ts";
 
 /**
- * The record of a run is a file of lines of JSON, only ever appended to. Its names are those of the file. A reader
- * ignores members that it does not know; a line of another `v` or `kind` is somebody else's.
+ * A line of a record file, which is an append-only JSON Lines file.
+ * Member names are those of the file. Readers ignore unknown members and lines with an unknown `v` or `kind`.
  */
 export type RecordLine = RunLine | CardLine | ModelCallLine | ScoreLine | EndLine;
+
+/** How the answers of a run were produced. Results of different kinds are never compared. */
+export type EvidenceKind = "live-model" | "recorded-model" | "oracle" | "simulated" | "heuristic";
 
 interface RecordLineBase {
   readonly v: 1;
   readonly run_id: string;
-  /** When it was written: ISO 8601, UTC, milliseconds. */
+  /** Time of writing in ISO 8601, UTC, with milliseconds. */
   readonly at: string;
 }
 
-/** What the run is: the first line of a file, and once more at the head of each part that a resumed run adds. */
+/** Description of the run. It is the first line of a file and of each part that a resumed run appends. */
 export interface RunLine extends RecordLineBase {
   readonly kind: "run";
-  /** `gsm8k`, `hotpotqa`, or a name of yours. */
+  /** Name of the dataset: `gsm8k`, `hotpotqa`, or a custom name. */
   readonly dataset: string;
   readonly split?: string;
-  /** All problems of the run, also those that it has not reached. */
+  /** IDs of all problems of the run, including those that were not started. */
   readonly sample_ids: readonly string[];
-  /** As it is called in tables: `a2a`, `cot`, `direct`, `cot-sc@5`. */
+  /** Name of the method in tables: `a2a`, `cot`, `direct`, `cot-sc@5`. */
   readonly method: string;
-  /** Of `a2a`: how the planner works, and what the solver is shown of the context. */
+  /** Planning mode of the method `a2a`. */
   readonly mode?: string;
+  /** Context that the solver receives in the method `a2a`. */
   readonly context?: string;
-  /** The model of each role. */
+  /** Model name by role. */
   readonly model: Readonly<Record<string, string>>;
   readonly limits?: JsonObject;
-  /** What else the roles were told, by role, as it was given: `transcript`, `temperature`, `calculator` … */
+  /** Additional options by role, as passed: `transcript`, `temperature`, `calculator`, and others. */
   readonly options?: JsonObject;
   readonly evidence: EvidenceKind;
-  /** The rule by which answers are scored, for example `gsm8k/strict`. */
+  /** Scoring rule, for example `gsm8k/strict`. */
   readonly rule: string;
-  /** Which Colloquy wrote it. */
+  /** Version of Colloquy that wrote the line. */
   readonly code: string;
-  /** Of the file that the problems came from. */
+  /** SHA-256 of the dataset file. */
   readonly data_sha256?: string;
   readonly seed?: number;
 }
 
-/** A card as one of the roles saw it. The same card has a line where it is sent, and one where it arrives. */
+/**
+ * A card as seen by one role. A card usually has two lines: one from its sender and one from its recipient.
+ */
 export interface CardLine extends RecordLineBase {
   readonly kind: "card";
   readonly sample_id?: string;
-  /** Counts the lines of the writer, from 1. */
+  /** Sequence number among the lines of the writer, starting at 1. */
   readonly seq: number;
-  /** `out`: sent by `at_role`; `in`: received by it; `relayed`: told to it by another role, which was there. */
+  /**
+   * Direction: `out` if `at_role` sent the card, `in` if it received the card, or `relayed` if another role
+   * reported the card to it.
+   */
   readonly dir: "out" | "in" | "relayed";
   readonly at_role: string;
-  /** Milliseconds by a clock of the writer that never goes back; comparable within a file's part. */
+  /** Time in milliseconds of the writer's monotonic clock. Comparable within one part of a file. */
   readonly mono_ms: number;
   readonly a2a?: CardTransportInfo;
   readonly card: MessageCard;
 }
 
-/** How a card travelled. */
+/** A2A transport details of a card. */
 export interface CardTransportInfo {
   readonly method?: string;
   readonly task_id?: string;
   readonly context_id?: string;
   readonly message_id?: string;
-  /** The place in a distributed trace where it was sent (W3C Trace Context). */
+  /** W3C `traceparent` of the request that carried the card. */
   readonly traceparent?: string;
 }
 
-/** One call of a model. */
+/** A call of a model. */
 export interface ModelCallLine extends RecordLineBase {
   readonly kind: "call";
   readonly sample_id?: string;
@@ -76,79 +84,92 @@ export interface ModelCallLine extends RecordLineBase {
   readonly mono_ms: number;
   readonly role: string;
   readonly turn?: number;
-  /** The card that has what this call spent. */
+  /** `card_id` of the card whose usage includes this call. */
   readonly card_id: string;
   readonly model: string;
   readonly usage: CardTokenUsage;
   readonly duration_ms: number;
-  /** Why the model stopped: `stop`, `length`, `error` … */
+  /** Finish reason of the model: `stop`, `length`, `error`, or another. */
   readonly finish: string;
-  /** What went wrong, when it failed. */
+  /** Error message of a failed call. */
   readonly error?: string;
 }
 
-/** The verdict on a problem: the last line that it has, so whoever resumes knows it is done. */
+/** Score of a problem. It is the last line of the problem, so a resumed run skips the problem. */
 export interface ScoreLine extends RecordLineBase {
   readonly kind: "score";
   readonly sample_id: string;
-  /** As it was understood; missing when there was no answer to be found. */
+  /** Parsed answer. Missing if no answer was found. */
   readonly predicted?: string;
   readonly gold: string;
   readonly correct: boolean;
   readonly rule: string;
-  /** Of the planner. */
+  /** Number of turns of the planner. */
   readonly turns?: number;
-  /** Other measures of the dataset, for example `f1` and `joint_f1`, 0 to 1. */
+  /** Additional measures of the dataset from 0 to 1, for example `f1` and `joint_f1`. */
   readonly measures?: Readonly<Record<string, number>>;
 }
 
-/** How a part of the run ended; a part without one was killed. */
+/** End of a part of the run. A part without an end line was killed. */
 export interface EndLine extends RecordLineBase {
   readonly kind: "end";
   readonly status: "completed" | "interrupted" | "failed";
-  /** The cards that this part saw sent, and the problems that it finished. */
+  /** Number of cards that were sent in this part. */
   readonly cards: number;
+  /** Number of problems that this part finished. */
   readonly samples: number;
-  /** Lines were lost, because they could not be written. */
+  /** `degraded` if lines were lost because they could not be written. */
   readonly recorder?: "degraded";
 }
 
-/** All that is known of a run, from one file or several. Input of every figure and view. */
+/** All data of a run, from one file or several. Every figure and view is computed from it. */
 export interface Recording {
-  /** The latest; all parts of a run agree in it but for `at`. Missing of what a role alone wrote, and of bare cards. */
+  /**
+   * The latest run line. All parts of a run have the same values except `at`.
+   * Missing in the file of a single role and in a list of cards.
+   */
   readonly run: RunLine | undefined;
-  /** In the order of `mono_ms`, which here is one clock for all: that of the first part of the first file. */
+  /** Card lines, sorted by `mono_ms`. All lines use the clock of the first part of the first file. */
   readonly cards: readonly CardLine[];
   readonly calls: readonly ModelCallLine[];
-  /** One for each problem that is done; of several, the first. */
+  /** First score of each finished problem. */
   readonly scores: readonly ScoreLine[];
   readonly ends: readonly EndLine[];
-  /** What was seen of attempts that were interrupted and begun again: it was spent, and counts in no figure. */
+  /**
+   * Lines of interrupted attempts that were started again. No figure includes them, although they cost
+   * tokens.
+   */
   readonly abandoned: { readonly cards: readonly CardLine[]; readonly calls: readonly ModelCallLine[] };
-  /** Of runs that several processes wrote: how their clocks were brought together. */
+  /** Clock shifts of the other files, if several processes recorded the run. */
   readonly clocks: readonly ClockAdjustment[];
-  /** Lines that could not be read: where they stand, and why. A killed writer leaves at most one, its last. */
+  /**
+   * Lines that could not be decoded, with position and reason. A killed writer leaves at most one, as its
+   * last line.
+   */
   readonly torn: readonly TornLine[];
 }
 
+/** A line that could not be decoded. */
 export interface TornLine {
   readonly file: string;
-  /** From 1. */
+  /** Line number, starting at 1. */
   readonly line: number;
-  /** Nothing of ours follows in this part of the file: what a kill leaves behind. Elsewhere something else went wrong. */
+  /** Whether this is the last line of its part, as after a kill. Elsewhere in a file, the file is damaged. */
   readonly last: boolean;
   readonly why: string;
 }
 
 /**
- * How far a file's clock was moved so that no card arrives before it is sent. The cards that went to and fro leave room
- * between `low` and `high`; times across files are no more exact than that.
+ * Shift of a file's clock so that no card arrives before it was sent.
+ * The cards that were exchanged restrict the shift to the range from `low_ms` to `high_ms`. Times across
+ * files are only as exact as this range.
  */
 export interface ClockAdjustment {
   readonly file: string;
-  /** Added to its times, in milliseconds; 0 where the cards do not contradict the two clocks. */
+  /** Shift in milliseconds, added to the times of the file. 0 if the cards are consistent without a shift. */
   readonly moved_ms: number;
-  /** Infinite where no card went in one of the directions. */
+  /** Smallest possible shift. `-Infinity` if no card went in one of the directions. */
   readonly low_ms: number;
+  /** Largest possible shift. `Infinity` if no card went in one of the directions. */
   readonly high_ms: number;
 }

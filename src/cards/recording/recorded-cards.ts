@@ -1,37 +1,19 @@
 import { A2AError } from "../../protocol/index.ts";
-import { type MessageCard, parseCard, parseCardTime, toDict } from "../message-card/index.ts";
+import { type MessageCard, parseCard, parseCardTime } from "../message-card/index.ts";
+import { selectBestCardLines } from "./best-card-line.ts";
 import type { CardLine, Recording } from "./record-lines.ts";
 
-/** Who has sent a card knows best when; who was told of it knows least. */
-const DIRECTION_RANK: Readonly<Record<CardLine["dir"], number>> = { out: 0, in: 1, relayed: 2 };
-
 /**
- * The cards of a run, each once, in the order in which they were sent. A card that nobody recorded as sent, because its
- * sender is not one of ours, is there as it arrived.
+ * Returns each card of a run once, in the order of sending.
+ * If the sender of a card does not record, the card is returned as it arrived.
  */
 export function listRecordedCards(recording: Pick<Recording, "cards">): MessageCard[] {
   return selectBestCardLines(recording.cards).map(({ card }) => card);
 }
 
-/** The line that tells most of each card. */
-export function selectBestCardLines(lines: readonly CardLine[]): CardLine[] {
-  const best = new Map<string, CardLine>();
-  for (const line of lines) {
-    const key = getCardKey(line.card);
-    const other = best.get(key);
-    if (!other || DIRECTION_RANK[line.dir] < DIRECTION_RANK[other.dir]) best.set(key, line);
-  }
-  return lines.filter((line) => best.get(getCardKey(line.card)) === line);
-}
-
-/** A card without an id is the same as another when all of it is. */
-function getCardKey(card: MessageCard): string {
-  return card.metadata.card_id ?? JSON.stringify(toDict(card));
-}
-
 /**
- * Bare cards, as the specification's files have them, as a recording: what they tell themselves, by the time that stands
- * on them. There is no run, no call and no score in it.
+ * Creates a recording from plain cards, as in the files of the specification.
+ * Times are those of the card timestamps. The recording has no run, no calls, and no scores.
  */
 export function createRecordingFromCards(cards: readonly MessageCard[]): Recording {
   const start = cards.reduce((least, card) => Math.min(least, parseCardTime(card)), Number.POSITIVE_INFINITY);
@@ -52,7 +34,7 @@ export function createRecordingFromCards(cards: readonly MessageCard[]): Recordi
   });
   return {
     run: undefined,
-    // As they stand: whoever wrote the list knew their order better than clocks do.
+    // The cards keep their order, because the order of a list is more reliable than timestamps.
     cards: lines,
     calls: [],
     scores: [],
@@ -63,19 +45,29 @@ export function createRecordingFromCards(cards: readonly MessageCard[]): Recordi
   };
 }
 
-/** A list of cards, `[{"sender": …}, …]`, from the text of its file. Throws INVALID_PARAMS with the file and the place in the list. */
+/**
+ * Decodes a file that contains a JSON array of cards: `[{"sender": …}, …]`.
+ * Throws INVALID_PARAMS with the file name and the position of the invalid card.
+ */
 export function decodeCards(text: string, file: string): MessageCard[] {
   let list: unknown;
   try {
     list = JSON.parse(text);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new A2AError("INVALID_PARAMS", `${file}: this is no JSON (${why}). To do: name a list of cards.`, {
-      cause,
-    });
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `${file}: invalid JSON (${why}). To do: name a file with an array of cards.`,
+      {
+        cause,
+      },
+    );
   }
   if (!Array.isArray(list))
-    throw new A2AError("INVALID_PARAMS", `${file}: this is no list. To do: put the cards between [ and ].`);
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `${file}: the file does not contain an array. To do: enclose the cards in [ and ].`,
+    );
   return list.map((json: unknown, index) => {
     try {
       return parseCard(json);

@@ -27,7 +27,7 @@ const RUN_INPUT = {
 } as const;
 const SCORE_INPUT = { run_id: "r", sample_id: "gsm8k_0", gold: "18", correct: true, rule: "gsm8k/strict" };
 
-/** A sink of which some writes fail. */
+/** Creates a sink whose writes fail if `when` returns true. */
 function createFailingSink(when: (write: number) => boolean): RecordSink & { text(): string } {
   const sink = createMemorySink();
   let writes = 0;
@@ -41,7 +41,7 @@ function createFailingSink(when: (write: number) => boolean): RecordSink & { tex
 }
 
 describe("a recorder", () => {
-  it("stamps what it is told at once, in order, by both clocks", () => {
+  it("adds sequence numbers and both times to each line", () => {
     let at = 0;
     const sink = createMemorySink();
     const recorder = createRecorder(sink, { now: () => 1_000 + at, monotonicNow: () => (at += 0.25) });
@@ -59,7 +59,7 @@ describe("a recorder", () => {
     expect(ends[0]).not.toHaveProperty("recorder");
   });
 
-  it("never fails of its sink: it tells once, and says so at the end", () => {
+  it("never throws an error of its sink, but reports it once and in the end line", () => {
     const told: unknown[] = [];
     const sink = createFailingSink((write) => write === 2 || write === 4);
     const recorder = createRecorder(sink, { onDegraded: (cause) => void told.push(cause) });
@@ -73,7 +73,7 @@ describe("a recorder", () => {
     expect(ends).toMatchObject([{ cards: 6, recorder: "degraded" }]);
   });
 
-  it("leaves out a line that nobody could read again, and tells", () => {
+  it("omits an invalid line and reports it", () => {
     const told: unknown[] = [];
     const sink = createMemorySink();
     const recorder = createRecorder(sink, { onDegraded: (cause) => void told.push(cause) });
@@ -86,7 +86,7 @@ describe("a recorder", () => {
     expect(decodeRecording(sink.text(), "memory").scores).toMatchObject([{ sample_id: "gsm8k_0" }]);
   });
 
-  it("does not fail of whoever is told, either", () => {
+  it("ignores an error of the callback", () => {
     const onDegraded = (): never => {
       throw new Error("told");
     };
@@ -98,7 +98,7 @@ describe("a recorder", () => {
     expect(recorder.isDegraded).toBe(true);
   });
 
-  it("writes only what `redact` leaves of a card, and nothing when that fails", () => {
+  it("writes the result of `redactCard`, and nothing if that throws", () => {
     const sink = createMemorySink();
     const recorder = createRecorder(sink, {
       redactCard: (card) => {
@@ -113,7 +113,7 @@ describe("a recorder", () => {
     expect(sink.text()).not.toContain("eggs");
   });
 
-  it("stops writing cards and calls before the file is too long to be read, but not scores", () => {
+  it("stops writing cards and calls, but not scores, before the file becomes too long", () => {
     const sink = createMemorySink();
     const recorder = createRecorder(sink, { maxTotalLength: 1_000 });
     for (const card of createJanetCards()) recorder.recordCard(createCardInput(card));
@@ -125,7 +125,7 @@ describe("a recorder", () => {
     expect(ends).toMatchObject([{ recorder: "degraded" }]);
   });
 
-  it("shortens what would make too long a line, and keeps what figures need", () => {
+  it("shortens a card that is too long and keeps the data for figures", () => {
     const sink = createMemorySink();
     const recorder = createRecorder(sink, { maxLineLength: 4_000 });
     const [task] = createJanetCards() as [MessageCard];

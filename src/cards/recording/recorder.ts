@@ -3,130 +3,151 @@ import { parseRecordLine } from "./decode-record-line.ts";
 import { encodeRecordLine } from "./encode-record-line.ts";
 import type { ModelCallLine, CardLine, EndLine, RecordLine, RunLine, ScoreLine } from "./record-lines.ts";
 
-/** Stamped by whoever records: when, and in which order. */
+/** Members of a line that the recorder adds. */
 type RecorderStampKey = "v" | "kind" | "at" | "seq" | "mono_ms";
 
+/** A card line without the members that the recorder adds. */
 export type CardRecordInput = Omit<CardLine, RecorderStampKey>;
+/** A model call line without the members that the recorder adds. */
 export type ModelCallRecordInput = Omit<ModelCallLine, RecorderStampKey>;
+/** A run line without the members that the recorder adds. */
 export type RunRecordInput = Omit<RunLine, RecorderStampKey>;
+/** A score line without the members that the recorder adds. */
 export type ScoreRecordInput = Omit<ScoreLine, RecorderStampKey>;
 
-/** Where roles tell what they see. It stamps at once, never waits and never throws: a run must not fail of its record. */
+/**
+ * A recorder for roles. It adds the time immediately, never blocks, and never throws, so that recording
+ * cannot fail a run.
+ */
 export interface CardRecorder {
-  recordCard(seen: CardRecordInput): void;
-  recordModelCall(seen: ModelCallRecordInput): void;
+  recordCard(input: CardRecordInput): void;
+  recordModelCall(input: ModelCallRecordInput): void;
 }
 
-/** A recorder that also knows of the run as a whole: what a controller writes to. */
+/** A recorder for controllers, which also records runs and scores. */
 export interface RunRecorder extends CardRecorder {
-  /** Begins a part; the first thing that is written. */
-  startRun(seen: RunRecordInput): void;
-  /** Ends a problem. True: the line is where the sink keeps it, and the problem counts as done. False: it was lost. */
-  recordScore(seen: ScoreRecordInput): boolean;
+  /** Records the start of a part. Call this method first. */
+  startRun(input: RunRecordInput): void;
+  /**
+   * Records the score of a problem. Returns `true` if the sink stored the line, so that the problem counts as
+   * done. Returns `false` if the line was lost.
+   */
+  recordScore(input: ScoreRecordInput): boolean;
+  /** Records the end of a part. */
   endRun(status: EndLine["status"]): void;
-  /** Lines were lost. */
+  /** Whether lines were lost. */
   readonly isDegraded: boolean;
 }
 
-/** Where lines go. */
+/** A destination for record lines. */
 export interface RecordSink {
-  /** Takes a whole line, its newline included. When it returns, the line is kept; when it throws, it is lost. */
+  /**
+   * Writes a complete line, including its newline. The line is stored when the method returns, and lost if it
+   * throws.
+   */
   write(text: string): void;
-  /** Called behind a line that ends a problem or the run, for a sink that keeps lines safer than each of them needs. */
+  /**
+   * Called after a line that ends a problem or the run. A sink may then flush its data to permanent storage.
+   */
   sync?(): void;
 }
 
+/** Options of `createRecorder`. */
 export interface RecorderOptions {
-  /** The time, in milliseconds since 1970. Default: the system's. */
+  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
-  /** A clock that never goes back, in milliseconds. Default: `performance.now`. */
+  /** Returns the time of a monotonic clock in milliseconds. Default: `performance.now`. */
   readonly monotonicNow?: () => number;
   /**
-   * What of a card is written, for what must not be on disk. Ids and usage should stay, because figures rest on them.
-   * A card of which it throws is not written at all.
+   * Removes data from a card that must not be stored. Keep IDs and usage, because figures require them.
+   * If the function throws for a card, the card is not written.
    */
   readonly redactCard?: (card: MessageCard) => MessageCard;
-  /** Of a line, in characters; a card that makes a longer one is written without its contexts and with a short content. Default 1 Mi. */
+  /**
+   * Maximum length of a line in characters. Default: 1,048,576.
+   * Of a card that exceeds it, long metadata is omitted and the content is truncated.
+   */
   readonly maxLineLength?: number;
-  /** Of cards and calls together, in characters; more of them are lost. Default 400 Mi: JavaScript can read no text of 512. */
+  /**
+   * Maximum total length of card and call lines in characters. Further lines are lost. Default: 400 × 1024².
+   * A JavaScript string cannot hold 512 × 1024² characters.
+   */
   readonly maxTotalLength?: number;
-  /** What the sink has already, of earlier parts, in characters. Default 0. */
+  /** Length in characters of the lines that earlier parts wrote to the sink. Default: 0. */
   readonly initialLength?: number;
-  /** Told once, of the first line that was lost. Default: nobody; the end line says it anyway. */
+  /** Called once, with the cause, when the first line is lost. The end line reports the loss, too. */
   readonly onDegraded?: (cause: unknown) => void;
 }
 
 const DEFAULT_MAX_LINE_LENGTH = 1024 * 1024;
 const DEFAULT_MAX_TOTAL_LENGTH = 400 * 1024 ** 2;
-/** Of a content that had to be cut. */
+/** Maximum length of a shortened content, and of a metadata value in a shortened card. */
 const SHORTENED_LENGTH = 1_000;
 
-/** A recorder that writes to a sink: a file (`colloquy/cards`), or `createMemorySink()`. */
+/** Creates a recorder that writes to a sink: a file sink of `colloquy/cards`, or `createMemorySink()`. */
 export function createRecorder(sink: RecordSink, options: RecorderOptions = {}): RunRecorder {
-  const { now = Date.now, monotonicNow: monotonic = () => performance.now(), redactCard: redact } = options;
-  const {
-    maxLineLength: maxLine = DEFAULT_MAX_LINE_LENGTH,
-    maxTotalLength: maxSize = DEFAULT_MAX_TOTAL_LENGTH,
-  } = options;
+  const { now = Date.now, monotonicNow = () => performance.now(), redactCard } = options;
+  const { maxLineLength = DEFAULT_MAX_LINE_LENGTH, maxTotalLength = DEFAULT_MAX_TOTAL_LENGTH } = options;
   let run_id = "";
   let seq = 0;
   let cards = 0;
   let samples = 0;
-  let { initialLength: size = 0 } = options;
+  let { initialLength: totalLength = 0 } = options;
   let degraded = false;
 
-  const lost = (cause: unknown): void => {
+  const handleLoss = (cause: unknown): void => {
     if (degraded) return;
     degraded = true;
     try {
       options.onDegraded?.(cause);
     } catch {
-      // Not even of whoever is told may a run fail.
+      // An error in the callback must not fail the run.
     }
   };
   const write = (line: RecordLine, shorter?: () => RecordLine): boolean => {
-    // The end is that of the run that was written of, also by a role that knows of no run.
+    // The end line needs the run ID of the latest line, because a role may record without a run line.
     ({ run_id } = line);
     try {
       parseRecordLine(line, `a line of kind ${line.kind}`);
       let text = encodeRecordLine(line);
-      if (text.length > maxLine && shorter) text = encodeRecordLine(shorter());
+      if (text.length > maxLineLength && shorter) text = encodeRecordLine(shorter());
       if (line.kind === "card" || line.kind === "call") {
-        size += text.length;
-        if (size > maxSize) throw new RangeError(`The record is longer than ${maxSize} characters.`);
+        totalLength += text.length;
+        if (totalLength > maxTotalLength)
+          throw new RangeError(`The record is longer than ${maxTotalLength} characters.`);
       }
       sink.write(text);
       if (line.kind === "score" || line.kind === "end") sink.sync?.();
       return true;
     } catch (cause) {
-      lost(cause);
+      handleLoss(cause);
       return false;
     }
   };
   const at = (): string => new Date(now()).toISOString();
-  /** To the microsecond; more digits are noise. */
-  const mono = (): number => Math.round(monotonic() * 1_000) / 1_000;
+  /** Rounds to microseconds, because further digits are noise. */
+  const mono = (): number => Math.round(monotonicNow() * 1_000) / 1_000;
 
   return {
     get isDegraded() {
       return degraded;
     },
-    startRun: (seen) => void write({ v: 1, kind: "run", at: at(), ...seen }),
-    recordCard: (seen) => {
+    startRun: (input) => void write({ v: 1, kind: "run", at: at(), ...input }),
+    recordCard: (input) => {
       const stamps = { at: at(), seq: ++seq, mono_ms: mono() };
-      if (seen.dir === "out") cards += 1;
+      if (input.dir === "out") cards += 1;
       try {
-        const card = redact ? redact(seen.card) : seen.card;
-        const line: CardLine = { v: 1, kind: "card", ...seen, ...stamps, card };
+        const card = redactCard ? redactCard(input.card) : input.card;
+        const line: CardLine = { v: 1, kind: "card", ...input, ...stamps, card };
         write(line, () => ({ ...line, card: shortenCard(card) }));
       } catch (cause) {
-        lost(cause);
+        handleLoss(cause);
       }
     },
-    recordModelCall: (seen) =>
-      void write({ v: 1, kind: "call", ...seen, at: at(), seq: ++seq, mono_ms: mono() }),
-    recordScore: (seen) => {
-      const isKept = write({ v: 1, kind: "score", at: at(), ...seen });
+    recordModelCall: (input) =>
+      void write({ v: 1, kind: "call", ...input, at: at(), seq: ++seq, mono_ms: mono() }),
+    recordScore: (input) => {
+      const isKept = write({ v: 1, kind: "score", at: at(), ...input });
       if (isKept) samples += 1;
       return isKept;
     },
@@ -144,19 +165,22 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
   };
 }
 
-/** What figures need of a card that is too long for the record, and a mark that it was longer. */
+/** Returns a shortened card with the data that figures require, marked with `shortened`. */
 function shortenCard(card: MessageCard): MessageCard {
-  const short = Object.entries(card.metadata).filter(
+  const shortMembers = Object.entries(card.metadata).filter(
     ([, value]) => JSON.stringify(value).length <= SHORTENED_LENGTH,
   );
   const content =
     card.content.length > SHORTENED_LENGTH
       ? `${truncateText(card.content, SHORTENED_LENGTH)}…`
       : card.content;
-  return { ...card, content, metadata: { ...Object.fromEntries(short), shortened: true } };
+  return { ...card, content, metadata: { ...Object.fromEntries(shortMembers), shortened: true } };
 }
 
-/** Keeps lines in memory: for tests, and for runs that leave nothing behind. `text()` is what the file would be. */
+/**
+ * Creates a sink that stores lines in memory, for tests and for runs without a file. `text()` returns the
+ * content that the file would have.
+ */
 export function createMemorySink(): RecordSink & { text(): string } {
   const written: string[] = [];
   return { write: (text) => void written.push(text), text: () => written.join("") };

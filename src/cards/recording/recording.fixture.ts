@@ -16,210 +16,149 @@ import {
   type RunRecordInput,
 } from "./index.ts";
 
-/** When the runs of this file begin. */
+/** Start time of the scripted runs. */
 export const RUN_START_MS: number = Date.UTC(2026, 10, 21, 10, 30);
 
-/** One card of a script, and what its sender does before it leaves. */
+/** A card of a script and the behavior of its sender. */
 export interface ScriptedCard {
   readonly from: string;
   readonly to: string;
-  /** Default: `solverTask`. */
+  /** Card type. Default: `task`. */
   readonly type?: string;
   readonly content: string;
-  /** For other steps to refer to: a letter of your own. Its `card_id` is `<sample>.<name>`; without one, its place from 1. */
+  /**
+   * Name by which other steps refer to this step. The `card_id` is `<sample>.<name>`. Default: the position,
+   * starting at 1.
+   */
   readonly name?: string;
-  /** The step that it replies to, or that it comes of. */
+  /** Name of the step that this card replies to or results from. */
   readonly inReplyTo?: string;
-  /** What its sender waits for: steps that have to arrive first. Default: the step before. */
+  /** Names of the steps that must arrive before the sender starts. Default: the previous step. */
   readonly waitsFor?: readonly string[];
-  /** How long the sender works on it after that, in milliseconds. Default 0. */
+  /** Time in milliseconds that the sender works on the card after that. Default: 0. */
   readonly workMs?: number;
-  /** How long it is on its way. Default 1. */
+  /** Transport time in milliseconds. Default: 1. */
   readonly travelMs?: number;
-  /** Tokens of the model call that made it: input, output, and of the input, cached. None: no call. */
+  /**
+   * Tokens of the model call for the card: input, output, and cached input. Without tokens, there is no call.
+   */
   readonly tokens?: readonly [input: number, output: number, cached?: number];
   readonly metadata?: CardMetadata;
 }
 
-/** One problem, and all that happens to it. */
+/** A problem and the cards that are exchanged about it. */
 export interface SampleScript {
   readonly id: string;
   readonly steps: readonly ScriptedCard[];
   readonly gold: string;
-  /** Default: the gold. */
+  /** Predicted answer. Default: the gold answer. */
   readonly predicted?: string;
   readonly turns?: number;
-  /** Milliseconds after the run's beginning. Default: when the problem before it has ended. */
+  /** Start in milliseconds after the start of the run. Default: the end of the previous problem. */
   readonly startMs?: number;
-  /** False: the run ended before it was scored. */
+  /** Whether the problem is scored. Default: `true`. */
   readonly isScored?: boolean;
   readonly measures?: Readonly<Record<string, number>>;
 }
 
-const solverTask = { from: PLANNER, to: SOLVER, type: "task" } as const;
-const solverResult = { from: SOLVER, to: PLANNER, type: "result", metadata: { status: "success" } } as const;
-const finalResult = {
-  from: PLANNER,
-  to: CONTROLLER,
-  type: "result",
-  re: "q",
-  metadata: { status: "completed" },
-} as const;
-const initialTask = { from: CONTROLLER, to: PLANNER, name: "q" } as const;
+type StepOptions = Partial<ScriptedCard>;
+type StepCost = readonly [workMs: number, input: number, output: number, cached?: number];
 
-/** The specification's problem of GSM8K: two calls in a row, the first one forced. */
+function toCostFields(cost: StepCost | undefined): StepOptions {
+  if (!cost) return {};
+  const [workMs, ...tokens] = cost;
+  return { workMs, tokens };
+}
+
+/** The task of the controller, with the name `q`. */
+function startProblem(content: string, metadata: CardMetadata = {}): ScriptedCard {
+  return { from: CONTROLLER, to: PLANNER, name: "q", content, metadata };
+}
+
+/** A task of the planner for the solver. */
+function delegate(
+  name: string,
+  turn: number,
+  content: string,
+  cost?: StepCost,
+  { metadata, ...more }: StepOptions = {},
+): ScriptedCard {
+  const task = { from: PLANNER, to: SOLVER, name, inReplyTo: "q", content };
+  return { ...task, ...toCostFields(cost), ...more, metadata: { turn, ...metadata } };
+}
+
+/** The result of a task of the planner. */
+function reply(
+  inReplyTo: string,
+  turn: number,
+  content: string,
+  cost: StepCost,
+  { metadata, ...more }: StepOptions = {},
+): ScriptedCard {
+  const result = { from: SOLVER, to: PLANNER, type: "result", inReplyTo, content };
+  return { ...result, ...toCostFields(cost), ...more, metadata: { turn, status: "success", ...metadata } };
+}
+
+/** The result of the problem. */
+function finish(
+  turn: number,
+  content: string,
+  cost?: StepCost,
+  { metadata, ...more }: StepOptions = {},
+): ScriptedCard {
+  const result = { from: PLANNER, to: CONTROLLER, type: "result", inReplyTo: "q", content };
+  return { ...result, ...toCostFields(cost), ...more, metadata: { turn, status: "completed", ...metadata } };
+}
+
+function stop(from: string, to: string, name: string, more: StepOptions): ScriptedCard {
+  const metadata = { parameters: { reason: "timeout" } };
+  return { from, to, type: "control", name, content: "stop", metadata, ...more };
+}
+
+/** The GSM8K problem of the specification: two consecutive solver tasks, the first one forced. */
 export const JANET_SCRIPT: SampleScript = {
   id: "gsm8k_0",
   gold: "18",
   turns: 3,
   steps: [
-    { ...initialTask, content: "Janet's ducks lay 16 eggs per day...", metadata: { dataset: "gsm8k" } },
-    {
-      ...solverTask,
-      name: "s1",
-      inReplyTo: "q",
-      content: "Calculate 16 eggs - 3 eaten - 4 muffins",
-      workMs: 820,
-      tokens: [182, 31],
-      metadata: { turn: 1, forced: true },
-    },
-    {
-      ...solverResult,
-      name: "r1",
-      inReplyTo: "s1",
-      content: "9",
-      workMs: 470,
-      tokens: [90, 8],
-      metadata: { turn: 1, status: "success" },
-    },
-    {
-      ...solverTask,
-      name: "s2",
-      inReplyTo: "q",
-      content: "Calculate daily income: 9 eggs * $2",
-      workMs: 720,
-      tokens: [230, 31, 180],
-      metadata: { turn: 2 },
-    },
-    {
-      ...solverResult,
-      name: "r2",
-      inReplyTo: "s2",
-      content: "$18",
-      workMs: 430,
-      tokens: [92, 9],
-      metadata: { turn: 2, status: "success" },
-    },
-    {
-      ...finalResult,
-      content: "18",
-      workMs: 610,
-      tokens: [270, 14, 230],
-      metadata: { turn: 3, status: "completed" },
-    },
+    startProblem("Janet's ducks lay 16 eggs per day...", { dataset: "gsm8k" }),
+    delegate("s1", 1, "Calculate 16 eggs - 3 eaten - 4 muffins", [820, 182, 31], {
+      metadata: { forced: true },
+    }),
+    reply("s1", 1, "9", [470, 90, 8], { name: "r1" }),
+    delegate("s2", 2, "Calculate daily income: 9 eggs * $2", [720, 230, 31, 180]),
+    reply("s2", 2, "$18", [430, 92, 9], { name: "r2" }),
+    finish(3, "18", [610, 270, 14, 230]),
   ],
 };
 
-/** The specification's problem of HotpotQA. */
+/** The HotpotQA problem of the specification. */
 export const INCEPTION_SCRIPT: SampleScript = {
   id: "hotpotqa_0",
   gold: "Westminster, London, England",
   turns: 3,
   measures: { f1: 1, joint_f1: 1 },
   steps: [
-    {
-      ...initialTask,
-      content: "What is the birthplace of the director of Inception?",
-      metadata: { dataset: "hotpotqa" },
-    },
-    {
-      ...solverTask,
-      name: "s1",
-      inReplyTo: "q",
-      content: "Find who directed the movie Inception",
-      workMs: 300,
-      tokens: [150, 20],
-      metadata: { turn: 1 },
-    },
-    {
-      ...solverResult,
-      inReplyTo: "s1",
-      content: "Christopher Nolan",
-      workMs: 200,
-      tokens: [400, 6],
-      metadata: { turn: 1, status: "success" },
-    },
-    {
-      ...solverTask,
-      name: "s2",
-      inReplyTo: "q",
-      content: "Find Christopher Nolan's birthplace",
-      workMs: 350,
-      tokens: [190, 22],
-      metadata: { turn: 2 },
-    },
-    {
-      ...solverResult,
-      inReplyTo: "s2",
-      content: "Westminster, London, England",
-      workMs: 250,
-      tokens: [410, 9],
-      metadata: { turn: 2, status: "success" },
-    },
-    {
-      ...finalResult,
-      content: "Westminster, London, England",
-      workMs: 280,
-      tokens: [230, 16],
-      metadata: { turn: 3, status: "completed" },
-    },
+    startProblem("What is the birthplace of the director of Inception?", { dataset: "hotpotqa" }),
+    delegate("s1", 1, "Find who directed the movie Inception", [300, 150, 20]),
+    reply("s1", 1, "Christopher Nolan", [200, 400, 6]),
+    delegate("s2", 2, "Find Christopher Nolan's birthplace", [350, 190, 22]),
+    reply("s2", 2, "Westminster, London, England", [250, 410, 9]),
+    finish(3, "Westminster, London, England", [280, 230, 16]),
   ],
 };
 
-/** Three subtasks of one planner's call at once; the second takes longest. One asks back. */
+/** Three parallel subtasks of one planner call. The second takes longest, because its solver sends a query. */
 export const PARALLEL_SCRIPT: SampleScript = {
   id: "gsm8k_1",
   gold: "3",
   turns: 2,
   steps: [
-    { ...initialTask, content: "A robe takes 2 bolts of blue fiber and half that much white fiber..." },
-    {
-      ...solverTask,
-      name: "s1",
-      inReplyTo: "q",
-      content: "How many bolts of blue?",
-      workMs: 500,
-      tokens: [200, 60],
-      metadata: { turn: 1 },
-    },
-    {
-      ...solverTask,
-      name: "s2",
-      inReplyTo: "q",
-      content: "How many bolts of white?",
-      waitsFor: ["q"],
-      workMs: 500,
-      metadata: { turn: 1 },
-    },
-    {
-      ...solverTask,
-      name: "s3",
-      inReplyTo: "q",
-      content: "Is anything lost in cutting?",
-      waitsFor: ["q"],
-      workMs: 500,
-      metadata: { turn: 1 },
-    },
-    {
-      ...solverResult,
-      name: "r1",
-      inReplyTo: "s1",
-      content: "2",
-      waitsFor: ["s1"],
-      workMs: 100,
-      tokens: [60, 4],
-      metadata: { turn: 1, status: "success" },
-    },
+    startProblem("A robe takes 2 bolts of blue fiber and half that much white fiber..."),
+    delegate("s1", 1, "How many bolts of blue?", [500, 200, 60]),
+    delegate("s2", 1, "How many bolts of white?", undefined, { waitsFor: ["q"], workMs: 500 }),
+    delegate("s3", 1, "Is anything lost in cutting?", undefined, { waitsFor: ["q"], workMs: 500 }),
+    reply("s1", 1, "2", [100, 60, 4], { name: "r1", waitsFor: ["s1"] }),
     {
       from: SOLVER,
       to: PLANNER,
@@ -232,92 +171,35 @@ export const PARALLEL_SCRIPT: SampleScript = {
       tokens: [70, 9],
       metadata: { turn: 1, options: ["2 bolts", "1 bolt"] },
     },
-    {
+    reply("ask", 1, "2 bolts", [50, 80, 5], {
       from: PLANNER,
       to: SOLVER,
-      type: "result",
       name: "told",
-      inReplyTo: "ask",
-      content: "2 bolts",
       waitsFor: ["ask"],
-      workMs: 50,
-      tokens: [80, 5],
-      metadata: { turn: 1, status: "success", selected: "2 bolts" },
-    },
-    {
-      ...solverResult,
-      name: "r2",
-      inReplyTo: "s2",
-      content: "1",
-      waitsFor: ["told"],
-      workMs: 300,
-      tokens: [90, 3],
-      metadata: { turn: 1, status: "success" },
-    },
-    {
-      ...solverResult,
+      metadata: { selected: "2 bolts" },
+    }),
+    reply("s2", 1, "1", [300, 90, 3], { name: "r2", waitsFor: ["told"] }),
+    reply("s3", 1, "Nothing", [200, 55, 2], {
       name: "r3",
-      inReplyTo: "s3",
-      content: "Nothing",
       waitsFor: ["s3"],
-      workMs: 200,
-      tokens: [55, 2],
-      metadata: { turn: 1, status: "partial" },
-    },
-    {
-      ...finalResult,
-      content: "3",
-      waitsFor: ["r1", "r2", "r3"],
-      workMs: 400,
-      tokens: [260, 12],
-      metadata: { turn: 2, status: "completed" },
-    },
+      metadata: { status: "partial" },
+    }),
+    finish(2, "3", [400, 260, 12], { waitsFor: ["r1", "r2", "r3"] }),
   ],
 };
 
-/** Turns run out: the planner asks the same again, a notice says so, and what there is comes back as partial. */
+/** The planner repeats a task and reaches the turn limit. It sends a notice and a partial result. */
 export const TURN_LIMIT_SCRIPT: SampleScript = {
   id: "gsm8k_2",
   gold: "70000",
   predicted: "50000",
   turns: 2,
   steps: [
-    { ...initialTask, content: "Josh decides to try flipping a house..." },
-    {
-      ...solverTask,
-      name: "s1",
-      inReplyTo: "q",
-      content: "What did he spend?",
-      workMs: 300,
-      tokens: [150, 20],
-      metadata: { turn: 1 },
-    },
-    {
-      ...solverResult,
-      inReplyTo: "s1",
-      content: "130000",
-      workMs: 200,
-      tokens: [60, 5],
-      metadata: { turn: 1, status: "success" },
-    },
-    {
-      ...solverTask,
-      name: "s2",
-      inReplyTo: "q",
-      content: "What did he spend?",
-      workMs: 300,
-      tokens: [190, 20],
-      metadata: { turn: 2 },
-    },
-    {
-      ...solverResult,
-      name: "r2",
-      inReplyTo: "s2",
-      content: "50000",
-      workMs: 200,
-      tokens: [60, 5],
-      metadata: { turn: 2, status: "success" },
-    },
+    startProblem("Josh decides to try flipping a house..."),
+    delegate("s1", 1, "What did he spend?", [300, 150, 20]),
+    reply("s1", 1, "130000", [200, 60, 5]),
+    delegate("s2", 2, "What did he spend?", [300, 190, 20]),
+    reply("s2", 2, "50000", [200, 60, 5], { name: "r2" }),
     {
       from: PLANNER,
       to: CONTROLLER,
@@ -325,51 +207,21 @@ export const TURN_LIMIT_SCRIPT: SampleScript = {
       content: "2 turns were not enough",
       metadata: { error_type: "turn_limit", failure_mode: "1.5" },
     },
-    {
-      ...finalResult,
-      content: "50000",
-      workMs: 0,
-      metadata: { turn: 2, status: "partial", error_type: "turn_limit" },
-    },
+    finish(2, "50000", undefined, { metadata: { status: "partial", error_type: "turn_limit" } }),
   ],
 };
 
-/** The solver is too slow: it is stopped, and both tasks end as errors. */
+/** The solver exceeds the time limit. The controller stops it, and both tasks end with an error. */
 export const TIMEOUT_SCRIPT: SampleScript = {
   id: "gsm8k_3",
   gold: "540",
   predicted: "",
   turns: 1,
   steps: [
-    { ...initialTask, content: "James decides to run 3 sprints 3 times a week..." },
-    {
-      ...solverTask,
-      name: "s1",
-      inReplyTo: "q",
-      content: "How many sprints?",
-      workMs: 200,
-      tokens: [120, 18],
-      metadata: { turn: 1 },
-    },
-    {
-      from: CONTROLLER,
-      to: PLANNER,
-      type: "control",
-      name: "stop",
-      content: "stop",
-      waitsFor: ["s1"],
-      workMs: 5_000,
-      metadata: { parameters: { reason: "timeout" } },
-    },
-    {
-      from: PLANNER,
-      to: SOLVER,
-      type: "control",
-      name: "stop2",
-      content: "stop",
-      waitsFor: ["stop"],
-      metadata: { parameters: { reason: "timeout" } },
-    },
+    startProblem("James decides to run 3 sprints 3 times a week..."),
+    delegate("s1", 1, "How many sprints?", [200, 120, 18]),
+    stop(CONTROLLER, PLANNER, "stop", { waitsFor: ["s1"], workMs: 5_000 }),
+    stop(PLANNER, SOLVER, "stop2", { waitsFor: ["stop"] }),
     {
       from: SOLVER,
       to: PLANNER,
@@ -390,7 +242,7 @@ export const TIMEOUT_SCRIPT: SampleScript = {
   ],
 };
 
-/** All of the above that are of GSM8K. */
+/** All GSM8K scripts of this file. */
 export const GSM8K_SCRIPTS: readonly SampleScript[] = [
   JANET_SCRIPT,
   PARALLEL_SCRIPT,
@@ -398,25 +250,29 @@ export const GSM8K_SCRIPTS: readonly SampleScript[] = [
   TIMEOUT_SCRIPT,
 ];
 
-/** Problems like Janet's, as many as you like: `gsm8k_0` … One in ten has the wrong answer. */
+/**
+ * Creates `count` problems like Janet's, with the IDs `gsm8k_0`, `gsm8k_1`, and so on. One in ten has the
+ * wrong answer.
+ */
 export function createScripts(count: number): SampleScript[] {
   return Array.from({ length: count }, (_, index) => ({
     ...JANET_SCRIPT,
     id: `gsm8k_${index}`,
     ...(index % 10 === 9 && { predicted: "17" }),
-    // Eight at a time.
-    starts: Math.floor(index / 8) * 3_100,
+    // Eight problems run in parallel.
+    startMs: Math.floor(index / 8) * 3_100,
   }));
 }
 
+/** Options of a scripted run. */
 export interface ScriptedRunOptions extends Partial<RunRecordInput> {
-  /** Where it ends: before the line of this number, from 0, or in the middle of it. Nothing but what was written. */
+  /** Truncates the record in the middle of the line with this number, starting at 0. */
   readonly killAfterLine?: number;
-  /** Leaves out what only these roles recorded. */
+  /** Keeps only the lines that these roles recorded. */
   readonly roles?: readonly string[];
 }
 
-/** A run of scripted problems, as a recorder of all three roles in one process would have it. */
+/** Creates the recording of a scripted run in which one process runs all three roles. */
 export function createScriptedRecording(
   scripts: readonly SampleScript[] = GSM8K_SCRIPTS,
   options: ScriptedRunOptions = {},
@@ -424,12 +280,12 @@ export function createScriptedRecording(
   return decodeRecording(createScriptedRecordText(scripts, options), "run.cards.jsonl");
 }
 
-/** The text of the file of such a run. */
+/** Creates the text of the record file of a scripted run. */
 export function createScriptedRecordText(
   scripts: readonly SampleScript[] = GSM8K_SCRIPTS,
   options: ScriptedRunOptions = {},
 ): string {
-  const { killAfterLine: killedAfter, roles, ...seen } = options;
+  const { killAfterLine, roles, ...runOptions } = options;
   const clock = { ms: 0 };
   const sink = createMemorySink();
   const recorder = createRecorder(sink, { now: () => RUN_START_MS + clock.ms, monotonicNow: () => clock.ms });
@@ -447,16 +303,16 @@ export function createScriptedRecordText(
     rule: "gsm8k/strict",
     code: "0.1.0",
     seed: 1,
-    ...seen,
+    ...runOptions,
   };
   recorder.startRun(run);
-  let starts = 0;
-  const events = scripts.flatMap((script) => {
-    const { happenings, ends } = playScript(script, script.startMs ?? starts, run.run_id);
-    starts = ends;
-    return happenings;
+  let startMs = 0;
+  const timedEvents = scripts.flatMap((script) => {
+    const { events, endMs } = playScript(script, script.startMs ?? startMs, run.run_id);
+    startMs = endMs;
+    return events;
   });
-  for (const event of events.toSorted((a, b) => a.ms - b.ms)) {
+  for (const event of timedEvents.toSorted((a, b) => a.ms - b.ms)) {
     clock.ms = event.ms;
     if ("card" in event && (!roles || roles.includes(event.card.at_role))) recorder.recordCard(event.card);
     if ("call" in event && (!roles || roles.includes(event.call.role))) recorder.recordModelCall(event.call);
@@ -474,11 +330,11 @@ export function createScriptedRecordText(
       });
     }
   }
-  if (killedAfter === undefined) recorder.endRun("completed");
-  return killedAfter === undefined ? sink.text() : truncateRecordText(sink.text(), killedAfter);
+  if (killAfterLine === undefined) recorder.endRun("completed");
+  return killAfterLine === undefined ? sink.text() : truncateRecordText(sink.text(), killAfterLine);
 }
 
-/** As many lines as that, and the half of one more. */
+/** Returns the first `lines` lines and the beginning of the next one. */
 function truncateRecordText(text: string, lines: number): string {
   const all = text.split("\n");
   return [...all.slice(0, lines), all[lines]?.slice(0, 40) ?? ""].join("\n");
@@ -492,18 +348,18 @@ type ScriptEvent = { readonly ms: number } & (
 
 function playScript(
   script: SampleScript,
-  starts: number,
+  startMs: number,
   run_id: string,
-): { happenings: ScriptEvent[]; ends: number } {
+): { events: ScriptEvent[]; endMs: number } {
   const arrivals = new Map<string, number>();
-  const happenings: ScriptEvent[] = [];
-  let before = starts;
-  let ends = starts;
+  const events: ScriptEvent[] = [];
+  let previousArrivalMs = startMs;
+  let endMs = startMs;
   for (const [index, step] of script.steps.entries()) {
-    const { from, to, type = "task", workMs: works = 0, travelMs: travels = 1, tokens, content } = step;
+    const { from, to, type = "task", workMs = 0, travelMs = 1, tokens, content } = step;
     const name = step.name ?? String(index + 1);
-    const ready = step.waitsFor?.map((other) => arrivals.get(other) ?? starts) ?? [before];
-    const sent = Math.max(starts, ...ready) + works;
+    const ready = step.waitsFor?.map((other) => arrivals.get(other) ?? startMs) ?? [previousArrivalMs];
+    const sent = Math.max(startMs, ...ready) + workMs;
     const card_id = `${script.id}.${name}`;
     const usage: CardTokenUsage | undefined = tokens && {
       input_tokens: tokens[0],
@@ -522,15 +378,15 @@ function playScript(
         sample_id: script.id,
         ...(step.inReplyTo !== undefined && { in_reply_to: `${script.id}.${step.inReplyTo}` }),
         ...step.metadata,
-        // Who stops others has waited, and worked on nothing.
-        ...(works > 0 && type !== "control" && { duration_ms: works }),
+        // A sender of a control card has waited and has not worked.
+        ...(workMs > 0 && type !== "control" && { duration_ms: workMs }),
         ...(usage && { tokens: usage.input_tokens + usage.output_tokens, usage, model: "scripted" }),
       },
       timestamp: new Date(RUN_START_MS + sent).toISOString(),
     };
     const seen = { run_id, sample_id: script.id, card };
     if (usage)
-      happenings.push({
+      events.push({
         ms: sent,
         call: {
           run_id,
@@ -540,16 +396,16 @@ function playScript(
           card_id,
           model: "scripted",
           usage,
-          duration_ms: works,
+          duration_ms: workMs,
           finish: "stop",
         },
       });
-    happenings.push({ ms: sent, card: { ...seen, dir: "out", at_role: from } });
-    happenings.push({ ms: sent + travels, card: { ...seen, dir: "in", at_role: to } });
-    before = sent + travels;
-    ends = Math.max(ends, before);
-    arrivals.set(name, before);
+    events.push({ ms: sent, card: { ...seen, dir: "out", at_role: from } });
+    events.push({ ms: sent + travelMs, card: { ...seen, dir: "in", at_role: to } });
+    previousArrivalMs = sent + travelMs;
+    endMs = Math.max(endMs, previousArrivalMs);
+    arrivals.set(name, previousArrivalMs);
   }
-  happenings.push({ ms: ends, script });
-  return { happenings, ends };
+  events.push({ ms: endMs, script });
+  return { events, endMs };
 }

@@ -1,22 +1,25 @@
 import type { MessageCard } from "../message-card/index.ts";
 import { findSampleId } from "./attempts.ts";
-import { selectBestCardLines } from "./recorded-cards.ts";
+import { selectBestCardLines } from "./best-card-line.ts";
 import type { ModelCallLine, CardLine, Recording, RecordLine, ScoreLine } from "./record-lines.ts";
 
-/** What a recording has of one problem. */
+/** All data of one problem in a recording. */
 export interface RunSample {
-  /** `undefined` for what belongs to none. */
+  /** ID of the problem, or `undefined` for data that belongs to no problem. */
   readonly id: string | undefined;
-  /** Each once, in the order in which they were sent. */
+  /** Each card once, in the order of sending. */
   readonly cards: readonly MessageCard[];
-  /** All lines of its cards: as they were sent, as they arrived, as they were relayed. */
+  /** All lines of the cards: sent, received, and relayed. */
   readonly cardLines: readonly CardLine[];
   readonly calls: readonly ModelCallLine[];
-  /** `undefined` when it is not done. */
+  /** Score of the problem, or `undefined` if the problem is not finished. */
   readonly score: ScoreLine | undefined;
 }
 
-/** The problems of a run in its order, also those that it has not reached; then those that the run does not name. */
+/**
+ * Returns the problems of a run in its order, including those that were not started, then all other problems
+ * with data.
+ */
 export function collectRunSamples(recording: Recording): RunSample[] {
   const { run, scores } = recording;
   const lines = groupBySample(recording.cards);
@@ -32,7 +35,7 @@ export function collectRunSamples(recording: Recording): RunSample[] {
   }));
 }
 
-/** The problems that are done, which a resumed run need not do again. */
+/** Returns the IDs of the finished problems, which a resumed run skips. */
 export function collectScoredSampleIds(recording: Pick<Recording, "scores">): Set<string> {
   return new Set(recording.scores.map((score) => score.sample_id));
 }

@@ -1,9 +1,10 @@
-/** What a query asks for: words, and how much each counts. */
+/** Words of a query with their weights. */
 export type WordWeights = ReadonlyMap<string, number>;
 
 /**
- * Ranks texts by BM25 with the usual k1 = 1.5 and b = 0.75. A word of the query counts once, by its weight. The
- * inverse document frequency is Lucene's, which is never negative, so that it works for ten texts too.
+ * Ranks texts by BM25 with the usual parameters k1 = 1.5 and b = 0.75.
+ * Each word of the query counts once, multiplied by its weight. The inverse document frequency is that of
+ * Lucene, which is never negative, so it also works for as few as ten texts.
  */
 export class Bm25Index {
   readonly #wordCounts: readonly ReadonlyMap<string, number>[];
@@ -21,7 +22,7 @@ export class Bm25Index {
         this.#documentFrequencies.set(word, (this.#documentFrequencies.get(word) ?? 0) + 1);
   }
 
-  /** Positions of the texts, best first; of equals, the earlier first. */
+  /** Returns the positions of the texts, best first. Texts with equal scores keep their order. */
   rank(query: WordWeights): number[] {
     const scores = this.#wordCounts.map((_, text) => this.#computeScore(query, text));
     return scores.map((_, text) => text).toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
@@ -46,7 +47,7 @@ export class Bm25Index {
   }
 }
 
-/** The words of a text in lower case, without those that say nothing of a subject. */
+/** Returns the words of a text in lower case, without stop words. */
 export function tokenizeWords(text: string): string[] {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !STOP_WORDS.has(word));
 }

@@ -1,3 +1,3 @@
-/** THE ROUTER: which paragraphs a subtask needs, by words alone. */
+/** Retrieval: selects the paragraphs for a subtask by word statistics, without a model. */
 export { tokenizeWords } from "./bm25-index.ts";
 export { ParagraphRanker } from "./paragraph-ranker.ts";

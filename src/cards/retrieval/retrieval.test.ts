@@ -6,21 +6,21 @@ const createWordWeights = (...words: string[]): Map<string, number> =>
   new Map(words.map((word) => [word, 1]));
 
 describe("BM25", () => {
-  it("scores as by hand: rarity before frequency, frequency before length", () => {
+  it("ranks by rarity, then frequency, then length", () => {
     const index = new Bm25Index(["cat cat dog", "cat dog dog", "dog bird", "dog cat fish fish fish"]);
-    // `bird` is in one text, `cat` in three.
+    // One text contains `bird`, and three texts contain `cat`.
     expect(index.rank(createWordWeights("cat", "bird"))[0]).toBe(2);
-    // Twice in a short text, once in a short one, once in a long one.
+    // The word occurs twice in a short text, once in a short text, and once in a long text.
     expect(index.rank(createWordWeights("cat"))).toEqual([0, 1, 3, 2]);
   });
 
-  it("leaves texts in their order where a query says nothing", () => {
+  it("keeps the order of texts if the query matches none", () => {
     expect(new Bm25Index(["b", "a", "c"]).rank(createWordWeights("x"))).toEqual([0, 1, 2]);
     expect(new Bm25Index([]).rank(createWordWeights("x"))).toEqual([]);
     expect(new Bm25Index(["", ""]).rank(createWordWeights("x"))).toEqual([0, 1]);
   });
 
-  it("knows the words of all scripts, and not those that are everywhere", () => {
+  it("supports words of all scripts and ignores stop words", () => {
     expect(tokenizeWords("Who is the Director of “Amélie” (2001)? 감독은 누구")).toEqual([
       "director",
       "amélie",
@@ -31,7 +31,7 @@ describe("BM25", () => {
   });
 });
 
-describe("the router", () => {
+describe("the paragraph ranker", () => {
   const inception = { title: "Inception", sentences: ["Inception is a film directed by Christopher Nolan."] };
   const birthplaces = {
     title: "Birthplace",
@@ -41,7 +41,7 @@ describe("the router", () => {
   const router = new ParagraphRanker([birthplaces, nolan, inception]);
   const question = "What is the birthplace of the director of Inception?";
 
-  it("by the question alone goes to what the question names", () => {
+  it("selects the paragraph that the question names", () => {
     expect(router.rankByQuestion(question).map(({ title }) => title)).toEqual([
       "Birthplace",
       "Inception",
@@ -49,7 +49,7 @@ describe("the router", () => {
     ]);
   });
 
-  it("after the first paragraph goes on to what that one names, and never back", () => {
+  it("then selects the paragraph that the first one names, and never the first one again", () => {
     expect(router.rankSecondHop("Who directed Inception?", inception).map(({ title }) => title)).toEqual([
       "Christopher Nolan",
       "Birthplace",

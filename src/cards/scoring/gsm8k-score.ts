@@ -1,15 +1,17 @@
-/** How a GSM8K answer is found in a text. */
+/** Rule by which a GSM8K answer is extracted from a text. */
 export type Gsm8kScoringRule = "strict" | "flexible";
 
+/** Score of a GSM8K answer. */
 export interface Gsm8kScore {
-  /** The number found, without `$` and thousands commas; `undefined` where there is none. */
+  /** Extracted number without `$` and thousands separators, or `undefined` if there is no number. */
   readonly predicted: string | undefined;
   readonly correct: boolean;
 }
 
 /**
- * Whether a text gives the gold answer. `strict` takes the number right after the last `####`, `Answer:` or `A:`;
- * `flexible` the last number anywhere. The two filters of lm-evaluation-harness, with two more marks.
+ * Scores a GSM8K answer against the gold answer.
+ * `strict` uses the number directly after the last `####`, `Answer:`, or `A:`. `flexible` uses the last
+ * number in the text. These are the two filters of lm-evaluation-harness with two additional markers.
  */
 export function scoreGsm8k(text: string, gold: string, rule: Gsm8kScoringRule): Gsm8kScore {
   const predicted = rule === "strict" ? findStrictAnswer(text) : findLastNumber(text);
@@ -20,22 +22,26 @@ export function scoreGsm8k(text: string, gold: string, rule: Gsm8kScoringRule): 
   };
 }
 
+/** Returns the number directly after the last answer marker, or `undefined` if there is none. */
 export function findStrictAnswer(text: string): string | undefined {
-  const mark = [...text.matchAll(ANSWER_MARK_PATTERN)].at(-1);
-  if (!mark) return undefined;
-  const rest = text.slice(mark.index + mark[0].length);
+  const marker = [...text.matchAll(ANSWER_MARK_PATTERN)].at(-1);
+  if (!marker) return undefined;
+  const rest = text.slice(marker.index + marker[0].length);
   const [found] = rest.matchAll(NUMBER_PATTERN);
-  // Between the mark and the number there may be emphasis, a currency and spaces, and no words.
+  // Only emphasis, a currency sign, and spaces may separate the marker and the number.
   return found && /^[\s*$]*$/.test(rest.slice(0, found.index)) ? stripNumberFormatting(found[0]) : undefined;
 }
 
-/** The last number of a text, as the calculator writes it. Numbers in words are none. */
+/** Returns the last number of a text, without formatting. Numbers that are written as words do not count. */
 export function findLastNumber(text: string): string | undefined {
   const found = [...text.matchAll(NUMBER_PATTERN)].at(-1);
   return found && stripNumberFormatting(found[0]);
 }
 
-/** Golds are whole numbers; the tolerance only forgives binary fractions, as of 0.1 + 0.2. */
+/**
+ * Compares two numbers. Gold answers are integers, so the tolerance only absorbs rounding errors of binary
+ * fractions.
+ */
 function isSameNumber(left: string, right: string): boolean {
   return Math.abs(Number(left) - Number(right)) <= 1e-6;
 }
@@ -46,5 +52,5 @@ function stripNumberFormatting(number: string): string {
 
 const ANSWER_MARK_PATTERN = /####|\b(?:[Aa]nswer|ANSWER|A)\**:/g;
 
-// A minus belongs to the number unless it stands right after something that it is taken from: `16-3`.
+// A minus sign belongs to the number unless it directly follows an operand, as in `16-3`.
 const NUMBER_PATTERN = /(?:(?<![\w.)\]])-)?\$?(?:(?:\d{1,3}(?:,\d{3})+(?!\d)|\d+)(?:\.\d+)?|\.\d+)/g;

@@ -1,6 +1,6 @@
 import type { SupportingFact } from "../datasets/index.ts";
 
-/** Precision, recall and their harmonic mean; `exact` is 1 or 0. */
+/** Exact match, precision, recall, and F1 of an answer. `exact` is 1 or 0. */
 export interface OverlapScore {
   readonly exact: number;
   readonly f1: number;
@@ -8,7 +8,10 @@ export interface OverlapScore {
   readonly recall: number;
 }
 
-/** The normalisation of the official script: lower case, no ASCII punctuation, no articles, single spaces. */
+/**
+ * Normalizes an answer like the official script: lower case, no ASCII punctuation, no articles, and single
+ * spaces.
+ */
 export function normalizeAnswer(text: string): string {
   return text
     .toLowerCase()
@@ -19,7 +22,10 @@ export function normalizeAnswer(text: string): string {
     .join(" ");
 }
 
-/** Exact match and F1 over words. `yes`, `no` and `noanswer` earn nothing by sharing a word. */
+/**
+ * Scores an answer by exact match and by F1 over words.
+ * The answers `yes`, `no`, and `noanswer` receive no partial credit for a shared word.
+ */
 export function scoreHotpotQaAnswer(predicted: string, gold: string): OverlapScore {
   const left = normalizeAnswer(predicted);
   const right = normalizeAnswer(gold);
@@ -27,11 +33,11 @@ export function scoreHotpotQaAnswer(predicted: string, gold: string): OverlapSco
   const exact = left === right ? 1 : 0;
   if (CLOSED_ANSWERS.has(left) || CLOSED_ANSWERS.has(right)) return computeOverlapScore(exact, 0, 1, 1);
   const words = left.split(" ").filter(Boolean);
-  const wanted = right.split(" ").filter(Boolean);
-  return computeOverlapScore(exact, countSharedWords(words, wanted), words.length, wanted.length);
+  const goldWords = right.split(" ").filter(Boolean);
+  return computeOverlapScore(exact, countSharedWords(words, goldWords), words.length, goldWords.length);
 }
 
-/** The same over supporting sentences. */
+/** Scores a set of supporting sentences by exact match and by F1 over sentences. */
 export function scoreSupportingFacts(
   predicted: readonly SupportingFact[],
   gold: readonly SupportingFact[],
@@ -47,7 +53,10 @@ export function scoreSupportingFacts(
   );
 }
 
-/** The answer and its sentences together: products of the two precisions and of the two recalls. */
+/**
+ * Combines the scores of an answer and its supporting sentences by multiplying the precisions and the
+ * recalls.
+ */
 export function scoreHotpotQaJoint(answer: OverlapScore, facts: OverlapScore): OverlapScore {
   const precision = answer.precision * facts.precision;
   const recall = answer.recall * facts.recall;
@@ -64,7 +73,7 @@ function computeHarmonicMean(precision: number, recall: number): number {
   return precision + recall > 0 ? (2 * precision * recall) / (precision + recall) : 0;
 }
 
-/** A word counts as often as both have it. */
+/** Counts shared words. A repeated word counts as often as both texts contain it. */
 function countSharedWords(left: readonly string[], right: readonly string[]): number {
   const counts = new Map<string, number>();
   for (const word of right) counts.set(word, (counts.get(word) ?? 0) + 1);
@@ -83,5 +92,6 @@ function getFactKey({ title, sentence }: SupportingFact): string {
 
 const CLOSED_ANSWERS: ReadonlySet<string> = new Set(["yes", "no", "noanswer"]);
 const PUNCTUATION_PATTERN = /[!-/:-@[-`{-~]/g;
-// Python's \b knows the letters of all scripts, JavaScript's only those of ASCII.
+// The pattern does not use `\b`, because JavaScript supports only ASCII letters there and Python supports all
+// scripts.
 const ARTICLE_PATTERN = /(?<![\p{L}\p{N}_])(?:a|an|the)(?![\p{L}\p{N}_])/gu;

@@ -1,4 +1,6 @@
-/** THE SCORES: whether an answer is right, by the rules that the datasets were published with. No substring counts. */
+/**
+ * Scoring of answers by the rules that were published with the datasets. No rule accepts substring matches.
+ */
 export { findLastNumber, scoreGsm8k, findStrictAnswer } from "./gsm8k-score.ts";
 export type { Gsm8kScoringRule, Gsm8kScore } from "./gsm8k-score.ts";
 export {

@@ -44,7 +44,7 @@ describe("the last number of a text", () => {
     expect(findLastNumber(text)).toBe(number);
   });
 
-  it("is found in time that grows with the text only", () => {
+  it("is found in linear time", () => {
     const started = performance.now();
     findLastNumber("1,".repeat(100_000));
     findLastNumber("-".repeat(200_000));
@@ -52,7 +52,7 @@ describe("the last number of a text", () => {
     expect(performance.now() - started).toBeLessThan(2_000);
   });
 
-  it("is the number that was written last, however it is grouped", () => {
+  it("is the last written number, with or without separators", () => {
     fc.assert(
       fc.property(fc.integer({ min: -1e12, max: 1e12 }), fc.string(), (number, before) => {
         const text = `${before} = ${number.toLocaleString("en-US")}.`;
@@ -63,18 +63,18 @@ describe("the last number of a text", () => {
 });
 
 describe("a GSM8K answer", () => {
-  it("is right by its value, not by its spelling", () => {
+  it("is compared by value", () => {
     for (const text of ["#### 1,200", "#### 1200.00", "A: $1200"])
       expect(scoreGsm8k(text, "1,200", "strict").correct).toBe(true);
     expect(scoreGsm8k("#### 0.30000000000000004", "0.3", "strict").correct).toBe(true);
   });
 
-  it("is wrong when it merely contains the gold answer, or is nearly it", () => {
+  it("is wrong if it only contains or approximates the gold answer", () => {
     expect(scoreGsm8k("A: 118", "18", "strict")).toEqual({ predicted: "118", correct: false });
     expect(scoreGsm8k("A: 18.01", "18", "strict").correct).toBe(false);
   });
 
-  it("is wrong where there is none", () => {
+  it("is wrong if it is missing", () => {
     expect(scoreGsm8k("I cannot say.", "0", "flexible")).toEqual({ predicted: undefined, correct: false });
     expect(scoreGsm8k("It is 18.", "18", "strict").correct).toBe(false);
     expect(scoreGsm8k("It is 18.", "18", "flexible").correct).toBe(true);
@@ -89,12 +89,12 @@ describe("a HotpotQA answer", () => {
     ["Theatre of an era", "theatre of era"],
     ["Éa the “n”", "éa “n”"],
     ["snake_the_case", "snakethecase"],
-  ])("%j is normalised to %j", (text, normal) => {
+  ])("%j is normalized to %j", (text, normal) => {
     expect(normalizeAnswer(text)).toBe(normal);
   });
 
-  it("earns by the words it shares", () => {
-    // 2 of 3 words are right, and 2 of the 4 wanted are there.
+  it("is scored by shared words", () => {
+    // 2 of 3 predicted words are correct, and 2 of 4 gold words are found.
     const score = scoreHotpotQaAnswer("Westminster in London", "City of Westminster, London");
     expect(score).toMatchObject({ exact: 0, precision: 2 / 3, recall: 2 / 4 });
     expect(score.f1).toBeCloseTo(4 / 7, 12);
@@ -104,7 +104,7 @@ describe("a HotpotQA answer", () => {
     });
   });
 
-  it("counts a word as often as both have it", () => {
+  it("counts a repeated word as often as both texts contain it", () => {
     expect(scoreHotpotQaAnswer("new new york", "new york new jersey")).toMatchObject({
       precision: 1,
       recall: 3 / 4,
@@ -112,18 +112,18 @@ describe("a HotpotQA answer", () => {
     expect(scoreHotpotQaAnswer("new new", "new")).toMatchObject({ precision: 1 / 2, recall: 1 });
   });
 
-  it("earns nothing by a yes or no among other words", () => {
+  it("receives no credit for a yes or no among other words", () => {
     expect(scoreHotpotQaAnswer("yes they are", "yes")).toEqual({ exact: 0, f1: 0, precision: 0, recall: 0 });
     expect(scoreHotpotQaAnswer("no", "no one")).toMatchObject({ f1: 0 });
     expect(scoreHotpotQaAnswer("Yes.", "yes")).toMatchObject({ exact: 1, f1: 1 });
   });
 
-  it("earns nothing by saying nothing", () => {
+  it("receives no credit if it is empty", () => {
     expect(scoreHotpotQaAnswer("", "Ann")).toEqual({ exact: 0, f1: 0, precision: 0, recall: 0 });
     expect(scoreHotpotQaAnswer("the", "a")).toEqual({ exact: 1, f1: 0, precision: 0, recall: 0 });
   });
 
-  it("has sentences beside it, and a joint score", () => {
+  it("has a joint score with supporting sentences", () => {
     const gold = [
       { title: "A", sentence: 0 },
       { title: "B", sentence: 1 },

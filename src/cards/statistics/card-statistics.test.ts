@@ -12,7 +12,7 @@ import {
 
 const START_MS = Date.UTC(2025, 0, 15, 10, 30);
 
-/** `planner>solver task 820`: from, to, type, and the milliseconds since the beginning. */
+/** Parses `planner>solver task 820`: sender, recipient, type, and milliseconds since the start. */
 function createCard(what: string, metadata: CardMetadata = {}): MessageCard {
   const [edge = "", message_type = "", ms = "0"] = what.split(" ");
   const [sender = "", recipient = ""] = edge.split(">");
@@ -30,7 +30,7 @@ const createUsageMetadata = (input_tokens: number, output_tokens: number): CardM
   usage: { input_tokens, output_tokens, source: "reported" },
 });
 
-/** Two solver calls, as in the seed's Janet. */
+/** Two solver calls, as in the example of the specification. */
 const JANET_CARDS = [
   createCard("controller>planner task 0", { sample_id: "a", card_id: "1" }),
   createCard("planner>solver task 820", {
@@ -75,17 +75,17 @@ const JANET_CARDS = [
   }),
 ];
 
-describe("the seed's formulas", () => {
-  it("count what the seed counts", () => {
+describe("the formulas of the specification", () => {
+  it("have the results of the specification", () => {
     const figures = computeSpecificationStatistics(JANET_CARDS, 1);
     expect({ ...figures.card_types }).toEqual({ task: 3, result: 3 });
     expect(figures).toMatchObject({ avg_turns: 2, overall_completion_rate: 1, solver_success_rate: 2 / 3 });
-    // The seed divides by 200, whatever there is.
+    // The specification divides by 200 for any number of samples.
     expect(computeSpecificationStatistics(JANET_CARDS).avg_turns).toBe(0.01);
     expect(computeSpecificationStatistics([], 1).solver_success_rate).toBeNaN();
   });
 
-  it("say 69.5 % of 66 solver results that all succeeded, with 29 of the planner beside them", () => {
+  it("have a rate of 69.5 % for 66 successful solver results and 29 planner results", () => {
     const cards = [
       ...Array.from({ length: 66 }, () => createCard("solver>planner result", { status: "success" })),
       ...Array.from({ length: 29 }, () => createCard("planner>controller result", { status: "completed" })),
@@ -94,13 +94,13 @@ describe("the seed's formulas", () => {
     expect(computeCardStatistics(cards, ["a"]).solverSuccess).toEqual(computeWilsonInterval(66, 66));
   });
 
-  it("have an efficiency", () => {
+  it("include an efficiency", () => {
     expect(computeAccuracyPerThousandTokens(0.98, 310)).toBeCloseTo(3.161, 3);
   });
 });
 
 describe("the corrected figures", () => {
-  it("go by the samples of the run, also those that left no card", () => {
+  it("are based on the samples of the run, including those without cards", () => {
     const figures = computeCardStatistics(
       [...JANET_CARDS, createCard("solver>planner error", { error_type: "timeout" })],
       ["a", "b"],
@@ -121,7 +121,7 @@ describe("the corrected figures", () => {
     expect({ ...figures.errorsByType }).toEqual({ timeout: 1 });
   });
 
-  it("count a sample that completes twice once, and a control that is no task not as a turn", () => {
+  it("count a sample that completes twice once, and do not count a control card as a turn", () => {
     const again = createCard("planner>controller result", { sample_id: "a", status: "completed" });
     const figures = computeCardStatistics(
       [...JANET_CARDS, again, createCard("planner>solver control", { sample_id: "a" })],
@@ -131,7 +131,7 @@ describe("the corrected figures", () => {
     expect(figures.solverTasks?.sum).toBe(2);
   });
 
-  it("count types that are called as what every object has", () => {
+  it("count types with the names of object members", () => {
     expect({
       ...computeCardStatistics([createCard("a>b constructor"), createCard("a>b __proto__")], ["a"]).byType,
     }).toMatchObject({
@@ -140,8 +140,8 @@ describe("the corrected figures", () => {
   });
 });
 
-describe("what was spent", () => {
-  it("is told by role and turn, where most time went first", () => {
+describe("spending", () => {
+  it("is grouped by role and turn, sorted by time", () => {
     const spending = summarizeRoleSpending(JANET_CARDS);
     expect(spending.map(({ role, turn, ms }) => [role, turn, ms])).toEqual([
       ["planner", 1, 820],
@@ -163,7 +163,7 @@ describe("what was spent", () => {
     expect(spending.at(-1)).toMatchObject({ cards: 1, input: 0, silent: 1, share: 0 });
   });
 
-  it("tells estimates and silence apart from what was reported", () => {
+  it("separates estimates and unknown usage from reported usage", () => {
     const cards = [
       createCard("solver>planner result", { turn: 1, ...createUsageMetadata(10, 2) }),
       createCard("solver>planner result", {
@@ -182,14 +182,14 @@ describe("what was spent", () => {
 });
 
 describe("latency", () => {
-  it("is how long each role waited for the replies of another", () => {
+  it("is the time that each role waited for the replies of another role", () => {
     expect(summarizeReplyLatency(JANET_CARDS, parseCardTime)).toEqual([
       { edge: "planner → solver", replies: 2, p50: 450, p95: 468, inverted: 0 },
       { edge: "controller → planner", replies: 1, p50: 3050, p95: 3050, inverted: 0 },
     ]);
   });
 
-  it("keeps clocks that disagree out of the percentiles, and says so", () => {
+  it("excludes inverted times from the percentiles and counts them", () => {
     const cards = [
       createCard("planner>solver task 500", { card_id: "1" }),
       createCard("solver>planner result 400", { in_reply_to: "1" }),

@@ -3,25 +3,28 @@ import { summarizeDistribution, type DistributionSummary } from "./distribution.
 import { countBy } from "./specification-statistics.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
-/** Figures of the cards of one run. Cards are to be there once each, as they were sent. */
+/** Figures of the cards of one run, computed from a list that contains each card once. */
 export interface CardStatistics {
   readonly cards: number;
   readonly samples: number;
   readonly byType: Readonly<Record<string, number>>;
-  /** `planner → solver`: how many. */
+  /** Number of cards by direction, for example `planner → solver`. */
   readonly byEdge: Readonly<Record<string, number>>;
-  /** Tasks from planner to solver, a sample; `undefined` where there are no samples. */
+  /** Tasks from the planner to the solver per sample. `undefined` if there are no samples. */
   readonly solverTasks: DistributionSummary | undefined;
-  /** Of the solver's results to its planner, those of status `success`; `undefined` where there are none. */
+  /**
+   * Share of `success` among the results of the solver for the planner. `undefined` if there are no results.
+   */
   readonly solverSuccess: IntervalEstimate | undefined;
-  /** Of the samples, those with a result `completed`; `undefined` where there are none. */
+  /** Share of samples that have a result with the status `completed`. `undefined` if there are no samples. */
   readonly completion: IntervalEstimate | undefined;
   readonly errorsByType: Readonly<Record<string, number>>;
 }
 
 /**
- * The corrected figures beside `computeSpecificationStatistics`. `sampleIds` are all problems of the run, from its record: one that left
- * no card counts too, and a card that names none counts to none.
+ * Computes corrected versions of the figures of `computeSpecificationStatistics`.
+ * `sampleIds` are the IDs of all problems of the run. A problem without cards counts, too. A card without a
+ * problem ID belongs to no problem.
  */
 export function computeCardStatistics(
   cards: readonly MessageCard[],
@@ -40,14 +43,14 @@ export function computeCardStatistics(
       .filter((card) => card.message_type === "result" && card.metadata["status"] === "completed")
       .flatMap((card) => card.metadata.sample_id ?? []),
   );
-  const tasksOf = countBy(tasks, (card) => card.metadata.sample_id ?? "");
+  const taskCounts = countBy(tasks, (card) => card.metadata.sample_id ?? "");
   return {
     cards: cards.length,
     samples: samples.size,
     byType: countBy(cards, (card) => card.message_type),
-    byEdge: countBy(cards, (card) => `${card.sender} → ${card.recipient}`),
+    byEdge: countBy(cards, formatEdge),
     solverTasks:
-      samples.size > 0 ? summarizeDistribution([...samples].map((id) => tasksOf[id] ?? 0)) : undefined,
+      samples.size > 0 ? summarizeDistribution([...samples].map((id) => taskCounts[id] ?? 0)) : undefined,
     solverSuccess: results.length > 0 ? computeWilsonInterval(successes, results.length) : undefined,
     completion:
       samples.size > 0
@@ -58,6 +61,11 @@ export function computeCardStatistics(
       (card) => normalizeErrorType(card.metadata["error_type"]),
     ),
   };
+}
+
+/** Formats the direction of a card: `planner → solver`. */
+export function formatEdge({ sender, recipient }: MessageCard): string {
+  return `${sender} → ${recipient}`;
 }
 
 function normalizeErrorType(type: unknown): string {

@@ -1,46 +1,51 @@
 import { A2AError } from "../../protocol/index.ts";
+import type { EvidenceKind } from "../recording/index.ts";
 import { computePairedBootstrap, type BootstrapOptions } from "./paired-bootstrap.ts";
 import { computeMcNemarTest, type McNemarResult } from "./mcnemar.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
-/** What stands behind the answers of a run. An oracle proves machinery, a model its own accuracy; no table has both. */
-export type EvidenceKind = "live-model" | "recorded-model" | "oracle" | "simulated" | "heuristic";
-
-/** A run, scored. */
+/** A run with its scored samples. */
 export interface ScoredRun {
-  /** Its method, as it is called in tables. */
+  /** Name of the method in tables. */
   readonly name: string;
   readonly dataset: string;
   readonly evidence: EvidenceKind;
-  /** The rule that scored it, for example `gsm8k/strict`. */
+  /** Scoring rule, for example `gsm8k/strict`. */
   readonly rule: string;
-  /** By sample id. */
+  /** Samples by ID. */
   readonly samples: ReadonlyMap<string, ScoredSample>;
 }
 
+/** Score and cost of a sample. */
 export interface ScoredSample {
   readonly correct: boolean;
-  /** Of all its model calls, input and output; `undefined` where a call told none. */
+  /** Input and output tokens of all model calls, or `undefined` if a call did not report its usage. */
   readonly tokens: number | undefined;
 }
 
+/** Comparison of two runs over the same samples. */
 export interface RunComparison {
   readonly samples: number;
   readonly first: IntervalEstimate;
   readonly second: IntervalEstimate;
-  /** Samples that only one of the two solved. */
+  /** Number of samples that only the first run solved. */
   readonly onlyFirst: number;
+  /** Number of samples that only the second run solved. */
   readonly onlySecond: number;
   readonly p: McNemarResult;
-  /** Accuracy of the second minus that of the first. */
+  /** Accuracy of the second run minus accuracy of the first run. */
   readonly difference: IntervalEstimate;
-  /** Tokens of the second by those of the first; `undefined` unless both know them for every sample. */
+  /**
+   * Tokens of the second run divided by those of the first. `undefined` unless both runs have token counts
+   * for every sample.
+   */
   readonly tokenRatio: IntervalEstimate | undefined;
 }
 
 /**
- * Two runs, problem by problem. Refuses runs of different evidence, datasets, rules or problems: such numbers beside
- * each other look like a result and are none.
+ * Compares two runs sample by sample.
+ * Throws INVALID_PARAMS if the runs differ in evidence, dataset, scoring rule, or samples, because such a
+ * comparison would be misleading.
  */
 export function compareRuns(
   first: ScoredRun,
@@ -54,25 +59,25 @@ export function compareRuns(
   });
   const onlyFirst = pairs.filter(([a, b]) => a.correct && !b.correct).length;
   const onlySecond = pairs.filter(([a, b]) => !a.correct && b.correct).length;
-  const right = pairs.map(([a, b]) => [Number(a.correct), Number(b.correct)] as const);
+  const correctness = pairs.map(([a, b]) => [Number(a.correct), Number(b.correct)] as const);
   return {
     samples: pairs.length,
-    first: computeWilsonInterval(right.filter(([a]) => a === 1).length, pairs.length),
-    second: computeWilsonInterval(right.filter(([, b]) => b === 1).length, pairs.length),
+    first: computeWilsonInterval(correctness.filter(([a]) => a === 1).length, pairs.length),
+    second: computeWilsonInterval(correctness.filter(([, b]) => b === 1).length, pairs.length),
     onlyFirst,
     onlySecond,
     p: computeMcNemarTest(onlyFirst, onlySecond),
-    difference: computePairedBootstrap(right, (a, b, count) => (b - a) / count, options),
+    difference: computePairedBootstrap(correctness, (a, b, count) => (b - a) / count, options),
     tokenRatio: computeTokenRatio(pairs, options),
   };
 }
 
-/** Refuses runs that no table may have beside each other, and says which and why. */
+/** Throws INVALID_PARAMS with the reason if the runs must not be compared in one table. */
 export function assertComparableRuns(runs: readonly ScoredRun[]): void {
   const [first, ...others] = runs;
   if (!first) return;
   if (first.samples.size === 0)
-    throw createIncomparableError(first, first, "there are no scored samples", "score it first");
+    throw createIncomparableError(first, first, "it has no scored samples", "score the run first");
   for (const other of others) {
     for (const aspect of ["evidence", "dataset", "rule"] as const)
       if (first[aspect] !== other[aspect])
@@ -102,7 +107,7 @@ function computeTokenRatio(
   const known = pairs.flatMap(([{ tokens: a }, { tokens: b }]) =>
     a === undefined || b === undefined ? [] : [[a, b] as const],
   );
-  // A problem that cost the first nothing at all may be all that is drawn: no ratio then.
+  // A resample could contain only problems without tokens, which would make the ratio infinite.
   if (known.length < pairs.length || known.some(([a]) => a <= 0)) return undefined;
   return computePairedBootstrap(known, (a, b) => b / a, options);
 }

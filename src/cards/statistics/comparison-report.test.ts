@@ -3,28 +3,30 @@ import { type Recording, createRecordingFromCards } from "../recording/index.ts"
 import { createScripts, createScriptedRecording, type SampleScript } from "../recording/recording.fixture.ts";
 import { buildComparisonReport, toScoredRun } from "./index.ts";
 
-/** So many chains for each problem, and the answers of the problems whose number `isWrong` are wrong. */
+/**
+ * Creates a run with `k` chains of thought per problem. `isWrong` selects the problems with a wrong answer.
+ */
 function createChainOfThoughtRun(
   k: number,
   isWrong: (index: number) => boolean,
   tokens: [number, number] = [86, 200],
 ): Recording {
-  const scripts = createScripts(40).map(({ id, startMs: starts = 0 }, index): SampleScript => {
+  const scripts = createScripts(40).map(({ id, startMs = 0 }, index): SampleScript => {
     const steps = Array.from({ length: k }, (_, at) => [
-      { from: "controller", to: "solver", name: `q${at}`, content: "Janet", after: [] },
+      { from: "controller", to: "solver", name: `q${at}`, content: "Janet", waitsFor: [] },
       {
         from: "solver",
         to: "controller",
         type: "result",
-        re: `q${at}`,
-        after: [`q${at}`],
+        inReplyTo: `q${at}`,
+        waitsFor: [`q${at}`],
         content: "18",
-        works: 900,
+        workMs: 900,
         tokens,
         metadata: { status: "success" },
       },
     ]).flat();
-    return { id, startMs: starts, gold: "18", predicted: isWrong(index) ? "17" : "18", steps };
+    return { id, startMs, gold: "18", predicted: isWrong(index) ? "17" : "18", steps };
   });
   const method = k === 1 ? "cot" : `cot-sc@${k}`;
   return createScriptedRecording(scripts, { run_id: `chains-${k}`, method, mode: "", context: "" });
@@ -33,8 +35,8 @@ function createChainOfThoughtRun(
 const plannerRun = createScriptedRecording(createScripts(40), { run_id: "planner" });
 const chainOfThoughtRun = createChainOfThoughtRun(1, (index) => index % 4 === 0);
 
-describe("runs beside each other", () => {
-  it("have accuracy, tokens, turns and price, each beside the first", () => {
+describe("compared runs", () => {
+  it("have accuracy, tokens, turns, and price, each compared with the first run", () => {
     const tariff = { input: 1, output: 5, cached: 0.1 };
     const { rows, ...about } = buildComparisonReport([chainOfThoughtRun, plannerRun], { tariff });
     expect(about).toMatchObject({
@@ -57,7 +59,7 @@ describe("runs beside each other", () => {
         tokens: { input: 864, output: 93, cached: 410 },
         turns: 3,
         estimated: false,
-        // Wrong are 0, 4, 8 … there and 9, 19, 29, 39 here.
+        // The baseline fails problems 0, 4, 8, and so on. The planner fails problems 9, 19, 29, and 39.
         against: { onlyThis: 10, onlyOther: 4, tokenRatio: { value: 957 / 286 } },
       },
     ]);
@@ -68,7 +70,7 @@ describe("runs beside each other", () => {
     expect(rows[1]?.against?.p.exact).toBeCloseTo(0.1796, 4);
   });
 
-  it("are refused when no table may have both", () => {
+  it("are rejected if they are not comparable", () => {
     const oracle = createScriptedRecording(createScripts(40), { evidence: "oracle" });
     expect(() => buildComparisonReport([chainOfThoughtRun, oracle])).toThrow(
       "their evidence differs: simulated and oracle",
@@ -79,15 +81,13 @@ describe("runs beside each other", () => {
       "only one of them has",
     );
     expect(() => buildComparisonReport([createScriptedRecording([]), createScriptedRecording([])])).toThrow(
-      "there are no scored samples",
+      "it has no scored samples",
     );
-    expect(() => buildComparisonReport([])).toThrow("name two runs or more");
-    expect(() => toScoredRun(createRecordingFromCards([]))).toThrow(
-      "There is no record of the run with these cards.",
-    );
+    expect(() => buildComparisonReport([])).toThrow("name at least two runs");
+    expect(() => toScoredRun(createRecordingFromCards([]))).toThrow("These cards have no record of the run.");
   });
 
-  it("have no tokens where one call did not tell them, and say when some are estimates", () => {
+  it("have no tokens if one call did not report them, and mark estimates", () => {
     const silent: Recording = {
       ...plannerRun,
       calls: plannerRun.calls.map((line, at) =>
@@ -106,7 +106,7 @@ describe("runs beside each other", () => {
     expect(buildComparisonReport([guessed]).rows[0]?.estimated).toBe(true);
   });
 
-  it("compare other measures of the dataset, too", () => {
+  it("include the additional measures of the dataset", () => {
     const withF1 = (f1: number): Recording =>
       createScriptedRecording(createScripts(20).map((script) => ({ ...script, measures: { f1, em: 1 } })));
     const [first, second] = buildComparisonReport([withF1(0.5), withF1(0.75)]).rows;
@@ -115,7 +115,7 @@ describe("runs beside each other", () => {
     expect(second?.against?.measures["em"]).toEqual({ value: 0, low: 0, high: 0 });
   });
 
-  it("are told apart by what differs", () => {
+  it("have names that show their differences", () => {
     const again = createScriptedRecording(createScripts(40), { run_id: "again", mode: "parallel" });
     expect(
       buildComparisonReport([plannerRun, again, chainOfThoughtRun]).rows.map(({ name }) => name),
@@ -124,15 +124,15 @@ describe("runs beside each other", () => {
   });
 });
 
-describe("at equal tokens", () => {
-  it("a run stands beside the chains of thought that had as many", () => {
+describe("with equal token budgets", () => {
+  it("a run is compared with chains of thought of the same budget", () => {
     const three = createChainOfThoughtRun(3, (index) => index % 8 === 0);
     expect(buildComparisonReport([chainOfThoughtRun, three, plannerRun]).budgets).toMatchObject([
       { name: "a2a", tokens: 957, other: "cot-sc@3", otherTokens: 858, against: {}, missing: undefined },
     ]);
   });
 
-  it("nothing is said where there are none, only which are missing", () => {
+  it("a missing baseline is named", () => {
     expect(buildComparisonReport([chainOfThoughtRun, plannerRun]).budgets).toEqual([
       { name: "a2a", tokens: 957, other: "cot", otherTokens: 286, against: undefined, missing: "cot-sc@3" },
     ]);

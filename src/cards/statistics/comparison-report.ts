@@ -2,6 +2,7 @@ import { A2AError } from "../../protocol/index.ts";
 import { type Recording, type RunSample, collectRunSamples } from "../recording/index.ts";
 import { type BootstrapOptions, computePairedBootstrap } from "./paired-bootstrap.ts";
 import { compareRuns, assertComparableRuns, type ScoredRun } from "./compare-runs.ts";
+import { computeMean, computeMeasureMeans } from "./distribution.ts";
 import type { McNemarResult } from "./mcnemar.ts";
 import { computeAccuracyPerThousandTokens } from "./specification-statistics.ts";
 import {
@@ -13,7 +14,7 @@ import {
 } from "./token-counts.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
-/** Several runs of the same problems beside each other. */
+/** Comparison of several runs of the same problems. */
 export interface ComparisonReport {
   readonly dataset: string;
   readonly evidence: string;
@@ -23,60 +24,66 @@ export interface ComparisonReport {
   readonly budgets: readonly EqualBudgetComparison[];
 }
 
+/** Figures of one run in a comparison. */
 export interface ComparisonRow {
-  /** Its method, and what tells it from others of the same. */
+  /** Method of the run, followed by whatever distinguishes it from other runs of the same method. */
   readonly name: string;
   readonly run_id: string;
   readonly accuracy: IntervalEstimate;
-  /** Means of the dataset's other measures. */
+  /** Means of the additional measures of the dataset. */
   readonly measures: Readonly<Record<string, number>>;
-  /** Means of a problem; `undefined` unless known of every one. */
+  /** Mean token counts per problem. `undefined` unless they are known for every problem. */
   readonly tokens: TokenCounts | undefined;
-  /** Some of them are estimates. */
+  /** Whether some token counts are estimates. */
   readonly estimated: boolean;
-  /** Mean of the planner's turns, of problems that have any. */
+  /** Mean number of planner turns, over the problems that have turns. */
   readonly turns: number | undefined;
-  /** Mean of a problem, by the tariff. */
+  /** Mean price per problem, computed with the tariff. */
   readonly price: number | undefined;
-  /** The seed's measure: accuracy for every 1,000 tokens. It rewards short wrong answers. */
+  /** Accuracy per 1,000 tokens, a measure of the specification. It favors short wrong answers. */
   readonly perThousand: number | undefined;
-  /** Beside the first row; `undefined` of that. */
+  /** Comparison with the first row. `undefined` for the first row itself. */
   readonly against: BaselineComparison | undefined;
 }
 
+/** Comparison of a run with a baseline run. */
 export interface BaselineComparison {
-  /** Accuracy of this one minus the other's. */
+  /** Accuracy of this run minus accuracy of the baseline. */
   readonly difference: IntervalEstimate;
+  /** Number of samples that only this run solved. */
   readonly onlyThis: number;
+  /** Number of samples that only the baseline solved. */
   readonly onlyOther: number;
   readonly p: McNemarResult;
-  /** Tokens of this one by the other's. */
+  /** Tokens of this run divided by tokens of the baseline. */
   readonly tokenRatio: IntervalEstimate | undefined;
+  /** Differences of the additional measures that both runs have. */
   readonly measures: Readonly<Record<string, IntervalEstimate>>;
 }
 
 /**
- * What a run achieved beside the plain method that had as many tokens: chains of thought, sampled so often and voted upon.
- * More tokens buy accuracy by themselves, so that a comparison with a single chain says little.
+ * Comparison of a run with a baseline of about the same token budget: chains of thought with majority vote.
+ * More tokens alone increase accuracy, so a comparison with a single chain of thought says little.
  */
 export interface EqualBudgetComparison {
   readonly name: string;
-  /** Of a problem. */
+  /** Mean tokens per problem. */
   readonly tokens: number;
-  /** The run that comes nearest; within a quarter, the budgets are called equal. */
+  /** Baseline with the most similar token budget. Budgets within 25 % are treated as equal. */
   readonly other: string | undefined;
   readonly otherTokens: number | undefined;
-  /** `undefined` unless the budgets are equal. */
+  /** Comparison with that baseline. `undefined` unless the budgets are equal. */
   readonly against: BaselineComparison | undefined;
-  /** The run that is missing, `cot-sc@7`. */
+  /** Method of the baseline run that is missing for an equal budget, for example `cot-sc@7`. */
   readonly missing: string | undefined;
 }
 
+/** Options of `buildComparisonReport`. */
 export interface ComparisonReportOptions extends BootstrapOptions {
   readonly tariff?: TokenTariff;
 }
 
-/** A run with what a comparison needs of it. */
+/** A run with the data that a comparison requires. */
 interface ComparedRun {
   readonly recording: Recording;
   readonly scoredRun: ScoredRun;
@@ -85,20 +92,20 @@ interface ComparedRun {
 }
 
 /**
- * Runs of the same problems, each beside the first. Refuses, as `compareRuns` does, runs of different evidence, datasets,
- * rules or problems, and recordings without the line of the run.
+ * Compares runs of the same problems with the first run.
+ * Throws INVALID_PARAMS if the runs are not comparable (see `compareRuns`) or if a recording has no run line.
  */
 export function buildComparisonReport(
   recordings: readonly Recording[],
   options: ComparisonReportOptions = {},
 ): ComparisonReport {
   const names = createUniqueRunNames(recordings);
-  const entries = recordings.map((recording, at) =>
-    toComparedRun(recording, names[at] ?? "", options.tariff),
+  const entries = recordings.map((recording, index) =>
+    toComparedRun(recording, names[index] ?? "", options.tariff),
   );
-  assertComparableRuns(entries.map(({ scoredRun: scored }) => scored));
+  assertComparableRuns(entries.map(({ scoredRun }) => scoredRun));
   const [first] = entries;
-  if (!first) throw new A2AError("INVALID_PARAMS", "Nothing to compare. To do: name two runs or more.");
+  if (!first) throw new A2AError("INVALID_PARAMS", "Nothing to compare. To do: name at least two runs.");
   return {
     dataset: first.scoredRun.dataset,
     evidence: first.scoredRun.evidence,
@@ -112,13 +119,13 @@ export function buildComparisonReport(
   };
 }
 
-/** A run as `compareRuns` wants it: the problems that are done. */
+/** Converts a recording into a scored run with its finished problems, for `compareRuns`. */
 export function toScoredRun(recording: Recording, name?: string): ScoredRun {
   const { run } = recording;
   if (!run)
     throw new A2AError(
       "INVALID_PARAMS",
-      "There is no record of the run with these cards. To do: name the file that the run was recorded in.",
+      "These cards have no record of the run. To do: name the file in which the run was recorded.",
     );
   return {
     name: name ?? run.method,
@@ -136,7 +143,7 @@ export function toScoredRun(recording: Recording, name?: string): ScoredRun {
   };
 }
 
-/** The tokens of a problem; `undefined` where a call or a card does not tell. */
+/** Returns the token counts of a problem, or `undefined` if a call or a card does not report them. */
 function sumSampleTokens({ calls, cards }: RunSample): TokenCounts | undefined {
   const usages =
     calls.length > 0
@@ -168,14 +175,9 @@ function toComparedRun(recording: Recording, name: string, tariff: TokenTariff |
     row: {
       name,
       run_id: recording.run?.run_id ?? "",
-      // What there is to compare is looked at afterwards, and nothing is refused there.
+      // Comparability is checked later, so an empty run must not throw here.
       accuracy: computeWilsonInterval(correct, Math.max(1, scored.samples.size)),
-      measures: Object.fromEntries(
-        listMeasureNames(samples).map((measure) => [
-          measure,
-          computeMean(listMeasureValues(samples, measure)),
-        ]),
-      ),
+      measures: computeMeasureMeans(samples.flatMap(({ score }) => score ?? [])),
       tokens,
       estimated: samples.some(({ calls, cards }) =>
         [...calls, ...cards.map(({ metadata }) => metadata)].some(
@@ -193,14 +195,14 @@ function toComparedRun(recording: Recording, name: string, tariff: TokenTariff |
 }
 
 function compareWithBaseline(
-  other: ComparedRun,
-  one: ComparedRun,
+  baseline: ComparedRun,
+  run: ComparedRun,
   options: BootstrapOptions,
 ): BaselineComparison {
-  const compared = compareRuns(other.scoredRun, one.scoredRun, options);
-  const theirs = new Map(other.samples.map((sample) => [sample.id, sample]));
-  const names = listMeasureNames(one.samples).filter((name) =>
-    listMeasureNames(other.samples).includes(name),
+  const compared = compareRuns(baseline.scoredRun, run.scoredRun, options);
+  const baselineSamples = new Map(baseline.samples.map((sample) => [sample.id, sample]));
+  const names = listMeasureNames(run.samples).filter((name) =>
+    listMeasureNames(baseline.samples).includes(name),
   );
   return {
     difference: compared.difference,
@@ -210,10 +212,10 @@ function compareWithBaseline(
     tokenRatio: compared.tokenRatio,
     measures: Object.fromEntries(
       names.map((name) => {
-        const pairs = one.samples.map(
+        const pairs = run.samples.map(
           (sample) =>
             [
-              theirs.get(sample.id)?.score?.measures?.[name] ?? 0,
+              baselineSamples.get(sample.id)?.score?.measures?.[name] ?? 0,
               sample.score?.measures?.[name] ?? 0,
             ] as const,
         );
@@ -223,7 +225,7 @@ function compareWithBaseline(
   };
 }
 
-/** Within a quarter more or less. */
+/** Maximum ratio of two token budgets that are treated as equal. */
 const EQUAL_BUDGET_RATIO = 1.25;
 
 function findEqualBudgetComparison(
@@ -238,9 +240,11 @@ function findEqualBudgetComparison(
     return voters === undefined || total === undefined ? [] : { other, voters, total };
   });
   if (tokens === undefined || parseVoterCount(entry) !== undefined || chains.length === 0) return undefined;
-  const off = (total: number): number => Math.abs(Math.log(total / tokens));
-  const nearest = chains.reduce((best, chain) => (off(chain.total) < off(best.total) ? chain : best));
-  const isEqual = off(nearest.total) <= Math.log(EQUAL_BUDGET_RATIO);
+  const getDistance = (total: number): number => Math.abs(Math.log(total / tokens));
+  const nearest = chains.reduce((best, chain) =>
+    getDistance(chain.total) < getDistance(best.total) ? chain : best,
+  );
+  const isEqual = getDistance(nearest.total) <= Math.log(EQUAL_BUDGET_RATIO);
   const fitting = Math.round(tokens / (nearest.total / nearest.voters));
   return {
     name: entry.row.name,
@@ -252,7 +256,7 @@ function findEqualBudgetComparison(
   };
 }
 
-/** How many chains of thought vote: 1 of `cot`; `undefined` of other methods. */
+/** Returns the number of chains of thought that vote: 1 for `cot`, `undefined` for other methods. */
 function parseVoterCount({ recording }: ComparedRun): number | undefined {
   const found = /^cot(?:-sc@([1-9]\d{0,4}))?$/.exec(recording.run?.method ?? "");
   return found ? Number(found[1] ?? 1) : undefined;
@@ -263,7 +267,10 @@ function getTotalTokens({ row: { tokens } }: ComparedRun): number | undefined {
   return total === 0 ? undefined : total;
 }
 
-/** The method; with the mode, the context, the models or at last the id of the run, where others have the same name. */
+/**
+ * Returns a unique name for each run: the method, extended by mode, context, models, and run ID as far as
+ * necessary.
+ */
 function createUniqueRunNames(recordings: readonly Recording[]): string[] {
   const words = recordings.map(({ run }) => [
     run?.method ?? "cards",
@@ -292,10 +299,6 @@ function listMeasureNames(samples: readonly RunSample[]): string[] {
   return [...new Set(samples.flatMap(({ score }) => Object.keys(score?.measures ?? {})))];
 }
 
-function listMeasureValues(samples: readonly RunSample[], measure: string): number[] {
-  return samples.flatMap(({ score }) => score?.measures?.[measure] ?? []);
-}
-
 function computeMeanTokens(all: readonly TokenCounts[]): TokenCounts {
   return {
     input: computeMean(all.map(({ input }) => input)),
@@ -303,8 +306,4 @@ function computeMeanTokens(all: readonly TokenCounts[]): TokenCounts {
     cached: computeMean(all.map(({ cached }) => cached)),
     reasoning: computeMean(all.map(({ reasoning }) => reasoning)),
   };
-}
-
-function computeMean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

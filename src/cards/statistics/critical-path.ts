@@ -1,30 +1,34 @@
 import type { MessageCard } from "../message-card/index.ts";
 import type { CardTiming } from "../recording/index.ts";
+import { formatEdge } from "./card-statistics.ts";
+import { sumBy } from "./distribution.ts";
 import { WaitGraph } from "./wait-graph.ts";
 
-/** A stretch of time that the answer waited for: somebody worked on a card, or it was on its way. */
+/** A period for which the answer waited: a role worked on a card, or the card was in transit. */
 export interface CriticalPathSegment {
   readonly kind: "work" | "travel";
-  /** The card that was worked on, or that travelled. */
+  /** Card that a role worked on, or that was in transit. */
   readonly card: MessageCard;
-  /** In milliseconds of the recording's clock. */
+  /** Start in milliseconds of the recording's clock. */
   readonly from: number;
+  /** End in milliseconds of the recording's clock. */
   readonly to: number;
 }
 
 /**
- * The stretches of a problem without which it would have ended sooner, in their order and without a gap: from its first
- * task to the last reply to it. Found backwards: each card was begun when the last of what its sender waited for had
- * come, of parallel tasks the slowest. Empty when the first task has no reply.
+ * Returns the segments that determine the duration of a problem, in order and without gaps, from the first
+ * task to the last reply to it.
+ * The search runs backward: work on a card starts when the last card that its sender waited for arrives. The
+ * path is empty if the first task has no reply.
  */
-export function computeCriticalPath(moments: readonly CardTiming[]): CriticalPathSegment[] {
-  const thread = new WaitGraph(moments);
-  let at = thread.findFinalReply();
+export function computeCriticalPath(timings: readonly CardTiming[]): CriticalPathSegment[] {
+  const graph = new WaitGraph(timings);
+  let at = graph.findFinalReply();
   const path: CriticalPathSegment[] = [];
   const seen = new Set<CardTiming>();
   let until = at?.arrivedMs ?? 0;
   const add = (kind: CriticalPathSegment["kind"], card: MessageCard, since: number): void => {
-    // Clocks that disagree make no stretch longer than the whole.
+    // If clocks disagree, a segment must not become longer than the entire period.
     const from = Math.min(since, until);
     path.push({ kind, card, from, to: until });
     until = from;
@@ -32,7 +36,7 @@ export function computeCriticalPath(moments: readonly CardTiming[]): CriticalPat
   while (at && !seen.has(at)) {
     seen.add(at);
     add("travel", at.card, at.sentMs);
-    const before = thread.findPredecessor(at);
+    const before = graph.findPredecessor(at);
     if (!before) break;
     add("work", at.card, before.arrivedMs);
     at = before;
@@ -40,23 +44,30 @@ export function computeCriticalPath(moments: readonly CardTiming[]): CriticalPat
   return path.toReversed();
 }
 
-/** Where the time went, of all critical paths together. */
+/** Returns the length of a critical path in milliseconds, 0 if the path is empty. */
+export function computePathDuration(path: readonly CriticalPathSegment[]): number {
+  return (path.at(-1)?.to ?? 0) - (path[0]?.from ?? 0);
+}
+
+/** A share of the time of all critical paths. */
 export interface Bottleneck {
   readonly kind: CriticalPathSegment["kind"];
-  /** Who worked; of `travel`, `planner → solver`. */
+  /** Role that worked. For `travel`, the direction, such as `planner → solver`. */
   readonly who: string;
-  /** `undefined` for cards that name none, and of `travel`. */
+  /** Turn of the work. `undefined` for cards without a turn and for `travel`. */
   readonly turn: number | undefined;
   readonly ms: number;
-  /** Of the time of all critical paths. */
+  /** Share of the total time of all critical paths, from 0 to 1. */
   readonly share: number;
 }
 
-/** The longest first: "solver, turn 2: 41 % of the time". */
+/**
+ * Groups the time of critical paths by role and turn, the longest first, for example "solver, turn 2: 41 %".
+ */
 export function computeBottlenecks(paths: readonly (readonly CriticalPathSegment[])[]): Bottleneck[] {
-  const stretches = paths.flat();
-  const total = sumDurations(stretches);
-  const groups = Map.groupBy(stretches, ({ kind, card }) =>
+  const segments = paths.flat();
+  const total = sumDurations(segments);
+  const groups = Map.groupBy(segments, ({ kind, card }) =>
     JSON.stringify([kind, formatSegmentOwner(kind, card), kind === "work" ? card.metadata.turn : null]),
   );
   return [...groups.values()]
@@ -71,10 +82,10 @@ export function computeBottlenecks(paths: readonly (readonly CriticalPathSegment
     .toSorted((a, b) => b.ms - a.ms);
 }
 
-function formatSegmentOwner(kind: CriticalPathSegment["kind"], { sender, recipient }: MessageCard): string {
-  return kind === "work" ? sender : `${sender} → ${recipient}`;
+function formatSegmentOwner(kind: CriticalPathSegment["kind"], card: MessageCard): string {
+  return kind === "work" ? card.sender : formatEdge(card);
 }
 
-function sumDurations(stretches: readonly CriticalPathSegment[]): number {
-  return stretches.reduce((total, { from, to }) => total + to - from, 0);
+function sumDurations(segments: readonly CriticalPathSegment[]): number {
+  return sumBy(segments, ({ from, to }) => to - from);
 }

@@ -1,11 +1,13 @@
 /**
- * THE FIGURES: what the cards of a run say, and whether two runs differ. Pure functions; the same cards give the same
- * figures, resampling too. The seed's own formulas are in `seed.ts`, with what is wrong with them.
+ * Statistics of runs and comparisons of runs.
+ * All functions are pure. The same cards always have the same figures, because resampling uses a fixed seed.
+ * `specification-statistics.ts` contains the original formulas of the specification and documents their
+ * defects.
  */
 export { computePairedBootstrap } from "./paired-bootstrap.ts";
 export type { BootstrapOptions } from "./paired-bootstrap.ts";
 export { compareRuns, assertComparableRuns } from "./compare-runs.ts";
-export type { RunComparison, EvidenceKind, ScoredRun, ScoredSample } from "./compare-runs.ts";
+export type { RunComparison, ScoredRun, ScoredSample } from "./compare-runs.ts";
 export { buildComparisonReport, toScoredRun } from "./comparison-report.ts";
 export type {
   BaselineComparison,
@@ -14,9 +16,9 @@ export type {
   ComparisonRow,
   EqualBudgetComparison,
 } from "./comparison-report.ts";
-export { computeBottlenecks, computeCriticalPath } from "./critical-path.ts";
+export { computeBottlenecks, computeCriticalPath, computePathDuration } from "./critical-path.ts";
 export type { Bottleneck, CriticalPathSegment } from "./critical-path.ts";
-export { computeCardStatistics } from "./card-statistics.ts";
+export { computeCardStatistics, formatEdge } from "./card-statistics.ts";
 export type { CardStatistics } from "./card-statistics.ts";
 export { RUN_FINDING_KINDS, detectRunFindings } from "./run-findings.ts";
 export type { RunFinding, RunFindingKind, RunFindingKindInfo, SampleToInspect } from "./run-findings.ts";
@@ -24,7 +26,7 @@ export { computeTokenLedger } from "./token-ledger.ts";
 export type { TokenLedger, TokenMismatch } from "./token-ledger.ts";
 export { computeMcNemarTest } from "./mcnemar.ts";
 export type { McNemarResult } from "./mcnemar.ts";
-export { summarizeDistribution } from "./distribution.ts";
+export { computeMean, computeMeasureMeans, summarizeDistribution, sumBy } from "./distribution.ts";
 export type { DistributionSummary } from "./distribution.ts";
 export { createSeededRandom } from "./seeded-random.ts";
 export type { RandomGenerator } from "./seeded-random.ts";
@@ -35,11 +37,12 @@ export type { RoleTime } from "./role-times.ts";
 export {
   computeAccuracyPerThousandTokens,
   computeSpecificationStatistics,
+  countBy,
 } from "./specification-statistics.ts";
 export type { SpecificationStatistics } from "./specification-statistics.ts";
 export { summarizeReplyLatency, summarizeRoleSpending } from "./role-spending.ts";
 export type { ReplyLatency, RoleSpending } from "./role-spending.ts";
-export { computeTokenPrice } from "./token-counts.ts";
+export { computeTokenPrice, findCardTokenTotal } from "./token-counts.ts";
 export type { TokenTariff, TokenCounts } from "./token-counts.ts";
 export { computeWilsonInterval } from "./wilson-interval.ts";
 export type { ConfidenceLevel, IntervalEstimate } from "./wilson-interval.ts";

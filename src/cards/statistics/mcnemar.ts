@@ -1,20 +1,24 @@
 import { A2AError } from "../../protocol/index.ts";
 
+/** P-values of McNemar's test. */
 export interface McNemarResult {
-  /** Two-sided, exact conditional: never too small. */
+  /** Two-sided p-value of the exact conditional test. It is never too small. */
   readonly exact: number;
-  /** Two-sided mid-p: less conservative, recommended by Fagerland, Lydersen and Laake 2013. */
+  /**
+   * Two-sided mid-p value. It is less conservative and recommended by Fagerland, Lydersen, and Laake (2013).
+   */
   readonly midP: number;
 }
 
-/** Whether two methods differ, from the problems that exactly one of them solved: so many only here, so many only there. */
+/** Tests whether two methods differ, based on the numbers of problems that exactly one of them solved. */
 export function computeMcNemarTest(onlyFirst: number, onlySecond: number): McNemarResult {
   for (const count of [onlyFirst, onlySecond])
     if (!Number.isSafeInteger(count) || count < 0)
-      throw new A2AError("INVALID_PARAMS", `${count} discordant pairs: count whole pairs.`);
+      throw new A2AError("INVALID_PARAMS", `${count} discordant pairs: pass a non-negative integer.`);
   const pairs = onlyFirst + onlySecond;
   const fewer = Math.min(onlyFirst, onlySecond);
-  // Probabilities of 0, 1, … `fewer` of the pairs by tossing coins; in logarithms, because 2^-1319 is no number.
+  // Probability of at most `fewer` heads in `pairs` coin tosses. It is computed with logarithms, because
+  // 2^-1319 underflows.
   let logarithm = -pairs * Math.LN2;
   let tail = Math.exp(logarithm);
   for (let count = 1; count <= fewer; count += 1) {

@@ -3,17 +3,20 @@ import { createSeededRandom } from "./seeded-random.ts";
 import { computeQuantile } from "./distribution.ts";
 import type { ConfidenceLevel, IntervalEstimate } from "./wilson-interval.ts";
 
+/** Options of the paired bootstrap. */
 export interface BootstrapOptions {
-  /** 2,000 unless told; at most 100,000. */
+  /** Number of resamples, at most 100,000. Default: 2,000. */
   readonly resamples?: number;
-  /** The same seed gives the same interval; 1 unless told. */
+  /** Seed of the random numbers. The same seed produces the same interval. Default: 1. */
   readonly seed?: number;
+  /** Confidence level of the interval. Default: 0.95. */
   readonly confidence?: ConfidenceLevel;
 }
 
 /**
- * The percentile interval of a statistic of paired values: problems are drawn with replacement, and both values of a
- * problem come along together. `statistic` is given the sums of both over the drawn problems, and their number.
+ * Computes the percentile interval of a statistic of paired values by the bootstrap.
+ * Problems are drawn with replacement, and the two values of a problem are always drawn together. `statistic`
+ * receives the sums of both values over the drawn problems and their number.
  */
 export function computePairedBootstrap(
   pairs: readonly (readonly [first: number, second: number])[],
@@ -21,9 +24,12 @@ export function computePairedBootstrap(
   { resamples = 2_000, seed = 1, confidence = 0.95 }: BootstrapOptions = {},
 ): IntervalEstimate {
   if (pairs.length === 0)
-    throw new A2AError("INVALID_PARAMS", "Nothing to resample; compare runs with samples.");
+    throw new A2AError("INVALID_PARAMS", "Nothing to resample. Compare runs that have samples.");
   if (!Number.isSafeInteger(resamples) || resamples < 1 || resamples > 100_000)
-    throw new A2AError("INVALID_PARAMS", `${resamples} resamples; take from 1 to 100000.`);
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `Cannot draw ${resamples} resamples. Pass an integer from 1 to 100000.`,
+    );
   const random = createSeededRandom(seed);
   const drawn = Array.from({ length: resamples }, () => {
     let first = 0;

@@ -1,26 +1,28 @@
-import type { MessageCard, CardTokenUsage } from "../message-card/index.ts";
-import { computeQuantile } from "./distribution.ts";
+import type { MessageCard } from "../message-card/index.ts";
+import { formatEdge } from "./card-statistics.ts";
+import { computeQuantile, sumBy } from "./distribution.ts";
+import { findCardTokenTotal } from "./token-counts.ts";
 
-/** What a role spent in a turn, of all samples together. */
+/** Tokens and time that a role spent in a turn, over all samples. */
 export interface RoleSpending {
   readonly role: string;
-  /** `undefined` for cards that name none. */
+  /** Turn, or `undefined` for cards without a turn. */
   readonly turn: number | undefined;
   readonly cards: number;
   readonly input: number;
   readonly output: number;
-  /** Of the input. */
+  /** Cached tokens among the input tokens. */
   readonly cached: number;
-  /** Of `input + output`, what was estimated; such figures do not stand for measured ones. */
+  /** Estimated tokens among `input + output`. Estimates are not equivalent to measured counts. */
   readonly estimated: number;
-  /** Cards that say nothing of tokens, or not of all: the sums are too low by what these cost. */
+  /** Number of cards without complete token counts. The sums do not include all tokens of these cards. */
   readonly silent: number;
   readonly ms: number;
-  /** Of the time of all roles and turns; the largest is the bottleneck. */
+  /** Share of the time of all roles and turns. The largest share is the bottleneck. */
   readonly share: number;
 }
 
-/** Tokens and time by role and turn, from what senders wrote on their cards; where most time went, first. */
+/** Summarizes tokens and time by role and turn from the card metadata, sorted by time in descending order. */
 export function summarizeRoleSpending(cards: readonly MessageCard[]): RoleSpending[] {
   const groups = Map.groupBy(cards, ({ sender, metadata }) =>
     JSON.stringify([sender, metadata.turn ?? null]),
@@ -39,9 +41,10 @@ export function summarizeRoleSpending(cards: readonly MessageCard[]): RoleSpendi
         output: sumBy(group, (card) => card.metadata.usage?.output_tokens ?? 0),
         cached: sumBy(group, (card) => card.metadata.usage?.cached_input_tokens ?? 0),
         estimated: sumBy(group, (card) =>
-          findKnownUsage(card)?.source === "estimated" ? countUsageTokens(findKnownUsage(card)) : 0,
+          card.metadata.usage?.source === "estimated" ? (findCardTokenTotal(card) ?? 0) : 0,
         ),
-        silent: group.filter((card) => findKnownUsage(card) === undefined).length,
+        silent: group.filter(({ metadata: { usage } }) => usage === undefined || usage.source === "none")
+          .length,
         ms,
         share: total > 0 ? ms / total : 0,
       };
@@ -49,18 +52,24 @@ export function summarizeRoleSpending(cards: readonly MessageCard[]): RoleSpendi
     .toSorted((a, b) => b.ms - a.ms || a.role.localeCompare(b.role) || (a.turn ?? 0) - (b.turn ?? 0));
 }
 
-/** How long replies took between two roles, as the one who asked waited for them. */
+/** Time between tasks and their replies for a pair of roles, as seen by the requesting role. */
 export interface ReplyLatency {
-  /** `planner → solver`: who asked whom. */
+  /** Requesting role and answering role, for example `planner → solver`. */
   readonly edge: string;
   readonly replies: number;
   readonly p50: number;
   readonly p95: number;
-  /** Replies that are older than what they reply to: the clocks of two machines disagree. Not in the percentiles. */
+  /**
+   * Number of replies with a timestamp before that of the task, because the clocks of two machines disagree.
+   * The percentiles exclude them.
+   */
   readonly inverted: number;
 }
 
-/** From each task to each of its results and errors, in milliseconds of the cards' times. `time` is `timeOf`. */
+/**
+ * Summarizes the milliseconds from each task to each of its results and errors.
+ * `time` returns the time of a card, usually `parseCardTime`.
+ */
 export function summarizeReplyLatency(
   cards: readonly MessageCard[],
   time: (card: MessageCard) => number,
@@ -76,7 +85,7 @@ export function summarizeReplyLatency(
     const task = tasks.get(card.metadata.in_reply_to ?? "");
     if (!task || (card.message_type !== "result" && card.message_type !== "error")) return [];
     const ms = time(card) - time(task);
-    return Number.isNaN(ms) ? [] : [{ edge: `${task.sender} → ${task.recipient}`, ms }];
+    return Number.isNaN(ms) ? [] : [{ edge: formatEdge(task), ms }];
   });
   return [...Map.groupBy(waits, ({ edge }) => edge)].map(([edge, all]) => {
     const sorted = all
@@ -91,17 +100,4 @@ export function summarizeReplyLatency(
       inverted: all.length - sorted.length,
     };
   });
-}
-
-/** The usage of a card that tells one. */
-function findKnownUsage({ metadata: { usage } }: MessageCard): CardTokenUsage | undefined {
-  return usage === undefined || usage.source === "none" ? undefined : usage;
-}
-
-function countUsageTokens(usage: CardTokenUsage | undefined): number {
-  return usage ? usage.input_tokens + usage.output_tokens : 0;
-}
-
-function sumBy<Item>(items: readonly Item[], valueOf: (item: Item) => number): number {
-  return items.reduce((total, item) => total + valueOf(item), 0);
 }

@@ -1,30 +1,28 @@
 import type { CardTiming } from "../recording/index.ts";
 import { WaitGraph } from "./wait-graph.ts";
 
-/** What a role did with its time, of one problem. */
+/** Working time and waiting time of a role in one problem. */
 export interface RoleTime {
   readonly role: string;
-  /** At work on at least one card. */
+  /** Time in milliseconds in which the role worked on at least one card. */
   readonly workingMs: number;
-  /** From its first card to its last, and not at work: others had to come first. */
+  /** Time in milliseconds between the first and the last card of the role in which it did not work. */
   readonly waitingMs: number;
 }
 
-/** How long each role worked and waited, in the order in which they appear. */
-export function computeRoleTimes(moments: readonly CardTiming[]): RoleTime[] {
-  const thread = new WaitGraph(moments);
-  const roles = new Set(moments.flatMap(({ card }) => [card.sender, card.recipient]));
+/** Computes how long each role worked and waited. Roles are in the order of their first card. */
+export function computeRoleTimes(timings: readonly CardTiming[]): RoleTime[] {
+  const graph = new WaitGraph(timings);
+  const roles = new Set(timings.flatMap(({ card }) => [card.sender, card.recipient]));
   return [...roles].map((role) => {
-    const sent = moments.filter(({ card }) => card.sender === role);
-    // A control card is sent in passing: whoever stops others has been waiting.
-    const made = sent.filter(({ card }) => card.message_type !== "control");
-    const work = made.map((one) => {
-      const before = thread.findPredecessor(one)?.arrivedMs ?? one.sentMs;
+    const sent = timings.filter(({ card }) => card.sender === role);
+    // A control card requires no work: its sender has been waiting.
+    const producedByWork = sent.filter(({ card }) => card.message_type !== "control");
+    const work = producedByWork.map((one) => {
+      const before = graph.findPredecessor(one)?.arrivedMs ?? one.sentMs;
       return { from: Math.min(before, one.sentMs), to: one.sentMs };
     });
-    const arrivals = moments.flatMap(({ card, arrivedMs: arrived }) =>
-      card.recipient === role ? arrived : [],
-    );
+    const arrivals = timings.flatMap(({ card, arrivedMs }) => (card.recipient === role ? arrivedMs : []));
     const times = [...arrivals, ...sent.map((one) => one.sentMs)].toSorted((a, b) => a - b);
     const present = (times.at(-1) ?? 0) - (times[0] ?? 0);
     const workingMs = computeUnionLength(work);
@@ -32,7 +30,7 @@ export function computeRoleTimes(moments: readonly CardTiming[]): RoleTime[] {
   });
 }
 
-/** Of intervals that may overlap. */
+/** Returns the total length of intervals that may overlap. */
 function computeUnionLength(intervals: readonly { from: number; to: number }[]): number {
   let length = 0;
   let until = Number.NEGATIVE_INFINITY;

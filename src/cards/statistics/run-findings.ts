@@ -1,7 +1,9 @@
 import { type MessageCard, truncateText } from "../message-card/index.ts";
 import type { CardTiming } from "../recording/index.ts";
+import { formatEdge } from "./card-statistics.ts";
+import { findCardTokenTotal } from "./token-counts.ts";
 
-/** What can be found in a problem's cards by looking at them, without understanding them. */
+/** Kinds of findings that can be detected from the cards of a problem without understanding their content. */
 export type RunFindingKind =
   | "unanswered"
   | "answered-twice"
@@ -14,23 +16,25 @@ export type RunFindingKind =
   | "clock-inversion"
   | "tokens-differ";
 
+/** A finding in the cards of one problem. */
 export interface RunFinding {
   readonly kind: RunFindingKind;
   readonly sample_id: string | undefined;
   readonly card_ids: readonly string[];
-  /** What it is, in words. */
+  /** Description of the finding for humans. */
   readonly what: string;
 }
 
+/** Description of a kind of findings. */
 export interface RunFindingKindInfo {
-  /** The failure mode of the MAST taxonomy (arXiv 2503.13657) that it is a sign of. */
+  /** Failure mode of the MAST taxonomy (arXiv 2503.13657) that the finding indicates. */
   readonly mastFailureMode?: string;
-  /** A promise of the protocol is broken, not only something amiss. */
+  /** Whether the finding violates a guarantee of the protocol. */
   readonly isViolation: boolean;
   readonly description: string;
 }
 
-/** All kinds, in the order in which reports have them. */
+/** All kinds of findings, in the order of reports. */
 export const RUN_FINDING_KINDS: Readonly<Record<RunFindingKind, RunFindingKindInfo>> = {
   unanswered: { isViolation: true, description: "tasks without a result or an error" },
   "answered-twice": { isViolation: true, description: "tasks with more than one result or error" },
@@ -39,12 +43,12 @@ export const RUN_FINDING_KINDS: Readonly<Record<RunFindingKind, RunFindingKindIn
   "repeated-task": {
     mastFailureMode: "FM-1.3",
     isViolation: false,
-    description: "subtasks that were given before",
+    description: "subtasks that repeat an earlier subtask",
   },
   "ping-pong": {
     mastFailureMode: "FM-1.3",
     isViolation: false,
-    description: "tasks that came back to where they came from",
+    description: "tasks that returned to a role that delegated them",
   },
   "turn-limit": {
     mastFailureMode: "FM-1.5",
@@ -54,17 +58,19 @@ export const RUN_FINDING_KINDS: Readonly<Record<RunFindingKind, RunFindingKindIn
   "invalid-action": {
     mastFailureMode: "FM-2.6",
     isViolation: false,
-    description: "actions that nobody could make out",
+    description: "actions that could not be parsed",
   },
   "premature-end": {
     mastFailureMode: "FM-3.1",
     isViolation: false,
-    description: "answers without a solver, given or only held back",
+    description: "answers without a solver, sent or prevented",
   },
   "clock-inversion": { isViolation: false, description: "cards that arrived before they were sent" },
 };
 
-/** A problem's cards, each once, and when they were under way; `isSettled`: nothing more is to come. */
+/**
+ * The cards of a problem, each once, with their timings. `isSettled` means that no more cards are expected.
+ */
 export interface SampleToInspect {
   readonly id: string | undefined;
   readonly cards: readonly MessageCard[];
@@ -72,15 +78,16 @@ export interface SampleToInspect {
   readonly isSettled: boolean;
 }
 
+/** Returns all findings in the cards of a problem. */
 export function detectRunFindings(sample: SampleToInspect): RunFinding[] {
-  const look = new FindingDetector(sample);
+  const detector = new FindingDetector(sample);
   return [
-    ...look.detectReplyFindings(),
-    ...look.detectRepeatedTasks(),
-    ...look.detectErrorFindings(),
-    ...look.detectPrematureEnds(),
-    ...look.detectClockInversions(),
-    ...look.detectTokenDifferences(),
+    ...detector.detectReplyFindings(),
+    ...detector.detectRepeatedTasks(),
+    ...detector.detectErrorFindings(),
+    ...detector.detectPrematureEnds(),
+    ...detector.detectClockInversions(),
+    ...detector.detectTokenDifferences(),
   ];
 }
 
@@ -95,14 +102,14 @@ class FindingDetector {
   }
 
   *detectReplyFindings(): Iterable<RunFinding> {
-    const { cards, isSettled: settled } = this.#sample;
+    const { cards, isSettled } = this.#sample;
     const replies = Map.groupBy(cards.filter(isPossibleReply), ({ metadata }) => metadata.in_reply_to);
     for (const card of cards.filter(isTaskCard)) {
       const id = card.metadata.card_id;
-      // Without an id nobody can reply to it.
+      // No card can reply to a task without an ID.
       if (id === undefined) continue;
       const all = replies.get(id) ?? [];
-      if (all.length === 0 && settled)
+      if (all.length === 0 && isSettled)
         yield this.#createFinding(
           "unanswered",
           [card],
@@ -127,20 +134,21 @@ class FindingDetector {
   }
 
   *detectRepeatedTasks(): Iterable<RunFinding> {
-    const given = new Map<string, MessageCard>();
+    const seenTasks = new Map<string, MessageCard>();
     for (const card of this.#sample.cards.filter(isTaskCard)) {
       const { in_reply_to, attempt = 1 } = card.metadata;
-      // Only what is delegated: who begins may ask the same of several, as self-consistency does. A retry says that it is one.
+      // Only delegated tasks count: the initial requester may send the same task several times for
+      // self-consistency. A retry has an attempt number.
       if (in_reply_to === undefined || attempt > 1) continue;
       const key = JSON.stringify([card.sender, card.recipient, normalizeText(card.content)]);
-      const before = given.get(key);
+      const before = seenTasks.get(key);
       if (before)
         yield this.#createFinding(
           "repeated-task",
           [before, card],
-          `${formatEdge(card)}: ${quoteContent(card)} once more`,
+          `${formatEdge(card)}: ${quoteContent(card)} is repeated`,
         );
-      else given.set(key, card);
+      else seenTasks.set(key, card);
       const same = this.#listAncestors(card).find(
         ({ sender, recipient }) => sender === card.sender && recipient === card.recipient,
       );
@@ -148,7 +156,7 @@ class FindingDetector {
         yield this.#createFinding(
           "ping-pong",
           [same, card],
-          `${formatEdge(card)}: ${quoteContent(card)} comes of itself`,
+          `${formatEdge(card)}: ${quoteContent(card)} results from an earlier task between the same roles`,
         );
     }
   }
@@ -161,20 +169,22 @@ class FindingDetector {
         yield this.#createFinding("invalid-action", [card], card.content);
   }
 
-  /** A planner that answers at once, or would have, had it not been made to ask. */
+  /** Detects planners that answer without a solver, and planners that were forced to use one. */
   *detectPrematureEnds(): Iterable<RunFinding> {
-    const { cards, timings: moments } = this.#sample;
-    // Of one that keeps its record elsewhere nobody here knows whom it asked.
-    const told = new Set(moments.flatMap(({ card, isSenderRecorded: told }) => (told ? card : [])));
+    const { cards, timings } = this.#sample;
+    // If another process records the planner, its delegations are unknown.
+    const fullyRecorded = new Set(
+      timings.flatMap(({ card, isSenderRecorded }) => (isSenderRecorded ? card : [])),
+    );
     for (const card of cards) {
       if (card.message_type === "task" && card.metadata["forced"] === true)
         yield this.#createFinding(
           "premature-end",
           [card],
-          `${card.sender} wanted to answer at once, and was made to ask`,
+          `${card.sender} tried to answer without a solver and was forced to use one`,
         );
       if (card.message_type !== "result" || card.metadata["status"] !== "completed") continue;
-      if (!told.has(card)) continue;
+      if (!fullyRecorded.has(card)) continue;
       const task = this.#cardsById.get(card.metadata.in_reply_to ?? "");
       if (task?.recipient !== "planner" || task.message_type !== "task") continue;
       const isAlone = cards.every((other) => other.sender !== "planner" || other.message_type !== "task");
@@ -184,8 +194,8 @@ class FindingDetector {
   }
 
   *detectClockInversions(): Iterable<RunFinding> {
-    for (const { card, isInverted: inverted } of this.#sample.timings)
-      if (inverted)
+    for (const { card, isInverted } of this.#sample.timings)
+      if (isInverted)
         yield this.#createFinding("clock-inversion", [card], `${formatEdge(card)}: ${quoteContent(card)}`);
   }
 
@@ -193,7 +203,7 @@ class FindingDetector {
     for (const card of this.#sample.cards) {
       const { usage, tokens } = card.metadata;
       if (usage === undefined || tokens === undefined) continue;
-      const sum = usage.input_tokens + usage.output_tokens;
+      const sum = findCardTokenTotal(card);
       if (sum !== tokens)
         yield this.#createFinding(
           "tokens-differ",
@@ -203,7 +213,7 @@ class FindingDetector {
     }
   }
 
-  /** The tasks that a task comes of, nearest first. */
+  /** Returns the ancestors of a task, the nearest first. */
   #listAncestors(card: MessageCard): MessageCard[] {
     const above: MessageCard[] = [];
     for (let at = this.#findParent(card); at && !above.includes(at); at = this.#findParent(at))
@@ -229,21 +239,17 @@ function isTerminalCard({ message_type }: MessageCard): boolean {
   return message_type === "result" || message_type === "error";
 }
 
-/** Types of your own may end a task, too: `verdict`. */
+/** Returns whether a card may be a reply. Custom card types such as `verdict` may also end a task. */
 function isPossibleReply({ message_type }: MessageCard): boolean {
   return !["task", "query", "control"].includes(message_type);
 }
 
-/** Of an error, and of a result that tells why it is not whole. */
+/** Returns the error type of an error card, or of a result that is incomplete because of an error. */
 function getErrorType({ metadata }: MessageCard): unknown {
   return metadata["error_type"];
 }
 
-function formatEdge({ sender, recipient }: MessageCard): string {
-  return `${sender} → ${recipient}`;
-}
-
-/** The same words are the same task. */
+/** Normalizes a task text for comparison: case and whitespace are ignored. */
 function normalizeText(text: string): string {
   return text.toLowerCase().replaceAll(/\s+/g, " ").trim();
 }

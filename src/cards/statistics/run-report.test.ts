@@ -32,7 +32,7 @@ import {
 const computeScriptPath = (script: SampleScript): CriticalPathSegment[] =>
   computeCriticalPath(computeCardTimings(createScriptedRecording([script]).cards));
 
-/** `solver s1 470`: who worked on which card for how long; `→ s1 1`: how long it travelled. */
+/** Formats a path: `solver s1 470` is work of the solver on card `s1`, and `→ s1 1` is its transit time. */
 const formatPath = (path: readonly CriticalPathSegment[]): string[] =>
   path.map(({ kind, card, from, to }) => {
     const name = card.metadata.card_id?.split(".")[1] ?? "";
@@ -40,7 +40,7 @@ const formatPath = (path: readonly CriticalPathSegment[]): string[] =>
   });
 
 describe("the critical path", () => {
-  it("is the whole chain, when each waits for the other", () => {
+  it("is the entire chain if each card waits for the previous card", () => {
     expect(formatPath(computeScriptPath(JANET_SCRIPT))).toEqual([
       "→ q 1",
       "planner s1 820",
@@ -56,7 +56,7 @@ describe("the critical path", () => {
     ]);
   });
 
-  it("goes through the slowest of what was done in parallel, and through what that had to ask", () => {
+  it("contains the slowest parallel task and its query", () => {
     expect(formatPath(computeScriptPath(PARALLEL_SCRIPT))).toEqual([
       "→ q 1",
       "planner s2 500",
@@ -72,12 +72,12 @@ describe("the critical path", () => {
     ]);
   });
 
-  it("lays it to who worked, when somebody had to be stopped", () => {
+  it("contains the work of a role that was stopped", () => {
     expect(formatPath(computeScriptPath(TIMEOUT_SCRIPT))).toContain("solver 5 5002");
   });
 
-  it("has no gap, begins with the first task and ends with the last reply", () => {
-    const subtask = fc.record({ plans: fc.nat(500), solves: fc.nat(500), travels: fc.nat(20) });
+  it("has no gaps, starts with the first task, and ends with the last reply", () => {
+    const subtask = fc.record({ plans: fc.nat(500), solves: fc.nat(500), travelMs: fc.nat(20) });
     fc.assert(
       fc.property(fc.array(fc.array(subtask, { minLength: 1, maxLength: 4 }), { maxLength: 4 }), (rounds) => {
         const script = createRoundsScript(rounds);
@@ -89,14 +89,15 @@ describe("the critical path", () => {
           expect(to).toBeGreaterThanOrEqual(from);
           if (index > 0) expect(from).toBe(path[index - 1]?.to);
         }
-        // Nobody is idle on it. Less than the card took may be on it: the planner was at it before it heard of the last reply.
+        // The path contains no idle time. A segment can be shorter than the duration on its card, because the
+        // planner started before the last reply arrived.
         for (const { kind, card, from, to } of path)
           if (kind === "work") expect(to - from).toBeLessThanOrEqual(card.metadata.duration_ms ?? 0);
       }),
     );
   });
 
-  it("is none without a reply, and ends where cards reply to each other in a circle", () => {
+  it("is empty without a reply, and ends at circular replies", () => {
     const [task] = toSpecificationCards(createScriptedRecording([JANET_SCRIPT])) as [MessageCard];
     expect(computeCriticalPath(computeCardTimings(createRecordingFromCards([task]).cards))).toEqual([]);
     const circle = ["a", "b", "a"].map((id, at) => ({
@@ -109,7 +110,7 @@ describe("the critical path", () => {
     expect(computeCriticalPath(computeCardTimings(createRecordingFromCards(circle).cards))).toEqual([]);
   });
 
-  it("tells where the time goes, of many problems", () => {
+  it("is summarized over many problems", () => {
     const [first, second] = computeBottlenecks([
       computeScriptPath(JANET_SCRIPT),
       computeScriptPath(INCEPTION_SCRIPT),
@@ -120,7 +121,7 @@ describe("the critical path", () => {
 });
 
 describe("the time of a role", () => {
-  it("is work, or waiting for others", () => {
+  it("consists of work and waiting", () => {
     expect(computeRoleTimes(computeCardTimings(createScriptedRecording([JANET_SCRIPT]).cards))).toEqual([
       { role: "controller", workingMs: 0, waitingMs: 3_056 },
       { role: "planner", workingMs: 820 + 720 + 610, waitingMs: 3_055 - 1 - 2_150 },
@@ -128,7 +129,7 @@ describe("the time of a role", () => {
     ]);
   });
 
-  it("counts what is done at once once, and no waiting for somebody who had to be stopped", () => {
+  it("counts parallel work once, and does not count waiting for a stopped role as work", () => {
     const [, planner] = computeRoleTimes(
       computeCardTimings(createScriptedRecording([PARALLEL_SCRIPT]).cards),
     );
@@ -139,8 +140,8 @@ describe("the time of a role", () => {
   });
 });
 
-describe("a run that is right", () => {
-  it("breaks no promise, and everything about it is known", () => {
+describe("a correct run", () => {
+  it("violates no guarantee and has no unknown figures", () => {
     const report = buildRunReport(createScriptedRecording());
     expect(report).toMatchObject({
       unknown: [],
@@ -158,13 +159,13 @@ describe("a run that is right", () => {
     ]);
   });
 
-  it("is one value that JSON has room for", () => {
+  it("has a report that JSON can represent", () => {
     const { run, ...report } = buildRunReport(createScriptedRecording());
     expect(JSON.parse(JSON.stringify(report))).toMatchObject({ samples: { done: 4 } });
     expect(run).not.toHaveProperty("sample_ids");
   });
 
-  it("costs what the tariff says, what comes from a cache less", () => {
+  it("has a price by the tariff, with cheaper cached tokens", () => {
     const tariff = { input: 3, output: 15, cached: 0.3 };
     const { tokens } = buildRunReport(createScriptedRecording([JANET_SCRIPT]), { tariff });
     expect(tokens.sum).toEqual({ input: 864, output: 93, cached: 410, reasoning: 0 });
@@ -182,7 +183,7 @@ describe("the ledger", () => {
     calls: recording.calls.map(call),
   });
 
-  it("names the problem, the role and the difference, when a call is on no card", () => {
+  it("names the problem, the role, and the difference if no card includes a call", () => {
     const recording = spoil(createScriptedRecording(), (line) =>
       line.card_id === "gsm8k_1.r2" ? { ...line, usage: { ...line.usage, input_tokens: 190 } } : line,
     );
@@ -202,7 +203,7 @@ describe("the ledger", () => {
     ]);
   });
 
-  it("finds two mistakes that would hide each other in the sum", () => {
+  it("finds two errors that cancel each other out in the sum", () => {
     const recording = spoil(createScriptedRecording([JANET_SCRIPT]), (line) => ({
       ...line,
       usage: {
@@ -215,7 +216,7 @@ describe("the ledger", () => {
     ]);
   });
 
-  it("holds where one of several calls for a card told nothing", () => {
+  it("is balanced if one of several calls for a card did not report its usage", () => {
     const recording = createScriptedRecording([JANET_SCRIPT]);
     const [call] = recording.calls as [ModelCallLine];
     const usage = { input_tokens: 0, output_tokens: 0, source: "none" } as const;
@@ -230,7 +231,7 @@ describe("the ledger", () => {
     expect(report.tokens).toMatchObject({ sum: { input: 864, output: 93 }, silent: 1 });
   });
 
-  it("leaves out problems that are not done, and roles that somebody else records", () => {
+  it("excludes unfinished problems and roles that another process records", () => {
     const open = createScriptedRecording([JANET_SCRIPT, { ...PARALLEL_SCRIPT, isScored: false }]);
     const lost = { ...open, calls: open.calls.filter(({ card_id }) => card_id !== "gsm8k_1.r2") };
     expect(buildRunReport(lost).ledger).toMatchObject({ ok: true, checked: 3 });
@@ -242,11 +243,11 @@ describe("the ledger", () => {
     };
     const { ledger, unknown } = buildRunReport(foreign);
     expect(ledger).toMatchObject({ ok: true, checked: 2, unchecked: ["solver"] });
-    expect(unknown).toEqual([expect.stringContaining("the cards of solver are right")]);
+    expect(unknown).toEqual([expect.stringContaining("the cards of solver are correct")]);
   });
 });
 
-describe("what is found", () => {
+describe("findings include", () => {
   const kinds = (cards: readonly MessageCard[], settled = true): string[] =>
     detectRunFindings({
       id: "a",
@@ -295,7 +296,7 @@ describe("what is found", () => {
     expect(kinds(given)).toEqual(expected);
   });
 
-  it("a task that comes of itself, over other roles", () => {
+  it("a task that returns to its sender over other roles", () => {
     const back = as(plain(first), "back", { sender: "solver", recipient: "planner", content: "You do it" });
     const again = as(plain(first), "again", { content: "No, you" });
     const nested = [
@@ -307,7 +308,7 @@ describe("what is found", () => {
     expect(kinds(nested, false)).toEqual(["ping-pong"]);
   });
 
-  it("a limit, and an action that nobody made out", () => {
+  it("a turn limit and an invalid action", () => {
     expect(kinds(cards(TURN_LIMIT_SCRIPT))).toEqual(["repeated-task", "turn-limit"]);
     const error = {
       ...final,
@@ -318,7 +319,7 @@ describe("what is found", () => {
     expect(kinds([question, plain(first), reply, error as MessageCard], false)).toEqual(["invalid-action"]);
   });
 
-  it("no missing reply, while a problem is not done", () => {
+  it("no missing reply while a problem is unfinished", () => {
     expect(kinds([question, plain(first)], false)).toEqual([]);
     const report = buildRunReport(
       createScriptedRecording([
@@ -329,7 +330,7 @@ describe("what is found", () => {
     expect(report).toMatchObject({ broken: [], samples: { total: 2, done: 1, open: 1 } });
   });
 
-  it("no repetition in what self-consistency asks on purpose, nor in a second try", () => {
+  it("no repetition for self-consistency and retries", () => {
     const asked = [question, as(question, "q2"), as(question, "q3")];
     expect(kinds(asked, false)).toEqual([]);
     const retry = as(plain(first), "x");
@@ -349,8 +350,8 @@ describe("what is found", () => {
   });
 });
 
-describe("a report on less than a whole run", () => {
-  it("says of bare cards what it cannot know", () => {
+describe("a report on an incomplete run", () => {
+  it("lists what is unknown for plain cards", () => {
     const recording = createRecordingFromCards(
       decodeCards(JSON.stringify(toSpecificationCards(createScriptedRecording())), "cards.json"),
     );
@@ -368,7 +369,7 @@ describe("a report on less than a whole run", () => {
     expect(report.time.bottlenecks.length).toBeGreaterThan(3);
   });
 
-  it("says it of cards as the specification has them, without ids", () => {
+  it("lists what is unknown for cards of the specification without IDs", () => {
     const cards = toSpecificationCards(createScriptedRecording([JANET_SCRIPT])).map((card) => ({
       ...card,
       metadata: {},
@@ -383,7 +384,7 @@ describe("a report on less than a whole run", () => {
     });
   });
 
-  it("counts what was spent on interrupted attempts apart", () => {
+  it("counts interrupted attempts separately", () => {
     const recording = createScriptedRecording();
     const { cards, calls } = createScriptedRecording([JANET_SCRIPT]);
     const report = buildRunReport({ ...recording, abandoned: { cards, calls } });
@@ -395,7 +396,7 @@ describe("a report on less than a whole run", () => {
     expect(report.tokens).toEqual(buildRunReport(recording).tokens);
   });
 
-  it("says that lines were lost", () => {
+  it("reports lost lines", () => {
     const recording = createScriptedRecording();
     const [end] = recording.ends as [Recording["ends"][number]];
     const torn = [{ file: "f", line: 7, last: false, why: "" }];
@@ -406,7 +407,7 @@ describe("a report on less than a whole run", () => {
     ]);
   });
 
-  it("is possible of a run that has not begun", () => {
+  it("works for a run that has not started", () => {
     const report = buildRunReport(createScriptedRecording([], { sample_ids: ["gsm8k_0"] }));
     expect(report).toMatchObject({ samples: { total: 1, done: 0, open: 0 }, broken: [], findings: [] });
     expect(buildRunReport(createScriptedRecording([], { sample_ids: [] })).figures).toBeUndefined();
@@ -418,18 +419,18 @@ describe("a report on less than a whole run", () => {
   });
 });
 
-/** Rounds of subtasks in parallel; each round waits for all of the one before. */
+/** Creates rounds of parallel subtasks. Each round waits for all results of the previous round. */
 function createRoundsScript(
-  rounds: readonly (readonly { plans: number; solves: number; travels: number }[])[],
+  rounds: readonly (readonly { plans: number; solves: number; travelMs: number }[])[],
 ): SampleScript {
   let before = ["q"];
   const steps: SampleScript["steps"][number][] = [
     { from: "controller", to: "planner", name: "q", content: "?" },
   ];
   for (const [round, subtasks] of rounds.entries()) {
-    const replies = subtasks.map(({ plans, solves, travels }, index) => {
+    const replies = subtasks.map(({ plans, solves, travelMs }, index) => {
       const name = `s${round}-${index}`;
-      const way = { travels, after: before };
+      const way = { travelMs, waitsFor: before };
       steps.push({
         from: "planner",
         to: "solver",
@@ -439,14 +440,21 @@ function createRoundsScript(
         workMs: plans,
         ...way,
       });
-      const reply = { name: `r${name}`, re: name, content: name, works: solves, travels, after: [name] };
+      const reply = {
+        name: `r${name}`,
+        inReplyTo: name,
+        content: name,
+        workMs: solves,
+        travelMs,
+        waitsFor: [name],
+      };
       steps.push({ from: "solver", to: "planner", type: "result", ...reply });
       return reply.name;
     });
-    // A round begins when all of the last have come: what came earlier was not waited for.
+    // A round starts when all results of the previous round have arrived.
     before = replies;
   }
-  const final = { type: "result", re: "q", content: "!", works: 7, after: before };
+  const final = { type: "result", inReplyTo: "q", content: "!", workMs: 7, waitsFor: before };
   steps.push({ from: "planner", to: "controller", ...final });
   return { id: "a", gold: "", steps };
 }

@@ -3,6 +3,7 @@ import {
   listRecordedCards,
   type ClockAdjustment,
   type EndLine,
+  type CardTiming,
   computeCardTimings,
   type Recording,
   type RunLine,
@@ -10,11 +11,21 @@ import {
   collectRunSamples,
   type TornLine,
 } from "../recording/index.ts";
-import { type Bottleneck, computeBottlenecks, computeCriticalPath } from "./critical-path.ts";
+import {
+  type Bottleneck,
+  computeBottlenecks,
+  computeCriticalPath,
+  computePathDuration,
+} from "./critical-path.ts";
 import { computeCardStatistics, type CardStatistics } from "./card-statistics.ts";
 import { type RunFinding, RUN_FINDING_KINDS, detectRunFindings } from "./run-findings.ts";
 import { type TokenLedger, computeTokenLedger } from "./token-ledger.ts";
-import { type DistributionSummary, summarizeDistribution } from "./distribution.ts";
+import {
+  computeMeasureMeans,
+  type DistributionSummary,
+  sumBy,
+  summarizeDistribution,
+} from "./distribution.ts";
 import { type RoleTime, computeRoleTimes } from "./role-times.ts";
 import { computeSpecificationStatistics, type SpecificationStatistics } from "./specification-statistics.ts";
 import {
@@ -32,23 +43,23 @@ import {
 } from "./token-counts.ts";
 import { type IntervalEstimate, computeWilsonInterval } from "./wilson-interval.ts";
 
-/** Everything that can be said of a run, as one value; numbers that there are none for are `undefined`. */
+/** All figures of a run. Figures without data are `undefined`. */
 export interface RunReport {
-  /** What the run is, without the list of its problems. */
+  /** Description of the run, without the list of its problems. */
   readonly run: Omit<RunLine, "v" | "kind" | "sample_ids"> | undefined;
-  /** What cannot be said, and why. */
+  /** Statements about figures that cannot be computed, with the reasons. */
   readonly unknown: readonly string[];
-  /** Promises that are broken, in words; a run that is right has none. */
+  /** Descriptions of violated guarantees. Empty for a correct run. */
   readonly broken: readonly string[];
   readonly samples: {
     readonly total: number;
     readonly done: number;
-    /** Begun and not done: interrupted, or still under way. */
+    /** Number of problems that were started and not finished: interrupted, or still running. */
     readonly open: number;
   };
-  /** Of the problems that are done. */
+  /** Accuracy over the finished problems. */
   readonly accuracy: IntervalEstimate | undefined;
-  /** Means of the dataset's other measures, for example `f1`. */
+  /** Means of the additional measures of the dataset, for example `f1`. */
   readonly measures: Readonly<Record<string, number>>;
   readonly figures: CardStatistics | undefined;
   readonly seed: SpecificationStatistics | undefined;
@@ -57,58 +68,65 @@ export interface RunReport {
   readonly ledger: TokenLedger | undefined;
   readonly time: TimeReport;
   readonly findings: readonly RunFinding[];
-  /** How often each kind was found; only those that were. */
+  /** Number of findings by kind, only for kinds with at least one finding. */
   readonly found: Readonly<Record<string, number>>;
   readonly ends: readonly EndLine["status"][];
-  /** Lines of the record were lost. */
+  /** Whether lines of the record were lost. */
   readonly degraded: boolean;
-  /** What was spent on attempts that were interrupted and begun again; in no other figure. */
+  /** Cost of interrupted attempts that were started again. No other figure includes it. */
   readonly abandoned: { readonly cards: number; readonly calls: number; readonly tokens: TokenCounts };
   readonly clocks: readonly ClockAdjustment[];
   readonly torn: readonly TornLine[];
 }
 
+/** Token figures of a run. */
 export interface TokenReport {
-  /** Of all cards that tell input and output apart (`usage`). */
+  /** Token counts of all cards that report input and output separately (`usage`). */
   readonly sum: TokenCounts;
-  /** Input and output of all cards, with those that tell no more than their sum (`tokens`). */
+  /** Total of input and output tokens of all cards, including cards that report only the sum (`tokens`). */
   readonly total: number;
-  /** Input and output, by problem that is done (or, without a run, by problem). */
+  /** Input and output tokens per finished problem. Without a run line, per problem. */
   readonly perSample: DistributionSummary | undefined;
-  /** Of input and output, what was estimated: 0 to 1; `undefined` where there are no tokens. */
+  /** Share of estimated tokens, from 0 to 1. `undefined` if there are no tokens. */
   readonly estimatedShare: number | undefined;
-  /** Cards of `usage.source` none: a model worked on them and nobody knows what it took. */
+  /** Number of cards with unknown token usage (`usage.source` is `none`). */
   readonly silent: number;
-  /** By the tariff; `undefined` without one. */
+  /** Price computed with the tariff. `undefined` without a tariff. */
   readonly price: number | undefined;
 }
 
+/** Time figures of a run. */
 export interface TimeReport {
-  /** From a problem's first task to the last reply to it, in milliseconds. */
+  /** Time in milliseconds from the first task of a problem to the last reply to it. */
   readonly perSample: DistributionSummary | undefined;
   readonly bottlenecks: readonly Bottleneck[];
-  /** Of all problems together. */
+  /** Working and waiting time by role, over all problems. */
   readonly roles: readonly RoleTime[];
   readonly latency: readonly ReplyLatency[];
 }
 
+/** Options of `buildRunReport`. */
 export interface RunReportOptions {
+  /** Prices of tokens. Without a tariff, the report has no price. */
   readonly tariff?: TokenTariff;
 }
 
-/** What a recording says. Pure: the same recording gives the same report. */
+/** Builds the report of a recording. The function is pure. */
 export function buildRunReport(recording: Recording, { tariff }: RunReportOptions = {}): RunReport {
   const { run, scores, ends, torn, clocks, abandoned } = recording;
   const samples = collectRunSamples(recording);
   const cards = listRecordedCards(recording);
   const named = samples.filter(({ id }) => id !== undefined);
   const settled = named.filter((sample) => isSampleSettled(sample, run));
-  const looked = samples.map((sample) => ({ sample, moments: computeCardTimings(sample.cardLines) }));
+  const timedSamples = samples.map((sample) => ({
+    sample,
+    timings: computeCardTimings(sample.cardLines),
+  }));
 
-  const findings = looked.flatMap(({ sample, moments }) =>
+  const findings = timedSamples.flatMap(({ sample, timings }) =>
     detectRunFindings({
       ...sample,
-      timings: moments,
+      timings,
       isSettled: sample.id === undefined || isSampleSettled(sample, run),
     }),
   );
@@ -130,7 +148,7 @@ export function buildRunReport(recording: Recording, { tariff }: RunReportOption
       scores.length > 0
         ? computeWilsonInterval(scores.filter(({ correct }) => correct).length, scores.length)
         : undefined,
-    measures: computeMeasureMeans(recording),
+    measures: computeMeasureMeans(scores),
     figures:
       cards.length + ids.length > 0
         ? { ...computeCardStatistics(cards, ids), ...(isElsewhere && { solverTasks: undefined }) }
@@ -139,7 +157,7 @@ export function buildRunReport(recording: Recording, { tariff }: RunReportOption
     tokens: buildTokenReport(cards, settled, tariff),
     spending: summarizeRoleSpending(cards),
     ledger,
-    time: buildTimeReport(looked, cards),
+    time: buildTimeReport(timedSamples, cards),
     findings: findings.toSorted(
       (a, b) => RUN_FINDING_ORDER.indexOf(a.kind) - RUN_FINDING_ORDER.indexOf(b.kind),
     ),
@@ -161,24 +179,29 @@ export function buildRunReport(recording: Recording, { tariff }: RunReportOption
   };
 }
 
-/** The planner has spoken, and neither its own record is here nor what it would have told of it. */
+/**
+ * Returns whether the planner sent cards that only their recipients recorded, so that its delegations are
+ * unknown.
+ */
 function isRecordedElsewhere(planner: string, { run, cards }: Recording): boolean {
   if (!run) return false;
-  const spoken = cards.filter(
+  const plannerLines = cards.filter(
     ({ card }) => card.sender === planner && card.metadata["written_by"] === undefined,
   );
-  return spoken.length > 0 && spoken.every(({ dir }) => dir === "in");
+  return plannerLines.length > 0 && plannerLines.every(({ dir }) => dir === "in");
 }
 
 const RUN_FINDING_ORDER: readonly string[] = Object.keys(RUN_FINDING_KINDS);
 
-/** A problem of a run is when it is scored; of what a role alone recorded, nobody can tell. */
+/**
+ * Returns whether no more cards of a problem are expected: it is scored, or the recording has no run line.
+ */
 function isSampleSettled({ score }: RunSample, run: RunLine | undefined): boolean {
   return run === undefined || score !== undefined;
 }
 
-function omitSampleIds({ v: _v, kind: _kind, sample_ids: _ids, ...about }: RunLine): RunReport["run"] {
-  return about;
+function omitSampleIds({ v: _v, kind: _kind, sample_ids: _ids, ...rest }: RunLine): RunReport["run"] {
+  return rest;
 }
 
 function listUnknowns(
@@ -191,21 +214,19 @@ function listUnknowns(
   const unknown: string[] = [];
   if (!run) {
     unknown.push(
-      "which problems there were, and which answers are right: there is no record of the run (name its .cards.jsonl)",
+      "which problems there were, and which answers are correct: the run has no record (name its .cards.jsonl)",
     );
     if (samples === 0 && cards.length > 0)
-      unknown.push("figures by problem: the cards name none (metadata.sample_id)");
+      unknown.push("figures by problem: the cards have no metadata.sample_id");
   }
   if (cards.some(({ metadata }) => metadata.card_id === undefined))
-    unknown.push(
-      "what replies to what, where cards have no metadata.card_id: no critical path, no missing replies",
-    );
+    unknown.push("replies of cards without metadata.card_id: no critical path, no missing replies");
   if (isElsewhere)
-    unknown.push("whom the planner has asked: it keeps its record elsewhere (name its .cards.jsonl, too)");
+    unknown.push("delegations of the planner: another process recorded them (name its .cards.jsonl, too)");
   if (calls.length === 0 && cards.some(({ metadata }) => metadata.usage))
-    unknown.push("whether the tokens on the cards are all that were spent: no model calls are recorded");
+    unknown.push("whether the cards report all tokens: no model calls are recorded");
   for (const role of ledger?.unchecked ?? [])
-    unknown.push(`whether the tokens on the cards of ${role} are right: somebody else records its calls`);
+    unknown.push(`whether the tokens on the cards of ${role} are correct: another process records its calls`);
   return unknown;
 }
 
@@ -215,14 +236,12 @@ function listViolations(
   degraded: boolean,
   isCut: boolean,
 ): string[] {
-  const broken = Object.entries(RUN_FINDING_KINDS).flatMap(
-    ([kind, { isViolation: broken, description: about }]) => {
-      const all = findings.filter((finding) => finding.kind === kind);
-      return broken && all.length > 0
-        ? `${all.length} × ${about}, the first in ${formatSampleId(all[0]?.sample_id)}`
-        : [];
-    },
-  );
+  const broken = Object.entries(RUN_FINDING_KINDS).flatMap(([kind, { isViolation, description }]) => {
+    const all = findings.filter((finding) => finding.kind === kind);
+    return isViolation && all.length > 0
+      ? `${all.length} × ${description},  the first in ${formatSampleId(all[0]?.sample_id)}`
+      : [];
+  });
   if (ledger && !ledger.ok) {
     const { mismatches } = ledger;
     const [{ sample_id, role, cards, calls }] = mismatches as [TokenLedger["mismatches"][number]];
@@ -243,16 +262,6 @@ function formatSampleId(sample: string | undefined): string {
 
 function formatSignedNumber(difference: number): string {
   return difference < 0 ? String(difference) : `+${difference}`;
-}
-
-function computeMeasureMeans({ scores }: Recording): Record<string, number> {
-  const names = new Set(scores.flatMap(({ measures = {} }) => Object.keys(measures)));
-  return Object.fromEntries(
-    [...names].map((name) => {
-      const values = scores.flatMap(({ measures }) => measures?.[name] ?? []);
-      return [name, values.reduce((sum, value) => sum + value, 0) / values.length];
-    }),
-  );
 }
 
 function buildTokenReport(
@@ -277,18 +286,18 @@ function buildTokenReport(
 }
 
 function sumCardTokens(cards: readonly MessageCard[]): number {
-  return cards.reduce((total, card) => total + (findCardTokenTotal(card) ?? 0), 0);
+  return sumBy(cards, (card) => findCardTokenTotal(card) ?? 0);
 }
 
 function buildTimeReport(
-  looked: readonly { sample: RunSample; moments: ReturnType<typeof computeCardTimings> }[],
+  timedSamples: readonly { sample: RunSample; timings: readonly CardTiming[] }[],
   cards: readonly MessageCard[],
 ): TimeReport {
-  const named = looked.filter(({ sample }) => sample.id !== undefined);
-  const paths = named.map(({ moments }) => computeCriticalPath(moments)).filter((path) => path.length > 0);
-  const lengths = paths.map((path) => (path.at(-1)?.to ?? 0) - (path[0]?.from ?? 0));
+  const named = timedSamples.filter(({ sample }) => sample.id !== undefined);
+  const paths = named.map(({ timings }) => computeCriticalPath(timings)).filter((path) => path.length > 0);
+  const lengths = paths.map(computePathDuration);
   const roles = Map.groupBy(
-    named.flatMap(({ moments }) => computeRoleTimes(moments)),
+    named.flatMap(({ timings }) => computeRoleTimes(timings)),
     ({ role }) => role,
   );
   return {
@@ -296,8 +305,8 @@ function buildTimeReport(
     bottlenecks: computeBottlenecks(paths),
     roles: [...roles].map(([role, times]) => ({
       role,
-      workingMs: times.reduce((sum, { workingMs }) => sum + workingMs, 0),
-      waitingMs: times.reduce((sum, { waitingMs }) => sum + waitingMs, 0),
+      workingMs: sumBy(times, (time) => time.workingMs),
+      waitingMs: sumBy(times, (time) => time.waitingMs),
     })),
     latency: summarizeReplyLatency(cards, parseCardTime),
   };

@@ -1,7 +1,10 @@
-/** Numbers from 0 to below 1. */
+/** A function that returns pseudorandom numbers of at least 0 and below 1. */
 export type RandomGenerator = () => number;
 
-/** The same numbers for the same seed, everywhere: mulberry32. For resampling; nothing that has to stay secret. */
+/**
+ * Creates a generator that returns the same numbers for the same seed on every platform (mulberry32).
+ * For resampling only. Do not use it for secrets.
+ */
 export function createSeededRandom(seed: number): RandomGenerator {
   let state = seed >>> 0;
   return () => {

@@ -1,24 +1,35 @@
 import type { MessageCard } from "../message-card/index.ts";
 
 /**
- * The formulas of the seed, as it prints them, under its names. They are kept because they are asked for; what is
- * wrong with each is said here, and `figuresOf` has the corrected ones.
+ * Figures by the original formulas of the specification, under their original names.
+ * They are kept for compatibility. The comments describe their defects, and `computeCardStatistics` computes
+ * corrected figures.
  */
 export interface SpecificationStatistics {
-  /** `Counter(card["message_type"] …)`. */
+  /** Number of cards by type: `Counter(card["message_type"] …)`. */
   readonly card_types: Readonly<Record<string, number>>;
-  /** All cards from planner to solver by the number of samples: counts controls and queries too. */
+  /**
+   * Number of cards from the planner to the solver divided by the number of samples. Control and query cards
+   * count, too.
+   */
   readonly avg_turns: number;
   /**
-   * Cards of status `success` by all results. The planner's own results, which are `completed`, are among the latter:
-   * a run with one call a problem and no failure at all has 50 %.
+   * Number of cards with the status `success` divided by the number of all results.
+   * The results of the planner have the status `completed` and count in the denominator. A run with one call
+   * per problem and no failures has a rate of 50 %.
    */
   readonly solver_success_rate: number;
-  /** Cards of status `completed` by the number of samples: a sample that completes twice counts twice. */
+  /**
+   * Number of cards with the status `completed` divided by the number of samples. A sample that completes
+   * twice counts twice.
+   */
   readonly overall_completion_rate: number;
 }
 
-/** `samples` is the number of problems; the seed has 200 written into it. `NaN` where it would divide by zero. */
+/**
+ * Computes the figures. `samples` is the number of problems; the specification uses a fixed 200.
+ * A figure is `NaN` if its denominator is 0.
+ */
 export function computeSpecificationStatistics(
   cards: readonly MessageCard[],
   samples = 200,
@@ -33,14 +44,21 @@ export function computeSpecificationStatistics(
   };
 }
 
-/** Accuracy for every 1,000 tokens of a sample. It rewards short wrong answers: read it beside the accuracy. */
+/**
+ * Returns the accuracy per 1,000 tokens of a sample.
+ * The measure favors short wrong answers, so read it together with the accuracy.
+ */
 export function computeAccuracyPerThousandTokens(accuracy: number, tokensPerSample: number): number {
   return accuracy / (tokensPerSample / 1_000);
 }
 
-export function countBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Record<string, number> {
-  // Without a prototype: a message type may be called `constructor`.
+/** Counts items by key. */
+export function countBy<Item>(
+  items: readonly Item[],
+  getKey: (item: Item) => string,
+): Record<string, number> {
+  // The object has no prototype, because a message type may be called `constructor`.
   const counts = Object.create(null) as Record<string, number>;
-  for (const item of items) counts[keyOf(item)] = (counts[keyOf(item)] ?? 0) + 1;
+  for (const item of items) counts[getKey(item)] = (counts[getKey(item)] ?? 0) + 1;
   return counts;
 }

@@ -27,12 +27,12 @@ describe("Wilson's interval", () => {
   });
 
   // R: prop.test(319, 1100, conf.level = 0.99, correct = FALSE), stats.stackexchange.com/questions/183225.
-  it("is R's at 99 %", () => {
+  it("equals that of R at 99 %", () => {
     const { low, high } = computeWilsonInterval(319, 1_100, 0.99);
     expect([low.toFixed(4), high.toFixed(4)]).toEqual(["0.2561", "0.3264"]);
   });
 
-  it("lies within 0 and 1, has its value inside, and grows with the confidence", () => {
+  it("lies between 0 and 1, contains its value, and grows with the confidence level", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 5_000 }),
@@ -58,7 +58,7 @@ describe("Wilson's interval", () => {
     [3, 2],
     [-1, 2],
     [0.5, 2],
-  ])("refuses %d of %d", (successes, trials) => {
+  ])("rejects %d of %d", (successes, trials) => {
     expect(() => computeWilsonInterval(successes, trials)).toThrow(`${successes} of ${trials}:`);
   });
 });
@@ -73,18 +73,18 @@ describe("McNemar's test", () => {
   });
 
   // Agresti 1990, p. 350, in R's ?mcnemar.test: 86 and 150. Sums of binomials in whole numbers: 3.715936139571442e-5.
-  it("is exact for the President's approval", () => {
+  it("is exact for the approval ratings of a president", () => {
     const { exact, midP } = computeMcNemarTest(150, 86);
     expect(exact / 3.715936139571442e-5).toBeCloseTo(1, 10);
     expect(midP / 2.89338951761549e-5).toBeCloseTo(1, 10);
   });
 
-  it("does not vanish among thousands", () => {
+  it("does not underflow for thousands of pairs", () => {
     expect(computeMcNemarTest(500, 700).exact / 8.535366081034334e-9).toBeCloseTo(1, 9);
     expect(computeMcNemarTest(5_000, 5_000)).toEqual({ exact: 1, midP: expect.closeTo(0.996, 3) });
   });
 
-  it("says nothing where the two never differ, and the same of either side", () => {
+  it("is 1 without differences, and symmetric", () => {
     expect(computeMcNemarTest(0, 0)).toEqual({ exact: 1, midP: 0.5 });
     expect(computeMcNemarTest(2, 8)).toEqual(computeMcNemarTest(8, 2));
     expect(() => computeMcNemarTest(1.5, 2)).toThrow("1.5 discordant pairs");
@@ -99,7 +99,7 @@ describe("the paired bootstrap", () => {
     expect([value, low, high]).toEqual([50, 40, 60]);
   });
 
-  it("keeps pairs together: a constant ratio has no width", () => {
+  it("draws pairs together, so that a constant ratio has an interval of width 0", () => {
     const pairs = Array.from({ length: 50 }, (_, index) => [index + 1, 3 * (index + 1)] as const);
     expect(computePairedBootstrap(pairs, (first, second) => second / first)).toEqual({
       value: 3,
@@ -108,7 +108,7 @@ describe("the paired bootstrap", () => {
     });
   });
 
-  it("is the same for the same seed, and another for another", () => {
+  it("depends on the seed only", () => {
     const pairs = Array.from({ length: 30 }, (_, index) => [index, index * index] as const);
     const interval = (seed: number): unknown =>
       computePairedBootstrap(pairs, (first, second) => second - first, { seed });
@@ -116,14 +116,14 @@ describe("the paired bootstrap", () => {
     expect(interval(7)).not.toEqual(interval(8));
   });
 
-  it("refuses nothing at all, and more than it can do", () => {
+  it("rejects an empty list and too many resamples", () => {
     expect(() => computePairedBootstrap([], () => 0)).toThrow("Nothing to resample");
     expect(() => computePairedBootstrap([[1, 1]], () => 0, { resamples: 1e9 })).toThrow(
       "1000000000 resamples",
     );
   });
 
-  it("draws evenly", () => {
+  it("draws uniformly", () => {
     const random = createSeededRandom(42);
     const drawn = Array.from({ length: 100_000 }, random);
     expect(drawn.every((number) => number >= 0 && number < 1)).toBe(true);
@@ -136,9 +136,9 @@ describe("the paired bootstrap", () => {
   });
 });
 
-describe("a spread", () => {
+describe("a distribution", () => {
   // R: quantile(c(1, 2, 3, 4, 10), c(.5, .95)) is 3 and 8.8.
-  it("has R's quantiles", () => {
+  it("has the quantiles of R", () => {
     expect(summarizeDistribution([10, 1, 3, 2, 4])).toEqual({
       count: 5,
       sum: 20,
@@ -176,7 +176,7 @@ describe("two runs", () => {
     Array.from({ length: 30 }, (_, index) => index < 19 || index === 29),
   );
 
-  it("are compared problem by problem", () => {
+  it("are compared by problem", () => {
     const comparison = compareRuns(first, second);
     expect(comparison).toMatchObject({
       samples: 30,
@@ -213,16 +213,16 @@ describe("two runs", () => {
         Array.from({ length: 31 }, () => true),
       ),
     ],
-  ])("are refused: %s", (message, other) => {
+  ])("are rejected: %s", (message, other) => {
     expect(() => compareRuns(first, other)).toThrow(message);
     expect(() => assertComparableRuns([first, second, other])).toThrow(message);
   });
 
-  it("are refused where nothing was scored", () => {
-    expect(() => compareRuns(run("empty", []), run("empty", []))).toThrow("there are no scored samples");
+  it("are rejected without scores", () => {
+    expect(() => compareRuns(run("empty", []), run("empty", []))).toThrow("it has no scored samples");
   });
 
-  it("have no token ratio where one sample does not know its tokens", () => {
+  it("have no token ratio if the tokens of one sample are unknown", () => {
     const samples = new Map(second.samples).set("gsm8k_3", { correct: true, tokens: undefined });
     expect(compareRuns(first, { ...second, samples }).tokenRatio).toBeUndefined();
   });

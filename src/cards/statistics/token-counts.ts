@@ -1,18 +1,22 @@
 import type { MessageCard, CardTokenUsage } from "../message-card/index.ts";
 
-/** Tokens, added up. */
+/** Sums of tokens. */
 export interface TokenCounts {
   readonly input: number;
   readonly output: number;
-  /** Of the input, from a cache. */
+  /** Input tokens that were read from a cache. */
   readonly cached: number;
-  /** Of the output, thought and not said. */
+  /** Output tokens that were used for reasoning. */
   readonly reasoning: number;
 }
 
+/** Token counts that are all 0. */
 export const ZERO_TOKENS: TokenCounts = { input: 0, output: 0, cached: 0, reasoning: 0 };
 
-/** What a usage tells; of several calls of which one told nothing (`none`), what the others told. */
+/**
+ * Converts a usage into token counts.
+ * A usage of the source `none` may still contain the counts of those calls that reported them.
+ */
 export function toTokenCounts(usage: CardTokenUsage | undefined): TokenCounts {
   if (!usage) return ZERO_TOKENS;
   return {
@@ -23,6 +27,7 @@ export function toTokenCounts(usage: CardTokenUsage | undefined): TokenCounts {
   };
 }
 
+/** Returns the sum of two token counts. */
 export function addTokenCounts(a: TokenCounts, b: TokenCounts): TokenCounts {
   return {
     input: a.input + b.input,
@@ -32,26 +37,30 @@ export function addTokenCounts(a: TokenCounts, b: TokenCounts): TokenCounts {
   };
 }
 
+/** Returns the token counts of several usages. */
 export function sumUsageTokens(usages: Iterable<CardTokenUsage | undefined>): TokenCounts {
   let sum = ZERO_TOKENS;
   for (const usage of usages) sum = addTokenCounts(sum, toTokenCounts(usage));
   return sum;
 }
 
-/** Input and output of a card; of cards that only have `tokens`, those. `undefined` where it tells neither. */
+/**
+ * Returns the input and output tokens of a card: from `usage`, else from `tokens`. Returns `undefined` if the
+ * card has neither.
+ */
 export function findCardTokenTotal({ metadata: { usage, tokens } }: MessageCard): number | undefined {
   return usage === undefined ? tokens : usage.input_tokens + usage.output_tokens;
 }
 
-/** Prices for a million tokens. */
+/** Prices per million tokens. */
 export interface TokenTariff {
   readonly input: number;
   readonly output: number;
-  /** Of input from a cache; that of other input unless told. */
+  /** Price of cached input tokens. Default: the price of input tokens. */
   readonly cached?: number;
 }
 
-/** What tokens cost, in the tariff's currency. */
+/** Returns the price of tokens in the currency of the tariff. */
 export function computeTokenPrice({ input, output, cached }: TokenCounts, tariff: TokenTariff): number {
   const fresh = (input - cached) * tariff.input + cached * (tariff.cached ?? tariff.input);
   return (fresh + output * tariff.output) / 1_000_000;

@@ -2,36 +2,38 @@ import type { ModelCallLine, Recording, RunSample } from "../recording/index.ts"
 import type { MessageCard } from "../message-card/index.ts";
 import { addTokenCounts, ZERO_TOKENS, toTokenCounts, type TokenCounts } from "./token-counts.ts";
 
-/** Whether what stands on the cards is what the model calls spent. */
+/** Result of comparing the tokens on cards with the tokens of the model calls. */
 export interface TokenLedger {
   readonly ok: boolean;
-  /** Problems and roles that were looked at, together. */
+  /** Number of checked pairs of a problem and a role. */
   readonly checked: number;
   readonly mismatches: readonly TokenMismatch[];
-  /** Roles that somebody else records: what stands on their cards has to be believed. */
+  /** Roles whose model calls another process records, so that the tokens on their cards cannot be checked. */
   readonly unchecked: readonly string[];
 }
 
+/** A problem and a role whose cards and model calls have different tokens. */
 export interface TokenMismatch {
   readonly sample_id: string | undefined;
   readonly role: string;
-  /** On its cards, and of its calls. */
+  /** Tokens on the cards of the role. */
   readonly cards: TokenCounts;
+  /** Tokens of the model calls of the role. */
   readonly calls: TokenCounts;
-  /** The cards that do not have what their calls spent. */
+  /** IDs of the cards whose tokens differ from those of their model calls. */
   readonly card_ids: readonly string[];
 }
 
 /**
- * Compares, for each of the problems and each role that is recorded here, the tokens on its cards with those of its model
- * calls: every call is on one card. Problems that are not done are to be left out: a call may be behind them and its card
- * not yet.
+ * Compares the tokens on cards with the tokens of the model calls, for each problem and each role that the
+ * recording covers.
+ * Pass finished problems only. In an unfinished problem, a call may be recorded before its card.
  */
 export function computeTokenLedger(
   samples: readonly RunSample[],
   recording: Pick<Recording, "cards" | "calls">,
 ): TokenLedger {
-  const own = new Set([
+  const recordedRoles = new Set([
     ...recording.cards.flatMap(({ dir, at_role }) => (dir === "out" ? at_role : [])),
     ...recording.calls.map(({ role }) => role),
   ]);
@@ -39,17 +41,17 @@ export function computeTokenLedger(
   let checked = 0;
   const unchecked = new Set<string>();
   for (const { id, cards, calls } of samples) {
-    const cardsOf = Map.groupBy(cards, ({ sender }) => sender);
-    const callsOf = Map.groupBy(calls, ({ role }) => role);
-    for (const role of new Set([...cardsOf.keys(), ...callsOf.keys()])) {
-      const theirs = cardsOf.get(role) ?? [];
-      if (!own.has(role)) {
-        if (theirs.some(({ metadata }) => metadata.usage)) unchecked.add(role);
+    const cardsByRole = Map.groupBy(cards, ({ sender }) => sender);
+    const callsByRole = Map.groupBy(calls, ({ role }) => role);
+    for (const role of new Set([...cardsByRole.keys(), ...callsByRole.keys()])) {
+      const roleCards = cardsByRole.get(role) ?? [];
+      if (!recordedRoles.has(role)) {
+        if (roleCards.some(({ metadata }) => metadata.usage)) unchecked.add(role);
         continue;
       }
       checked += 1;
-      const found = findTokenMismatch(id, role, theirs, callsOf.get(role) ?? []);
-      if (found) mismatches.push(found);
+      const mismatch = findTokenMismatch(id, role, roleCards, callsByRole.get(role) ?? []);
+      if (mismatch) mismatches.push(mismatch);
     }
   }
   return { ok: mismatches.length === 0, checked, mismatches, unchecked: [...unchecked] };
@@ -61,16 +63,16 @@ function findTokenMismatch(
   cards: readonly MessageCard[],
   calls: readonly ModelCallLine[],
 ): TokenMismatch | undefined {
-  const onCards = new Map<string, TokenCounts>();
-  const ofCalls = new Map<string, TokenCounts>();
+  const cardTokens = new Map<string, TokenCounts>();
+  const callTokens = new Map<string, TokenCounts>();
   for (const { metadata } of cards)
-    addTokensToSum(onCards, metadata.card_id ?? "", toTokenCounts(metadata.usage));
-  for (const { card_id, usage } of calls) addTokensToSum(ofCalls, card_id, toTokenCounts(usage));
-  const card_ids = [...new Set([...onCards.keys(), ...ofCalls.keys()])].filter(
-    (id) => !hasSameTokens(onCards.get(id) ?? ZERO_TOKENS, ofCalls.get(id) ?? ZERO_TOKENS),
+    addTokensToSum(cardTokens, metadata.card_id ?? "", toTokenCounts(metadata.usage));
+  for (const { card_id, usage } of calls) addTokensToSum(callTokens, card_id, toTokenCounts(usage));
+  const card_ids = [...new Set([...cardTokens.keys(), ...callTokens.keys()])].filter(
+    (id) => !hasSameTokens(cardTokens.get(id) ?? ZERO_TOKENS, callTokens.get(id) ?? ZERO_TOKENS),
   );
   if (card_ids.length === 0) return undefined;
-  return { sample_id, role, cards: sumAllTokens(onCards), calls: sumAllTokens(ofCalls), card_ids };
+  return { sample_id, role, cards: sumAllTokens(cardTokens), calls: sumAllTokens(callTokens), card_ids };
 }
 
 function addTokensToSum(sums: Map<string, TokenCounts>, id: string, tokens: TokenCounts): void {

@@ -1,40 +1,40 @@
 import type { CardTiming } from "../recording/index.ts";
 
-/** The work of whoever began it all, for which there is no task. */
+/** The work of the initial requester, which has no task. */
 const ROOT_WORK = Symbol("beginning");
 type WorkItem = CardTiming | typeof ROOT_WORK;
 
 /**
- * Who waited for what, in one problem. A role works on a task from its arrival; what it asked others meanwhile came back to
- * that work.
+ * The waiting relations between the cards of one problem.
+ * A role works on a task from its arrival. Replies to its own requests belong to the same work.
  */
 export class WaitGraph {
   readonly #timings: readonly CardTiming[];
   readonly #byId = new Map<string, CardTiming>();
-  /** The order of sending, also of what was sent in the same moment. */
+  /** Position of each card in the order of sending, also for cards that were sent at the same time. */
   readonly #sendOrder: ReadonlyMap<CardTiming, number>;
   readonly #workByCard = new Map<CardTiming, WorkItem>();
-  /** What came back to a work. */
+  /** Replies that arrived for a work item. */
   readonly #arrivalsByWork = new Map<WorkItem, CardTiming[]>();
 
-  constructor(moments: readonly CardTiming[]) {
-    this.#timings = moments;
-    this.#sendOrder = new Map(moments.map((one, at) => [one, at]));
-    for (const one of moments) {
+  constructor(timings: readonly CardTiming[]) {
+    this.#timings = timings;
+    this.#sendOrder = new Map(timings.map((one, at) => [one, at]));
+    for (const one of timings) {
       const id = one.card.metadata.card_id;
       if (id !== undefined) this.#byId.set(id, one);
     }
-    for (const one of moments) {
-      const asked = this.#findParent(one);
-      if (asked?.card.sender !== one.card.recipient) continue;
-      const work = this.#getWork(asked);
+    for (const one of timings) {
+      const parent = this.#findParent(one);
+      if (parent?.card.sender !== one.card.recipient) continue;
+      const work = this.#getWork(parent);
       const arrived = this.#arrivalsByWork.get(work);
       if (arrived) arrived.push(one);
       else this.#arrivalsByWork.set(work, [one]);
     }
   }
 
-  /** The last reply to a task of whoever began it all. */
+  /** Returns the last reply to a task of the initial requester. */
   findFinalReply(): CardTiming | undefined {
     const replies = (this.#arrivalsByWork.get(ROOT_WORK) ?? []).filter(
       (one) =>
@@ -44,23 +44,27 @@ export class WaitGraph {
     return findLatestArrival(replies);
   }
 
-  /** What its sender had last before it could begin with a card; `undefined` for the first of all. `moments` are in the order of sending. */
+  /**
+   * Returns the last card that the sender received before it could start on a card. Returns `undefined` for
+   * the first card.
+   * The timings must be in the order of sending.
+   */
   findPredecessor(sent: CardTiming): CardTiming | undefined {
     const cause = this.#findParent(sent);
-    // Who answers a question has waited for nothing else.
+    // A reply to a query waits for the query only.
     if (cause?.card.recipient === sent.card.sender && cause.card.message_type !== "task") return cause;
     const work = this.#getWork(sent);
-    const came = (this.#arrivalsByWork.get(work) ?? []).filter(
+    const arrivals = (this.#arrivalsByWork.get(work) ?? []).filter(
       (one) => one.arrivedMs <= sent.sentMs && this.#getSendPosition(one) < this.#getSendPosition(sent),
     );
-    return findLatestArrival(came) ?? (work === ROOT_WORK ? undefined : work);
+    return findLatestArrival(arrivals) ?? (work === ROOT_WORK ? undefined : work);
   }
 
-  /** The work in whose course a card was sent. */
+  /** Returns the work item during which a card was sent. */
   #getWork(sent: CardTiming): WorkItem {
     const known = this.#workByCard.get(sent);
     if (known !== undefined) return known;
-    // Cards that reply to each other in a circle end here.
+    // This entry ends the recursion for cards that reply to each other in a circle.
     this.#workByCard.set(sent, ROOT_WORK);
     const work = this.#resolveWork(sent);
     this.#workByCard.set(sent, work);
@@ -71,15 +75,15 @@ export class WaitGraph {
     const { sender } = sent.card;
     const cause = this.#findParent(sent);
     if (cause?.card.recipient === sender) {
-      // The answer to a question belongs to the work that was asked about.
+      // The reply to a query belongs to the work that the query was about.
       const asked = cause.card.message_type === "task" ? undefined : this.#findParent(cause);
       return asked?.card.sender === sender ? this.#getWork(asked) : cause;
     }
-    // It does not say: then it is of the last task that had come to its sender.
+    // A card without a cause belongs to the last task that its sender received.
     return (
       this.#timings.findLast(
-        ({ card, arrivedMs: arrived }) =>
-          card.message_type === "task" && card.recipient === sender && arrived <= sent.sentMs,
+        ({ card, arrivedMs }) =>
+          card.message_type === "task" && card.recipient === sender && arrivedMs <= sent.sentMs,
       ) ?? ROOT_WORK
     );
   }
@@ -93,9 +97,9 @@ export class WaitGraph {
   }
 }
 
-function findLatestArrival(moments: readonly CardTiming[]): CardTiming | undefined {
-  return moments.reduce<CardTiming | undefined>(
-    (late, one) => (late !== undefined && late.arrivedMs > one.arrivedMs ? late : one),
+function findLatestArrival(timings: readonly CardTiming[]): CardTiming | undefined {
+  return timings.reduce<CardTiming | undefined>(
+    (latest, one) => (latest !== undefined && latest.arrivedMs > one.arrivedMs ? latest : one),
     undefined,
   );
 }

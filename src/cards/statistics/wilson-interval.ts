@@ -1,9 +1,9 @@
 import { A2AError } from "../../protocol/index.ts";
 
-/** How sure an interval is. */
+/** Confidence level of an interval. */
 export type ConfidenceLevel = 0.9 | 0.95 | 0.99;
 
-/** A value and the interval around it. */
+/** An estimated value with its confidence interval. */
 export interface IntervalEstimate {
   readonly value: number;
   readonly low: number;
@@ -11,8 +11,9 @@ export interface IntervalEstimate {
 }
 
 /**
- * Wilson's score interval of a proportion, without continuity correction (Wilson 1927; R's
- * `prop.test(correct = FALSE)`). It stays within 0 and 1 and has a width even when all went right.
+ * Computes Wilson's score interval of a proportion, without continuity correction.
+ * Source: Wilson 1927; R's `prop.test(correct = FALSE)`. The interval stays between 0 and 1 and is never
+ * empty, even if all trials succeed.
  */
 export function computeWilsonInterval(
   successes: number,
@@ -22,12 +23,12 @@ export function computeWilsonInterval(
   if (!Number.isSafeInteger(trials) || trials < 1 || !Number.isSafeInteger(successes))
     throw new A2AError(
       "INVALID_PARAMS",
-      `${successes} of ${trials}: a proportion is of counts; give at least one trial.`,
+      `${successes} of ${trials}: the counts of a proportion must be integers, with at least one trial.`,
     );
   if (successes < 0 || successes > trials)
     throw new A2AError(
       "INVALID_PARAMS",
-      `${successes} of ${trials}: successes are among the trials; count again.`,
+      `${successes} of ${trials}: successes must be between 0 and the number of trials.`,
     );
   const z2 = Z_SCORES[confidence] ** 2;
   const value = successes / trials;
@@ -36,7 +37,7 @@ export function computeWilsonInterval(
   return { value, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-/** Two-sided quantiles of the normal distribution. */
+/** Two-sided quantiles of the standard normal distribution. */
 const Z_SCORES: Readonly<Record<ConfidenceLevel, number>> = {
   0.9: 1.6448536269514722,
   0.95: 1.959963984540054,

@@ -1,18 +1,18 @@
 import type { MessageCard } from "../message-card/index.ts";
 import { flattenDelegations, buildSampleExchanges } from "./sample-exchanges.ts";
 
-/** For replies to one of several tasks that the same two had under way: the number of the task. */
+/** Maps replies to the number of their task, if the same two roles had several tasks at the same time. */
 export function mapRepliesToTaskNumbers(cards: readonly MessageCard[]): Map<MessageCard, number> {
-  const places = new Map(cards.map((card, at) => [card, at]));
+  const positions = new Map(cards.map((card, at) => [card, at]));
   const numbers = new Map<MessageCard, number>();
   for (const { roots } of buildSampleExchanges(cards)) {
     const tasks = flattenDelegations(roots).flatMap(({ task, reply }) => {
-      const from = places.get(task);
-      const to = reply && places.get(reply);
+      const from = positions.get(task);
+      const to = reply && positions.get(reply);
       return from === undefined || reply === undefined || to === undefined ? [] : { task, reply, from, to };
     });
     for (const one of tasks) {
-      const isBesideAnother = tasks.some(
+      const overlapsAnother = tasks.some(
         (other) =>
           other !== one &&
           other.task.sender === one.task.sender &&
@@ -20,7 +20,7 @@ export function mapRepliesToTaskNumbers(cards: readonly MessageCard[]): Map<Mess
           other.from < one.to &&
           one.from < other.to,
       );
-      if (isBesideAnother) numbers.set(one.reply, one.from + 1);
+      if (overlapsAnother) numbers.set(one.reply, one.from + 1);
     }
   }
   return numbers;

@@ -8,14 +8,15 @@ import {
   wrapText,
 } from "./text-width.ts";
 
+/** Options of `renderCardBoxes`. */
 export interface CardBoxOptions {
-  /** Columns of a box. Default 78, at least 40. */
+  /** Width of a box in columns. Default: 78, minimum: 40. */
   readonly width?: number;
-  /** Draws each type's frame in a colour of its own, with the codes of terminals. Default false. */
+  /** Whether to color the frames by card type with ANSI escape codes. Default: `false`. */
   readonly colors?: boolean;
 }
 
-/** The cards as boxes, one below the other. */
+/** Renders the cards as boxes, one below the other. */
 export function renderCardBoxes(
   cards: readonly MessageCard[],
   { width = 78, colors = false }: CardBoxOptions = {},
@@ -32,7 +33,7 @@ type TextColorizer = (text: string) => string;
 
 const keepUncolored: TextColorizer = (text) => text;
 
-/** Cyan, green, yellow, magenta, red: readable on light and on dark. */
+/** Cyan, green, yellow, magenta, and red, which are readable on light and dark backgrounds. */
 const ANSI_COLORS: ReadonlyMap<string, number> = new Map([
   ["task", 36],
   ["result", 32],
@@ -46,7 +47,7 @@ function getColorizer({ message_type }: MessageCard): TextColorizer {
   return (text) => `\u001b[${color}m${text}\u001b[39m`;
 }
 
-/** Of the cards that are shown, by their ids. */
+/** Numbers of the rendered cards by card ID. */
 type CardNumbersById = ReadonlyMap<string | undefined, number>;
 
 function renderCardBox(
@@ -59,9 +60,9 @@ function renderCardBox(
   const { sender, recipient, message_type, content, metadata, timestamp } = card;
   const inside = width - 4;
   const time = /\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?/.exec(timestamp)?.[0] ?? "";
-  const about = `${number} ${toSingleLine(message_type).toUpperCase()}  ${toSingleLine(sender)} → ${toSingleLine(recipient)}`;
+  const heading = `${number} ${toSingleLine(message_type).toUpperCase()}  ${toSingleLine(sender)} → ${toSingleLine(recipient)}`;
   const room = inside - time.length - 3;
-  const title = measureColumns(about) > room ? fitToColumns(about, room) : about;
+  const title = measureColumns(heading) > room ? fitToColumns(heading, room) : heading;
   const notes = formatMetadata(metadata, numbers);
   const side = paint("│");
   return [
@@ -74,7 +75,10 @@ function renderCardBox(
   ].join("\n");
 }
 
-/** Names that are for programs: what they say, the place of the box says. */
+/**
+ * Metadata members that are not shown, because the position of the box or other notes show the same
+ * information.
+ */
 const HIDDEN_METADATA: ReadonlySet<string> = new Set([
   "card_id",
   "run_id",
@@ -88,7 +92,7 @@ function formatMetadata(metadata: CardMetadata, numbers: CardNumbersById): strin
   const notes = Object.entries(metadata).flatMap(([name, value]) => {
     if (value === undefined || HIDDEN_METADATA.has(name) || (name === "tokens" && usage !== undefined))
       return [];
-    // Who replies does so in the same dataset.
+    // A reply has the same dataset as its task.
     if (name === "dataset" && in_reply_to !== undefined) return [];
     if (name === "duration_ms") return `${Math.round(Number(value))} ms`;
     return value === true ? name : `${name}=${formatMetadataValue(value)}`;
@@ -98,7 +102,7 @@ function formatMetadata(metadata: CardMetadata, numbers: CardNumbersById): strin
   return notes.map(toSingleLine).join("  ");
 }
 
-/** `tokens=213 (182 in, 31 out, estimated)`; of a model that told nothing `tokens=?`. */
+/** Formats a usage: `tokens=213 (182 in, 31 out, estimated)`, or `tokens=?` if the usage is unknown. */
 function formatUsage(
   { input_tokens, output_tokens, source }: CardTokenUsage,
   tokens: number | undefined,

@@ -1,9 +1,9 @@
 import { type MessageCard, parseCardTime } from "../message-card/index.ts";
 
-/** `+0.82s` since the card before; `0` of the first. */
-export function formatCardDelay(before: MessageCard | undefined, card: MessageCard): string {
-  if (!before) return "0";
-  const ms = parseCardTime(card) - parseCardTime(before);
+/** Formats the time since the previous card as `+0.82s`, or `0` for the first card. */
+export function formatCardDelay(previous: MessageCard | undefined, card: MessageCard): string {
+  if (!previous) return "0";
+  const ms = parseCardTime(card) - parseCardTime(previous);
   return Number.isNaN(ms) ? "" : `${ms < 0 ? "-" : "+"}${formatDuration(Math.abs(ms))}`;
 }
 

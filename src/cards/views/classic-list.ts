@@ -1,11 +1,11 @@
 import type { MessageCard } from "../message-card/index.ts";
-import { truncateToColumns, toSingleLine } from "./text-width.ts";
+import { toSingleLine, truncateLine } from "./text-width.ts";
 
 const FRAME_LINE = "=".repeat(80);
-/** Of a content, in columns; a list is for seeing who said what to whom, not for reading it. */
+/** Maximum width of a content in columns. The list shows the course of a run, not complete contents. */
 const MAX_CONTENT_COLUMNS = 103;
 
-/** The cards as a plain list, `[Card 1]` and so on, with nothing in it that a log or a mail could not show. */
+/** Renders the cards as a plain text list (`[Card 1]` and so on), which is suitable for logs and emails. */
 export function renderClassicList(cards: readonly MessageCard[]): string {
   return [
     FRAME_LINE,
@@ -29,7 +29,7 @@ function renderListEntry(card: MessageCard, number: number): string[] {
     `  To:   ${toSingleLine(recipient).toUpperCase()}`,
     `  Type: ${toSingleLine(message_type).toUpperCase()}`,
     ...(isResult ? [`  Status: ${toSingleLine(status)}`] : []),
-    `  ${CONTENT_LABELS.get(message_type) ?? "Content"}: ${truncateToColumns(toSingleLine(content), MAX_CONTENT_COLUMNS, "...")}`,
+    `  ${CONTENT_LABELS.get(message_type) ?? "Content"}: ${truncateLine(content, MAX_CONTENT_COLUMNS, "...")}`,
     ...(Object.keys(metadata).length > 0 ? [`  Metadata: ${toSingleLine(JSON.stringify(metadata))}`] : []),
     `  ${"-".repeat(76)}`,
   ];

@@ -20,14 +20,14 @@ function getSingleExchange(script: SampleScript): SampleExchange {
   return exchange;
 }
 
-/** A delegation in words: what was asked, what came back, and below it the same. */
+/** Formats a delegation as text: task, reply, and subtasks. */
 function summarizeDelegation(one: Delegation): unknown {
   const said = [one.task.content, one.reply?.content, ...one.relatedCards.map(({ card }) => card.content)];
   return one.subtasks.length > 0 ? [...said, one.subtasks.map(summarizeDelegation)] : said;
 }
 
-describe("who gave what to whom", () => {
-  it("is a tree: the planner's task, with the solver's below it", () => {
+describe("delegations", () => {
+  it("form a tree with the tasks of the solver below that of the planner", () => {
     const { roots, unassigned: loose } = getSingleExchange(JANET_SCRIPT);
     expect(loose).toEqual([]);
     expect(roots.map(summarizeDelegation)).toEqual([
@@ -42,7 +42,7 @@ describe("who gave what to whom", () => {
     ]);
   });
 
-  it("is found without ids too, as the specification's cards have none", () => {
+  it("are also found without IDs, as in the cards of the specification", () => {
     const bare = createJanetCards().map((card) => ({ ...card, metadata: {} }));
     const shape = (one: Delegation): unknown => [
       one.task.content,
@@ -61,7 +61,7 @@ describe("who gave what to whom", () => {
     ]);
   });
 
-  it("keeps apart what ran at the same time, with the queries of each", () => {
+  it("separate parallel tasks with their queries", () => {
     const [root] = getSingleExchange(PARALLEL_SCRIPT).roots;
     expect(root?.subtasks.map(summarizeDelegation)).toEqual([
       ["How many bolts of blue?", "2"],
@@ -70,7 +70,7 @@ describe("who gave what to whom", () => {
     ]);
   });
 
-  it("has notices and commands beside the reply, not for it", () => {
+  it("do not treat notices and control cards as replies", () => {
     expect(
       getSingleExchange(TURN_LIMIT_SCRIPT).roots.map(({ reply, relatedCards: asides }) => [
         reply?.content,
@@ -84,7 +84,7 @@ describe("who gave what to whom", () => {
     ]);
   });
 
-  it("is left open where no reply came", () => {
+  it("are open without a reply", () => {
     const cards = listRecordedCards(createScriptedRecording([JANET_SCRIPT])).slice(0, 4);
     const [root] = buildSampleExchanges(cards).flatMap(({ roots }) => roots);
     expect(root?.reply).toBeUndefined();
@@ -92,8 +92,8 @@ describe("who gave what to whom", () => {
   });
 });
 
-describe("who worked when", () => {
-  it("is one span for each card that came of work, from the sender's own measure", () => {
+describe("work spans", () => {
+  it("have one span for each card with the duration that its sender reported", () => {
     expect(
       getSingleExchange(JANET_SCRIPT)
         .roots.flatMap((root) => flattenDelegations([root]).flatMap(({ workSpans: spans }) => spans))
@@ -108,7 +108,7 @@ describe("who worked when", () => {
     ]);
   });
 
-  it("is guessed from the times of the cards where nobody measured", () => {
+  it("are derived from card times without reported durations", () => {
     expect(
       listWorkSpans(createJanetCards()).map(({ role, start, end, isMeasured: measured }) => [
         role,
@@ -125,7 +125,7 @@ describe("who worked when", () => {
     ]);
   });
 
-  it("lies within the task, one after the other, whatever is on the cards", () => {
+  it("lie within the task and do not overlap, for arbitrary cards", () => {
     const anyRun = fc.oneof(
       fc.array(arbitraryRelatedCard, { maxLength: 12 }),
       fc.constantFrom(...GSM8K_SCRIPTS).map((script) => listRecordedCards(createScriptedRecording([script]))),
@@ -155,7 +155,7 @@ describe("who worked when", () => {
   });
 });
 
-/** Cards of few roles that often reply to each other. */
+/** Arbitrary cards of few roles that often reply to each other. */
 const arbitraryRelatedCard = fc
   .tuple(
     arbitraryCard,

@@ -2,77 +2,89 @@ import type { MessageCard } from "../message-card/index.ts";
 import type { CardTiming } from "../recording/index.ts";
 
 /**
- * A task that one role gave to another, and all that came of it. Times are milliseconds of the recording's clock. Every
- * view of who worked, who waited and what ran beside what is drawn from these.
+ * A task that one role delegated to another, with all related cards. Times are milliseconds of the
+ * recording's clock.
+ * All views of work, waiting, and parallelism are based on delegations.
  */
 export interface Delegation {
   readonly task: MessageCard;
-  /** What ended it; `undefined` when nothing did. */
+  /** Card that ended the task, or `undefined` if the task has no reply. */
   readonly reply: MessageCard | undefined;
-  /** The task left the asker, and reached the worker. */
+  /** Time at which the requester sent the task. */
   readonly sentMs: number;
+  /** Time at which the task reached the worker. */
   readonly startMs: number;
-  /** The reply left the worker, and reached the asker; without one, when something was last heard of it. */
+  /** Time at which the worker sent the reply. Without a reply, the time of the last related card. */
   readonly doneMs: number;
+  /** Time at which the reply reached the requester. */
   readonly answeredMs: number;
-  /** What the worker did, one span for each card that it sent. They follow each other within `startMs` and `doneMs`. */
+  /**
+   * Work of the worker, with one span for each card that it sent. Spans do not overlap and lie between
+   * `startMs` and `doneMs`.
+   */
   readonly workSpans: readonly WorkSpan[];
-  /** What the worker in turn gave to others. */
+  /** Tasks that the worker delegated to other roles. */
   readonly subtasks: readonly Delegation[];
-  /** What else was said between the two about it: queries and their answers, controls, notices. */
+  /**
+   * Other cards about the task between the two roles: queries and their replies, control cards, and notices.
+   */
   readonly relatedCards: readonly CardTiming[];
 }
 
-/** A role at work on one card, which left at `end`. */
+/** A period in which a role worked on one card. The card was sent at `end`. */
 export interface WorkSpan {
   readonly role: string;
   readonly start: number;
   readonly end: number;
-  /** The sender said how long it took; else it is the time since it last heard or said something. */
+  /**
+   * Whether the sender reported the duration. Otherwise, the span starts at the last card that the role sent
+   * or received.
+   */
   readonly isMeasured: boolean;
   readonly card: MessageCard;
 }
 
-/** How the cards of one problem hang together. */
+/** The delegations of one problem. */
 export interface DelegationForest {
-  /** Tasks that come of no other. */
+  /** Tasks without a parent task. */
   readonly roots: readonly Delegation[];
-  /** Cards that are about no task. */
+  /** Cards that belong to no task. */
   readonly unassigned: readonly CardTiming[];
 }
 
 /**
- * Finds each task's reply, subtasks and asides: by `in_reply_to`; where a card has none, as those of the specification
- * do, by who is waiting for whom. Takes the cards of one problem, in the order in which they were sent.
+ * Assigns the cards of one problem to tasks: replies, subtasks, and related cards.
+ * Cards are assigned by `in_reply_to`. Cards without it, as in the specification, are assigned by the order
+ * of pending requests. `timings` must be in the order of sending.
  */
-export function buildDelegationForest(moments: readonly CardTiming[]): DelegationForest {
+export function buildDelegationForest(timings: readonly CardTiming[]): DelegationForest {
   const all: PendingDelegation[] = [];
   const byId = new Map<string, PendingDelegation>();
-  const loose: CardTiming[] = [];
-  for (const moment of moments) {
-    const { card } = moment;
+  const unassigned: CardTiming[] = [];
+  for (const timing of timings) {
+    const { card } = timing;
     const { card_id, in_reply_to } = card.metadata;
     const named = in_reply_to === undefined ? undefined : byId.get(in_reply_to);
-    let about: PendingDelegation | undefined;
+    let owner: PendingDelegation | undefined;
     if (card.message_type === "task") {
-      about = { task: moment, reply: undefined, subtasks: [], relatedCards: [] };
+      owner = { task: timing, reply: undefined, subtasks: [], relatedCards: [] };
       (
         named ?? all.findLast((other) => isUnanswered(other) && getWorker(other) === card.sender)
-      )?.subtasks.push(about);
-      all.push(about);
+      )?.subtasks.push(owner);
+      all.push(owner);
     } else {
-      about = named ?? guessDelegation(card, all);
-      if (!about) loose.push(moment);
-      else if (isUnanswered(about) && isFinalReply(card, about, named !== undefined)) about.reply = moment;
-      else about.relatedCards.push(moment);
+      owner = named ?? guessDelegation(card, all);
+      if (!owner) unassigned.push(timing);
+      else if (isUnanswered(owner) && isFinalReply(card, owner, named !== undefined)) owner.reply = timing;
+      else owner.relatedCards.push(timing);
     }
-    if (card_id !== undefined && about) byId.set(card_id, about);
+    if (card_id !== undefined && owner) byId.set(card_id, owner);
   }
-  const below = new Set(all.flatMap(({ subtasks }) => subtasks));
-  return { roots: all.filter((one) => !below.has(one)).map(finishDelegation), unassigned: loose };
+  const subtasks = new Set(all.flatMap(({ subtasks }) => subtasks));
+  return { roots: all.filter((one) => !subtasks.has(one)).map(finishDelegation), unassigned };
 }
 
-/** One that is being put together. */
+/** A delegation that is not complete yet. */
 interface PendingDelegation {
   readonly task: CardTiming;
   reply: CardTiming | undefined;
@@ -88,7 +100,10 @@ function getWorker({ task }: PendingDelegation): string {
   return task.card.recipient;
 }
 
-/** Whatever replies to the task itself ends it, unless it only asks or commands; a type of one's own may, too. */
+/**
+ * Returns whether a card ends a task. Every direct reply does, including custom types, except queries and
+ * control cards.
+ */
 function isFinalReply(card: MessageCard, { task }: PendingDelegation, isNamed: boolean): boolean {
   if (!isNamed) return card.message_type === "result" && card.sender === task.card.recipient;
   return (
@@ -98,7 +113,7 @@ function isFinalReply(card: MessageCard, { task }: PendingDelegation, isNamed: b
   );
 }
 
-/** The task that a card is about, when it does not say so. */
+/** Guesses the task of a card that does not refer to another card. */
 function guessDelegation(
   card: MessageCard,
   all: readonly PendingDelegation[],
@@ -107,25 +122,25 @@ function guessDelegation(
     card.sender === task.card.recipient && card.recipient === task.card.sender;
   const goesOut = ({ task }: PendingDelegation): boolean =>
     card.sender === task.card.sender && card.recipient === task.card.recipient;
-  // Of several, the one that has waited longest.
+  // The longest pending task has priority.
   if (card.message_type === "result") return all.find((one) => isUnanswered(one) && comesBack(one));
   const between = all.filter((one) => comesBack(one) || goesOut(one));
   return between.findLast(isUnanswered) ?? between.at(-1);
 }
 
-function finishDelegation({ task, reply, subtasks, relatedCards: asides }: PendingDelegation): Delegation {
+function finishDelegation({ task, reply, subtasks, relatedCards }: PendingDelegation): Delegation {
   const inner = subtasks.map(finishDelegation);
   const last = Math.max(
     task.arrivedMs,
-    ...asides.map(({ arrivedMs: arrived }) => arrived),
+    ...relatedCards.map(({ arrivedMs }) => arrivedMs),
     ...inner.map((one) => one.answeredMs),
   );
   const spans = computeWorkSpans(task, [
     ...(reply ? [reply] : []),
-    ...asides,
+    ...relatedCards,
     ...subtasks.flatMap(listDelegationTimings),
   ]);
-  // Who goes on after replying is not done.
+  // A worker that sends cards after its reply is not done yet.
   const done = Math.max(task.arrivedMs, reply?.sentMs ?? last, spans.at(-1)?.end ?? 0);
   return {
     task: task.card,
@@ -136,37 +151,41 @@ function finishDelegation({ task, reply, subtasks, relatedCards: asides }: Pendi
     answeredMs: Math.max(done, reply?.arrivedMs ?? 0),
     workSpans: spans,
     subtasks: inner,
-    relatedCards: asides,
+    relatedCards,
   };
 }
 
-/** All cards between the asker and the worker. */
-function listDelegationTimings({ task, reply, relatedCards: asides }: PendingDelegation): CardTiming[] {
-  return [task, ...asides, ...(reply ? [reply] : [])];
+/** Returns the timings of all cards between the requester and the worker. */
+function listDelegationTimings({ task, reply, relatedCards }: PendingDelegation): CardTiming[] {
+  return [task, ...relatedCards, ...(reply ? [reply] : [])];
 }
 
-/** The worker's spans, from all cards that it sent and got while it had the task. */
+/** Computes the work spans of the worker from the cards that it sent and received during the task. */
 function computeWorkSpans(task: CardTiming, others: readonly CardTiming[]): WorkSpan[] {
   const worker = task.card.recipient;
   const events = others
-    .map((moment) => {
-      const isSent = moment.card.sender === worker;
-      return { card: moment.card, isSent, at: isSent ? moment.sentMs : moment.arrivedMs };
+    .map((timing) => {
+      const isSent = timing.card.sender === worker;
+      return { card: timing.card, isSent, at: isSent ? timing.sentMs : timing.arrivedMs };
     })
     .toSorted((a, b) => a.at - b.at);
   const spans: WorkSpan[] = [];
-  let heard = task.arrivedMs;
-  let worked = task.arrivedMs;
+  let lastEventMs = task.arrivedMs;
+  let lastWorkMs = task.arrivedMs;
   for (const { card, isSent, at } of events) {
     if (isSent) {
       const { duration_ms } = card.metadata;
-      // Two clocks may disagree by a little, and several cards may come of one call: spans must not overlap.
-      const end = Math.max(at, worked);
-      const start = Math.min(end, Math.max(worked, duration_ms === undefined ? heard : end - duration_ms));
+      // Clocks may differ slightly, and one call may produce several cards. Spans must not overlap in either
+      // case.
+      const end = Math.max(at, lastWorkMs);
+      const start = Math.min(
+        end,
+        Math.max(lastWorkMs, duration_ms === undefined ? lastEventMs : end - duration_ms),
+      );
       spans.push({ role: worker, start, end, isMeasured: duration_ms !== undefined, card });
-      worked = end;
+      lastWorkMs = end;
     }
-    heard = Math.max(heard, at);
+    lastEventMs = Math.max(lastEventMs, at);
   }
   return spans;
 }

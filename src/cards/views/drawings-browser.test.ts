@@ -19,7 +19,7 @@ import {
   renderSequenceSvg,
 } from "./index.ts";
 
-/** The same in every run: what a browser makes of one is slow to find out. */
+/** The samples use a fixed seed, because failures in a browser are slow to reproduce. */
 const hostileCardLists: MessageCard[][] = fc.sample(
   fc.array(arbitraryHostileCard, { minLength: 1, maxLength: 6 }),
   {
@@ -44,7 +44,7 @@ describe.skipIf(!hasChromium)("in a browser", { timeout: 60_000 }, () => {
     await browser.close();
   });
 
-  it("the drawings are well-formed SVG that runs nothing, and have a name for those who hear them", async () => {
+  it("the drawings are well-formed SVG without scripts, and have names for screen readers", async () => {
     const page = await browser.newPage();
     const complaints: string[] = [];
     page.on("dialog", (dialog) => void dialog.dismiss().then(() => complaints.push(dialog.message())));
@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium)("in a browser", { timeout: 60_000 }, () => {
     }
   });
 
-  it("Mermaid draws our diagrams, and nothing of the cards in them runs", async () => {
+  it("Mermaid draws our diagrams and executes no text of cards", async () => {
     const page = await browser.newPage();
     const complaints: string[] = [];
     page.on("dialog", (dialog) => void dialog.dismiss().then(() => complaints.push(dialog.message())));
@@ -84,7 +84,7 @@ describe.skipIf(!hasChromium)("in a browser", { timeout: 60_000 }, () => {
   });
 });
 
-// What runs in the page is text here: this code has no document.
+// Code for the page is a string, because the test has no DOM types.
 const INSPECT_SVG_SCRIPT = `({
   root: document.documentElement.localName,
   broken: document.querySelectorAll("parsererror, script, a, image, foreignObject").length,
@@ -94,7 +94,7 @@ const INSPECT_SVG_SCRIPT = `({
   name: document.documentElement.getAttribute("aria-label") !== "",
 })`;
 
-/** As a page would that trusts what it draws. */
+/** Inserts a drawing like a page that trusts it. */
 const RENDER_MERMAID_SCRIPT = `async (texts) => {
   mermaid.initialize({ startOnLoad: false, securityLevel: "loose" });
   const found = [];

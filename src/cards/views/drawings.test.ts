@@ -24,20 +24,20 @@ import { measureColumns } from "./text-width.ts";
 
 const arbitraryHostileCards = fc.array(arbitraryHostileCard, { minLength: 1, maxLength: 6 });
 
-describe("lanes", () => {
-  it("have an arrow to where each card goes, and the time since the one before", () => {
+describe("sequence diagrams as text", () => {
+  it("have an arrow to the recipient of each card, and the time since the previous card", () => {
     expect(
       renderSequenceText(listRecordedCards(createScriptedRecording([JANET_SCRIPT])), { width: 80 }),
     ).toBe(JANET_SEQUENCE_TEXT);
   });
 
-  it("say to which task a reply is, where several were under way", () => {
+  it("name the task of a reply if several tasks were pending", () => {
     expect(
       renderSequenceText(listRecordedCards(createScriptedRecording([PARALLEL_SCRIPT])), { width: 80 }),
     ).toBe(PARALLEL_SEQUENCE_TEXT);
   });
 
-  it("are straight in Korean", () => {
+  it("are aligned in Korean", () => {
     const [task] = createJanetCards();
     const cards: MessageCard[] = [
       { ...task!, content: "어떤 방법을 사용할까요? 👩‍👩‍👧" },
@@ -46,7 +46,7 @@ describe("lanes", () => {
     expect(renderSequenceText(cards, { width: 60 })).toBe(KOREAN_SEQUENCE_TEXT);
   });
 
-  it("fit the width as long as there is room for every role, and are straight and harmless for every card", () => {
+  it("fit the width if possible, and are aligned and harmless for every card", () => {
     fc.assert(
       fc.property(arbitraryHostileCards, fc.integer({ min: 80, max: 200 }), (cards, width) => {
         const roles = new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]));
@@ -54,7 +54,7 @@ describe("lanes", () => {
         expect(drawn).not.toMatch(UNSAFE_CHARACTERS);
         const [, ...rows] = drawn.split("\n");
         expect(rows).toHaveLength(cards.length);
-        // The times begin in the same column of each row.
+        // The times start in the same column of each row.
         expect(new Set(rows.map((row) => measureColumns(row.replace(/\S+$/, "")))).size).toBe(1);
         if ((roles.size + 1) * 16 + 29 <= width)
           expect(Math.max(...rows.map(measureColumns))).toBeLessThanOrEqual(width);
@@ -64,23 +64,23 @@ describe("lanes", () => {
 });
 
 describe("the timeline", () => {
-  it("has a bar for each span of work, with what it took and spent", () => {
+  it("has a bar for each work span, with duration and tokens", () => {
     expect(renderTimelineText(createScriptedRecording([JANET_SCRIPT]), { width: 80 })).toBe(
       JANET_TIMELINE_TEXT,
     );
   });
 
-  it("draws work that came to nothing lighter, and says what nobody measured", () => {
+  it("draws failed work lighter and marks durations that were not measured", () => {
     const lines = renderTimelineText(createScriptedRecording([TIMEOUT_SCRIPT]), { width: 80 }).split("\n");
     expect(lines[1]).toMatch(/^solver {2}│ +░+│ ~5002 ms {2}70 tok {2}cancelled$/);
   });
 
-  it("shows cards that only have times, and says when there is no work", () => {
+  it("accepts cards that have only timestamps, and reports missing work", () => {
     expect(renderTimelineText(createJanetCards()).split("\n")).toHaveLength(5);
-    expect(renderTimelineText([])).toBe("No card says that anybody worked.");
+    expect(renderTimelineText([])).toBe("The cards contain no work.");
   });
 
-  it("is straight and harmless for every card", () => {
+  it("is aligned and harmless for every card", () => {
     fc.assert(
       fc.property(arbitraryHostileCards, fc.integer({ min: 60, max: 160 }), (cards, width) => {
         const drawn = renderTimelineText(cards, { width });
@@ -104,8 +104,8 @@ describe("the drawings in SVG", () => {
     expect(svg).toContain("@media(prefers-color-scheme:dark)");
   });
 
-  it("show for how long each role had a task", () => {
-    // The planner's, and three of the solver at the same time.
+  it("show the period of each task", () => {
+    // One bar of the planner, and three parallel bars of the solver.
     expect(
       renderSequenceSvg(listRecordedCards(createScriptedRecording([PARALLEL_SCRIPT]))).match(/class="busy"/g),
     ).toHaveLength(4);
@@ -119,7 +119,7 @@ describe("the drawings in SVG", () => {
     );
   });
 
-  it("have our elements in them and no others, whatever is in the cards", () => {
+  it("contain only our elements, for arbitrary cards", () => {
     expect(parseSvgElements(renderSequenceSvg(listRecordedCards(createScriptedRecording())))).toContain(
       "tspan",
     );
@@ -136,7 +136,7 @@ describe("the drawings in SVG", () => {
 });
 
 describe("the graph", () => {
-  it("has a node for each role and an edge for each way, with what went over it", () => {
+  it("has a node for each role and an edge for each direction, with counts", () => {
     expect(buildRoleGraph(createScriptedRecording(createScripts(10)))).toEqual({
       nodes: [
         { role: "controller", cards: 10, tokens: 0, ms: 0 },
@@ -152,7 +152,7 @@ describe("the graph", () => {
     });
   });
 
-  it("is a flow chart of Mermaid, harmless too", () => {
+  it("is a harmless Mermaid flowchart", () => {
     expect(
       renderRoleGraphMermaid(buildRoleGraph(createScriptedRecording(GSM8K_SCRIPTS))).split("\n"),
     ).toContain(`    r3 -->|"7 result, 1 query, 1 error · 692 tok · 784 ms each"| r2`);
@@ -175,7 +175,7 @@ const ALLOWED_ATTRIBUTES = new Set(
   "xmlns class role aria-label width height viewBox x y x1 y1 x2 y2 rx d style text-anchor".split(" "),
 );
 
-/** Reads a drawing as strictly as XML is read; throws at what is no element, attribute or text of ours. */
+/** Parses a drawing as strict XML. Throws on any element, attribute, or text that we do not create. */
 function parseSvgElements(svg: string): string[] {
   const names: string[] = [];
   const open: string[] = [];

@@ -4,14 +4,17 @@ import { fitToColumns, toSingleLine } from "./text-width.ts";
 const SENDER_COLUMNS = 14;
 const SYMBOL_COLUMNS = 12;
 
+/** Options of `generateFlowDiagram`. */
 export interface FlowDiagramOptions {
-  /** Whose symbols are drawn; a protocol's `types`. Default: the five of the core. */
+  /**
+   * Card types whose symbols are used, for example the `types` of a protocol. Default: the five core types.
+   */
   readonly types?: readonly CardType[];
 }
 
 /**
- * The flow of cards, one on each line, as the specification prints it. The sender always stands left, so a result reads
- * `SOLVER ← [RESULT] PLANNER`, although the solver sends it.
+ * Renders the flow of cards, one card per line, in the format of the specification.
+ * The sender is always on the left, so a result of the solver reads `SOLVER ← [RESULT] PLANNER`.
  */
 export function generateFlowDiagram(
   cards: readonly MessageCard[],
@@ -26,7 +29,9 @@ export function generateFlowDiagram(
     .join("\n");
 }
 
-/** A name that is too long keeps its end, and pushes the rest away. */
+/**
+ * Pads a name to a column width. A name that is too long is not truncated and shifts the rest of the line.
+ */
 function padColumn(text: string, columns: number): string {
   const name = toSingleLine(text).toUpperCase();
   return name.length < columns ? fitToColumns(name, columns) : `${name} `;

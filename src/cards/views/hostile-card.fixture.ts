@@ -2,12 +2,12 @@ import * as fc from "fast-check";
 import { arbitraryCard } from "../message-card/message-card.fixture.ts";
 import type { MessageCard } from "../message-card/index.ts";
 
-/** What must stand in nothing that is shown: control characters, and what turns the order of letters around. */
+/** Characters that no view may output: control characters and characters that change the text direction. */
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 export const UNSAFE_CHARACTERS: RegExp =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
-/** What some viewer takes for more than text. */
+/** Texts that some viewer interprets as markup or control sequences. */
 const arbitraryMarkup = fc.constantFrom(
   "\u001b[2J\u001b[31m",
   "\u009b31m",
@@ -32,14 +32,14 @@ const arbitraryMarkup = fc.constantFrom(
   "│▶",
 );
 
-/** Text that tries to be something else. */
+/** Arbitrary texts that contain markup and control sequences. */
 export const arbitraryHostileText: fc.Arbitrary<string> = fc
   .array(fc.oneof(arbitraryMarkup, fc.string({ unit: "binary", maxLength: 5 })), { maxLength: 6 })
   .map((texts) => texts.join(""));
 
 /**
- * Cards that somebody made without `parseCard`, between few roles so that they reply to each other: every member that is
- * text may be hostile.
+ * Arbitrary cards that were not created by `parseCard`. Every text member may be hostile.
+ * The cards use few roles, so that they reply to each other.
  */
 export const arbitraryHostileCard: fc.Arbitrary<MessageCard> = fc
   .tuple(

@@ -1,6 +1,7 @@
 /**
- * HOW CARDS ARE SHOWN, as text and as drawings: pure functions of a row of cards, or of a run. `buildSampleExchanges` is what most
- * are drawn from. What agents wrote is made harmless for where it is shown.
+ * Views of cards as text and drawings.
+ * All functions are pure and accept a list of cards or a recording. Most views are based on
+ * `buildSampleExchanges`. Text of agents is escaped for each output format.
  */
 export { type CardBoxOptions } from "./card-boxes.ts";
 export { type Delegation, buildDelegationForest, type WorkSpan } from "./delegations.ts";

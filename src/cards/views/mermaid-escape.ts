@@ -1,9 +1,12 @@
 import { truncateToColumns, escapeControlCharacters } from "./text-width.ts";
 
-/** Of a label, in columns; Mermaid refuses a diagram of more than 50,000. */
+/** Maximum width of a label in columns. Mermaid rejects diagrams of more than 50,000 characters. */
 const MAX_LABEL_COLUMNS = 160;
 
-/** As Mermaid's entities, what would end the line, begin a comment, a directive or a formula, or be taken for HTML. */
+/**
+ * Escapes a text for Mermaid. Characters that end a line, start a comment, a directive, or a formula, or form
+ * HTML become entities.
+ */
 export function escapeMermaid(text: string): string {
   return truncateToColumns(escapeControlCharacters(text).trim(), MAX_LABEL_COLUMNS)
     .replaceAll(/[#;<>&%:"{}`]/g, (character) => `#${character.charCodeAt(0)};`)

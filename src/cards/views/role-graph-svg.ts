@@ -9,19 +9,20 @@ import { renderSvgDocument, renderSvgText } from "./svg-document.ts";
 
 const BOX_WIDTH = 150;
 const BOX_HEIGHT = 48;
-/** Between two boxes side by side; a note about an edge has to have room above it. */
+/** Horizontal gap between two boxes, wide enough for the label of an edge. */
 const BOX_GAP = 210;
 const MIN_ARC_HEIGHT = 46;
 const ARC_HEIGHT_STEP = 56;
 const DIAGRAM_MARGIN = 24;
 
 /**
- * The graph in SVG: roles in a row, in the order in which they appear, and what they sent each other in arcs: above the
- * row what goes to the right, below it what comes back. The same graph is always the same drawing.
+ * Renders the graph as SVG. Roles form a row in the order of their first card.
+ * Edges to the right are arcs above the row, and edges to the left are arcs below it. The same graph always
+ * has the same drawing.
  */
 export function renderRoleGraphSvg(
   graph: RoleGraph,
-  { title = "Who spoke with whom" }: { readonly title?: string } = {},
+  { title = "Cards between roles" }: { readonly title?: string } = {},
 ): string {
   const order = new Map(graph.nodes.map(({ role }, at) => [role, at]));
   const spans = graph.edges.map(({ from, to }) => (order.get(to) ?? 0) - (order.get(from) ?? 0));
@@ -35,7 +36,8 @@ export function renderRoleGraphSvg(
     const span = spans[at] ?? 0;
     const sign = span < 0 ? -1 : 1;
     const edgeOfBox = span < 0 ? above + BOX_HEIGHT : above;
-    // Leaves a box right of its middle when it goes to the right, and comes in left of it: arcs do not cross so.
+    // An edge to the right leaves a box to the right of its center and enters to the left of it, so that arcs
+    // do not cross.
     const from = left(edge.from) + BOX_WIDTH / 2 + (span === 0 ? -24 : sign * 36);
     const to = left(edge.to) + BOX_WIDTH / 2 + (span === 0 ? 24 : -sign * 36);
     const top = edgeOfBox - sign * computeArcHeight(span);
@@ -63,7 +65,7 @@ export function renderRoleGraphSvg(
   });
 }
 
-/** How far an arc over so many boxes is from the row. */
+/** Returns the height of an arc that spans the given number of boxes. */
 function computeArcHeight(span: number): number {
   return span === 0 ? 24 : MIN_ARC_HEIGHT + (Math.abs(span) - 1) * ARC_HEIGHT_STEP;
 }

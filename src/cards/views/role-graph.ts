@@ -1,19 +1,21 @@
 import { flattenDelegations, buildSampleExchanges, type CardsOrRecording } from "./sample-exchanges.ts";
+import { computeMean, sumBy } from "../statistics/index.ts";
 import { escapeMermaid as escaped } from "./mermaid-escape.ts";
 
-/** Who spoke with whom in a whole run, all problems together. */
+/** Aggregated graph of the cards between the roles of a run, over all problems. */
 export interface RoleGraph {
-  /** In the order in which the roles first appear. */
+  /** Roles in the order of their first card. */
   readonly nodes: readonly RoleGraphNode[];
   readonly edges: readonly RoleGraphEdge[];
 }
 
+/** A role in a role graph. */
 export interface RoleGraphNode {
   readonly role: string;
-  /** Cards that it sent. */
+  /** Number of cards that the role sent. */
   readonly cards: number;
   readonly tokens: number;
-  /** Milliseconds that it worked, of all tasks together. */
+  /** Working time of the role over all tasks, in milliseconds. */
   readonly ms: number;
 }
 
@@ -24,28 +26,28 @@ export interface RoleGraphEdge {
   readonly cards: number;
   readonly byType: Readonly<Record<string, number>>;
   readonly tokens: number;
-  /** How long the sender worked on one of them, on average, in milliseconds; `undefined` where nothing tells. */
+  /** Mean working time of the sender per card in milliseconds, or `undefined` if it is unknown. */
   readonly ms: number | undefined;
 }
 
-/** The aggregated graph of cards or of a run. */
+/** Builds the aggregated role graph of cards or of a recording. */
 export function buildRoleGraph(shown: CardsOrRecording): RoleGraph {
   const exchanges = buildSampleExchanges(shown);
-  const cards = exchanges.flatMap(({ timings: moments }) => moments.map(({ card }) => card));
+  const cards = exchanges.flatMap(({ timings }) => timings.map(({ card }) => card));
   const work = new Map(
     exchanges
       .flatMap(({ roots }) => flattenDelegations(roots))
-      .flatMap(({ workSpans: spans }) => spans.map(({ card, start, end }) => [card, end - start] as const)),
+      .flatMap(({ workSpans }) => workSpans.map(({ card, start, end }) => [card, end - start] as const)),
   );
   const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
   return {
     nodes: roles.map((role) => {
-      const own = cards.filter(({ sender }) => sender === role);
+      const sentCards = cards.filter(({ sender }) => sender === role);
       return {
         role,
-        cards: own.length,
-        tokens: sumValues(own.map(({ metadata }) => metadata.tokens ?? 0)),
-        ms: sumValues(own.map((card) => work.get(card) ?? 0)),
+        cards: sentCards.length,
+        tokens: sumBy(sentCards, ({ metadata }) => metadata.tokens ?? 0),
+        ms: sumBy(sentCards, (card) => work.get(card) ?? 0),
       };
     }),
     edges: [
@@ -61,18 +63,14 @@ export function buildRoleGraph(shown: CardsOrRecording): RoleGraph {
         byType: Object.fromEntries(
           [...Map.groupBy(group, (card) => card.message_type)].map(([type, { length }]) => [type, length]),
         ),
-        tokens: sumValues(group.map(({ metadata }) => metadata.tokens ?? 0)),
-        ms: times.length > 0 ? sumValues(times) / times.length : undefined,
+        tokens: sumBy(group, ({ metadata }) => metadata.tokens ?? 0),
+        ms: times.length > 0 ? computeMean(times) : undefined,
       };
     }),
   };
 }
 
-function sumValues(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0);
-}
-
-/** The graph as a flow chart of Mermaid. */
+/** Renders the graph as a Mermaid flowchart. */
 export function renderRoleGraphMermaid({ nodes, edges }: RoleGraph): string {
   const ids = new Map(nodes.map(({ role }, at) => [role, `r${at + 1}`]));
   return [
@@ -87,7 +85,7 @@ export function renderRoleGraphMermaid({ nodes, edges }: RoleGraph): string {
   ].join("\n");
 }
 
-/** `2 task · 492 tok · 770 ms each`. */
+/** Formats the label of an edge: `2 task · 492 tok · 770 ms each`. */
 export function formatEdgeNote({ byType, tokens, ms }: RoleGraphEdge): string {
   return [
     Object.entries(byType)
@@ -98,7 +96,7 @@ export function formatEdgeNote({ byType, tokens, ms }: RoleGraphEdge): string {
   ].join(" · ");
 }
 
-/** `758 tok · 2150 ms`. */
+/** Formats the label of a role: `758 tok · 2150 ms`. */
 export function formatNodeNote({ tokens, ms }: RoleGraphNode): string {
   return `${tokens} tok · ${Math.round(ms)} ms`;
 }

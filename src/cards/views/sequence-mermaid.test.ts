@@ -13,9 +13,10 @@ import {
   createScriptedRecording,
   TIMEOUT_SCRIPT,
 } from "../recording/recording.fixture.ts";
+import { UNSAFE_CHARACTERS } from "./hostile-card.fixture.ts";
 import { renderSequenceMermaid } from "./index.ts";
 
-/** What Mermaid's own parser understood, one for each statement. */
+/** A statement as parsed by Mermaid. */
 interface ParsedStatement {
   readonly from?: string;
   readonly to?: string;
@@ -24,7 +25,7 @@ interface ParsedStatement {
 }
 
 interface MermaidParser {
-  /** Loads the kinds of diagrams, beside parsing. */
+  /** Loads the diagram types for the parser. */
   parse(text: string): Promise<unknown>;
   readonly mermaidAPI: {
     getDiagramFromText(
@@ -33,7 +34,7 @@ interface MermaidParser {
   };
 }
 
-/** Mermaid as a browser has it; its parser for sequence diagrams needs no document. */
+/** Mermaid as loaded by a browser. Its parser for sequence diagrams needs no document. */
 function loadMermaid(): MermaidParser {
   const context = createContext({ structuredClone, URL, setTimeout, console });
   runInContext(readFileSync(new URL(import.meta.resolve("@mermaid-js/tiny")), "utf8"), context);
@@ -61,19 +62,19 @@ describe("the Mermaid diagram", () => {
 `);
   });
 
-  it("puts tasks that were under way at the same time beside each other, each card with its own number", () => {
+  it("groups parallel tasks, and keeps the number of each card", () => {
     const parallel = listRecordedCards(createScriptedRecording([PARALLEL_SCRIPT]));
     expect(renderSequenceMermaid(parallel).split("\n").slice(5, -1).join("\n")).toBe(
       EXPECTED_PARALLEL_DIAGRAM,
     );
-    // One after the other is no block.
+    // Consecutive tasks do not form a block.
     expect(renderSequenceMermaid(listRecordedCards(createScriptedRecording([JANET_SCRIPT])))).not.toContain(
       "par ",
     );
   });
 
   it.each([JANET_SCRIPT, INCEPTION_SCRIPT, PARALLEL_SCRIPT, TURN_LIMIT_SCRIPT, TIMEOUT_SCRIPT])(
-    "is understood by Mermaid itself: $id",
+    "is parsed by Mermaid: $id",
     async (script) => {
       const cards = listRecordedCards(createScriptedRecording([script]));
       const { statements } = await parseDiagram(renderSequenceMermaid(cards));
@@ -84,7 +85,7 @@ describe("the Mermaid diagram", () => {
     },
   );
 
-  it("has nothing in it that a card could end a line or begin markup with", () => {
+  it("escapes text of cards that would end a line or start markup", () => {
     const [card] = createJanetCards();
     const diagram = renderSequenceMermaid([{ ...card!, content: "a;b\n#<script>%%{init: {}}%% $$x$$" }]);
     expect(diagram).toContain(
@@ -92,12 +93,12 @@ describe("the Mermaid diagram", () => {
     );
   });
 
-  it("cuts a long content, because Mermaid takes no long diagram", () => {
+  it("truncates long contents, because Mermaid rejects long diagrams", () => {
     const [card] = createJanetCards();
     expect(renderSequenceMermaid([{ ...card!, content: "🦆".repeat(100_000) }]).length).toBeLessThan(1_000);
   });
 
-  it("is understood with an arrow for each card and nothing else, whatever is in them", async () => {
+  it("is parsed with exactly one arrow for each card, for arbitrary cards", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(arbitraryMermaidCard, { minLength: 1, maxLength: 6 }), async (cards) => {
         const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
@@ -115,13 +116,10 @@ describe("the Mermaid diagram", () => {
   });
 });
 
-/** Mermaid's numbers for what is no arrow: a note, the three words of a block, a number set anew. */
+/** Statement types of Mermaid that are not arrows: notes, block keywords, and autonumber. */
 const PARALLEL_STATEMENT_TYPES: ReadonlySet<number> = new Set([2, 19, 20, 21, 26]);
 
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-const UNSAFE_CHARACTERS = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
-
-/** What Mermaid takes for more than text. */
+/** Texts that Mermaid interprets as syntax. */
 const arbitraryMermaidSyntax = fc.constantFrom(
   "end",
   "\nend\n",

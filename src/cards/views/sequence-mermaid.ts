@@ -1,9 +1,9 @@
 import type { MessageCard } from "../message-card/index.ts";
 import type { Delegation } from "./delegations.ts";
-import { buildSampleExchanges } from "./sample-exchanges.ts";
+import { buildSampleExchanges, listDelegationCards } from "./sample-exchanges.ts";
 import { escapeMermaid as escaped } from "./mermaid-escape.ts";
 
-/** How a type's arrow is drawn; what is not here is drawn as a task. */
+/** Mermaid arrows by card type. Other types use the arrow of a task. */
 const ARROWS_BY_TYPE: ReadonlyMap<string, string> = new Map([
   ["result", "-->>"],
   ["control", "-)"],
@@ -11,12 +11,12 @@ const ARROWS_BY_TYPE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * The cards as a sequence diagram of Mermaid, which GitHub and many editors draw. Tasks that were under way at the same
- * time stand beside each other in a `par` block; each card keeps the number that it has in every other view.
+ * Renders the cards as a Mermaid sequence diagram, which GitHub and many editors display.
+ * Parallel tasks are in a `par` block. Each card keeps the number that it has in all other views.
  */
 export function renderSequenceMermaid(cards: readonly MessageCard[]): string {
   const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
-  // Ids of our own, because a role may be called `end`, which ends a block.
+  // Participants have generated IDs, because a role may be called `end`, which ends a block in Mermaid.
   const ids = new Map(roles.map((role, at) => [role, `r${at + 1}`]));
   const places = new Map(cards.map((card, at) => [card, at]));
   const roots = buildSampleExchanges(cards).flatMap((exchange) => exchange.roots);
@@ -36,18 +36,22 @@ export function renderSequenceMermaid(cards: readonly MessageCard[]): string {
       lines.push(`${indent}Note over ${ends.join()}: ${escaped(options.map(String).join(" | "))}`);
   };
 
-  /** The cards at these places, in order; those of branches that run beside each other, in a block. */
-  const drawAll = (all: readonly number[], below: readonly Delegation[], indent: string): void => {
-    const blocks = findParallelBranches(below, places);
-    const done = new Set<number>();
-    for (const at of all) {
-      if (done.has(at)) continue;
+  /** Draws the cards at the given positions in order. Parallel branches are in a block. */
+  const drawAll = (
+    positions: readonly number[],
+    delegations: readonly Delegation[],
+    indent: string,
+  ): void => {
+    const blocks = findParallelBranches(delegations, places);
+    const drawn = new Set<number>();
+    for (const at of positions) {
+      if (drawn.has(at)) continue;
       const block = blocks.find((branches) => branches.some((branch) => branch.positions.includes(at)));
       if (!block) draw(cards[at] as MessageCard, at, indent);
       for (const [index, branch] of (block ?? []).entries()) {
         lines.push(`${indent}${index === 0 ? "par" : "and"} task ${(branch.positions[0] ?? 0) + 1}`);
         drawAll(branch.positions, branch.delegation.subtasks, `${indent}    `);
-        for (const place of branch.positions) done.add(place);
+        for (const place of branch.positions) drawn.add(place);
       }
       if (block) lines.push(`${indent}end`);
     }
@@ -65,11 +69,11 @@ export function renderSequenceMermaid(cards: readonly MessageCard[]): string {
 
 interface ParallelBranch {
   readonly delegation: Delegation;
-  /** Of its cards and of all below it, in order. */
+  /** Positions of its cards and of all descendants, in ascending order. */
   readonly positions: readonly number[];
 }
 
-/** Where several were under way at the same time. One that was alone is looked into instead. */
+/** Returns groups of parallel branches. A single branch is searched for parallel subtasks. */
 function findParallelBranches(
   delegations: readonly Delegation[],
   places: ReadonlyMap<MessageCard, number>,
@@ -92,9 +96,8 @@ function findParallelBranches(
 }
 
 function listCardPositions(one: Delegation, places: ReadonlyMap<MessageCard, number>): number[] {
-  const own = [one.task, ...one.relatedCards.map(({ card }) => card), ...(one.reply ? [one.reply] : [])];
   return [
-    ...own.flatMap((card) => places.get(card) ?? []),
+    ...listDelegationCards(one).flatMap((card) => places.get(card) ?? []),
     ...one.subtasks.flatMap((subtask) => listCardPositions(subtask, places)),
   ].toSorted((a, b) => a - b);
 }

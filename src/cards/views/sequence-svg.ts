@@ -1,12 +1,14 @@
 import type { MessageCard } from "../message-card/index.ts";
 import { mapRepliesToTaskNumbers } from "./answered-tasks.ts";
 import { flattenDelegations, buildSampleExchanges } from "./sample-exchanges.ts";
-import { getCardTypeClass, measurePixels, renderSvgDocument, renderSvgText } from "./svg-document.ts";
+import { getCardTypeClass } from "./card-type-class.ts";
+import { measurePixels, renderSvgDocument, renderSvgText } from "./svg-document.ts";
 import { toSingleLine } from "./text-width.ts";
 import { formatCardDelay } from "./card-delay.ts";
 
+/** Options of `renderSequenceSvg`. */
 export interface SequenceSvgOptions {
-  /** What is drawn, for those who do not see it, and as a tooltip. Default `Cards between …`. */
+  /** Title of the drawing for screen readers and tooltips. Default: `Cards between …`. */
   readonly title?: string;
 }
 
@@ -14,19 +16,20 @@ const ROLE_GAP = 290;
 const TIME_WIDTH = 76;
 const HEADER_HEIGHT = 52;
 const ROW_HEIGHT = 38;
-/** Of a tooltip and of a line for those who hear the drawing, in pixels of text. */
+/** Maximum width of a tooltip in pixels, and maximum length of a description line in characters. */
 const MAX_TOOLTIP_LENGTH = 2_000;
-/** Nobody listens to more. */
+/** Maximum number of cards in the description for screen readers. */
 const MAX_DESCRIBED_CARDS = 100;
 
 /**
- * The cards as a sequence diagram in SVG, for a README or a page: one file, light or dark as the reader's system is. A
- * bar on a role's line says that it had a task; the full content of a card is its tooltip.
+ * Renders the cards as an SVG sequence diagram for a README or a page.
+ * The drawing is one file and follows the light or dark mode of the system. A bar on the line of a role marks
+ * a pending task. The tooltip of a card contains its entire content.
  */
 export function renderSequenceSvg(cards: readonly MessageCard[], options: SequenceSvgOptions = {}): string {
   const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
-  const at = new Map(roles.map((role, index) => [role, TIME_WIDTH + 80 + index * ROLE_GAP]));
-  const place = (role: string): number => at.get(role) ?? 0;
+  const laneX = new Map(roles.map((role, index) => [role, TIME_WIDTH + 80 + index * ROLE_GAP]));
+  const place = (role: string): number => laneX.get(role) ?? 0;
   const width =
     TIME_WIDTH +
     160 +
@@ -49,8 +52,8 @@ export function renderSequenceSvg(cards: readonly MessageCard[], options: Sequen
           `<line class="life" x1="${place(role)}" y1="${HEADER_HEIGHT}" x2="${place(role)}" y2="${height - 12}"/>`,
       ),
       ...computeBusyIntervals(cards).map(
-        ({ role, fromRow: from, toRow: to, depth }) =>
-          `<rect class="busy" x="${place(role) - 4 + depth * 5}" y="${computeRowY(from)}" width="8" height="${computeRowY(to) - computeRowY(from)}" rx="2"/>`,
+        ({ role, fromRow, toRow, depth }) =>
+          `<rect class="busy" x="${place(role) - 4 + depth * 5}" y="${computeRowY(fromRow)}" width="8" height="${computeRowY(toRow) - computeRowY(fromRow)}" rx="2"/>`,
       ),
       ...roles.map((role) => renderRoleBox(role, place(role))),
       ...cards.map((card, index) => renderArrow(card, index, cards[index - 1], answers.get(card), place)),
@@ -58,7 +61,7 @@ export function renderSequenceSvg(cards: readonly MessageCard[], options: Sequen
   });
 }
 
-/** Where the arrow of a card is. */
+/** Returns the vertical position of a card's arrow. */
 function computeRowY(index: number): number {
   return HEADER_HEIGHT + 34 + index * ROW_HEIGHT;
 }
@@ -80,7 +83,7 @@ function renderRoleBox(role: string, x: number): string {
 function renderArrow(
   card: MessageCard,
   index: number,
-  before: MessageCard | undefined,
+  previous: MessageCard | undefined,
   answers: number | undefined,
   place: (role: string) => number,
 ): string {
@@ -88,8 +91,8 @@ function renderArrow(
   const to = place(card.recipient);
   const tokens = card.metadata.tokens === undefined ? "" : ` (${card.metadata.tokens} tok)`;
   const room = Math.max(Math.abs(to - from), ROLE_GAP / 2) - 24 - measurePixels(tokens);
-  const about = `${index + 1} ${card.message_type}${answers === undefined ? "" : ` to ${answers}`}`;
-  const label = `<tspan class="type">${renderSvgText(about, room)}</tspan> ${renderSvgText(card.content.slice(0, 500), room - measurePixels(about))}`;
+  const heading = `${index + 1} ${card.message_type}${answers === undefined ? "" : ` to ${answers}`}`;
+  const label = `<tspan class="type">${renderSvgText(heading, room)}</tspan> ${renderSvgText(card.content.slice(0, 500), room - measurePixels(heading))}`;
   const line = computeRowY(index);
   const direction = Math.sign(to - from);
   const [path, tip] =
@@ -107,26 +110,30 @@ function renderArrow(
     `<g class="${getCardTypeClass(card.message_type)}"><title>${renderSvgText(describeCard(card), MAX_TOOLTIP_LENGTH)}</title>`,
     `<path class="arrow" d="${path}"/><path class="head" d="${tip}"/>`,
     `<text ${anchor}>${label}<tspan class="dim">${tokens}</tspan></text>`,
-    `<text class="dim" x="12" y="${line + 4}">${formatCardDelay(before, card)}</text></g>`,
+    `<text class="dim" x="12" y="${line + 4}">${formatCardDelay(previous, card)}</text></g>`,
   ].join("");
 }
 
 interface BusyInterval {
   readonly role: string;
-  /** Rows. */
+  /** Row of the task. */
   readonly fromRow: number;
+  /** Row of the reply, or the last row. */
   readonly toRow: number;
-  /** How many others the role had at the same time, that began before. */
+  /** Number of earlier tasks of the role that are still pending. */
   readonly depth: number;
 }
 
-/** When each role had a task, from its arrival to its reply; to the end where there was none. */
+/**
+ * Returns the periods in which roles had a task, from its arrival to its reply. Without a reply, the period
+ * lasts until the end.
+ */
 function computeBusyIntervals(cards: readonly MessageCard[]): BusyInterval[] {
   const rows = new Map(cards.map((card, row) => [card, row]));
-  const rowOf = (card: MessageCard | undefined): number => (card && rows.get(card)) ?? cards.length - 1;
+  const getRow = (card: MessageCard | undefined): number => (card && rows.get(card)) ?? cards.length - 1;
   const tasks = buildSampleExchanges(cards)
     .flatMap(({ roots }) => flattenDelegations(roots))
-    .map(({ task, reply }) => ({ role: task.recipient, fromRow: rowOf(task), toRow: rowOf(reply) }))
+    .map(({ task, reply }) => ({ role: task.recipient, fromRow: getRow(task), toRow: getRow(reply) }))
     .filter(({ fromRow, toRow }) => toRow > fromRow)
     .toSorted((a, b) => a.fromRow - b.fromRow);
   return tasks.map((one, index) => ({

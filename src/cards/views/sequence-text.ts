@@ -3,21 +3,26 @@ import { mapRepliesToTaskNumbers } from "./answered-tasks.ts";
 import { formatCardDelay } from "./card-delay.ts";
 import { truncateToColumns, fitToColumns, toSingleLine, measureColumns } from "./text-width.ts";
 
+/** Options of `renderSequenceText`. */
 export interface SequenceTextOptions {
-  /** Columns of the drawing. Default 100; with many roles it is wider, at least 16 for each. */
+  /**
+   * Width of the drawing in columns. Default: 100. With many roles, the drawing is wider, with at least 16
+   * columns for each role.
+   */
   readonly width?: number;
 }
 
-/** Of the column of times, with the room before it. */
+/** Width of the time column including the space before it. */
 const TIME_COLUMNS = 13;
-/** From one role's line to the next. */
+/** Minimum distance between the lines of two roles. */
 const MIN_LANE_COLUMNS = 16;
 const MAX_LANE_COLUMNS = 40;
 const MAX_NAME_COLUMNS = 16;
 
 /**
- * The cards as arrows between the lines of the roles, each pointing where the card goes: tasks drawn through, replies
- * dashed. At the right is the time that has passed since the card before.
+ * Renders the cards as arrows between the lines of the roles.
+ * Arrows of tasks are solid, and arrows of replies are dashed. The column on the right shows the time since
+ * the previous card.
  */
 export function renderSequenceText(
   cards: readonly MessageCard[],
@@ -27,7 +32,7 @@ export function renderSequenceText(
   const names = roles.map((role) => truncateToColumns(toSingleLine(role).toUpperCase(), MAX_NAME_COLUMNS));
   const left = Math.ceil(measureColumns(names.at(0) ?? "") / 2);
   const right = Math.floor(measureColumns(names.at(-1) ?? "") / 2);
-  // A role that talks to itself does so beside its line, also when it is the last.
+  // A card from a role to itself is drawn to the right of its line, even for the last role.
   const hasSelf = cards.some(({ sender, recipient }) => sender === recipient);
   const gaps = Math.max(1, roles.length - (hasSelf ? 0 : 1));
   const room = Math.floor((width - left - right - TIME_COLUMNS) / gaps);
@@ -54,7 +59,10 @@ export function renderSequenceText(
   return [header.finish(), ...rows].map((line) => line.trimEnd()).join("\n");
 }
 
-/** A line of the drawing: the roles' lines, and what is put over them from left to right. */
+/**
+ * A line of the drawing, which is filled from left to right. It contains the vertical lines of the roles
+ * wherever no text is placed.
+ */
 class DiagramLine {
   readonly #width: number;
   readonly #laneColumns: readonly number[];
@@ -83,23 +91,23 @@ class DiagramLine {
   }
 }
 
-/** An arrow of so many columns with its label in it; towards nobody else when `direction` is 0. */
+/** Renders an arrow of the given width with its label. A direction of 0 is a card from a role to itself. */
 function renderArrow(card: MessageCard, label: string, columns: number, direction: number): string {
   const isReply = card.message_type === "result" || card.message_type === "error";
   const dash = isReply ? "╌" : "─";
   if (direction === 0) return fitToColumns(`↺ ${label}`, columns);
-  // Two dashes before it, one behind, and the head.
+  // The arrow has two dashes before the label, at least one after it, and the head.
   const shown = truncateToColumns(label, columns - 6);
   const rest = dash.repeat(columns - 5 - measureColumns(shown));
   return direction > 0 ? `${dash}${dash} ${shown} ${rest}▶` : `◀${rest} ${shown} ${dash}${dash}`;
 }
 
-/** What it is, and as much of what it says as there is room for, if that is worth it. */
+/** Formats the label of an arrow: the type, followed by the content if there is enough space. */
 function formatArrowLabel(
   { message_type, content }: MessageCard,
   columns: number,
-  answers: number | undefined,
+  taskNumber: number | undefined,
 ): string {
-  const type = `${toSingleLine(message_type)}${answers === undefined ? "" : ` to ${answers}`}`;
+  const type = `${toSingleLine(message_type)}${taskNumber === undefined ? "" : ` to ${taskNumber}`}`;
   return columns < measureColumns(type) + 14 ? type : `${type} "${toSingleLine(content.slice(0, 500))}"`;
 }

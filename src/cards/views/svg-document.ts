@@ -1,19 +1,22 @@
-import { truncateToColumns, toSingleLine, measureColumns } from "./text-width.ts";
+import { measureColumns, truncateLine } from "./text-width.ts";
 
-/** A column of a terminal, in pixels of the drawing's font at 12 px; fonts differ, so it is on the large side. */
+/**
+ * Width of a text column in pixels at a font size of 12 px. The value is slightly too large, because fonts
+ * differ.
+ */
 const COLUMN_PX = 6.8;
 
-/** About how wide a text will be, in pixels. */
+/** Estimates the width of a text in pixels. */
 export function measurePixels(text: string): number {
   return Math.ceil(measureColumns(text) * COLUMN_PX);
 }
 
-/** The text on one line that fits into so many pixels, for the content of an element. */
+/** Returns a text on one line, truncated to the given width in pixels and escaped for SVG. */
 export function renderSvgText(text: string, pixels: number = Number.POSITIVE_INFINITY): string {
-  return escapeXml(truncateToColumns(toSingleLine(text), Math.floor(pixels / COLUMN_PX)));
+  return escapeXml(truncateLine(text, Math.floor(pixels / COLUMN_PX)));
 }
 
-/** What would begin markup, and what no XML may have in it, even as an entity. */
+/** Escapes characters that start markup, and replaces characters that XML forbids even as entities. */
 function escapeXml(text: string): string {
   return text
     .toWellFormed()
@@ -21,7 +24,7 @@ function escapeXml(text: string): string {
     .replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** The colours of all drawings, by what a reader's system asks for; and the types of cards, told apart also by their dashes. */
+/** Style of all drawings: colors for light and dark mode. Card types also differ in their dashes. */
 export const SVG_STYLE = `.colloquy-cards{--ground:#fff;--ink:#1f2328;--dim:#59636e;--line:#d1d9e0;--task:#0550ae;--result:#116329;--query:#7d4e00;--control:#6639ba;--error:#cf222e;--other:#59636e;font:12px ui-sans-serif,system-ui,"Segoe UI",Roboto,"Noto Sans","Noto Sans CJK KR",sans-serif}
 @media(prefers-color-scheme:dark){.colloquy-cards{--ground:#0d1117;--ink:#e6edf3;--dim:#9198a1;--line:#3d444d;--task:#79c0ff;--result:#7ee787;--query:#e3b341;--control:#d2a8ff;--error:#ff7b72;--other:#9198a1}}
 .colloquy-cards text{fill:var(--ink);stroke:var(--ground);stroke-width:3px;paint-order:stroke;stroke-linejoin:round}
@@ -31,14 +34,10 @@ export const SVG_STYLE = `.colloquy-cards{--ground:#fff;--ink:#1f2328;--dim:#596
 .colloquy-cards .task{--of:var(--task)}.colloquy-cards .result{--of:var(--result)}.colloquy-cards .query{--of:var(--query)}.colloquy-cards .control{--of:var(--control)}.colloquy-cards .error{--of:var(--error)}.colloquy-cards .other{--of:var(--other)}
 .colloquy-cards .result .arrow,.colloquy-cards .error .arrow{stroke-dasharray:5 4}.colloquy-cards .query .arrow{stroke-dasharray:1 3}`;
 
-const STYLED_CARD_TYPES: ReadonlySet<string> = new Set(["task", "result", "query", "control", "error"]);
-
-/** The class of a type, which is a word of ours. */
-export function getCardTypeClass(type: string): string {
-  return STYLED_CARD_TYPES.has(type) ? type : "other";
-}
-
-/** A whole drawing. It names what it shows for those who cannot see it, and has no script, no link and no font in it. */
+/**
+ * Renders a complete SVG document with a title and a description for screen readers.
+ * The document contains no scripts, links, or fonts.
+ */
 export function renderSvgDocument(options: {
   readonly width: number;
   readonly height: number;

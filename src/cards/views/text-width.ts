@@ -4,24 +4,33 @@ const graphemeSegmenter = new Intl.Segmenter(undefined, { granularity: "grapheme
 const EMOJI_PATTERN = /^\p{RGI_Emoji}$/v;
 const INVISIBLE_PATTERN = /^[\p{Control}\p{Format}\p{Mark}\p{Default_Ignorable_Code_Point}]+$/v;
 
-/** The columns that a text takes in a terminal: two for Chinese, Japanese, Korean and emoji, none for what only marks. */
+/**
+ * Returns the width of a text in terminal columns: two for East Asian characters and emoji, zero for
+ * combining characters.
+ */
 export function measureColumns(text: string): number {
-  // Most texts; taking them apart into characters costs fifty times as much.
+  // Most texts are ASCII, and segmenting them would be about fifty times slower.
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   let width = 0;
   for (const { segment } of graphemeSegmenter.segment(text)) width += measureGrapheme(segment);
   return width;
 }
 
-/** The text in exactly so many columns: filled up with spaces, or cut between characters and ended with `…`. */
+/**
+ * Returns a text of exactly `columns` columns: padded with spaces, or truncated between characters and ended
+ * with `…`.
+ */
 export function fitToColumns(text: string, columns: number): string {
   const kept = truncateToColumns(text, columns);
   return kept + " ".repeat(Math.max(0, columns - measureColumns(kept)));
 }
 
-/** The text in at most so many columns: cut between characters and ended with `end`, when it is longer. */
+/**
+ * Returns a text of at most `columns` columns. A longer text is truncated between characters and ends with
+ * `end`.
+ */
 export function truncateToColumns(text: string, columns: number, end = "…"): string {
-  // A text of that length does not fit, and measuring a whole book to show its first line takes too long.
+  // A text of this length cannot fit, and measuring it would be slow.
   if (text.length <= columns * 20 && measureColumns(text) <= columns) return text;
   if (columns < end.length) return "";
   let kept = "";
@@ -35,7 +44,7 @@ export function truncateToColumns(text: string, columns: number, end = "…"): s
   return kept + end;
 }
 
-/** The text in lines of at most so many columns, broken at spaces where there are any. */
+/** Wraps a text into lines of at most `columns` columns, at spaces if possible. */
 export function wrapText(text: string, columns: number): string[] {
   return text.split("\n").flatMap((line) => {
     const lines: string[] = [];
@@ -48,7 +57,7 @@ export function wrapText(text: string, columns: number): string[] {
         lines.push(space > 0 ? current.slice(0, space) : current);
         current = space > 0 ? current.slice(space + 1) : "";
         used = measureColumns(current);
-        // The space at which a line is broken is in neither.
+        // The space at a line break is part of neither line.
         if (segment === " ") continue;
       }
       current += segment;
@@ -58,7 +67,10 @@ export function wrapText(text: string, columns: number): string[] {
   });
 }
 
-/** What an agent says is shown in somebody's terminal: what could rewrite the screen, or its order, becomes visible. */
+/**
+ * Makes control characters visible, because text of an agent could otherwise rewrite the terminal or change
+ * the text direction.
+ */
 export function escapeControlCharacters(text: string): string {
   return text
     .replaceAll("\r\n", "\n")
@@ -68,9 +80,14 @@ export function escapeControlCharacters(text: string): string {
     );
 }
 
-/** `escapeControlCharacters` on one line. */
+/** Returns a text on one line with control characters made visible. */
 export function toSingleLine(text: string): string {
   return escapeControlCharacters(text.replaceAll(/\s+/g, " ").trim());
+}
+
+/** Returns a text on one line of at most `columns` columns, with control characters made visible. */
+export function truncateLine(text: string, columns: number, end?: string): string {
+  return truncateToColumns(toSingleLine(text), columns, end);
 }
 
 function measureGrapheme(grapheme: string): number {

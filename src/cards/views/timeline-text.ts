@@ -1,28 +1,31 @@
 import type { WorkSpan } from "./delegations.ts";
 import { type CardsOrRecording, listWorkSpans } from "./sample-exchanges.ts";
-import { truncateToColumns, fitToColumns, toSingleLine, measureColumns } from "./text-width.ts";
+import { fitToColumns, measureColumns, truncateLine } from "./text-width.ts";
 
+/** Options of `renderTimelineText`. */
 export interface TimelineTextOptions {
-  /** Columns of the drawing. Default 100, at least 60. */
+  /** Width of the drawing in columns. Default: 100, minimum: 60. */
   readonly width?: number;
 }
 
 const MAX_NAME_COLUMNS = 16;
 
 /**
- * Who worked when: a bar for each span of work, in the order in which they began, and behind it how long it took and
- * what it spent. Where there is no bar, a role waited. `~` marks times that nobody measured.
+ * Renders a bar for each work span in the order of their start, followed by its duration and tokens.
+ * A role without a bar was waiting. `~` marks durations that were not measured.
  */
 export function renderTimelineText(
   shown: CardsOrRecording,
   { width = 100 }: TimelineTextOptions = {},
 ): string {
   const all = listWorkSpans(shown);
-  // Several cards may come of one call: those that cost nothing more are not work.
-  const some = all.filter(({ start, end, card }) => end - start >= 0.5 || card.metadata.tokens !== undefined);
-  const spans = some.length > 0 ? some : all;
-  if (spans.length === 0) return "No card says that anybody worked.";
-  const names = spans.map(({ role }) => truncateToColumns(toSingleLine(role), MAX_NAME_COLUMNS));
+  // One call may produce several cards. Cards without duration and tokens are not work.
+  const significant = all.filter(
+    ({ start, end, card }) => end - start >= 0.5 || card.metadata.tokens !== undefined,
+  );
+  const spans = significant.length > 0 ? significant : all;
+  if (spans.length === 0) return "The cards contain no work.";
+  const names = spans.map(({ role }) => truncateLine(role, MAX_NAME_COLUMNS));
   const notes = spans.map(formatSpanNote);
   const widest = Math.max(...names.map(measureColumns));
   const room = Math.max(60, width) - widest - Math.max(...notes.map(measureColumns)) - 4;
@@ -31,23 +34,23 @@ export function renderTimelineText(
   const scale = end > start ? room / (end - start) : 0;
   return spans
     .map((span, at) => {
-      // What took no time at all is still seen.
+      // A span without duration still has a visible bar.
       const from = Math.min(room - 1, Math.floor((span.start - start) * scale));
       const to = Math.min(room, Math.max(from + 1, Math.round((span.end - start) * scale)));
-      // Work that came to nothing is drawn lighter.
+      // Work that ended with an error has a lighter bar.
       const bar = (span.card.message_type === "error" ? "░" : "█").repeat(to - from);
       return `${fitToColumns(names[at] ?? "", widest)} │${(" ".repeat(from) + bar).padEnd(room)}│ ${notes[at]}`;
     })
     .join("\n");
 }
 
-function formatSpanNote({ start, end, isMeasured: measured, card }: WorkSpan): string {
+function formatSpanNote({ start, end, isMeasured, card }: WorkSpan): string {
   const { tokens, error_type } = card.metadata;
   const notes = [
-    `${measured ? "" : "~"}${Math.round(end - start)} ms`,
+    `${isMeasured ? "" : "~"}${Math.round(end - start)} ms`,
     ...(tokens === undefined ? [] : [`${tokens} tok`]),
     ...(card.message_type === "error" && typeof error_type === "string"
-      ? [truncateToColumns(toSingleLine(error_type), 20)]
+      ? [truncateLine(error_type, 20)]
       : []),
   ];
   return notes.join("  ");

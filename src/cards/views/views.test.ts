@@ -10,7 +10,7 @@ import { arbitraryHostileCard, UNSAFE_CHARACTERS } from "./hostile-card.fixture.
 import { fitToColumns, measureColumns, wrapText } from "./text-width.ts";
 
 describe("the flow diagram", () => {
-  it("is the specification's, byte for byte", () => {
+  it("equals that of the specification byte for byte", () => {
     expect(generateFlowDiagram(createJanetCards())).toBe(
       `
 1. CONTROLLER    → [TASK]    PLANNER
@@ -23,7 +23,7 @@ describe("the flow diagram", () => {
     );
   });
 
-  it("draws a type of one's own with its symbol, and one that nobody knows without", () => {
+  it("uses the symbol of a custom type, and a default for unknown types", () => {
     const [card] = createJanetCards();
     const cards = [{ ...card!, message_type: "verdict" }];
     expect(generateFlowDiagram(cards)).toBe("1. CONTROLLER    • [MSG]     PLANNER");
@@ -31,7 +31,7 @@ describe("the flow diagram", () => {
     expect(generateFlowDiagram(cards, { types })).toBe("1. CONTROLLER    ✓ [OK]      PLANNER");
   });
 
-  it("has a line for each card, whatever is in it", () => {
+  it("has one line for each card, for arbitrary cards", () => {
     fc.assert(
       fc.property(fc.array(arbitraryHostileCard, { minLength: 1 }), (cards) => {
         expect(generateFlowDiagram(cards).split("\n")).toHaveLength(cards.length);
@@ -42,7 +42,7 @@ describe("the flow diagram", () => {
 });
 
 describe("boxes", () => {
-  it("are straight in Korean", () => {
+  it("are aligned in Korean", () => {
     const card = createNumberedCardProtocol().createQueryCard({
       from: PLANNER,
       to: SOLVER,
@@ -59,7 +59,7 @@ describe("boxes", () => {
     );
   });
 
-  it("tell what a card cost and to which of them it replies, and no ids", () => {
+  it("show tokens and the number of the answered card, but no IDs", () => {
     const boxes = visualizeCards(listRecordedCards(createScriptedRecording([JANET_SCRIPT])), { width: 72 });
     expect(boxes.split("\n").slice(4, 8).join("\n")).toBe(
       `
@@ -72,7 +72,7 @@ describe("boxes", () => {
     expect(boxes).not.toContain("gsm8k_0.");
   });
 
-  it("are straight and harmless for every card at every width", () => {
+  it("are aligned and harmless for every card and every width", () => {
     fc.assert(
       fc.property(
         fc.array(arbitraryHostileCard, { minLength: 1, maxLength: 3 }),
@@ -87,8 +87,8 @@ describe("boxes", () => {
   });
 });
 
-describe("the colours of boxes", () => {
-  it("are there only when asked for, a frame's by its type, and leave no width", () => {
+describe("the colors of boxes", () => {
+  it("are optional, depend on the card type, and do not change the width", () => {
     const cards = createJanetCards();
     const colored = visualizeCards(cards, { colors: true });
     expect(visualizeCards(cards)).not.toContain("\u001b");
@@ -98,14 +98,14 @@ describe("the colours of boxes", () => {
 });
 
 describe("the plain list", () => {
-  it("is the one of the specification's own tool", () => {
+  it("equals that of the specification's tool", () => {
     const [task, , result] = createJanetCards();
     expect(visualizeCards([task!, { ...result!, content: "9".repeat(104) }], { style: "classic" })).toBe(
       EXPECTED_CLASSIC_LIST,
     );
   });
 
-  it("has four lines and more for each card, and none that a card has written", () => {
+  it("has at least four lines for each card, and no line written by a card", () => {
     fc.assert(
       fc.property(fc.array(arbitraryHostileCard, { minLength: 1, maxLength: 3 }), (cards) => {
         const list = visualizeCards(cards, { style: "classic" });
@@ -132,7 +132,7 @@ describe("the width of a text", () => {
     expect(measureColumns(text)).toBe(width);
   });
 
-  it("is what a text is cut or filled up to, between characters", () => {
+  it("limits and pads a text without splitting characters", () => {
     expect(fitToColumns("방법", 3)).toBe("방…");
     expect(fitToColumns("방법", 2)).toBe("… ");
     expect(fitToColumns("방법", 6)).toBe("방법  ");

@@ -114,7 +114,7 @@ describe("colloquy cards run", () => {
     // The planner is running and completes without the solver. Such a run does not measure how well the two
     // solve problems together.
     expect(gone.code).toBe(3);
-    expect(gone.err).toContain("have no verdict: solver could not be asked");
+    expect(gone.err).toContain("have no verdict: The card could not be delivered to solver");
     const { cards, scores } = readRecording(join(cwd, "gone.cards.jsonl"));
     expect(scores).toEqual([]);
     expect(cards.some(({ card }) => card.metadata["error_type"] === "transport_error")).toBe(true);
@@ -159,16 +159,22 @@ describe("colloquy cards run", () => {
   });
 
   it.each([
-    [["--dataset", "hotpotqa"], "HotpotQA is not shipped. To do: name its file or folder (--data)"],
-    [["--sample", "gsm8k_99"], "gsm8k (test, the shipped 20) has no gsm8k_99; it has gsm8k_0 to gsm8k_19."],
-    [["--method", "tot"], '"tot" is no method; there are a2a, cot'],
-    [["--rule", "f1"], 'gsm8k is not scored by "f1"'],
+    [["--dataset", "hotpotqa"], "HotpotQA is not shipped. To do: pass its file or folder (--data)"],
+    [
+      ["--sample", "gsm8k_99"],
+      "gsm8k (test, the shipped 20) has no problem gsm8k_99. Its ids range from gsm8k_0 to gsm8k_19.",
+    ],
+    [["--method", "tot"], '"tot" is not a method. Use a2a, cot'],
+    [["--rule", "f1"], 'gsm8k does not support the scoring rule "f1"'],
     [["--model", "recorded:gpt"], "No recorded answers exist for gpt."],
     [["--model", "nobody"], "nobody"],
     [["--faults", "wrong=2"], "wrong=2 is not a fault"],
     [["--replay"], "--replay requires a cassette."],
-    [["--data", "/nowhere"], "/nowhere: there is no such file. To do: `colloquy cards fetch` says where"],
-    [["--max-turns", "1"], "with maxTurns 1 there is no turn left to answer in"],
+    [
+      ["--data", "/nowhere"],
+      "/nowhere: the file does not exist. To do: run `colloquy cards fetch` to see where",
+    ],
+    [["--max-turns", "1"], "maxTurns is 1, which leaves no turn for the answer"],
   ])("with %j says what is wrong", async (words, message) => {
     const cwd = await createTempDirectory({});
     const { code, err } = await runInProcess(["cards", "run", "-n", "1", "--out", cwd, ...words]);

@@ -104,8 +104,8 @@ function findAuthStep(
 }
 
 /**
- * Returns whether HTTP allows the name for a header or cookie (RFC 9110 §5.6.2). Any name is valid in a
- * query.
+ * Returns whether HTTP allows the name for a header or cookie (RFC 9110 §5.6.2). Query parameters may have
+ * any name.
  */
 function isValidParameterName(location: "header" | "query" | "cookie", name: string): boolean {
   return location === "query" || /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name);

@@ -29,7 +29,7 @@ export interface AuthorizerOptions {
   /** The origin of the interface in use. */
   readonly agentOrigin: string;
   /**
-   * The `fetch` function for requests to authorization servers. These requests carry no credentials of the
+   * The `fetch` function for requests to authorization servers. Token requests contain no credentials of the
    * agent.
    */
   readonly fetch: typeof fetch;
@@ -87,13 +87,15 @@ function createPlanAuthorizer(plan: readonly AuthStep[], options: AuthorizerOpti
   };
 }
 
-/** Adds the credentials for one security scheme to an authorization. */
+/** Adds the credentials of one security scheme to the authorization of a request. */
 interface SchemeAuthorizer {
   apply(
     authorization: { headers: Record<string, string>; query: Record<string, string> },
     signal: AbortSignal | undefined,
   ): void | Promise<void>;
-  /** Absent for static credentials, which do not change after a rejection. */
+  /**
+   * Reports a rejected authorization. Absent for static credentials, which do not change after a rejection.
+   */
   invalidate?(authorization: Authorization): true;
 }
 

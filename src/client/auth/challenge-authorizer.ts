@@ -2,9 +2,9 @@ import type { AgentCard } from "../../protocol/index.ts";
 import { type Authorizer, type AuthorizerOptions, createAuthorizer } from "./authorizer.ts";
 
 /**
- * Creates an authorizer for fetching a card, before its security schemes are known. It sends the first
- * request without credentials, and sends them in standard headers after a 401 response. The request goes to
- * the origin that the caller configured, which is trusted with the credentials.
+ * Creates an authorizer for fetching a card, before its security schemes are known. The authorizer sends the
+ * first request without credentials. After a 401 response, it sends them in standard headers. The request
+ * goes to the origin that the caller configured, which is trusted with the credentials.
  *
  * Returns `undefined` if the credentials contain only an OAuth client, because the token endpoint is declared
  * in the card.

@@ -6,7 +6,7 @@ import type { SecurityScheme } from "../../protocol/index.ts";
  */
 export interface AgentCredentials {
   readonly apiKey?: string;
-  /** A bearer token, or a function that returns one. The function is called for every request. */
+  /** A bearer token, or a function that returns one. A token function is called for every request. */
   readonly bearer?: string | (() => string | Promise<string>);
   readonly basic?: { readonly username: string; readonly password: string };
   /**
@@ -41,8 +41,8 @@ export interface OAuthClient {
 /** Credentials for the `auth` option of `connect`. */
 export interface ClientAuthOptions extends AgentCredentials {
   /**
-   * Credentials for individual security schemes, by their names in the card. They take precedence over all
-   * other credentials.
+   * Credentials for individual security schemes, by their names in the card. Scheme-specific credentials take
+   * precedence over all other credentials.
    */
   readonly schemeCredentials?: Readonly<Record<string, AgentCredentials>>;
 }

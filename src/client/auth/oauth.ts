@@ -1,7 +1,7 @@
-import { A2AError } from "../../protocol/index.ts";
+import { isObject, A2AError } from "../../protocol/index.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { fetchWithoutRedirects, readBoundedText } from "../http/fetch.ts";
-import { isObject, parseJson } from "../http/json.ts";
+import { parseJson } from "../http/json.ts";
 import type { OAuthClient } from "./client-auth.ts";
 import { encodeBase64, type TokenEndpointSource } from "./auth-plan.ts";
 import type { AccessToken } from "./token-source.ts";

@@ -1,11 +1,10 @@
-import { A2AError, type AgentCard, type AgentInterface } from "../../protocol/index.ts";
+import { isObject, A2AError, type AgentCard, type AgentInterface } from "../../protocol/index.ts";
 import { v0_3, v1 } from "../../wire/index.ts";
-import { isObject } from "../http/json.ts";
 
 /**
  * Decodes the JSON of an agent card of A2A 1.0, of A2A 0.3, or of both. Relative interface URLs are resolved
- * against `cardUrl`. With `isVerified`, only the 1.0 part of a combined card is read, because the signature
- * covers nothing else.
+ * against `cardUrl`. If `isVerified` is true, only the 1.0 part of a combined card is read, because the
+ * signature covers nothing else.
  */
 export function decodeCard(json: unknown, cardUrl: string, isVerified: boolean): AgentCard {
   if (!isObject(json) || typeof json["name"] !== "string") throw createNotACardError();

@@ -133,7 +133,7 @@ describe("the signature of a card", () => {
 
   it("requires an asymmetric algorithm and a key id [A-44, A-45]", async () => {
     const secret = { kty: "oct", k: encodeBase64UrlJson("secret"), kid: "new", alg: "HS256" };
-    expect(() => createCardVerifier({ keys: [secret] })).toThrow("is not public");
+    expect(() => createCardVerifier({ keys: [secret] })).toThrow("is not a public key");
     const trust = { keys: [toPublicKey(currentKey)], findKey: () => toPublicKey(currentKey) };
     for (const header of [
       { alg: "none", kid: "new" },

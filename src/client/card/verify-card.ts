@@ -12,7 +12,9 @@ import {
 import { A2AError, type AgentCardSignature } from "../../protocol/index.ts";
 import { v1 } from "../../wire/index.ts";
 
-/** The key data in the header of a signature. It is unverified until the signature has been checked. */
+/**
+ * The key data in the header of a signature. The key data is unverified until the signature has been checked.
+ */
 export interface SignatureKeyInfo {
   readonly kid: string;
   readonly alg: string;
@@ -33,8 +35,8 @@ export interface CardTrustOptions extends FetchKeysOptions {
   readonly findKey?: (key: SignatureKeyInfo) => JWK | undefined | Promise<JWK | undefined>;
   /**
    * The canonical form that a signature must cover. `specification` accepts only the form of A2A §8.4.1.
-   * `any` also accepts the form of the official SDKs, which omits empty values. Such a signature does not
-   * protect, for example, a required scheme without scopes. Default: `any`.
+   * `any` also accepts the form of the official SDKs, which omits empty values. A signature over the SDK form
+   * does not protect, for example, a required scheme without scopes. Default: `any`.
    */
   readonly canonicalForm?: "specification" | "any";
 }
@@ -48,8 +50,8 @@ export interface VerifiedSignature extends SignatureKeyInfo {
 export type CardVerifier = (card: unknown) => Promise<VerifiedSignature>;
 
 /**
- * Maximum number of signatures that are checked. Each check is expensive, and the server of the card chooses
- * their number.
+ * Maximum number of signatures that are checked. Each signature check is expensive, and the server of the
+ * card chooses the number of signatures.
  */
 const MAX_SIGNATURES = 16;
 
@@ -75,7 +77,7 @@ export function createCardVerifier(trust: CardTrustOptions): CardVerifier {
       ...(trust.canonicalForm === "specification" || sdk === specification ? {} : { sdk }),
     };
     const { name, signatures = [], supportedInterfaces } = v1.decodeCard(card);
-    // The interfaces of a 0.3 card are in fields that no 1.0 signature covers.
+    // The fields that list the interfaces of a 0.3 card are not covered by a 1.0 signature.
     if (supportedInterfaces.length === 0)
       throw toVerificationError(name, signatures.length, [createNoInterfaceError()]);
     const failures: unknown[] = [];

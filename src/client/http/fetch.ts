@@ -86,7 +86,7 @@ function getResponseOrigin(response: Response): string {
   return URL.canParse(response.url) ? new URL(response.url).origin : "the agent";
 }
 
-/** Returns the abort reason if the signal was aborted. All other failures become an `UNAVAILABLE` error. */
+/** Returns the abort reason if the signal was aborted. Network failures become an `UNAVAILABLE` error. */
 function toNetworkError(cause: unknown, signal: AbortSignal | undefined, description: string): unknown {
   if (signal?.aborted) return signal.reason;
   if (cause instanceof A2AError) return cause;

@@ -6,8 +6,3 @@ export function parseJson(text: string): unknown {
     return undefined;
   }
 }
-
-/** Returns true for a JSON object, and false for `null`, arrays, and primitive values. */
-export function isObject(json: unknown): json is Record<string, unknown> {
-  return typeof json === "object" && json !== null && !Array.isArray(json);
-}

@@ -8,7 +8,8 @@ export interface RetryOptions {
    */
   readonly maxRetries?: number;
   /**
-   * Maximum delay in milliseconds before the first retry. It doubles with each further retry. Default: 200.
+   * Maximum delay in milliseconds before the first retry. The delay doubles with each further retry. Default:
+   * 200.
    */
   readonly initialDelayMs?: number;
   /** Maximum delay in milliseconds before any retry. Default: 10,000. */
@@ -39,7 +40,7 @@ export class Backoff {
     this.#options = { maxRetries, initialDelayMs, maxDelayMs, random, sleep };
   }
 
-  /** The number of failures since the last progress. */
+  /** The number of failures since the stream last made progress. */
   get failures(): number {
     return this.#failures;
   }

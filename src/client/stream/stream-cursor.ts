@@ -49,7 +49,7 @@ export class StreamCursor {
 
   /**
    * Records an event and returns whether it brought progress. A snapshot that repeats known state brings
-   * none. Otherwise, a server that disconnects after each snapshot would be retried forever.
+   * none. Without this rule, a client would forever retry a server that disconnects after each snapshot.
    */
   advance({ id, event }: ReceivedEvent): boolean {
     const isRepetition = "task" in event && this.#taskId !== undefined && (!id || id === this.#lastEventId);

@@ -9,8 +9,8 @@ interface SubscribeParams {
 }
 
 /**
- * Yields the events of a task after an event id. Without an id, or if the server ignores it, the complete
- * task comes first. If the task has already ended, the complete task is the only event.
+ * Yields the events of a task after an event id. Without an event id, or if the server ignores the id, the
+ * first event is the complete task. If the task has already ended, the complete task is the only event.
  */
 export async function* subscribeToTask(
   transport: Transport,
@@ -41,8 +41,8 @@ const MAY_MEAN_TASK_ENDED: Record<Transport["version"], (error: A2AError) => boo
  * Adds a snapshot of the task to a 0.3 subscription. A2A 0.3 does not define the first event, and some
  * servers send nothing until the task changes.
  *
- * Without a last event id, the snapshot comes first. With an id, the stream continues if the server's next
- * event id follows it. Otherwise, events from before the subscription may be missing, so the client fetches
+ * Without a last event id, the snapshot is the first event. With a last event id, the stream continues if the
+ * server's next event id follows it. If the ids do not match, events may be missing, so the client fetches
  * the task and yields it before the first event. If the stream began without a complete task, another
  * snapshot replaces its last event.
  */

@@ -1,11 +1,16 @@
 import type { GrpcCallOptions, MessageCodec, GrpcMethod, GrpcService } from "../../grpc/index.ts";
-import { A2AError, type JsonObject, type OperationName, type Operations } from "../../protocol/index.ts";
+import {
+  isObject,
+  A2AError,
+  type JsonObject,
+  type OperationName,
+  type Operations,
+} from "../../protocol/index.ts";
 import { type ProtoDialect, type ProtocolVersion, v0_3, v1 } from "../../wire/index.ts";
 import type { Authorization } from "../auth/authorizer.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { createUnsupportedOperationError } from "./dialect.ts";
 import { type CallOptions, EXTENSIONS_HEADER, type TransportOptions, parseHeaderList } from "./http.ts";
-import { isObject } from "../http/json.ts";
 import {
   type ReceivedEvent,
   type StreamCallOptions,
@@ -94,8 +99,8 @@ class GrpcTransport implements Transport {
   }
 
   /**
-   * Sends a call with credentials. If the agent rejects them, the call is sent again with renewed
-   * credentials. A rejected call has no side effects.
+   * Sends a call with credentials. If the agent rejects the credentials, the call is sent again with renewed
+   * ones. A rejected call has no side effects.
    */
   async #callWithAuth<T>(call: CallOptions, send: (context: GrpcCallOptions) => Promise<T>): Promise<T> {
     const { authorizer } = this.#options;
@@ -163,7 +168,7 @@ function isFinalUpdate({ statusUpdate }: JsonObject): boolean {
 
 /**
  * Parses a gRPC address or URL into `host:port`. TLS is used by default, except for the local machine and for
- * the schemes `grpc:` and `http:`.
+ * the schemes `grpc` and `http`.
  */
 export function parseGrpcAddress(address: string): { readonly address: string; readonly tls: boolean } {
   const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/i.exec(address) ?? [];

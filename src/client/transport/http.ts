@@ -24,8 +24,8 @@ export interface TransportOptions {
 /** Options for gRPC connections. */
 export interface GrpcClientOptions {
   /**
-   * Whether to use TLS. Default: true, except for the local machine and for addresses with the scheme `grpc:`
-   * or `http:`.
+   * Whether to use TLS. Default: true, except for the local machine and for addresses with the scheme `grpc`
+   * or `http`.
    */
   readonly tls?: boolean;
   /** Trusted certificate authorities in PEM format. Default: the authorities that Node.js trusts. */

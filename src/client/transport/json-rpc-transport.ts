@@ -1,4 +1,4 @@
-import type { OperationName, Operations } from "../../protocol/index.ts";
+import { isObject, type OperationName, type Operations } from "../../protocol/index.ts";
 import { fromJsonRpcError, parseSse, type ProtocolVersion } from "../../wire/index.ts";
 import { decodeStreamEvent, type JsonRpcClientDialect } from "./dialect.ts";
 import {
@@ -12,7 +12,7 @@ import {
   withRetryAfter,
 } from "./http.ts";
 import { readChunks } from "../http/fetch.ts";
-import { isObject, parseJson } from "../http/json.ts";
+import { parseJson } from "../http/json.ts";
 import {
   type ReceivedEvent,
   type StreamCallOptions,

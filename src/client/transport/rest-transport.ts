@@ -1,4 +1,4 @@
-import type { A2AError, Operations } from "../../protocol/index.ts";
+import { isObject, type A2AError, type Operations } from "../../protocol/index.ts";
 import { fromRestError, parseSse, type ProtocolVersion } from "../../wire/index.ts";
 import { decodeStreamEvent, type RestRequest, type RestClientDialect } from "./dialect.ts";
 import {
@@ -13,7 +13,7 @@ import {
   withRetryAfter,
 } from "./http.ts";
 import { readChunks } from "../http/fetch.ts";
-import { isObject, parseJson } from "../http/json.ts";
+import { parseJson } from "../http/json.ts";
 import {
   type ReceivedEvent,
   type StreamCallOptions,

@@ -9,7 +9,10 @@ export type UnaryOperation = Exclude<OperationName, StreamOperation>;
 
 /** Options for one streaming request. */
 export interface StreamCallOptions extends CallOptions {
-  /** The id of the last received event. It is sent as `Last-Event-ID`, and the stream resumes after it. */
+  /**
+   * The id of the last received event. The id is sent as `Last-Event-ID`, and the stream resumes after that
+   * event.
+   */
   readonly lastEventId?: string | undefined;
 }
 
@@ -22,8 +25,8 @@ export interface ReceivedEvent {
 }
 
 /**
- * Sends requests to one interface of an agent over one binding. Each method rejects with an `A2AError`, or
- * with the abort reason of its signal.
+ * Sends requests to one interface of an agent over one binding. All transport methods reject with an
+ * `A2AError`, or with the signal's abort reason.
  */
 export interface Transport {
   readonly version: ProtocolVersion;

@@ -1,4 +1,4 @@
-import type { OperationName, Operations } from "../../protocol/index.ts";
+import { isObject, type OperationName, type Operations } from "../../protocol/index.ts";
 import { v0_3 } from "../../wire/index.ts";
 import {
   type JsonRpcClientDialect,
@@ -6,7 +6,6 @@ import {
   type RestRequest,
   type RestClientDialect,
 } from "./dialect.ts";
-import { isObject } from "../http/json.ts";
 
 /** A2A 0.3 over JSON-RPC (0.3 §3.5.6). Results have no wrapper object. */
 export const jsonRpcDialect: JsonRpcClientDialect = {

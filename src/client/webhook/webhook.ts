@@ -1,7 +1,6 @@
-import { getTaskId } from "../stream/get-task-id.ts";
-import { A2AError, type StreamResponse } from "../../protocol/index.ts";
+import { getTaskId, isObject, A2AError, type StreamResponse } from "../../protocol/index.ts";
 import { v0_3, v1 } from "../../wire/index.ts";
-import { isObject, parseJson } from "../http/json.ts";
+import { parseJson } from "../http/json.ts";
 import { NotificationRejectedError } from "./notification-rejected-error.ts";
 import { createWebhookAuthenticator, type WebhookAuthOptions } from "./webhook-authenticator.ts";
 
@@ -23,8 +22,8 @@ export interface WebhookOptions extends WebhookAuthOptions {
   /** Maximum size of a notification in bytes. Larger notifications are rejected. Default: 16 MiB. */
   readonly maxBodyBytes?: number;
   /**
-   * Maximum number of notifications processed at the same time. Further senders receive status 503 and retry
-   * later. Default: 100.
+   * Maximum number of notifications processed at the same time. Additional requests receive status 503, and
+   * their senders retry later. Default: 100.
    */
   readonly maxConcurrent?: number;
 }
@@ -33,8 +32,8 @@ export interface WebhookOptions extends WebhookAuthOptions {
 const MAX_REMEMBERED_IDS = 10_000;
 
 /**
- * Creates a request handler that receives task notifications of A2A 1.0 and 0.3 (A2A §4.3.3). It works in any
- * server that accepts a function of a web `Request`. `toNodeListener` adapts it to `node:http`.
+ * Creates a request handler that receives task notifications of A2A 1.0 and 0.3 (A2A §4.3.3). The handler
+ * works in any server that accepts a function of a web `Request`. `toNodeListener` adapts it to `node:http`.
  *
  * Only authenticated, expected, and readable notifications reach `onEvent`. The response reports success
  * after `onEvent` has completed. Repeated deliveries with the same id are processed once during the lifetime
@@ -63,7 +62,7 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
     const body = await readRequestBody(request, maxBodyBytes);
     await authenticator.verifyBody(request.headers, body);
     const event = decodeNotification(body);
-    const taskId = getTaskId(event);
+    const taskId = "message" in event ? event.message.taskId : getTaskId(event);
     if (taskId === undefined)
       throw new NotificationRejectedError(400, "The notification contains no task id.");
     if (!(await isExpectedTask(taskId)))

@@ -6,7 +6,7 @@ import { computeRetryDelay, resolveRetryPolicy } from "./retry-policy.ts";
 describe("FairScheduler", () => {
   it("alternates between keys and keeps the order within a key", () => {
     const scheduler = new FairScheduler<string>({ maxConcurrent: 10, maxPerKey: 10 });
-    for (const who of ["a1", "a2", "a3", "b1", "c1", "c2"]) scheduler.enqueue(who.slice(0, 1), who);
+    for (const item of ["a1", "a2", "a3", "b1", "c1", "c2"]) scheduler.enqueue(item.slice(0, 1), item);
     const order = Array.from({ length: 7 }, () => scheduler.startNext());
     expect(order).toEqual(["a1", "b1", "c1", "a2", "c2", "a3", undefined]);
   });
@@ -20,35 +20,36 @@ describe("FairScheduler", () => {
       maxLength: 60,
     });
     fc.assert(
-      fc.property(limits, steps, (limit, doing) => {
-        const scheduler = new FairScheduler<{ lane: string; number: number }>(limit);
-        const running: { lane: string; number: number }[] = [];
-        const came: Record<string, number> = {};
-        const went: Record<string, number> = {};
+      fc.property(limits, steps, (limit, sequence) => {
+        const scheduler = new FairScheduler<{ key: string; number: number }>(limit);
+        const running: { key: string; number: number }[] = [];
+        const enqueued: Record<string, number> = {};
+        const started: Record<string, number> = {};
         const next = (): boolean => {
-          const who = scheduler.startNext();
-          if (!who) return false;
-          running.push(who);
-          expect(who.number).toBe(went[who.lane] ?? 0);
-          went[who.lane] = who.number + 1;
+          const item = scheduler.startNext();
+          if (!item) return false;
+          running.push(item);
+          expect(item.number).toBe(started[item.key] ?? 0);
+          started[item.key] = item.number + 1;
           expect(running.length).toBeLessThanOrEqual(limit.maxConcurrent);
-          expect(running.filter(({ lane }) => lane === who.lane).length).toBeLessThanOrEqual(limit.maxPerKey);
+          expect(running.filter(({ key }) => key === item.key).length).toBeLessThanOrEqual(limit.maxPerKey);
           return true;
         };
         const leave = (at: number): void => {
-          const [who] = running.splice(at % Math.max(1, running.length), 1);
-          if (who) scheduler.release(who.lane);
+          const [item] = running.splice(at % Math.max(1, running.length), 1);
+          if (item) scheduler.release(item.key);
         };
-        for (const step of doing) {
+        for (const step of sequence) {
           if (step === "next") next();
           else if (typeof step === "number") leave(step);
-          else scheduler.enqueue(step, { lane: step, number: (came[step] = (came[step] ?? 0) + 1) - 1 });
+          else
+            scheduler.enqueue(step, { key: step, number: (enqueued[step] = (enqueued[step] ?? 0) + 1) - 1 });
         }
         while (running.length > 0 || next()) {
           while (next());
           leave(0);
         }
-        expect(went).toEqual(came);
+        expect(started).toEqual(enqueued);
       }),
     );
   });

@@ -378,7 +378,7 @@ describe("the outbox", () => {
       "good: COMPLETED",
     ]);
     expect(it.receiver.delivered).toContain("other: task SUBMITTED");
-    // One that fails is nobody's acquaintance any more.
+    // A failed host no longer counts as responsive.
     it.receiver.queuedResults.set("failing", [createFailure()]);
     await startTask(it, createWebhookConfig("failing", "good.example"));
     await startTask(it, createWebhookConfig("late", "good.example"));
@@ -409,7 +409,7 @@ describe("the outbox", () => {
     const store = new RecordingStore();
     const due = store.pushStore.listDue.bind(store.pushStore);
     let answer: (() => void) | undefined;
-    // Slow to answer, and then with what was owed when it was asked.
+    // The query is slow and returns the state from its start.
     store.pushStore.listDue = async (...which) => {
       const found = await due(...which);
       await new Promise<void>((resolve) => (answer = resolve));
@@ -457,10 +457,10 @@ describe("the outbox", () => {
 
   it("queries the store at most once for a task without webhooks, and never for a new one", async () => {
     const it = createOutboxFixture();
-    let asked = 0;
+    let queryCount = 0;
     const list = it.store.pushStore.list.bind(it.store.pushStore);
     it.store.pushStore.list = (...which) => {
-      asked++;
+      queryCount++;
       return list(...which);
     };
     const { id: taskId } = getResponseTask(
@@ -470,7 +470,7 @@ describe("the outbox", () => {
       .emit(workingEvent, createChunkEvent("a"), createChunkEvent("b"), inputRequiredEvent)
       .end();
     await flushEventLoop();
-    expect(asked).toBe(0);
+    expect(queryCount).toBe(0);
     const done = it.engine.sendMessage(createRequest("go on", { taskId }), alice);
     const run = await it.agent.waitForRun(1);
     for (let at = 0; at < 10; at++) {
@@ -479,7 +479,7 @@ describe("the outbox", () => {
     }
     run.end();
     await done;
-    expect(asked).toBe(1);
+    expect(queryCount).toBe(1);
   });
 
   it("serves a webhook that is registered during a lookup of the task's webhooks [E12, F-13]", async () => {
@@ -489,7 +489,7 @@ describe("the outbox", () => {
     );
     (await it.agent.waitForRun(0)).emit(inputRequiredEvent).end();
     await flushEventLoop();
-    // The task is read from the store again: that it has no webhook is learned with its next commit.
+    // The task is loaded from the store again. The lookup after its next commit finds no webhook.
     const first = it.engine.sendMessage(createRequest("one", { taskId }), alice);
     const configuration = { taskPushNotificationConfig: createWebhookConfig("w"), returnImmediately: true };
     const second = it.engine.sendMessage(createRequest("two", { taskId, configuration }), alice);
@@ -565,17 +565,17 @@ describe("the outbox", () => {
     it.receiver.queuedResults.set("w", [createFailure({ isPermanent: true })]);
     const { run, taskId } = await startTask(it);
     await flushEventLoop();
-    let asked = 0;
+    let queryCount = 0;
     const list = it.store.pushStore.list.bind(it.store.pushStore);
     it.store.pushStore.list = (...which) => {
-      asked++;
+      queryCount++;
       return list(...which);
     };
     for (let at = 0; at < 10; at++) {
       run.emit(createChunkEvent("c"));
       await flushEventLoop(5);
     }
-    expect(asked).toBe(1);
+    expect(queryCount).toBe(1);
     await it.engine.pushConfigs?.create({ taskId, ...createWebhookConfig("w") }, alice);
     run.emit(inputRequiredEvent);
     await flushEventLoop();
@@ -650,12 +650,12 @@ describe("the outbox", () => {
         const it = createEngineFixture({ store, clock, push, mergeChunks: false });
         const { run } = await startTask(it);
         let events = 1;
-        for (const what of steps) {
-          if (what === "say") run.emit(createChunkEvent(String(events++)));
-          else if (what === "wait") clock.advance(700);
+        for (const step of steps) {
+          if (step === "say") run.emit(createChunkEvent(String(events++)));
+          else if (step === "wait") clock.advance(700);
           else {
             const life = outboxes.at(-1) as { alive: boolean };
-            if (what === "close") await outbox.close(0);
+            if (step === "close") await outbox.close(0);
             life.alive = false;
             outbox = start();
           }

@@ -1,40 +1,44 @@
 import type { DatasetSample } from "../../cards/index.ts";
 
-/** Problems to be solved, of one kind. */
+/** A dataset: a named list of problems. */
 export interface Dataset {
+  /** Name of the dataset. */
   readonly name: DatasetSample["dataset"];
-  /** Which part of it, for people: `test`, `test, the shipped 20`. */
+  /** Split of the dataset, for people: `test`, `test, the shipped 20`. */
   readonly split: string;
   readonly samples: readonly DatasetSample[];
-  /** Of the files that they were read from, in hexadecimal; missing for what is shipped. */
+  /** SHA-256 hash of the source files in hexadecimal. The shipped problems have no hash. */
   readonly sha256?: string;
 }
 
+/** Selection of problems from a dataset. */
 export interface SampleSelection {
-  /** How many. Default: all. */
+  /** Number of problems. Default: all. */
   readonly count?: number;
-  /** How many are left out before them. Default 0. */
+  /** Number of problems to skip. Default: 0. */
   readonly offset?: number;
-  /** These alone, by their ids. */
+  /** Ids of the problems to keep. */
   readonly ids?: readonly string[];
 }
 
-/** A part of a dataset, in its order. Throws RangeError when that part is empty, or an id is of none of its problems. */
-export function selectDatasetSamples(
-  dataset: Dataset,
-  { count: n, offset = 0, ids }: SampleSelection,
-): Dataset {
-  const wanted = ids && new Set(ids);
-  const known = wanted ? dataset.samples.filter(({ id }) => wanted.has(id)) : dataset.samples;
-  if (wanted && known.length < wanted.size) {
-    const found = new Set(known.map(({ id }) => id));
-    const missing = [...wanted].filter((id) => !found.has(id));
+/**
+ * Selects problems of a dataset, in the order of the dataset. Throws a `RangeError` when the selection is
+ * empty or an id is unknown.
+ */
+export function selectDatasetSamples(dataset: Dataset, { count, offset = 0, ids }: SampleSelection): Dataset {
+  const wantedIds = ids && new Set(ids);
+  const candidates = wantedIds ? dataset.samples.filter(({ id }) => wantedIds.has(id)) : dataset.samples;
+  if (wantedIds && candidates.length < wantedIds.size) {
+    const found = new Set(candidates.map(({ id }) => id));
+    const missing = [...wantedIds].filter((id) => !found.has(id));
     throw new RangeError(
-      `${dataset.name} (${dataset.split}) has no ${missing.join(", ")}; it has ${dataset.samples[0]?.id} to ${dataset.samples.at(-1)?.id}.`,
+      `${dataset.name} (${dataset.split}) has no problem ${missing.join(", ")}. Its ids range from ${dataset.samples[0]?.id} to ${dataset.samples.at(-1)?.id}.`,
     );
   }
-  const samples = known.slice(offset, n === undefined ? undefined : offset + n);
+  const samples = candidates.slice(offset, count === undefined ? undefined : offset + count);
   if (samples.length === 0)
-    throw new RangeError(`There is no problem behind the first ${offset} of ${known.length}; begin earlier.`);
+    throw new RangeError(
+      `The offset ${offset} leaves none of ${candidates.length} problems. Use a smaller offset.`,
+    );
   return { ...dataset, samples };
 }

@@ -1,3 +1,3 @@
-/** THE PROBLEMS of an experiment, from files or from what is shipped. */
+/** Datasets of an experiment, read from files or shipped with the package. */
 export { type SampleSelection, selectDatasetSamples, type Dataset } from "./dataset.ts";
 export { readDataset, readRecordedAnswers } from "./read-dataset.ts";

@@ -15,52 +15,57 @@ import { A2AError } from "../../protocol/index.ts";
 import type { Dataset } from "./dataset.ts";
 
 /**
- * The problems of a dataset. `path` is its folder, a folder that has it as `gsm8k` or `hotpotqa`, or a file. Without it
- * GSM8K is the shipped 20; HotpotQA is not shipped. Throws INVALID_PARAMS for what is not there or cannot be read.
+ * Reads a dataset. `path` is a file, the folder of the dataset, or a folder that contains it as `gsm8k` or
+ * `hotpotqa`. Without `path`, GSM8K has the 20 shipped problems. HotpotQA is not shipped. Throws
+ * `INVALID_PARAMS` when the data is missing or invalid.
  */
 export function readDataset(name: Dataset["name"], path?: string): Dataset {
   if (path === undefined) {
     if (name === "gsm8k") return { name, split: "test, the shipped 20", samples: getGsm8kSlice() };
-    throw createMissingDataError("HotpotQA is not shipped", "name its file or folder (--data)");
+    throw createMissingDataError("HotpotQA is not shipped", "pass its file or folder (--data)");
   }
   return name === "gsm8k" ? readGsm8k(path) : readHotpotQa(path);
 }
 
-/** What OpenAI's four models of 2021 answered to GSM8K, from `example_model_solutions.jsonl` in that folder. */
+/**
+ * Reads the published GSM8K answers of OpenAI's four models of 2021 from `example_model_solutions.jsonl` in
+ * the folder.
+ */
 export function readRecordedAnswers(path: string | undefined): Gsm8kModelAnswers[] {
   if (path === undefined)
-    throw createMissingDataError("The recorded answers are not shipped", "name their folder (--data)");
+    throw createMissingDataError("The recorded answers are not shipped", "pass their folder (--data)");
   const file = join(resolveDatasetPath("gsm8k", path), RECORDED_ANSWERS_FILE);
   return decodeGsm8kModelAnswers(readTextFile(file), file);
 }
 
 function readGsm8k(path: string): Dataset {
-  const found = resolveDatasetPath("gsm8k", path);
-  const file = isFolder(found) ? join(found, "test.jsonl") : found;
+  const resolvedPath = resolveDatasetPath("gsm8k", path);
+  const file = isFolder(resolvedPath) ? join(resolvedPath, "test.jsonl") : resolvedPath;
   const text = readTextFile(file);
   const problems = decodeGsm8k(text, file);
-  const steps = isFolder(found) ? join(found, "test_socratic.jsonl") : "";
-  if (!existsSync(steps)) return { name: "gsm8k", split: "test", samples: problems, sha256: hashTexts(text) };
-  const socratic = readTextFile(steps);
-  const samples = mergeSocraticSteps(problems, decodeGsm8kSocratic(socratic, steps));
+  const stepsFile = isFolder(resolvedPath) ? join(resolvedPath, "test_socratic.jsonl") : "";
+  if (!existsSync(stepsFile))
+    return { name: "gsm8k", split: "test", samples: problems, sha256: hashTexts(text) };
+  const socratic = readTextFile(stepsFile);
+  const samples = mergeSocraticSteps(problems, decodeGsm8kSocratic(socratic, stepsFile));
   return { name: "gsm8k", split: "test", samples, sha256: hashTexts(text, socratic) };
 }
 
 function readHotpotQa(path: string): Dataset {
-  const found = resolveDatasetPath("hotpotqa", path);
-  const files = isFolder(found)
-    ? readdirSync(found)
+  const resolvedPath = resolveDatasetPath("hotpotqa", path);
+  const files = isFolder(resolvedPath)
+    ? readdirSync(resolvedPath)
         .filter((name) => /distractor.*\.jsonl?$/.test(name))
         .toSorted()
-        .map((name) => join(found, name))
-    : [found];
+        .map((name) => join(resolvedPath, name))
+    : [resolvedPath];
   if (files.length === 0)
     throw createMissingDataError(
-      `${found} has no file of HotpotQA's distractor setting`,
-      "put one there, *distractor*.json",
+      `${resolvedPath} contains no file of HotpotQA's distractor setting`,
+      "add a file with a name like *distractor*.json",
     );
   const texts = files.map(readTextFile);
-  // Files may overlap; a problem is there once.
+  // Files may overlap, so each problem is kept once.
   const samples = new Map<string, HotpotQaSample>();
   for (const [index, text] of texts.entries())
     for (const sample of decodeHotpotQa(text, files[index] ?? "")) {
@@ -74,10 +79,10 @@ function readHotpotQa(path: string): Dataset {
   };
 }
 
-/** The folder or file that is meant; a folder of datasets has one for each. */
+/** Returns the path of the dataset: the subfolder with its name when it exists, else `path`. */
 function resolveDatasetPath(name: string, path: string): string {
-  const inside = join(path, name);
-  return isFolder(inside) ? inside : path;
+  const subfolder = join(path, name);
+  return isFolder(subfolder) ? subfolder : path;
 }
 
 function isFolder(path: string): boolean {
@@ -89,10 +94,10 @@ function readTextFile(file: string): string {
     return readFileSync(file, "utf8");
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file" : message;
+    const reason = code === "ENOENT" ? "the file does not exist" : message;
     throw createMissingDataError(
-      `${file}: ${why}`,
-      "`colloquy cards fetch` says where to get the data",
+      `${file}: ${reason}`,
+      "run `colloquy cards fetch` to see where to get the data",
       cause,
     );
   }
@@ -104,8 +109,8 @@ function hashTexts(...texts: string[]): string {
   return hash.digest("hex");
 }
 
-function createMissingDataError(what: string, action: string, cause?: unknown): A2AError {
-  return new A2AError("INVALID_PARAMS", `${what}. To do: ${action}.`, { cause });
+function createMissingDataError(problem: string, action: string, cause?: unknown): A2AError {
+  return new A2AError("INVALID_PARAMS", `${problem}. To do: ${action}.`, { cause });
 }
 
 const RECORDED_ANSWERS_FILE = "example_model_solutions.jsonl";

@@ -1,6 +1,7 @@
 /**
- * An experiment in a process of its own, with roles that are elsewhere: `node experiment-child.fixture.ts <folder> <links>
- * <problems>`. It ends itself by SIGKILL when so many problems are done, while others are under way.
+ * An experiment in a separate process, whose roles run elsewhere. Usage: `node experiment-process.fixture.ts
+ * <folder> <role URLs as JSON> <problems>`. It kills itself with SIGKILL when `<problems>` problems are done
+ * and others are in progress.
  */
 import { readDataset, runExperiment } from "../index.ts";
 

@@ -4,22 +4,26 @@ import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { A2AError } from "../../protocol/index.ts";
 
-/** Files that this process writes to. A lock with our own process id is somebody else's when it is not among them. */
+/**
+ * Locks that this process holds. A lock with this process id that is not in the set belongs to an earlier
+ * process with the same id.
+ */
 const HELD_LOCKS = new Set<string>();
 
 /**
- * Says in a file beside it that this process writes to a file; answers what takes that back. What a process that was
- * killed has left is taken over. Throws INVALID_REQUEST, with the id of the process, while that one runs.
+ * Locks a file for this process with a lock file next to it, and returns a function that releases the lock.
+ * The lock of a process that has exited is replaced. Throws `INVALID_REQUEST` with the process id while
+ * another process holds the lock.
  */
 export function lockFile(file: string): () => void {
   const lock = `${resolve(file)}.lock`;
-  const mine = JSON.stringify({ pid: process.pid, host: hostname(), since: new Date().toISOString() });
-  const beside = `${lock}.${randomUUID()}`;
-  writeFileSync(beside, `${mine}\n`, { flag: "wx" });
+  const content = JSON.stringify({ pid: process.pid, host: hostname(), since: new Date().toISOString() });
+  const temporary = `${lock}.${randomUUID()}`;
+  writeFileSync(temporary, `${content}\n`, { flag: "wx" });
   try {
-    while (!tryLink(beside, lock)) takeOverStaleLock(lock, file);
+    while (!tryLink(temporary, lock)) takeOverStaleLock(lock, file);
   } finally {
-    unlinkSync(beside);
+    unlinkSync(temporary);
   }
   HELD_LOCKS.add(lock);
   return () => {
@@ -27,7 +31,7 @@ export function lockFile(file: string): () => void {
   };
 }
 
-/** A file appears under its name at once and with all that is in it, or not at all. */
+/** A hard link makes the complete lock file appear atomically. */
 function tryLink(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -39,11 +43,12 @@ function tryLink(from: string, to: string): boolean {
 }
 
 function takeOverStaleLock(lock: string, file: string): void {
-  const said = readIfExists(lock);
-  if (said === undefined) return;
-  const holder = parseLockHolder(said);
+  const content = readIfExists(lock);
+  if (content === undefined) return;
+  const holder = parseLockHolder(content);
   if (!hasExited(holder, lock)) throw createLockedError(file, lock, holder);
-  // Somebody else may be about to do the same: only what we looked at is moved away.
+  // Another process may replace the same stale lock at the same time, so only the lock that was read is moved
+  // away.
   const aside = `${lock}.${randomUUID()}`;
   try {
     renameSync(lock, aside);
@@ -51,7 +56,7 @@ function takeOverStaleLock(lock: string, file: string): void {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
     throw error;
   }
-  if (readIfExists(aside) !== said) tryLink(aside, lock);
+  if (readIfExists(aside) !== content) tryLink(aside, lock);
   unlinkSync(aside);
 }
 
@@ -62,24 +67,24 @@ interface LockHolder {
 }
 
 function hasExited({ pid, host }: LockHolder, lock: string): boolean {
-  // Whether a process of another machine runs, nobody here can tell.
+  // This host cannot check a process of another host, so that process counts as running.
   if (pid === undefined || host !== hostname()) return false;
   if (pid === process.pid) return !HELD_LOCKS.has(lock);
   try {
     process.kill(pid, 0);
     return false;
   } catch (error) {
-    // It may be of another user, and then it runs.
+    // Other errors mean that the process exists, for example under another user.
     return (error as NodeJS.ErrnoException).code === "ESRCH";
   }
 }
 
 function createLockedError(file: string, lock: string, { pid, host, since }: LockHolder): A2AError {
-  const who = pid === undefined ? "Another process" : `Process ${pid} on ${host}`;
+  const owner = pid === undefined ? "Another process" : `Process ${pid} on ${host}`;
   const when = since === undefined ? "" : ` since ${since}`;
   return new A2AError(
     "INVALID_REQUEST",
-    `${who} writes to ${file}${when}. To do: wait for it, or, when you know that it is gone, delete ${lock}.`,
+    `${owner} writes to ${file}${when}. To do: wait until it has finished, or delete ${lock} if the process no longer exists.`,
   );
 }
 

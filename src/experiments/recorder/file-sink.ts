@@ -3,22 +3,26 @@ import { dirname } from "node:path";
 import type { RecordSink } from "../../cards/index.ts";
 import { lockFile } from "./file-lock.ts";
 
+/** Options for `openFileSink`. */
 export interface FileSinkOptions {
   /**
-   * Waits until the disk has a problem's lines whenever one ends, so that they survive a power cut. Without it they
-   * survive the end of the process, however sudden. Default false.
+   * Flushes the file to disk whenever a problem ends, so that its lines survive a power failure. Without
+   * `fsync`, lines survive the end of the process, including SIGKILL, but not a power failure. Default:
+   * `false`.
    */
   readonly fsync?: boolean;
 }
 
+/** A record sink that appends to a file. */
 export interface FileSink extends RecordSink {
-  /** Closes the file and lets others write to it. Lines that come later are lost. */
+  /** Closes the file and releases its lock. Lines that are written after `close` are lost. */
   close(): void;
 }
 
 /**
- * Appends lines to a file, each with one write: 1.5 µs of the caller's time, and a killed process loses none that it was
- * told of. Makes the folders. Throws INVALID_REQUEST while another process writes to it.
+ * Opens a file for appending and creates its folder. Each line is one synchronous write of about 1.5 µs, so a
+ * killed process loses no line that it has written. Throws `INVALID_REQUEST` while another process writes to
+ * the file.
  */
 export function openFileSink(file: string, { fsync = false }: FileSinkOptions = {}): FileSink {
   mkdirSync(dirname(file), { recursive: true });
@@ -30,20 +34,20 @@ export function openFileSink(file: string, { fsync = false }: FileSinkOptions = 
     unlock();
     throw cause;
   }
-  // Whoever was killed here before us may have left half a line.
+  // A process that was killed earlier may have left an incomplete line.
   let isTorn = !endsWithNewline(fd);
-  const open = (): number => {
-    if (fd === undefined) throw new Error(`${file} is closed.`);
+  const requireOpen = (): number => {
+    if (fd === undefined) throw new Error(`The file ${file} is closed. Open it again to write.`);
     return fd;
   };
   return {
     write: (text) => {
-      const to = open();
+      const descriptor = requireOpen();
       const bytes = Buffer.from(isTorn ? `\n${text}` : text);
       let written = 0;
       try {
-        // A full disk may take some of it.
-        while (written < bytes.length) written += writeSync(to, bytes, written);
+        // A full disk may accept only part of the bytes.
+        while (written < bytes.length) written += writeSync(descriptor, bytes, written);
         isTorn = false;
       } catch (cause) {
         isTorn ||= written > 0;
@@ -51,7 +55,7 @@ export function openFileSink(file: string, { fsync = false }: FileSinkOptions = 
       }
     },
     sync: () => {
-      if (fsync) fsyncSync(open());
+      if (fsync) fsyncSync(requireOpen());
     },
     close: () => {
       if (fd === undefined) return;

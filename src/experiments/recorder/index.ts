@@ -1,6 +1,6 @@
 /**
- * THE RECORD AS A FILE: appended to line by line, by one process at a time, and gone on with after a kill. What stands on
- * the lines is `cards/record/`.
+ * The recording file of a run. One process at a time appends lines to it, and a run that was killed can
+ * resume. `src/cards/recording/` defines the lines.
  */
 export { type FileSink, openFileSink, type FileSinkOptions } from "./file-sink.ts";
 export { openRunFile, type RunFile, type RunFileOptions } from "./run-file.ts";

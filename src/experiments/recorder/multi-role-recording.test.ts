@@ -25,7 +25,10 @@ import {
 import { openFileSink, openRunFile } from "./index.ts";
 import { EXAMPLE_RUN } from "./example-run.fixture.ts";
 
-/** Three problems, by roles on servers of their own that keep files of their own, and the controller's file of the run. */
+/**
+ * Three problems, solved by roles on separate servers with their own files, and the controller's file of the
+ * run.
+ */
 async function recordSolvedRun(): Promise<{ files: string[] }> {
   const out = mkdtempSync(join(tmpdir(), "colloquy-a2a-"));
   onTestFinished(() => rmSync(out, { recursive: true }));
@@ -65,7 +68,7 @@ async function recordSolvedRun(): Promise<{ files: string[] }> {
 }
 
 describe("a run over A2A, recorded by three roles in three files", () => {
-  it("is one recording, which breaks no promise, and in which all is known", async () => {
+  it("merges into one valid and complete recording", async () => {
     const { files } = await recordSolvedRun();
     const all = files.map((file) => ({ file, recording: decodeRecording(readFileSync(file, "utf8"), file) }));
     const merged = mergeRecordings(all);
@@ -76,16 +79,16 @@ describe("a run over A2A, recorded by three roles in three files", () => {
     expect(report.figures?.completion?.value).toBe(1);
     expect(report.degraded).toBe(false);
 
-    for (const { cardLines: lines, cards } of collectRunSamples(merged)) {
+    for (const { cardLines, cards } of collectRunSamples(merged)) {
       expect(cards[0]).toMatchObject({ sender: "controller", message_type: "task" });
       expect(cards.at(-1)).toMatchObject({ recipient: "controller", metadata: { status: "completed" } });
-      const moments = computeCardTimings(lines);
+      const moments = computeCardTimings(cardLines);
       const path = computeCriticalPath(moments);
       expect(path[0]?.from).toBe(moments[0]?.sentMs);
       expect(path.at(-1)?.card).toEqual(cards.at(-1));
       expect(path.length).toBe(2 * cards.length - 1);
     }
-    // What the controller alone has is the same cards, as they were relayed to it.
+    // The controller's recording alone contains the same cards, because they were relayed to it.
     const ids = (recording: typeof merged): unknown[] =>
       listRecordedCards(recording).map(({ metadata }) => metadata.card_id);
     const [first] = all;
@@ -94,8 +97,8 @@ describe("a run over A2A, recorded by three roles in three files", () => {
   });
 });
 
-describe("a controller that is killed again and again, while the roles go on in a process of their own", () => {
-  it("has every problem solved once, and what it was killed in the middle of is nobody's twice", async () => {
+describe("a controller that is killed repeatedly while the roles keep running in another process", () => {
+  it("scores every problem once and counts interrupted attempts separately", async () => {
     const out = mkdtempSync(join(tmpdir(), "colloquy-killed-"));
     onTestFinished(() => rmSync(out, { recursive: true }));
     const model = createOracleModel(getGsm8kSlice());
@@ -107,7 +110,7 @@ describe("a controller that is killed again and again, while the roles go on in 
         solver: { role: createSolver(), model },
       },
     });
-    const script = fileURLToPath(new URL("experiment-child.fixture.ts", import.meta.url));
+    const script = fileURLToPath(new URL("experiment-process.fixture.ts", import.meta.url));
     const run = async (problems: number): Promise<unknown> => {
       const words = [script, out, JSON.stringify(served.urls), String(problems)];
       const [code, signal] = await once(spawn(process.execPath, words, { stdio: "inherit" }), "close");
@@ -117,7 +120,7 @@ describe("a controller that is killed again and again, while the roles go on in 
       for (const problems of [3, 9, 14]) expect(await run(problems)).toBe("SIGKILL");
       expect(await run(99)).toBe(0);
     } finally {
-      // What was begun for a controller that is gone comes to its end first.
+      // Work for a controller that was killed finishes first.
       await served.close();
       sink.close();
     }
@@ -143,7 +146,7 @@ describe("a controller that is killed again and again, while the roles go on in 
       ledger: { ok: true, unchecked: [] },
       ends: ["completed"],
     });
-    // Nothing that was recorded is lost either: it is counted, or put aside.
+    // Every recorded line is either counted or abandoned.
     expect(merged.cards.length + merged.abandoned.cards.length).toBe(
       [first, roles].reduce(
         (sum, { recording: { cards, abandoned } }) => sum + cards.length + abandoned.cards.length,

@@ -50,7 +50,7 @@ const createScoreRecordInput = (sample_id: string): ScoreRecordInput => ({
 });
 
 describe("the file of a run", () => {
-  it("has a problem's lines as soon as it is scored, and its end", () => {
+  it("contains the lines of a problem as soon as it is scored, and the end line", () => {
     const out = join(createTempFolder(), "deep", "results");
     const record = openRunFile(EXAMPLE_RUN, { outputFolder: out });
     record.recordCard(createCardRecordInput("gsm8k_0"));
@@ -66,20 +66,20 @@ describe("the file of a run", () => {
     expect(readdirSync(out)).toEqual(["gsm8k-a2a.cards.jsonl"]);
   });
 
-  it("goes on where it was interrupted, and nowhere else", () => {
+  it("continues an interrupted run with the same description only", () => {
     const out = createTempFolder();
     const first = openRunFile(EXAMPLE_RUN, { outputFolder: out });
     first.recordScore(createScoreRecordInput("gsm8k_0"));
     first.endRun("interrupted");
 
     expect(() => openRunFile(EXAMPLE_RUN, { outputFolder: out })).toThrow(
-      "it is there already. To do: pass resume (--resume)",
+      "the file already exists. To do: pass resume (--resume)",
     );
     expect(() => openRunFile({ ...EXAMPLE_RUN, method: "cot" }, { outputFolder: out, resume: true })).toThrow(
-      `its method is "a2a", and now it is to be "cot". To do: go on with the same options`,
+      `its method is "a2a", but this run has "cot". To do: continue with the same options`,
     );
     expect(() => openRunFile({ ...EXAMPLE_RUN, seed: 7 }, { outputFolder: out, resume: true })).toThrow(
-      "its seed is not said",
+      "its seed is not set",
     );
     const again = openRunFile({ ...EXAMPLE_RUN, code: "0.2.0" }, { outputFolder: out, resume: true });
     expect([...again.doneSampleIds]).toEqual(["gsm8k_0"]);
@@ -88,7 +88,7 @@ describe("the file of a run", () => {
     expect(again.readRecording().scores.map(({ sample_id }) => sample_id)).toEqual(["gsm8k_0", "gsm8k_1"]);
   });
 
-  it("is not begun for a run that nobody could read again, or under a name with a path in it", () => {
+  it("is not created for an invalid run id or a run id with a path", () => {
     const out = createTempFolder();
     expect(() => openRunFile({ ...EXAMPLE_RUN, run_id: "cot-sc@5" }, { outputFolder: out })).toThrow(
       "the run: run_id must be 1 to 128",
@@ -99,7 +99,7 @@ describe("the file of a run", () => {
     expect(readdirSync(out)).toEqual([]);
   });
 
-  it("is no longer with all of its parts than one part may be, and keeps scores all the same", () => {
+  it("has one size limit for all parts and always keeps scores", () => {
     const out = createTempFolder();
     const options = { outputFolder: out, maxTotalLength: 10_000 };
     for (const part of ["0", "1", "2"]) {
@@ -114,7 +114,7 @@ describe("the file of a run", () => {
     expect(text.match(/"recorder":"degraded"/g)).toHaveLength(2);
   });
 
-  it("keeps a torn line by itself", () => {
+  it("keeps an incomplete line separate", () => {
     const out = createTempFolder();
     const first = openRunFile(EXAMPLE_RUN, { outputFolder: out });
     first.endRun("interrupted");
@@ -129,7 +129,7 @@ describe("the file of a run", () => {
     });
   });
 
-  it.skipIf(!existsSync("/dev/full"))("does not fail the run when the disk is full, and tells", () => {
+  it.skipIf(!existsSync("/dev/full"))("does not fail the run when the disk is full, and reports it", () => {
     const told: unknown[] = [];
     const file = join(createTempFolder(), "full.cards.jsonl");
     symlinkSync("/dev/full", file);
@@ -143,13 +143,13 @@ describe("the file of a run", () => {
   });
 });
 
-describe("a file that somebody writes to", () => {
-  it("is refused to others, with the process's id, and free after the end", async () => {
+describe("a file that a process writes to", () => {
+  it("is locked with the process id and released at the end", async () => {
     const out = createTempFolder();
     const first = openRunFile(EXAMPLE_RUN, { outputFolder: out });
     expect(() => openRunFile(EXAMPLE_RUN, { outputFolder: out, resume: true })).toThrow(
       new RegExp(
-        `^Process ${process.pid} on .* writes to .*\\. To do: wait for it, or, .* delete .*\\.lock\\.$`,
+        `^Process ${process.pid} on .* writes to .*\\. To do: wait until it has finished, or delete .*\\.lock if .*\\.$`,
       ),
     );
     const { code, err } = await runWriterProcess(out, 1_000);
@@ -159,10 +159,10 @@ describe("a file that somebody writes to", () => {
     expect((await runWriterProcess(out, 1_000)).code).toBe(0);
   });
 
-  it("is taken over from a process that is gone, but not from another machine's", () => {
+  it("is taken over from an exited process, but not from another host", () => {
     const out = createTempFolder();
     const file = join(out, "gsm8k-a2a.cards.jsonl");
-    // Our own id, from an earlier life of this container.
+    // The process id of this process, from an earlier start of the container.
     writeFileSync(`${file}.lock`, JSON.stringify({ pid: process.pid, host: hostname() }));
     openRunFile(EXAMPLE_RUN, { outputFolder: out }).endRun("completed");
     writeFileSync(`${file}.lock`, JSON.stringify({ pid: process.pid, host: "elsewhere" }));
@@ -177,10 +177,11 @@ describe("a file that somebody writes to", () => {
 });
 
 describe("a run that is killed", () => {
-  it("goes on until it is done: no problem twice, none lost, no card of an attempt that was interrupted", async () => {
+  it("resumes until it is done, without repeated or lost problems or cards of interrupted attempts", async () => {
     const out = createTempFolder();
     const file = join(out, "gsm8k-a2a.cards.jsonl");
-    // In the first problem, right before and behind a score, in the middle of two.
+    // The kills happen in the first problem, right before and after a score, and in the middle of two
+    // problems.
     for (const cards of [1, 11, 23, 25, 17])
       expect((await runWriterProcess(out, cards)).signal).toBe("SIGKILL");
     expect(await runWriterProcess(out, 1_000)).toMatchObject({ code: 0 });
@@ -192,12 +193,12 @@ describe("a run that is killed", () => {
     const recording = decodeRecording(text, file);
     expect(recording.torn).toEqual([]);
     expect(recording.abandoned.cards.length).toBeGreaterThan(20);
-    for (const { cards, cardLines: lines } of collectRunSamples(recording)) {
+    for (const { cards, cardLines } of collectRunSamples(recording)) {
       expect(cards).toHaveLength(6);
-      expect(lines).toHaveLength(12);
+      expect(cardLines).toHaveLength(12);
       expect(new Set(cards.map(({ metadata }) => metadata["attempt_of"])).size).toBe(1);
     }
-    // Every line that was written is in one of the two.
+    // Each written line is in one of the two lists.
     expect(text.match(/"kind":"card"/g)).toHaveLength(
       recording.cards.length + recording.abandoned.cards.length,
     );
@@ -206,7 +207,7 @@ describe("a run that is killed", () => {
 });
 
 describe("the cards of the specification", () => {
-  it("are a list of their own, named after dataset and model", () => {
+  it("are a separate list named after dataset and model", () => {
     const out = join(createTempFolder(), "results");
     const recording = createScriptedRecording([JANET_SCRIPT], {
       model: { planner: "openai:gpt/5", solver: "openai:gpt/5" },
@@ -219,7 +220,7 @@ describe("the cards of the specification", () => {
     expect(readdirSync(out)).toHaveLength(1);
   });
 
-  it("are an empty list when there are none", () => {
+  it("are an empty list without cards", () => {
     const out = createTempFolder();
     const file = writeSpecificationFile(createScriptedRecording([], { model: {} }), out);
     expect(file).toBe(join(out, "gsm8k_a2a_unknown_cards.json"));
@@ -231,7 +232,7 @@ async function runWriterProcess(
   out: string,
   cards: number,
 ): Promise<{ code: number | null; signal: string | null; err: string }> {
-  const script = fileURLToPath(new URL("killed-child.fixture.ts", import.meta.url));
+  const script = fileURLToPath(new URL("run-writer-process.fixture.ts", import.meta.url));
   const started = spawn(process.execPath, [script, out, String(cards)]);
   let err = "";
   started.stderr.setEncoding("utf8").on("data", (chunk: string) => void (err += chunk));

@@ -13,57 +13,63 @@ import { collectScoredSampleIds, parseRecordLine } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { openFileSink, type FileSinkOptions } from "./file-sink.ts";
 
+/** Options for `openRunFile`. */
 export interface RunFileOptions extends RecorderOptions, FileSinkOptions {
-  /** The folder. Default `results`. */
+  /** Folder of the file. Default: `results`. */
   readonly outputFolder?: string;
-  /** Goes on with the run, when its file is there. Default false: a file that is there is refused. */
+  /** Continues the run when its file exists. Without `resume`, an existing file throws. Default: `false`. */
   readonly resume?: boolean;
 }
 
-/** The record of a run in its file, `<out>/<run_id>.cards.jsonl`. */
+/** The recording file of a run, `<outputFolder>/<run_id>.cards.jsonl`. */
 export interface RunFile extends Omit<RunRecorder, "startRun"> {
+  /** Path of the file. */
   readonly path: string;
-  /** The problems that are done, by earlier parts. All others are to be begun anew, also those that have cards. */
+  /**
+   * Ids of the problems that earlier parts of the run have finished. A resumed run starts all other problems
+   * again, even those with cards.
+   */
   readonly doneSampleIds: ReadonlySet<string>;
-  /** All that the file has now, decoded. */
+  /** Reads and decodes the current content of the file. */
   readRecording(): Recording;
-  /** Writes the end line, closes the file and lets others write to it. */
+  /** Writes the end line, closes the file, and releases its lock. */
   endRun(status: "completed" | "interrupted" | "failed"): void;
 }
 
 /**
- * Opens the file of a run, for this process alone, and begins a part of it. A run that was interrupted, by `kill -9` too,
- * goes on with `resume`: it must be the same run in all that counts. Throws INVALID_PARAMS when it is not, or when there is
- * a file and no `resume`; INVALID_REQUEST while another process writes to it.
+ * Opens the recording file of a run exclusively and starts a new part of the run. With `resume`, an
+ * interrupted run continues, even after `kill -9`. The description of the run must match the existing file.
+ * Throws `INVALID_PARAMS` when the descriptions differ, or when the file exists and `resume` is not set.
+ * Throws `INVALID_REQUEST` while another process writes to the file.
  */
 export function openRunFile(run: RunRecordInput, options: RunFileOptions = {}): RunFile {
-  const { outputFolder: out = "results", resume = false } = options;
-  // Also because the id becomes a name of a file.
+  const { outputFolder = "results", resume = false } = options;
+  // The id is validated, because it becomes part of the file name.
   parseRecordLine({ v: 1, kind: "run", at: new Date(0).toISOString(), ...run }, "the run");
-  const file = join(out, `${run.run_id}.cards.jsonl`);
+  const file = join(outputFolder, `${run.run_id}.cards.jsonl`);
   const sink = openFileSink(file, options);
   try {
     const text = readFileSync(file, "utf8");
-    // Else it was killed before it could say anything.
-    const before = text.includes("\n") ? decodeRecording(text, file, { runId: run.run_id }) : undefined;
-    if (before && !resume)
+    // A file without a complete line belongs to a process that was killed before its first line.
+    const existing = text.includes("\n") ? decodeRecording(text, file, { runId: run.run_id }) : undefined;
+    if (existing && !resume)
       throw createWriteRefusedError(
         file,
-        "it is there already",
-        "pass resume (--resume) to go on with it, or take another run id",
+        "the file already exists",
+        "pass resume (--resume) to continue the run, or use another run id",
       );
-    if (before?.run) requireSameRun(before.run, run, file);
+    if (existing?.run) requireSameRun(existing.run, run, file);
     const recorder = createRecorder(sink, { ...options, initialLength: text.length });
     recorder.startRun(run);
     return {
       path: file,
-      doneSampleIds: before ? collectScoredSampleIds(before) : new Set(),
+      doneSampleIds: existing ? collectScoredSampleIds(existing) : new Set(),
       get isDegraded() {
         return recorder.isDegraded;
       },
-      recordCard: (seen) => recorder.recordCard(seen),
-      recordModelCall: (seen) => recorder.recordModelCall(seen),
-      recordScore: (seen) => recorder.recordScore(seen),
+      recordCard: (record) => recorder.recordCard(record),
+      recordModelCall: (record) => recorder.recordModelCall(record),
+      recordScore: (record) => recorder.recordScore(record),
       readRecording: () => decodeRecording(readFileSync(file, "utf8"), file, { runId: run.run_id }),
       endRun: (status) => {
         recorder.endRun(status);
@@ -76,18 +82,18 @@ export function openRunFile(run: RunRecordInput, options: RunFileOptions = {}): 
   }
 }
 
-/** What may differ between the parts of a run: when and by which release it was written. */
+/** Fields that may differ between the parts of a run: the time and the release that wrote the part. */
 const FIELDS_ALLOWED_TO_DIFFER: ReadonlySet<string> = new Set<keyof RunLine>(["v", "kind", "at", "code"]);
 
-function requireSameRun(before: RunLine, now: RunRecordInput, file: string): void {
-  const earlier = new Map<string, unknown>(Object.entries(before));
+function requireSameRun(existing: RunLine, now: RunRecordInput, file: string): void {
+  const earlier = new Map<string, unknown>(Object.entries(existing));
   const later = new Map<string, unknown>(Object.entries(now));
   for (const name of new Set([...earlier.keys(), ...later.keys()])) {
     if (FIELDS_ALLOWED_TO_DIFFER.has(name) || isSameJson(earlier.get(name), later.get(name))) continue;
     throw createWriteRefusedError(
       file,
-      `its ${name} is ${formatValue(earlier.get(name))}, and now it is to be ${formatValue(later.get(name))}`,
-      "go on with the same options, or take another run id",
+      `its ${name} is ${formatValue(earlier.get(name))}, but this run has ${formatValue(later.get(name))}`,
+      "continue with the same options, or use another run id",
     );
   }
 }
@@ -96,17 +102,17 @@ function isSameJson(a: unknown, b: unknown): boolean {
   return JSON.stringify(sortMembers(a)) === JSON.stringify(sortMembers(b));
 }
 
-/** The order of members says nothing. */
+/** The order of members is irrelevant. */
 function sortMembers(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
 function formatValue(value: unknown): string {
-  const text = Array.isArray(value) ? `a list of ${value.length}` : (JSON.stringify(value) ?? "not said");
+  const text = Array.isArray(value) ? `a list of ${value.length}` : (JSON.stringify(value) ?? "not set");
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-function createWriteRefusedError(file: string, why: string, action: string): A2AError {
-  return new A2AError("INVALID_PARAMS", `Cannot write to ${file}: ${why}. To do: ${action}.`);
+function createWriteRefusedError(file: string, reason: string, action: string): A2AError {
+  return new A2AError("INVALID_PARAMS", `Cannot write to ${file}: ${reason}. To do: ${action}.`);
 }

@@ -1,6 +1,6 @@
 /**
- * A run in a process of its own, which ends itself by SIGKILL after so many cards: `node killed-child.fixture.ts <folder>
- * <cards>`. Two problems at a time, six cards each.
+ * A run in a separate process that kills itself with SIGKILL after a number of cards. Usage: `node
+ * run-writer-process.fixture.ts <folder> <cards>`. It records two problems at a time, with six cards each.
  */
 import { JANET_SCRIPT, createScriptedRecording } from "../../cards/recording/recording.fixture.ts";
 import { openRunFile } from "./index.ts";
@@ -12,11 +12,11 @@ let cardsLeft = Number(cards);
 
 async function recordSample(sample_id: string): Promise<void> {
   for (const { card, dir, at_role } of createScriptedRecording([{ ...JANET_SCRIPT, id: sample_id }]).cards) {
-    // What each attempt says is its own, so that a mixture of two would show.
+    // Each attempt has different metadata, so that a mix of two attempts is visible.
     const metadata = { ...card.metadata, attempt_of: process.pid };
     runFile.recordCard({ run_id: EXAMPLE_RUN.run_id, sample_id, dir, at_role, card: { ...card, metadata } });
     if (--cardsLeft === 0) process.kill(process.pid, "SIGKILL");
-    // The other problem has its turn.
+    // Lets the other problem continue.
     await Promise.resolve();
   }
   runFile.recordScore({

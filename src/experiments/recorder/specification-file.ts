@@ -5,16 +5,17 @@ import { toSpecificationCards, type Recording } from "../../cards/index.ts";
 import { formatSpecificationFileName } from "../../cards/index.ts";
 
 /**
- * Writes the cards of a run as the specification has them: `<out>/<dataset>_a2a_<model>_cards.json`, a list of cards, one
- * on a line. Answers the name of the file. `out` is `results` unless told.
+ * Writes the cards of a run in the format of the card specification to
+ * `<outputFolder>/<dataset>_a2a_<model>_cards.json`, one card per line. Returns the path of the file. Default
+ * of `outputFolder`: `results`.
  */
-export function writeSpecificationFile(recording: Recording, out = "results"): string {
-  const file = join(out, formatSpecificationFileName(recording));
-  mkdirSync(out, { recursive: true });
-  // At once or not at all: somebody may be reading it.
-  const beside = `${file}.${randomUUID()}`;
+export function writeSpecificationFile(recording: Recording, outputFolder = "results"): string {
+  const file = join(outputFolder, formatSpecificationFileName(recording));
+  mkdirSync(outputFolder, { recursive: true });
+  // The file is renamed into place, so that a reader never sees an incomplete file.
+  const temporary = `${file}.${randomUUID()}`;
   const cards = toSpecificationCards(recording).map((card) => JSON.stringify(card));
-  writeFileSync(beside, cards.length > 0 ? `[\n${cards.join(",\n")}\n]\n` : "[]\n", { flag: "wx" });
-  renameSync(beside, file);
+  writeFileSync(temporary, cards.length > 0 ? `[\n${cards.join(",\n")}\n]\n` : "[]\n", { flag: "wx" });
+  renameSync(temporary, file);
   return file;
 }

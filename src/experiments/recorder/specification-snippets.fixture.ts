@@ -1,4 +1,4 @@
-/** The two analyses in Python that the specification of the cards has, word for word. The second goes on where the first ends. */
+/** The two Python analyses of the card specification, verbatim. The second one continues the first one. */
 export const CARD_LOG_SNIPPET = `import json
 
 # 카드 파일 로드

@@ -17,15 +17,15 @@ import { CARD_LOG_SNIPPET, PERFORMANCE_SNIPPET } from "./specification-snippets.
 
 const hasPython = spawnSync("python3", ["--version"]).status === 0;
 
-/** 200 problems, as the snippets have it: most go well, some in each of the ways in which they do not. */
+/** 200 problems, as the snippets expect. Most succeed, and some fail in each possible way. */
 const SAMPLE_SCRIPTS = createScripts(200).map((script, index) => ({
   ...([JANET_SCRIPT, PARALLEL_SCRIPT, TURN_LIMIT_SCRIPT, TIMEOUT_SCRIPT][index % 7] ?? JANET_SCRIPT),
   id: script.id,
 }));
 
-describe("the specification's own analysis", () => {
-  it("runs unchanged on what we save, and has our figures", ({ skip }) => {
-    skip(!hasPython, "there is no python3 on this machine");
+describe("the analysis code of the specification", () => {
+  it("runs unchanged on our files and computes our figures", ({ skip }) => {
+    skip(!hasPython, "python3 is not installed");
     const cwd = mkdtempSync(join(tmpdir(), "colloquy-seed-"));
     try {
       const recording = createScriptedRecording(SAMPLE_SCRIPTS, {
@@ -47,7 +47,7 @@ describe("the specification's own analysis", () => {
         `Solver success rate: ${(figures.solver_success_rate * 100).toFixed(2)}%`,
         `Overall completion rate: ${(figures.overall_completion_rate * 100).toFixed(2)}%`,
       ]);
-      // Not all of it is as it should be, so that the figures are no round ones.
+      // Some results fail, so that the figures are not round numbers.
       expect(figures.overall_completion_rate).toBeCloseTo(0.71, 2);
     } finally {
       rmSync(cwd, { recursive: true });

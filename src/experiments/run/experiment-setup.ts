@@ -23,41 +23,51 @@ import {
 } from "../../roles/index.ts";
 import type { ExperimentMethod } from "./experiment-method.ts";
 
+/** Options for the roles of an experiment. */
 export interface ExperimentSetupOptions {
+  /** How problems are solved. */
   readonly method: ExperimentMethod;
-  /** One for all roles, or one for each by its name: `planner`, `solver`. */
+  /** Model of all roles, or one model per role name: `planner`, `solver`. */
   readonly model: RoleModel | Readonly<Record<string, RoleModel>>;
+  /** Options for the planner. */
   readonly planner?: PlannerOptions;
+  /** Options for the solver. */
   readonly solver?: SolverOptions;
+  /** Options for the answerer of the methods `cot` and `direct`. */
   readonly answerer?: Omit<AnswererOptions, "style" | "samples" | "name">;
-  /** Roles that are served elsewhere, by their URLs. They record for themselves. */
+  /** URLs of roles that run elsewhere. Remote roles keep their own recordings. */
   readonly roleUrls?: Readonly<Record<string, string>>;
-  /** `apart` (default): a server for each role; `together`: one for all. */
+  /** Whether each role has its own server (`apart`) or all share one (`together`). Default: `apart`. */
   readonly serverLayout?: "apart" | "together";
 }
 
-/** Everybody who takes part, at their places: real servers on loopback, and a controller that knows where they are. */
+/**
+ * The controller and the running roles of an experiment. The roles listen on real servers on the loopback
+ * interface.
+ */
 export interface ExperimentSetup {
   readonly controller: Controller;
-  /** The role that problems are given to. */
+  /** Role that receives the problems. */
   readonly entryRole: string;
+  /** Stops the servers. */
   close(): Promise<void>;
 }
 
+/** Starts the roles of an experiment and creates their controller. */
 export async function startExperimentSetup(
   options: ExperimentSetupOptions,
   recorder: CardRecorder,
 ): Promise<ExperimentSetup> {
-  const { method, roleUrls: links = {}, serverLayout: servers = "apart" } = options;
+  const { method, roleUrls = {}, serverLayout = "apart" } = options;
   const protocol: AnyCardProtocol =
     method.kind === "a2a" ? createCardProtocol() : createCardProtocol({ routes: ANSWERER_ROUTES });
   const models = resolveModels(options);
-  const here = Object.entries(createRoles(options)).filter(([name]) => links[name] === undefined);
-  const roles = Object.fromEntries(here.map(([name, role]) => [name, { role, model: models[name]! }]));
-  const shared = { protocol, recorder, roleTargets: links };
+  const localRoles = Object.entries(createRoles(options)).filter(([name]) => roleUrls[name] === undefined);
+  const roles = Object.fromEntries(localRoles.map(([name, role]) => [name, { role, model: models[name]! }]));
+  const shared = { protocol, recorder, roleTargets: roleUrls };
   const served: ServedRoles | undefined =
-    here.length > 0 ? await serveRoles({ roles, serverLayout: servers, ...shared }) : undefined;
-  const controller = createController({ ...shared, roleTargets: { ...links, ...served?.urls } });
+    localRoles.length > 0 ? await serveRoles({ roles, serverLayout, ...shared }) : undefined;
+  const controller = createController({ ...shared, roleTargets: { ...roleUrls, ...served?.urls } });
   return {
     controller,
     entryRole: method.kind === "a2a" ? PLANNER : SOLVER,
@@ -65,7 +75,7 @@ export async function startExperimentSetup(
   };
 }
 
-/** The roles of a method, by their names. */
+/** Creates the roles of a method, by name. */
 function createRoles({ method, planner, solver, answerer }: ExperimentSetupOptions): Record<string, Role> {
   if (method.kind === "a2a")
     return {
@@ -75,32 +85,34 @@ function createRoles({ method, planner, solver, answerer }: ExperimentSetupOptio
   return { [SOLVER]: createAnswerer({ ...answerer, style: method.kind, samples: method.samples }) };
 }
 
-/** The model of each role that is served here. */
+/** Returns the model of each local role. Throws a `RangeError` when a role has no model. */
 export function resolveModels({
   method,
   model,
-  roleUrls: links = {},
+  roleUrls = {},
 }: ExperimentSetupOptions): Record<string, RoleModel> {
-  const names = listRoleNames({ method }).filter((name) => links[name] === undefined);
+  const names = listRoleNames({ method }).filter((name) => roleUrls[name] === undefined);
   return Object.fromEntries(
     names.map((name) => {
-      const own = "complete" in model ? (model as RoleModel) : model[name];
-      if (!own) throw new RangeError(`The ${name} has no model; give one for it, or one for all.`);
-      return [name, own];
+      const roleModel = "complete" in model ? (model as RoleModel) : model[name];
+      if (!roleModel)
+        throw new RangeError(`The ${name} has no model. Set one for this role, or one for all roles.`);
+      return [name, roleModel];
     }),
   );
 }
 
-/** What stands behind a run's answers. Of different kinds it is a simulation: nobody's answers alone. */
+/** Returns the kind of evidence of a run. A run with models of different kinds is `simulated`. */
 export function resolveEvidence(options: ExperimentSetupOptions): EvidenceKind {
-  const kinds = new Set(Object.values(resolveModels(options)).map(({ evidenceKind: evidence }) => evidence));
-  // Whose model nobody here knows is taken for a living one, which claims the least for an oracle.
+  const kinds = new Set(Object.values(resolveModels(options)).map(({ evidenceKind }) => evidenceKind));
+  // The model of a remote role is unknown. It counts as a live model, so a mix with an oracle is reported as
+  // simulated.
   if (listRoleNames(options).some((name) => options.roleUrls?.[name] !== undefined)) kinds.add("live-model");
   const [only = "live-model"] = kinds;
   return kinds.size === 1 ? only : "simulated";
 }
 
-/** The roles that the method has. */
+/** Returns the role names of a method. */
 function listRoleNames({ method }: Pick<ExperimentSetupOptions, "method">): string[] {
   return method.kind === "a2a" ? [PLANNER, SOLVER] : [SOLVER];
 }

@@ -18,7 +18,7 @@ vi.mock(import("node:fs"), async (original) => {
   return { ...fs, writeSync: writeSync as typeof fs.writeSync };
 });
 
-it("begins no problem that it cannot keep the verdict of, and goes on when there is room", async () => {
+it("starts no problem whose score cannot be saved, and resumes when the disk has space", async () => {
   const out = mkdtempSync(join(tmpdir(), "colloquy-full-"));
   onTestFinished(() => rmSync(out, { recursive: true }));
   const model = createOracleModel(getGsm8kSlice());

@@ -1,6 +1,6 @@
 /**
- * THE RUN: a method over problems. `run-experiment.ts` goes through them, `line-up.ts` has the roles served, `judge.ts` says
- * whether an answer is right.
+ * Runs of a method over a dataset. `run-experiment.ts` iterates over the problems, `experiment-setup.ts`
+ * starts the roles, and `score-reply.ts` scores the answers.
  */
 export type { ScoreRule } from "./score-reply.ts";
 export type { ExperimentSetupOptions } from "./experiment-setup.ts";

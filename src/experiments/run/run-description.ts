@@ -4,23 +4,23 @@ import { resolveEvidence, type ExperimentSetupOptions, resolveModels } from "./e
 import { formatMethod } from "./experiment-method.ts";
 import type { ExperimentOptions } from "./run-experiment.ts";
 
-/** What stands at the head of the record. Who goes on with the run must ask for the same. */
+/** Creates the run line, the first line of a recording. A resumed run must have the same description. */
 export function describeRun(
   options: ExperimentOptions & ExperimentSetupOptions,
   rule: string,
 ): RunRecordInput {
-  const { dataset, method, planner = {}, deadlineMs = 120_000, codeVersion: code = "unknown" } = options;
+  const { dataset, method, planner = {}, deadlineMs = 120_000, codeVersion = "unknown" } = options;
   const models = Object.entries(resolveModels(options)).map(([role, { id }]) => [role, id] as const);
-  const elsewhere = Object.entries(options.roleUrls ?? {}).map(
+  const remoteUrls = Object.entries(options.roleUrls ?? {}).map(
     ([role, url]) => [role, redactUrl(url)] as const,
   );
-  const model = Object.fromEntries([...models, ...elsewhere]);
+  const model = Object.fromEntries([...models, ...remoteUrls]);
   const name = formatMethod(method);
   const names = [...new Set(Object.values(model))].join("+");
   const seed = method.kind === "a2a" ? planner.seed : options.answerer?.seed;
   const { mode = "chained", context = "routed" } = planner;
   const isPlannerElsewhere = options.roleUrls?.[PLANNER] !== undefined;
-  const further = collectRoleOptions(options);
+  const roleOptions = collectRoleOptions(options);
   return {
     run_id: options.runId ?? toFileName(`${dataset.name}-${name}-${names}-${dataset.samples.length}`),
     dataset: dataset.name,
@@ -31,29 +31,29 @@ export function describeRun(
       !isPlannerElsewhere && { mode, context: typeof context === "string" ? context : "custom" }),
     model,
     limits: collectLimits(options, deadlineMs),
-    ...(Object.keys(further).length > 0 && { options: further }),
+    ...(Object.keys(roleOptions).length > 0 && { options: roleOptions }),
     evidence: resolveEvidence(options),
     rule,
-    code,
+    code: codeVersion,
     ...(dataset.sha256 !== undefined && { data_sha256: dataset.sha256 }),
     ...(seed !== undefined && { seed }),
   };
 }
 
-/** Where a role is, without what lets one in there: it goes into files and their names. */
+/** Removes credentials, query, and fragment from a URL, because it is written to files and file names. */
 function redactUrl(url: string): string {
   if (!URL.canParse(url)) return "elsewhere";
   const { origin, protocol, host, pathname } = new URL(url);
   return `${origin === "null" ? `${protocol}//${host}` : origin}${pathname === "/" ? "" : pathname}`;
 }
 
-/** What was given; what was not is as the planner has it for the dataset. */
+/** Returns the limits that are set. For all others, the planner applies its defaults for the dataset. */
 function collectLimits(
-  { method, planner = {}, roleUrls: links = {} }: ExperimentSetupOptions,
+  { method, planner = {}, roleUrls = {} }: ExperimentSetupOptions,
   deadlineMs: number,
 ): JsonObject {
-  const isOurs = method.kind === "a2a" && links[PLANNER] === undefined;
-  const { maxTurns, maxSolverCalls, tokenBudget } = isOurs ? planner : {};
+  const isPlannerLocal = method.kind === "a2a" && roleUrls[PLANNER] === undefined;
+  const { maxTurns, maxSolverCalls, tokenBudget } = isPlannerLocal ? planner : {};
   return {
     deadline_ms: deadlineMs,
     ...(maxTurns !== undefined && { max_turns: maxTurns }),
@@ -62,27 +62,23 @@ function collectLimits(
   };
 }
 
-/** Those of roles that are served here, as they were given. */
-function collectRoleOptions({
-  method,
-  roleUrls: links = {},
-  ...options
-}: ExperimentSetupOptions): JsonObject {
+/** Returns the options of the local roles as they were set. */
+function collectRoleOptions({ method, roleUrls = {}, ...options }: ExperimentSetupOptions): JsonObject {
   const names = method.kind === "a2a" ? (["planner", "solver"] as const) : (["answerer"] as const);
   const roles = names.map((name): [string, JsonObject] => {
-    const isElsewhere = links[name === "answerer" ? "solver" : name] !== undefined;
-    const given = isElsewhere ? [] : Object.entries(options[name] ?? {});
+    const isElsewhere = roleUrls[name === "answerer" ? "solver" : name] !== undefined;
+    const definedOptions = isElsewhere ? [] : Object.entries(options[name] ?? {});
     return [
       name,
       Object.fromEntries(
-        given.filter(([key, value]) => value !== undefined && !SEPARATELY_RECORDED_OPTIONS.has(key)),
+        definedOptions.filter(([key, value]) => value !== undefined && !SEPARATELY_RECORDED_OPTIONS.has(key)),
       ),
     ];
   });
-  return Object.fromEntries(roles.filter(([, given]) => Object.keys(given).length > 0));
+  return Object.fromEntries(roles.filter(([, definedOptions]) => Object.keys(definedOptions).length > 0));
 }
 
-/** They have members of their own. */
+/** Options that the run line records as separate members. */
 const SEPARATELY_RECORDED_OPTIONS: ReadonlySet<string> = new Set([
   "mode",
   "context",

@@ -46,7 +46,7 @@ const countCorrect = ({ recording }: ExperimentOutcome): number =>
   recording.scores.filter(({ correct }) => correct).length;
 
 describe("an experiment", () => {
-  it("has all problems solved by roles over HTTP, with every card on record", async () => {
+  it("solves all problems over HTTP and records every card", async () => {
     const outcome = await runTestExperiment();
     expect(outcome).toMatchObject({ status: "completed", failureReason: undefined, isDegraded: false });
     expect(countCorrect(outcome)).toBe(20);
@@ -68,7 +68,7 @@ describe("an experiment", () => {
     expect(seed).toHaveLength(120);
   });
 
-  it.each(["direct", "cot", "cot-sc@3"])("has %s as a run of cards, too", async (method) => {
+  it.each(["direct", "cot", "cot-sc@3"])("runs the method %s with cards, too", async (method) => {
     const outcome = await runTestExperiment({ dataset: selectDatasetSamples(GSM8K, { count: 5 }), method });
     expect(countCorrect(outcome)).toBe(5);
     expect(outcome.recording.run?.method).toBe(method);
@@ -80,7 +80,7 @@ describe("an experiment", () => {
     ).toEqual([...Array<string>(5).fill("controller"), ...Array<string>(5).fill("solver")]);
   });
 
-  it("is as wrong as its solvers, and not more: (1 − p)² of the problems with two calls", async () => {
+  it("is only as wrong as its solvers: (1 − p)² of the problems with two calls are correct", async () => {
     let correct = 0;
     let all = 0;
     for (const seed of [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]) {
@@ -89,14 +89,14 @@ describe("an experiment", () => {
       correct += countCorrect(outcome);
       all += outcome.recording.scores.length;
     }
-    // With these seeds always the same; the interval is of 99 %.
+    // The seeds make the result deterministic. The interval has a confidence of 99 %.
     const { low, high } = computeWilsonInterval(correct, all, 0.99);
     expect(all).toBe(200);
     expect(low).toBeLessThan(0.64);
     expect(high).toBeGreaterThan(0.64);
   });
 
-  it("routes paragraphs to solvers, and says how well", async () => {
+  it("routes paragraphs to solvers and scores the selection", async () => {
     const paragraphs = [
       { title: "Inception", sentences: ["Inception was directed by Christopher Nolan."] },
       { title: "Christopher Nolan", sentences: ["He was born in Westminster, London, England."] },
@@ -149,7 +149,7 @@ describe("an experiment", () => {
     expect(shown).toEqual([false, false]);
   });
 
-  it("takes what an agent answers that knows nothing of cards, as a baseline too", async () => {
+  it("accepts an agent without card support, also as a baseline", async () => {
     const server = createServer(
       {
         describe: () => ({ name: "plain", description: "Answers", version: "1", skills: [] }),
@@ -171,7 +171,7 @@ describe("an experiment", () => {
     expect(outcome.recording.scores).toMatchObject([{ correct: true, predicted: "18" }]);
   });
 
-  it("says nothing of what a planner elsewhere does, of which it knows only the answers", async () => {
+  it("reports unknown figures for a remote planner", async () => {
     const roles = {
       planner: { role: createPlanner(), model: ORACLE },
       solver: { role: createSolver(), model: ORACLE },
@@ -190,11 +190,11 @@ describe("an experiment", () => {
     expect(report).toMatchObject({ accuracy: { value: 1 }, broken: [], findings: [] });
     expect(report.figures?.solverTasks).toBeUndefined();
     expect(report.unknown).toContain(
-      "whom the planner has asked: it keeps its record elsewhere (name its .cards.jsonl, too)",
+      "delegations of the planner: another process recorded them (name its .cards.jsonl, too)",
     );
   });
 
-  it("writes down where roles are, and nothing that lets one in there", async () => {
+  it("records the URLs of roles without credentials", async () => {
     const { file, recording } = await runTestExperiment({
       signal: AbortSignal.abort(),
       model: { planner: ORACLE },
@@ -204,7 +204,7 @@ describe("an experiment", () => {
     expect(file + readFileSync(file, "utf8")).not.toContain("secret");
   });
 
-  it("takes roles that are served elsewhere", async () => {
+  it("accepts remote roles", async () => {
     const solver = await serveRoles({ roles: { solver: { role: createSolver(), model: ORACLE } } });
     onTestFinished(() => solver.close({ graceMs: 0 }));
     const outcome = await runTestExperiment({
@@ -218,7 +218,7 @@ describe("an experiment", () => {
 });
 
 describe("an experiment that is interrupted", () => {
-  it("goes on with what is not done, once", async () => {
+  it("resumes with the open problems only", async () => {
     const out = createTempFolder();
     const stop = new AbortController();
     const seen: ExperimentProgress[] = [];
@@ -234,7 +234,7 @@ describe("an experiment that is interrupted", () => {
     expect(first.status).toBe("interrupted");
     expect(first.specificationFile).toBeUndefined();
     expect(first.recording.scores).toHaveLength(7);
-    // As a killed process leaves it.
+    // A killed process can leave an incomplete line.
     appendFileSync(first.file, '{"v":1,"kind":"ca');
 
     await expect(runTestExperiment({ outputFolder: out })).rejects.toThrow("--resume");
@@ -252,7 +252,7 @@ describe("an experiment that is interrupted", () => {
     expect(seen.at(-1)).toEqual({ done: 20, total: 20, scored: 13, correct: 13, unreachable: 0 });
   });
 
-  it("is completed all the same when nothing was left to do", async () => {
+  it("is completed when no problem was left", async () => {
     const stop = new AbortController();
     const dataset = selectDatasetSamples(GSM8K, { count: 2 });
     const onProgress = ({ done }: ExperimentProgress): void => {
@@ -263,9 +263,9 @@ describe("an experiment that is interrupted", () => {
     expect(outcome.specificationFile).toBeDefined();
   });
 
-  it("goes on only as it began: options that change what roles do are on record", async () => {
+  it("resumes only with the same recorded options", async () => {
     const out = createTempFolder();
-    const options = { out, dataset: selectDatasetSamples(GSM8K, { count: 2 }) };
+    const options = { outputFolder: out, dataset: selectDatasetSamples(GSM8K, { count: 2 }) };
     const signal = AbortSignal.abort();
     const first = await runTestExperiment({ ...options, signal, planner: { transcript: "history" } });
     expect(first.status).toBe("interrupted");
@@ -275,19 +275,19 @@ describe("an experiment that is interrupted", () => {
     await expect(resume({})).rejects.toThrow('its options is {"planner":{"transcript":"history"}}');
     await expect(
       resume({ planner: { transcript: "history" }, solver: { calculator: true } }),
-    ).rejects.toThrow('now it is to be {"planner":{"transcript":"history"},"solver":{"calculator":true}}');
+    ).rejects.toThrow('but this run has {"planner":{"transcript":"history"},"solver":{"calculator":true}}');
     const again = await resume({ planner: { transcript: "history" }, solver: {} });
     expect(again.status).toBe("completed");
   });
 
-  it("by a model that cannot be reached has no verdicts, gives up, and goes on when it is back", async () => {
+  it("by an unreachable model has no scores, stops, and can resume", async () => {
     const out = createTempFolder();
     const asked: string[] = [];
     const gone: RoleModel = {
       id: "oracle",
       evidenceKind: "oracle",
-      complete: ({ input: step }) => {
-        asked.push(step.task.metadata.sample_id ?? "");
+      complete: ({ input }) => {
+        asked.push(input.task.metadata.sample_id ?? "");
         return Promise.reject(new Error("connect ECONNREFUSED"));
       },
     };
@@ -308,15 +308,15 @@ describe("an experiment that is interrupted", () => {
     expect(countCorrect(again)).toBe(20);
   });
 
-  it("by a solver that cannot be reached has no verdicts either, whatever its planner makes of it", async () => {
+  it("by an unreachable solver has no scores, even when the planner answers", async () => {
     const out = createTempFolder();
     const gone = createScriptedModel(() => Promise.reject(new Error("429 Too Many Requests")), {
       id: "oracle",
     });
     const options = {
-      out,
+      outputFolder: out,
       dataset: selectDatasetSamples(GSM8K, { count: 6 }),
-      giveUpAfter: 3,
+      maxConsecutiveFailures: 3,
       concurrency: 1,
     };
     const first = await runTestExperiment({
@@ -335,7 +335,7 @@ describe("an experiment that is interrupted", () => {
     expect(countCorrect(again)).toBe(6);
   });
 
-  it("by a solver that can be reached again in time has its verdicts", async () => {
+  it("by a temporarily unreachable solver has scores", async () => {
     let calls = 0;
     const flaky: RoleModel = {
       ...ORACLE,
@@ -353,7 +353,7 @@ describe("an experiment that is interrupted", () => {
     expect(countCorrect(outcome)).toBe(5);
   });
 
-  it("by a planner elsewhere whose server stops has no verdict on what it left", async () => {
+  it("by a remote planner whose server stops has no score for the open problem", async () => {
     const solved = Promise.withResolvers<void>();
     const solver = await serveRoles({ roles: { solver: { role: createSolver(), model: ORACLE } } });
     onTestFinished(() => solver.close({ graceMs: 0 }));
@@ -381,7 +381,7 @@ describe("an experiment that is interrupted", () => {
     expect(outcome).toMatchObject({ status: "failed", recording: { scores: [] } });
   });
 
-  it("scores what a limit stopped as wrong, and says what it was", async () => {
+  it("scores a problem at the turn limit as wrong and reports the error type", async () => {
     const model = withFaults(ORACLE, { loop: true });
     const outcome = await runTestExperiment({ model, dataset: selectDatasetSamples(GSM8K, { count: 2 }) });
     expect(countCorrect(outcome)).toBe(0);

@@ -9,81 +9,95 @@ import { type ExperimentMethod, parseMethod } from "./experiment-method.ts";
 import { ShownDocumentRecorder } from "./shown-document-recorder.ts";
 import { isUnreachable, UnreachableSubtaskRecorder } from "./unreachable-subtask-recorder.ts";
 
+/** Options for `runExperiment`. */
 export interface ExperimentOptions
   extends
     Omit<ExperimentSetupOptions, "method">,
     Pick<RunFileOptions, "outputFolder" | "resume" | "redactCard" | "fsync"> {
+  /** Problems to solve. */
   readonly dataset: Dataset;
-  /** `a2a`, `cot`, `direct`, `cot-sc@k`. Default `a2a`. */
+  /** How problems are solved: `a2a`, `cot`, `direct`, `cot-sc@k`, or `direct-sc@k`. Default: `a2a`. */
   readonly method?: ExperimentMethod | string;
-  /** By which answers are scored. Default `gsm8k/strict`, `hotpotqa/em`. */
+  /** Rule that scores the answers. Default: `gsm8k/strict` or `hotpotqa/em`, by dataset. */
   readonly scoreRule?: string;
-  /** Names the run and its file. Default: made of dataset, method, model and the number of problems. */
+  /**
+   * Id of the run and name of its file. The default id contains dataset, method, model, and number of
+   * problems.
+   */
   readonly runId?: string;
-  /** Problems at a time. Default 4. */
+  /** Number of problems that are solved at the same time. Default: 4. */
   readonly concurrency?: number;
-  /** For a problem, in milliseconds; then it is stopped. Default 120,000. */
+  /** Time in milliseconds after which a problem is stopped. Default: 120,000. */
   readonly deadlineMs?: number;
   /**
-   * The run is given up when so many problems in a row come to nothing because a model or an agent cannot be reached.
-   * Default 10.
+   * Number of consecutive problems with an unreachable model or agent after which the run stops. Default: 10.
    */
   readonly maxConsecutiveFailures?: number;
-  /** Which Colloquy this is, for the record. Default `unknown`. */
+  /** Version of the code, for the recording. Default: `unknown`. */
   readonly codeVersion?: string;
-  /** Interrupts the run; what is done stays done, and `resume` goes on. */
+  /** Interrupts the run. Finished problems are kept, and `resume` continues with the others. */
   readonly signal?: AbortSignal;
+  /** Callback that receives the progress after each problem. */
   readonly onProgress?: (progress: ExperimentProgress) => void;
 }
 
-/** How far a run has come. */
+/** Progress of a run. */
 export interface ExperimentProgress {
-  /** Problems with a verdict, those of earlier parts with them. */
+  /** Number of scored problems, including earlier parts of the run. */
   readonly done: number;
+  /** Number of problems of the run. */
   readonly total: number;
-  /** Of this part. */
+  /** Number of problems that this part of the run has scored. */
   readonly scored: number;
+  /** Number of correct answers in this part of the run. */
   readonly correct: number;
-  /** Without a verdict, because a model or an agent could not be reached. */
+  /** Number of problems without a score, because a model or an agent was unreachable. */
   readonly unreachable: number;
 }
 
+/** The outcome of a run. */
 export interface ExperimentOutcome {
   readonly status: "completed" | "interrupted" | "failed";
   readonly runId: string;
   readonly file: string;
-  /** The cards as the specification has them; written when the run is completed. */
+  /**
+   * Path of the file with the cards in the format of the specification. The file is written when the run is
+   * completed.
+   */
   readonly specificationFile: string | undefined;
   readonly recording: Recording;
-  /** Why it failed: the last that could not be reached, or that the record cannot be written. */
+  /** Reason of a failure: the last unreachable model or agent, or a write error of the recording. */
   readonly failureReason: string | undefined;
-  /** Lines were lost, because they could not be written. */
+  /** Whether lines were lost because they could not be written. */
   readonly isDegraded: boolean;
 }
 
 /**
- * Runs a method over problems, with each role an A2A agent on a server of its own, and writes down every card. Interrupted
- * or killed, it goes on with `resume`: no problem is solved twice, and none is lost.
+ * Runs a method over a dataset and records every card. Each role is an A2A agent, by default on its own
+ * server. After an interruption or a kill, `resume` continues the run. A resumed run solves no problem twice
+ * and skips none.
  *
- * A problem for which a model or an agent could not be reached, the planner's or a solver's, has no verdict, neither right
- * nor wrong; `resume` tries it again.
+ * When a model or an agent is unreachable, the problem gets no score and is neither correct nor wrong.
+ * `resume` tries such a problem again.
  */
 export async function runExperiment(options: ExperimentOptions): Promise<ExperimentOutcome> {
   const { dataset, concurrency = 4, signal = new AbortController().signal } = options;
   const method = typeof options.method === "object" ? options.method : parseMethod(options.method ?? "a2a");
   const rule = resolveScoreRule(dataset.name, options.scoreRule);
   const run = describeRun({ ...options, method }, rule);
-  let lost: unknown;
-  const file = openRunFile(run, { ...options, onDegraded: (cause) => (lost = cause) });
-  const work = new ExperimentRun(file, run, { ...options, method }, rule, signal);
+  let writeError: unknown;
+  const file = openRunFile(run, { ...options, onDegraded: (cause) => (writeError = cause) });
+  const experimentRun = new ExperimentRun(file, run, { ...options, method }, rule, signal);
   try {
-    await work.solveAll(concurrency);
+    await experimentRun.solveAll(concurrency);
   } catch (error) {
     file.endRun("failed");
     throw error;
   }
-  const { status } = work;
-  const why = work.isLastScoreSaved ? work.failureReason : `${file.path} cannot be written: ${String(lost)}`;
+  const { status } = experimentRun;
+  const failureReason = experimentRun.isLastScoreSaved
+    ? experimentRun.failureReason
+    : `${file.path} could not be written: ${String(writeError)}`;
   file.endRun(status);
   const recording = file.readRecording();
   return {
@@ -93,12 +107,12 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
     specificationFile:
       status === "completed" ? writeSpecificationFile(recording, options.outputFolder) : undefined,
     recording,
-    failureReason: why,
+    failureReason,
     isDegraded: file.isDegraded,
   };
 }
 
-/** The problems of a run and how far they are. */
+/** The progress of a run through its problems. */
 class ExperimentRun {
   readonly #file: RunFile;
   readonly #run: RunRecordInput;
@@ -114,7 +128,7 @@ class ExperimentRun {
   #unreachable = 0;
   #consecutiveFailures = 0;
   failureReason: string | undefined;
-  /** The last verdict is on disk. */
+  /** Whether the last score was written to disk. */
   isLastScoreSaved = true;
 
   constructor(
@@ -142,13 +156,13 @@ class ExperimentRun {
 
   async solveAll(concurrency: number): Promise<void> {
     if (this.#pendingSamples.length === 0) return;
-    const lineUp = await startExperimentSetup(this.#options, this.#unreachableSubtasks);
+    const setup = await startExperimentSetup(this.#options, this.#unreachableSubtasks);
     const stop = AbortSignal.any([this.#signal, this.#giveUpController.signal]);
     const { deadlineMs = 120_000, dataset } = this.#options;
     const solve = (sample: DatasetSample): Promise<SolveResult> =>
-      lineUp.controller.solve({
+      setup.controller.solve({
         task: sample.question,
-        to: lineUp.entryRole,
+        to: setup.entryRole,
         ...(sample.dataset === "hotpotqa" && { context: createDocumentsContext(sample.paragraphs) }),
         dataset: dataset.name,
         sampleId: sample.id,
@@ -159,14 +173,14 @@ class ExperimentRun {
     const worker = async (): Promise<void> => {
       for (let sample = this.#takeNextSample(stop); sample; sample = this.#takeNextSample(stop)) {
         const { reply } = await solve(sample);
-        // A problem that was stopped from outside is not done, whatever it has come to.
+        // A problem that was stopped from outside is not done, whatever its reply is.
         if (!stop.aborted) this.#recordOutcome(sample, reply);
       }
     };
     try {
       await Promise.all(Array.from({ length: concurrency }, worker));
     } finally {
-      await lineUp.close();
+      await setup.close();
     }
   }
 
@@ -176,10 +190,10 @@ class ExperimentRun {
 
   #recordOutcome(sample: DatasetSample, reply: ResultCard | ErrorCard): void {
     const shown = this.#shownDocuments.takeTitles(sample.id);
-    const unreached = this.#unreachableSubtasks.takeFailureReason(sample.id);
-    const why = isUnreachable(reply) ? reply.content : unreached;
-    if (why !== undefined) {
-      this.failureReason = why;
+    const subtaskFailure = this.#unreachableSubtasks.takeFailureReason(sample.id);
+    const failureReason = isUnreachable(reply) ? reply.content : subtaskFailure;
+    if (failureReason !== undefined) {
+      this.failureReason = failureReason;
       this.#unreachable += 1;
       this.#consecutiveFailures += 1;
       if (this.#consecutiveFailures >= (this.#options.maxConsecutiveFailures ?? 10))
@@ -187,19 +201,19 @@ class ExperimentRun {
     } else {
       this.#consecutiveFailures = 0;
       const isWhole = this.#options.method.kind !== "a2a";
-      const verdict = scoreReply(sample, reply, this.#rule, { isWhole, shown });
+      const score = scoreReply(sample, reply, this.#rule, { isWhole, shown });
       const { turn } = reply.metadata;
       this.isLastScoreSaved = this.#file.recordScore({
         run_id: this.#run.run_id,
         sample_id: sample.id,
-        ...verdict,
+        ...score,
         ...(turn !== undefined && { turns: turn }),
       });
       if (this.isLastScoreSaved) {
         this.#scored += 1;
-        if (verdict.correct) this.#correct += 1;
+        if (score.correct) this.#correct += 1;
       } else {
-        // Whatever is found out from here on would be paid for in vain.
+        // Further results could not be saved, so the run stops.
         this.#unreachable += 1;
         this.#giveUpController.abort();
       }

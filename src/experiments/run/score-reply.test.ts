@@ -18,7 +18,7 @@ function createResult(content: string, status: ResultCardStatus = "completed"): 
 
 const [janet] = getGsm8kSlice() as [DatasetSample];
 
-describe("a verdict", () => {
+describe("a score", () => {
   it.each([
     ["18", false, "gsm8k/strict", true],
     ["$18 a day", false, "gsm8k/strict", true],
@@ -27,13 +27,13 @@ describe("a verdict", () => {
     ["16-3-4=9\nAnswer: 18", true, "gsm8k/strict", true],
     ["She makes 18", true, "gsm8k/strict", false],
     ["181", false, "gsm8k/flexible", false],
-  ] as const)("of %j (whole: %s) by %s is %s", (text, isWhole, rule, correct) => {
+  ] as const)("of %j (complete problem: %s) by %s is %s", (text, isWhole, rule, correct) => {
     expect(scoreReply(janet, createResult(text), rule, { isWhole, shown: shownTitles }).correct).toBe(
       correct,
     );
   });
 
-  it("is wrong for what a limit left over, even when the number is there", () => {
+  it("is wrong for a partial result, even with the right number", () => {
     const verdict = scoreReply(janet, createResult("18", "partial"), "gsm8k/strict", {
       isWhole: false,
       shown: shownTitles,
@@ -41,24 +41,27 @@ describe("a verdict", () => {
     expect(verdict).toEqual({ gold: "18", correct: false, rule: "gsm8k/strict" });
   });
 
-  it("is by a rule that the dataset has", () => {
+  it("uses a rule of the dataset", () => {
     expect([
       resolveScoreRule("gsm8k"),
       resolveScoreRule("gsm8k", "flexible"),
       resolveScoreRule("hotpotqa"),
     ]).toEqual(["gsm8k/strict", "gsm8k/flexible", "hotpotqa/em"]);
     expect(() => resolveScoreRule("hotpotqa", "strict")).toThrow(
-      'hotpotqa is not scored by "strict"; there is hotpotqa/em.',
+      'hotpotqa does not support the scoring rule "strict". Use hotpotqa/em.',
     );
   });
 });
 
 describe("a method", () => {
-  it.each(["a2a", "cot", "direct", "cot-sc@5", "direct-sc@100"])("%s is read and written", (name) => {
+  it.each(["a2a", "cot", "direct", "cot-sc@5", "direct-sc@100"])("%s is parsed and formatted", (name) => {
     expect(formatMethod(parseMethod(name))).toBe(name);
   });
 
-  it.each(["", "CoT", "cot-sc", "cot-sc@1", "cot-sc@101", "a2a-sc@3", "cot-sc@05"])("%j is none", (name) => {
-    expect(() => parseMethod(name)).toThrow("is no method; there are a2a, cot");
-  });
+  it.each(["", "CoT", "cot-sc", "cot-sc@1", "cot-sc@101", "a2a-sc@3", "cot-sc@05"])(
+    "%j is invalid",
+    (name) => {
+      expect(() => parseMethod(name)).toThrow("is not a method. Use a2a, cot");
+    },
+  );
 });

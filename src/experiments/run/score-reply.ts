@@ -11,23 +11,34 @@ import {
 } from "../../cards/index.ts";
 import { extractAnswer } from "../../roles/index.ts";
 
-/** The rules of the datasets. Of GSM8K `strict` wants the number where an answer belongs, `flexible` takes the last one. */
+/**
+ * Scoring rules of the datasets. For GSM8K, `strict` requires the number in the answer position, and
+ * `flexible` accepts the last number.
+ */
 export type ScoreRule = "gsm8k/strict" | "gsm8k/flexible" | "hotpotqa/em";
 
+/**
+ * Returns the scoring rule for a dataset. Throws a `RangeError` when the dataset does not support the rule.
+ */
 export function resolveScoreRule(dataset: DatasetSample["dataset"], rule?: string): ScoreRule {
   const rules: readonly ScoreRule[] =
     dataset === "gsm8k" ? ["gsm8k/strict", "gsm8k/flexible"] : ["hotpotqa/em"];
-  const found = rules.find((one) => rule === undefined || one === rule || one === `${dataset}/${rule}`);
+  const found = rules.find(
+    (candidate) => rule === undefined || candidate === rule || candidate === `${dataset}/${rule}`,
+  );
   if (found) return found;
-  throw new RangeError(`${dataset} is not scored by ${JSON.stringify(rule)}; there is ${rules.join(", ")}.`);
+  throw new RangeError(
+    `${dataset} does not support the scoring rule ${JSON.stringify(rule)}. Use ${rules.join(" or ")}.`,
+  );
 }
 
 type ReplyScore = Pick<ScoreRecordInput, "gold" | "correct" | "rule" | "predicted" | "measures">;
 
 /**
- * Whether a reply has the answer. Only a result `completed` is one, or `success` of a solver that was given the whole
- * problem: what a limit left over may hold the right number by chance. The answer of a planner is the content of its card; a whole solution has it where `Answer:` stands.
- * `shown` are the titles of the documents that solvers were given.
+ * Scores a reply. Only a result with the status `completed` counts as an answer, or `success` from a solver
+ * that received the complete problem. A partial result is wrong, because it may contain the right number by
+ * chance. A planner's answer is the content of its card. The answer of a complete solution follows `Answer:`.
+ * `shown` contains the titles of the documents that the solvers received.
  */
 export function scoreReply(
   sample: DatasetSample,
@@ -58,7 +69,7 @@ export function scoreReply(
   };
 }
 
-/** How well the paragraphs were found that solvers were shown, where some were left out. `shown` are their titles. */
+/** Scores the selection of paragraphs, when the solvers received some of them but not all. */
 function scoreParagraphs(sample: HotpotQaSample, shown: ReadonlySet<string>): Record<string, number> {
   if (shown.size === 0 || shown.size === sample.paragraphs.length) return {};
   const gold = new Set(sample.supportingFacts.map(({ title }) => title));
@@ -75,7 +86,7 @@ function scoreParagraphs(sample: HotpotQaSample, shown: ReadonlySet<string>): Re
   };
 }
 
-/** Paragraphs as if each had one sentence. */
+/** Converts paragraph titles to supporting facts with one sentence each. */
 function toSupportingFacts(titles: Iterable<string>): SupportingFact[] {
   return Array.from(titles, (title) => ({ title, sentence: 0 }));
 }

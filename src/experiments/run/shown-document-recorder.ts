@@ -1,7 +1,10 @@
 import type { CardRecorder } from "../../cards/index.ts";
 import { parseDocuments } from "../../roles/index.ts";
 
-/** Passes on what is recorded, and notes for each problem the titles of the documents that its planner sent to solvers. */
+/**
+ * Forwards records and collects, for each problem, the titles of the documents that the planner sent to
+ * solvers.
+ */
 export class ShownDocumentRecorder implements CardRecorder {
   readonly #recorder: CardRecorder;
   readonly #titlesBySample = new Map<string, Set<string>>();
@@ -10,22 +13,22 @@ export class ShownDocumentRecorder implements CardRecorder {
     this.#recorder = recorder;
   }
 
-  recordCard: CardRecorder["recordCard"] = (seen) => {
-    this.#recorder.recordCard(seen);
-    const { card, dir, sample_id } = seen;
+  recordCard: CardRecorder["recordCard"] = (record) => {
+    this.#recorder.recordCard(record);
+    const { card, dir, sample_id } = record;
     if (sample_id === undefined || dir !== "out" || card.sender !== "planner" || card.message_type !== "task")
       return;
     const titles = this.#titlesBySample.get(sample_id) ?? new Set();
     const { context } = card.metadata;
-    // A task card's context is an object; `parse` has seen to it.
+    // The context of a task card is an object, because `parse` has validated the card.
     for (const { title } of parseDocuments(context as Parameters<typeof parseDocuments>[0]))
       titles.add(title);
     this.#titlesBySample.set(sample_id, titles);
   };
 
-  recordModelCall: CardRecorder["recordModelCall"] = (seen) => this.#recorder.recordModelCall(seen);
+  recordModelCall: CardRecorder["recordModelCall"] = (record) => this.#recorder.recordModelCall(record);
 
-  /** The titles of a problem, which are forgotten then. */
+  /** Returns and forgets the titles of a problem. */
   takeTitles(sampleId: string): ReadonlySet<string> {
     const titles = this.#titlesBySample.get(sampleId) ?? new Set();
     this.#titlesBySample.delete(sampleId);

@@ -7,27 +7,27 @@ import {
 } from "../../cards/index.ts";
 
 /**
- * The reply says nothing of the method: a model or an agent could not be had, or somebody other than the run stopped it.
- * The same again, later, may be answered.
+ * Returns whether a reply is independent of the method, because a model or an agent was unreachable or the
+ * work was stopped from outside. A later attempt may succeed.
  */
 export function isUnreachable({ message_type, metadata }: ResultCard | ErrorCard): boolean {
   const { error_type, retryable } = metadata as { error_type?: unknown; retryable?: unknown };
-  // Also of a planner that still had something: it was not given its time.
+  // This includes a canceled planner with a partial result, because it did not get its full time.
   if (error_type === "cancelled") return true;
   if (message_type !== "error" || retryable !== true) return false;
   return error_type === "model_error" || error_type === "transport_error";
 }
 
 interface SampleSubtasks {
-  /** What the tasks ask that were delegated, by their ids. A task that is tried again asks the same. */
+  /** Key of each delegated subtask by card id. A retry has the same key. */
   readonly keyByCardId: Map<string, string>;
-  /** What nobody could be reached for, and why. */
+  /** Subtasks that failed because a role was unreachable, with the reason. */
   readonly failureReasons: Map<string, string>;
 }
 
 /**
- * Passes on what is recorded, and notes for each problem whether a subtask came to nothing, in all of its tries, because
- * whoever was to do it was out of reach. A planner makes the best of that; its answer is none of the method's.
+ * Forwards records and collects, for each problem, the subtasks whose attempts all failed because a role was
+ * unreachable. The planner then answers without them, so its answer does not represent the method.
  */
 export class UnreachableSubtaskRecorder implements CardRecorder {
   readonly #recorder: CardRecorder;
@@ -37,37 +37,37 @@ export class UnreachableSubtaskRecorder implements CardRecorder {
     this.#recorder = recorder;
   }
 
-  recordCard: CardRecorder["recordCard"] = (seen) => {
-    this.#recorder.recordCard(seen);
-    if (seen.sample_id !== undefined) this.#noteCard(seen.sample_id, seen.card);
+  recordCard: CardRecorder["recordCard"] = (record) => {
+    this.#recorder.recordCard(record);
+    if (record.sample_id !== undefined) this.#noteCard(record.sample_id, record.card);
   };
 
-  recordModelCall: CardRecorder["recordModelCall"] = (seen) => this.#recorder.recordModelCall(seen);
+  recordModelCall: CardRecorder["recordModelCall"] = (record) => this.#recorder.recordModelCall(record);
 
-  /** Why, when there is such a subtask. The problem is forgotten then. */
+  /** Returns the reason of the first such subtask, if any, and forgets the problem. */
   takeFailureReason(sampleId: string): string | undefined {
-    const [why] = this.#subtasksBySample.get(sampleId)?.failureReasons.values() ?? [];
+    const [reason] = this.#subtasksBySample.get(sampleId)?.failureReasons.values() ?? [];
     this.#subtasksBySample.delete(sampleId);
-    return why;
+    return reason;
   }
 
   #noteCard(sampleId: string, card: MessageCard): void {
     const { sender, recipient, message_type, metadata, content } = card;
     if (message_type === "task") {
       if (sender === CONTROLLER || metadata.card_id === undefined) return;
-      const problem = this.#subtasksBySample.get(sampleId) ?? {
+      const subtasks = this.#subtasksBySample.get(sampleId) ?? {
         keyByCardId: new Map(),
         failureReasons: new Map(),
       };
-      this.#subtasksBySample.set(sampleId, problem);
-      problem.keyByCardId.set(metadata.card_id, JSON.stringify([recipient, metadata.turn, content]));
+      this.#subtasksBySample.set(sampleId, subtasks);
+      subtasks.keyByCardId.set(metadata.card_id, JSON.stringify([recipient, metadata.turn, content]));
       return;
     }
     if (message_type !== "result" && message_type !== "error") return;
-    const problem = this.#subtasksBySample.get(sampleId);
-    const what = problem?.keyByCardId.get(metadata.in_reply_to ?? "");
-    if (!problem || what === undefined) return;
-    if (isUnreachable(card as ResultCard | ErrorCard)) problem.failureReasons.set(what, content);
-    else problem.failureReasons.delete(what);
+    const subtasks = this.#subtasksBySample.get(sampleId);
+    const subtaskKey = subtasks?.keyByCardId.get(metadata.in_reply_to ?? "");
+    if (!subtasks || subtaskKey === undefined) return;
+    if (isUnreachable(card as ResultCard | ErrorCard)) subtasks.failureReasons.set(subtaskKey, content);
+    else subtasks.failureReasons.delete(subtaskKey);
   }
 }

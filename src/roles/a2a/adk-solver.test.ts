@@ -12,7 +12,7 @@ import { toA2a } from "../../adk/index.ts";
 import { SOLVER } from "../../cards/index.ts";
 import { forwardingPlanner, startRoleTestbed } from "./role-testbed.fixture.ts";
 
-/** Calls its tool first, and says then what it was told. */
+/** A model that first calls its tool and then returns the tool's result. */
 class CalculatorModel extends BaseLlm {
   constructor() {
     super({ model: "calculating" });
@@ -38,7 +38,7 @@ class CalculatorModel extends BaseLlm {
   }
 }
 
-it("an ADK agent with a tool solves for a planner, and its model calls are on its card", async () => {
+it("an ADK agent with a tool solves a subtask, and its usage is on its card", async () => {
   const add = new FunctionTool({
     name: "add",
     description: "Adds",
@@ -54,13 +54,13 @@ it("an ADK agent with a tool solves for a planner, and its model calls are on it
   const server = toA2a(adk, { store: "memory", port: 0 });
   const { url } = await server.listen();
   onTestFinished(() => server.close({ graceMs: 100 }));
-  const { controller, recorder: memo } = await startRoleTestbed(
+  const { controller, recorder } = await startRoleTestbed(
     { planner: forwardingPlanner },
     { roleTargets: { solver: url } },
   );
   const { reply } = await controller.solve({ task: "2 + 2" });
   expect(reply.content).toContain('It is {"sum":4}');
-  const wrapped = memo.uniqueCards.find(({ sender }) => sender === SOLVER);
+  const wrapped = recorder.uniqueCards.find(({ sender }) => sender === SOLVER);
   expect(wrapped?.metadata).toMatchObject({
     tokens: 60,
     usage: { input_tokens: 50, output_tokens: 10, source: "reported" },

@@ -1,18 +1,24 @@
 import type { Artifact, JsonObject, JsonValue } from "../../protocol/index.ts";
 import type { CardTokenUsage } from "../../cards/index.ts";
 import { omitUndefined } from "./omit-undefined.ts";
-import { addUsage, NO_USAGE } from "./usage-tracker.ts";
+import { addUsage, NO_USAGE } from "../token-usage.ts";
 
-/** Where agents of ADK say what an event has cost, on the artifact that the event became. */
+/** Metadata key under which ADK agents report the token usage of an event, on the artifact of the event. */
 const ADK_USAGE_KEY = "adk_usage_metadata";
 
-/** What an agent of ADK has spent on a task, by its artifacts; of one that says nothing of it, nothing is known. */
+/**
+ * Sums the token usage that an ADK agent reports on the artifacts of a task. Returns `NO_USAGE` when it
+ * reports none.
+ */
 export function sumAdkUsage(artifacts: readonly Artifact[] = []): CardTokenUsage {
-  const said = artifacts.flatMap(({ metadata }) => parseAdkUsage(metadata?.[ADK_USAGE_KEY]) ?? []);
-  return said.reduce<CardTokenUsage | undefined>(addUsage, undefined) ?? NO_USAGE;
+  const usages = artifacts.flatMap(({ metadata }) => parseAdkUsage(metadata?.[ADK_USAGE_KEY]) ?? []);
+  return usages.reduce<CardTokenUsage | undefined>(addUsage, undefined) ?? NO_USAGE;
 }
 
-/** Gemini's counts; what was thought is not among its candidates. */
+/**
+ * Converts the token counts of Gemini. `candidatesTokenCount` excludes the thinking tokens, so this function
+ * adds `thoughtsTokenCount`.
+ */
 function parseAdkUsage(value: JsonValue | undefined): CardTokenUsage | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const counts: JsonObject = value;

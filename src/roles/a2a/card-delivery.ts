@@ -26,31 +26,38 @@ import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
 import { computeGracePeriods, isTimeout, getStopParameters } from "./stop-reason.ts";
 
-/** A card that is to be brought to another role, and its reply back. */
+/** Options for `deliverCard`. */
 export interface CardDeliveryOptions {
   readonly card: TaskCard | QueryCard;
   readonly journal: CardJournal;
-  /** Where all tasks of the problem are, at roles that speak in cards; others would take it for a conversation. */
+  /**
+   * A2A context of all tasks of the problem. Only agents that support message cards receive it. Agents
+   * without card support would treat the tasks as one conversation.
+   */
   readonly contextId: string;
-  /** The task for which this is done. */
+  /** Id of the task that delegates this card. */
   readonly parentTaskId?: string | undefined;
-  /** Stops the other role when it aborts; its reason is passed on. */
+  /** Signal that cancels the task of the recipient. The parameters of its abort reason are passed on. */
   readonly signal: AbortSignal;
   readonly deadlineMs?: number | undefined;
-  /** Answers what the other role asks meanwhile. */
+  /** Answers queries that the recipient sends meanwhile. */
   readonly answerQuery: (query: QueryCard) => Promise<ResultCard>;
-  readonly onTaskCreated?: ((taskId: string, remote: A2AClient) => void) | undefined;
+  readonly onTaskCreated?: ((taskId: string, client: A2AClient) => void) | undefined;
 }
 
-/** How often a role may ask about one task. */
+/** Maximum number of queries that a recipient may send about one card. */
 const MAX_QUERIES = 16;
 
-/** How long an agent may take to answer that a task was cancelled; by then nobody waits for it any more. */
+/**
+ * Time in milliseconds after which a `CancelTask` request is aborted. A delivery usually ends earlier, with
+ * its grace period.
+ */
 const CANCEL_TIMEOUT_MS = 10_000;
 
 /**
- * Brings a card to its recipient and its terminal reply back. Never rejects: what goes wrong is an error card. When it is
- * stopped, or the deadline passes, it cancels the task there, and says itself what became of it when nobody else does in time.
+ * Sends a card to its recipient and resolves with the final reply. The promise never rejects, because
+ * failures become error cards. After a stop or a deadline, the delivery cancels the task of the recipient.
+ * When the recipient does not reply in time, the delivery creates the error card.
  */
 export function deliverCard(options: CardDeliveryOptions): Promise<ResultCard | ErrorCard> {
   return new CardDelivery(options).run();
@@ -59,22 +66,22 @@ export function deliverCard(options: CardDeliveryOptions): Promise<ResultCard | 
 class CardDelivery {
   readonly #options: CardDeliveryOptions;
   readonly #streamAbort = new AbortController();
-  readonly #createdTask = Promise.withResolvers<{ readonly remote: A2AClient; readonly taskId: string }>();
+  readonly #createdTask = Promise.withResolvers<{ readonly client: A2AClient; readonly taskId: string }>();
   readonly #traceparent: string;
   #transport: CardTransportInfo;
   #isSent = false;
   #isStopping = false;
 
   constructor(options: CardDeliveryOptions) {
-    const { journal: cards, contextId } = options;
+    const { journal, contextId } = options;
     this.#options = options;
-    this.#traceparent = createChildTraceparent(cards.envelope.traceparent);
+    this.#traceparent = createChildTraceparent(journal.envelope.traceparent);
     this.#transport = { context_id: contextId, traceparent: this.#traceparent };
   }
 
   async run(): Promise<ResultCard | ErrorCard> {
-    const { card, journal: cards, signal, deadlineMs } = this.#options;
-    const { clock } = cards.runtime;
+    const { card, journal, signal, deadlineMs } = this.#options;
+    const { clock } = journal.runtime;
     const stopped = Promise.withResolvers<JsonObject>();
     const stopWith = (parameters: JsonObject): void => {
       this.#isStopping = true;
@@ -82,109 +89,118 @@ class CardDelivery {
     };
     const onAbort = (): void => stopWith(getStopParameters(signal.reason));
     signal.addEventListener("abort", onAbort, { once: true });
-    const forget =
+    const cancelTimer =
       deadlineMs === undefined
         ? undefined
         : clock.schedule(deadlineMs, () => stopWith({ reason: "timeout" }));
     try {
       if (signal.aborted) return this.#failUnsent();
-      const talk = this.#exchangeCards();
-      const stop = stopped.promise.then((parameters) => this.#stopRecipient(talk, parameters));
-      // A talk that breaks because its task is being cancelled is no news.
-      const talked = talk.catch((error: unknown) =>
-        this.#isStopping ? stop : createTransportErrorCard(error, card, cards),
+      const exchange = this.#exchangeCards();
+      const stop = stopped.promise.then((parameters) => this.#stopRecipient(exchange, parameters));
+      // An error of the exchange is expected while the task is being canceled.
+      const exchangeOrStop = exchange.catch((error: unknown) =>
+        this.#isStopping ? stop : createTransportErrorCard(error, card, journal),
       );
-      const reply = await Promise.race([talked, stop]);
-      // Also what could not be sent was to be.
+      const reply = await Promise.race([exchangeOrStop, stop]);
+      // A card that could not be sent is recorded, too.
       if (!this.#isSent) this.#recordSentCard(card);
-      cards.recordReceived(reply, this.#transport, true);
+      journal.recordReceived(reply, this.#transport, true);
       return reply;
     } finally {
       signal.removeEventListener("abort", onAbort);
-      forget?.();
-      // Nobody listens any more. Of a talk that has ended by itself there is nothing left to drop.
+      cancelTimer?.();
+      // The reply is known, so a stream that is still open is closed.
       if (this.#isStopping) this.#streamAbort.abort();
     }
   }
 
-  /** Sends the card, answers what is asked, until there is a terminal reply. */
+  /** Sends the card and answers queries until the recipient replies. */
   async #exchangeCards(): Promise<ResultCard | ErrorCard> {
-    const { card, journal: cards } = this.#options;
-    const remote = await cards.runtime.clients.getClient(card.recipient);
-    const streams = remote.card.capabilities.streaming === true;
-    this.#transport = { ...this.#transport, method: streams ? "SendStreamingMessage" : "SendMessage" };
+    const { card, journal } = this.#options;
+    const client = await journal.runtime.clients.getClient(card.recipient);
+    const canStream = client.card.capabilities.streaming === true;
+    this.#transport = { ...this.#transport, method: canStream ? "SendStreamingMessage" : "SendMessage" };
     this.#recordSentCard(card);
-    let answer = await this.#sendCard(remote, card);
+    let answer = await this.#sendCard(client, card);
     for (let queries = 0; ; queries++) {
-      const reply = parseReplyCard(answer, card, cards);
+      const reply = parseReplyCard(answer, card, journal);
       if (reply.message_type !== "query") return reply;
-      cards.recordReceived(reply, this.#transport, true);
+      journal.recordReceived(reply, this.#transport, true);
       const taskId = "task" in answer ? answer.task.id : undefined;
       if (taskId === undefined || queries === MAX_QUERIES) {
         void this.#cancelTask({ reason: "queries" }).catch(() => {});
-        const why = taskId === undefined ? "without a task to answer to" : `more than ${MAX_QUERIES} times`;
-        return createErrorReplyCard(card, cards, "protocol_violation", `${card.recipient} asked ${why}`);
+        const reason =
+          taskId === undefined
+            ? "without a task to which an answer can be sent"
+            : `more than ${MAX_QUERIES} times`;
+        return createErrorReplyCard(
+          card,
+          journal,
+          "protocol_violation",
+          `${card.recipient} sent a query ${reason}`,
+        );
       }
       const result = await this.#options.answerQuery(reply);
       this.#recordSentCard(result);
-      answer = await this.#sendCard(remote, result, taskId);
+      answer = await this.#sendCard(client, result, taskId);
     }
   }
 
-  async #sendCard(remote: A2AClient, card: MessageCard, taskId?: string): Promise<SendMessageResponse> {
-    const speaks = supportsMessageCards(remote.card.capabilities);
-    const message = speaks ? this.#buildCardMessage(card, taskId) : buildTextMessage(card, taskId);
-    const stream = remote.stream(message, {
+  async #sendCard(client: A2AClient, card: MessageCard, taskId?: string): Promise<SendMessageResponse> {
+    const supportsCards = supportsMessageCards(client.card.capabilities);
+    const message = supportsCards ? this.#buildCardMessage(card, taskId) : buildTextMessage(card, taskId);
+    const stream = client.stream(message, {
       headers: { traceparent: this.#traceparent },
       signal: this.#streamAbort.signal,
     });
-    return await collect(this.#observeEvents(stream, remote));
+    return await collect(this.#observeEvents(stream, client));
   }
 
   #buildCardMessage(
     card: MessageCard,
     taskId: string | undefined,
   ): Pick<Message, "parts"> & Partial<Message> {
-    const { contextId, parentTaskId: forTaskId, journal: cards } = this.#options;
-    const { runId, relay, hops } = cards.envelope;
+    const { contextId, parentTaskId, journal } = this.#options;
+    const { runId, relay, hops } = journal.envelope;
     const traceparent = this.#traceparent;
     const message: Pick<Message, "parts"> & Partial<Message> = {
       parts: toCardParts(card),
       contextId,
       extensions: [MESSAGE_CARD_EXTENSION_URI],
-      metadata: encodeCardEnvelope({ runId: cards.runId || runId, relay, hops: hops + 1, traceparent }),
+      metadata: encodeCardEnvelope({ runId: journal.runId || runId, relay, hops: hops + 1, traceparent }),
     };
     if (card.metadata.card_id !== undefined) message.messageId = card.metadata.card_id;
     if (taskId !== undefined) message.taskId = taskId;
-    if (forTaskId !== undefined) message.referenceTaskIds = [forTaskId];
+    if (parentTaskId !== undefined) message.referenceTaskIds = [parentTaskId];
     return message;
   }
 
-  /** Learns of the task and of relayed cards as they pass. */
+  /** Registers the task and records relayed cards while events pass through. */
   async *#observeEvents(
     stream: AsyncIterable<StreamResponse>,
-    remote: A2AClient,
+    client: A2AClient,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     for await (const event of stream) {
       if ("task" in event) {
-        this.#registerTask(event.task.id, event.task.contextId, remote);
+        this.#registerTask(event.task.id, event.task.contextId, client);
         for (const card of collectRelayedCards(event.task)) this.#recordRelayedCard(card);
       } else if ("statusUpdate" in event) {
         const { taskId, contextId, status } = event.statusUpdate;
-        this.#registerTask(taskId, contextId, remote);
-        const told = isTerminal(status.state) || isInterrupted(status.state) || !status.message;
-        const card = told ? undefined : findRelayedCard(status.message as Message);
+        this.#registerTask(taskId, contextId, client);
+        const { state, message } = status;
+        const isClosing = isTerminal(state) || isInterrupted(state);
+        const card = message && !isClosing ? findRelayedCard(message) : undefined;
         if (card) this.#recordRelayedCard(card);
       }
       yield event;
     }
   }
 
-  #registerTask(task_id: string, context_id: string, remote: A2AClient): void {
+  #registerTask(task_id: string, context_id: string, client: A2AClient): void {
     if (this.#transport.task_id !== undefined) return;
     this.#transport = { ...this.#transport, task_id, context_id };
-    this.#createdTask.resolve({ remote, taskId: task_id });
-    this.#options.onTaskCreated?.(task_id, remote);
+    this.#createdTask.resolve({ client, taskId: task_id });
+    this.#options.onTaskCreated?.(task_id, client);
   }
 
   #recordRelayedCard(card: MessageCard): void {
@@ -197,62 +213,70 @@ class CardDelivery {
     this.#options.journal.recordSent(card, { ...this.#transport, ...omitUndefined({ message_id }) }, true);
   }
 
-  /** It was stopped before it began. */
+  /** Returns the error card of a delivery that was stopped before it started. */
   #failUnsent(): ErrorCard {
-    const { card, journal: cards } = this.#options;
+    const { card, journal } = this.#options;
     this.#recordSentCard(card);
-    const reply = createErrorReplyCard(card, cards, "cancelled", `${card.recipient} was not asked any more`);
-    cards.recordReceived(reply, this.#transport, true);
+    const reply = createErrorReplyCard(
+      card,
+      journal,
+      "cancelled",
+      `The work was stopped before the card was sent to ${card.recipient}`,
+    );
+    journal.recordReceived(reply, this.#transport, true);
     return reply;
   }
 
-  /** Cancels, and waits for what the other says to it, but no longer than there is time for. */
+  /** Cancels the task of the recipient and waits for its reply, up to the grace period. */
   async #stopRecipient(
-    talk: Promise<ResultCard | ErrorCard>,
+    exchange: Promise<ResultCard | ErrorCard>,
     parameters: JsonObject,
   ): Promise<ResultCard | ErrorCard> {
-    const { card, journal: cards } = this.#options;
-    const { clock } = cards.runtime;
-    const graceMs = computeGracePeriods(cards.runtime, parameters).forOthersMs;
-    const timeUp = Promise.withResolvers<undefined>();
-    const forget = clock.schedule(graceMs, () => timeUp.resolve(undefined));
-    // Of a task that waited for an answer, the talk hears nothing more.
-    const heard = Promise.any([talk, this.#cancelTask({ ...parameters, grace_ms: graceMs })]);
-    const reply = await Promise.race([heard.catch(() => undefined), timeUp.promise]);
-    forget();
+    const { card, journal } = this.#options;
+    const { clock } = journal.runtime;
+    const graceMs = computeGracePeriods(journal.runtime, parameters).forOthersMs;
+    const graceExpired = Promise.withResolvers<undefined>();
+    const cancelTimer = clock.schedule(graceMs, () => graceExpired.resolve(undefined));
+    // When the task waits for an answer, the exchange receives no further events.
+    const terminalReply = Promise.any([exchange, this.#cancelTask({ ...parameters, grace_ms: graceMs })]);
+    const reply = await Promise.race([terminalReply.catch(() => undefined), graceExpired.promise]);
+    cancelTimer();
     if (reply && !isSyntheticCancellation(reply)) return reply;
     const text = reply?.content ?? `${card.recipient} was stopped and did not answer within ${graceMs} ms`;
     const timedOut = isTimeout(parameters);
-    return createErrorReplyCard(card, cards, timedOut ? "timeout" : "cancelled", text, timedOut);
+    return createErrorReplyCard(card, journal, timedOut ? "timeout" : "cancelled", text, timedOut);
   }
 
-  /** The reply that the cancelled task has; rejects when it cannot be cancelled, or has none. */
+  /** Cancels the task and returns its reply. Rejects when the task cannot be canceled or has no reply. */
   async #cancelTask(parameters: JsonObject): Promise<ResultCard | ErrorCard> {
-    const { card, journal: cards } = this.#options;
-    const { remote, taskId } = await this.#createdTask.promise;
+    const { card, journal } = this.#options;
+    const { client, taskId } = await this.#createdTask.promise;
     const stop = this.#buildStopCard(parameters);
-    if (stop) cards.recordSent(stop, { ...this.#transport, method: "CancelTask" }, true);
-    const hangUp = new AbortController();
-    const forget = cards.runtime.clock.schedule(CANCEL_TIMEOUT_MS, () => hangUp.abort());
+    if (stop) journal.recordSent(stop, { ...this.#transport, method: "CancelTask" }, true);
+    const abortController = new AbortController();
+    const cancelTimer = journal.runtime.clock.schedule(CANCEL_TIMEOUT_MS, () => abortController.abort());
     try {
-      const task = await remote.tasks.cancel(taskId, {
-        signal: hangUp.signal,
+      const task = await client.tasks.cancel(taskId, {
+        signal: abortController.signal,
         ...(stop ? { metadata: encodeCardInMetadata(stop) } : {}),
       });
-      for (const told of collectRelayedCards(task)) this.#recordRelayedCard(told);
-      const reply = parseReplyCard({ task }, card, cards);
+      for (const relayed of collectRelayedCards(task)) this.#recordRelayedCard(relayed);
+      const reply = parseReplyCard({ task }, card, journal);
       if (reply.message_type !== "query") return reply;
-      throw new Error(`${card.recipient} still waits for an answer`);
+      throw new Error(`${card.recipient} still waits for an answer to its query`);
     } finally {
-      forget();
+      cancelTimer();
     }
   }
 
-  /** No card where the protocol has no way for one: the task is cancelled without a word. */
+  /**
+   * Builds the control card `stop`. Returns `undefined` when the protocol has no route for it. The task is
+   * then canceled without a card.
+   */
   #buildStopCard(parameters: JsonObject): MessageCard | undefined {
-    const { card, journal: cards } = this.#options;
+    const { card, journal } = this.#options;
     try {
-      return cards.createControlCard(card.recipient, "stop", parameters);
+      return journal.createControlCard(card.recipient, "stop", parameters);
     } catch (error) {
       if (error instanceof A2AError) return undefined;
       throw error;
@@ -260,12 +284,15 @@ class CardDelivery {
   }
 }
 
-/** A cancellation that its agent said nothing of, in a card at least. */
+/**
+ * Returns whether the reply is a cancellation that was derived from the task state instead of a card of the
+ * agent.
+ */
 function isSyntheticCancellation({ metadata }: ResultCard | ErrorCard): boolean {
   return metadata["error_type"] === "cancelled" && "written_by" in metadata;
 }
 
-/** For agents that know nothing of cards: the content, and what else they need to know. */
+/** Builds a text message for an agent without card support: the content and the context of the card. */
 function buildTextMessage(
   card: MessageCard,
   taskId: string | undefined,
@@ -276,11 +303,11 @@ function buildTextMessage(
   return { parts: [{ text }], ...(taskId === undefined ? {} : { taskId }) };
 }
 
-function createTransportErrorCard(error: unknown, card: MessageCard, cards: CardJournal): ErrorCard {
+function createTransportErrorCard(error: unknown, card: MessageCard, journal: CardJournal): ErrorCard {
   const { reason } = A2AError.from(error);
-  // A task that is not there any more was forgotten by a server that was restarted.
+  // A missing task was lost in a server restart, so the request can be retried.
   const retryable =
     reason === "UNAVAILABLE" || reason === "RESOURCE_EXHAUSTED" || reason === "TASK_NOT_FOUND";
-  const why = `${card.recipient} could not be asked: ${formatError(error)}`;
-  return createErrorReplyCard(card, cards, "transport_error", why, retryable);
+  const why = `The card could not be delivered to ${card.recipient}: ${formatError(error)}`;
+  return createErrorReplyCard(card, journal, "transport_error", why, retryable);
 }

@@ -16,38 +16,49 @@ import type { JsonObject } from "../../protocol/index.ts";
 import type { RoleRuntime } from "./role-runtime.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 
-/** What cards of one problem have in common. */
+/** Returns the metadata that links a card to the card that it answers. */
+export function buildReplyMetadata(card: MessageCard | undefined): Pick<CardMetadata, "in_reply_to"> {
+  return omitUndefined({ in_reply_to: card?.metadata.card_id });
+}
+
+/** Metadata that all cards of one problem share. */
 type SharedCardMetadata = Pick<CardMetadata, "run_id" | "sample_id" | "dataset">;
 
-/** Of texts that nobody has checked; a card's content takes 256 KiB, and a character is up to three bytes. */
+/**
+ * Maximum number of characters of unvalidated content. A card may have 256 KiB of content, and a character
+ * has at most three bytes.
+ */
 const MAX_CONTENT_CHARACTERS = 80_000;
 
-/** Who is told of cards, beside the record. */
+/** Listener for cards, in addition to the recorder. */
 export interface CardListener {
-  /** One that goes between the role and another, or between others. */
+  /** Called with a card that this role exchanged with another role, or that was relayed to it. */
   onCard(card: MessageCard): void;
 }
 
-/** The cards of a role in one problem: writes them, and has each recorded where it leaves and where it arrives. */
+/**
+ * Creates the cards that a role sends for one problem, and records each card that it sends, receives, or gets
+ * relayed.
+ */
 export class CardJournal {
   readonly runtime: RoleRuntime;
   readonly envelope: CardEnvelope;
   readonly #sharedMetadata: SharedCardMetadata;
   readonly #runId: string;
   readonly #listener: CardListener | undefined;
-  /** The `card_id` of what was seen. */
+  /** Ids of the cards that were recorded. */
   readonly #seenCardIds = new Set<string>();
 
-  /** `first`: the card that it begins with, as far as there is one. */
+  /** `first` is the card that starts the work, when it could be parsed. */
   constructor(
-    office: RoleRuntime,
+    runtime: RoleRuntime,
     first: MessageCard | undefined,
     envelope: CardEnvelope,
-    witness?: CardListener,
+    listener?: CardListener,
   ) {
-    this.runtime = office;
+    this.runtime = runtime;
     this.envelope = envelope;
-    this.#listener = witness;
+    this.#listener = listener;
     const { run_id, sample_id, dataset } = first?.metadata ?? {};
     this.#runId = run_id ?? envelope.runId ?? "";
     this.#sharedMetadata = omitUndefined({ run_id, sample_id, dataset });
@@ -82,34 +93,37 @@ export class CardJournal {
     return protocol.createControlCard({ from, to, action, parameters, metadata: this.#buildMetadata({}) });
   }
 
-  /** An error goes wherever it has to, whether there is a route or not. */
+  /** Creates an error card. Error cards need no route. */
   createErrorCard(to: string, error: string, metadata: CardMetadata & ErrorCardMetadata): ErrorCard {
     return this.#createUnroutedCard("error", this.runtime.role, to, error, metadata) as ErrorCard;
   }
 
-  /** A card in the name of another role, which said the same in no card; `written_by` tells. */
+  /**
+   * Creates a card on behalf of an agent that replied without a card. `written_by` names the role that
+   * created it.
+   */
   createCardOnBehalfOf<Type extends "result" | "query" | "error">(
-    by: string,
+    sender: string,
     type: Type,
     content: string,
     metadata: CardMetadata,
   ): Extract<ResultCard | QueryCard | ErrorCard, { message_type: Type }> {
     const { role } = this.runtime;
-    const card = this.#createUnroutedCard(type, by, role, content, { ...metadata, written_by: role });
+    const card = this.#createUnroutedCard(type, sender, role, content, { ...metadata, written_by: role });
     return card as Extract<ResultCard | QueryCard | ErrorCard, { message_type: Type }>;
   }
 
-  /** The card leaves. */
+  /** Records a card that this role sends. */
   recordSent(card: MessageCard, a2a: CardTransportInfo, isRelayed: boolean): void {
     this.#record("out", card, a2a, isRelayed);
   }
 
-  /** The card arrived. */
+  /** Records a card that this role received. */
   recordReceived(card: MessageCard, a2a: CardTransportInfo, isRelayed: boolean): void {
     this.#record("in", card, a2a, isRelayed);
   }
 
-  /** Somebody told of a card that another role sent or received; once for each. */
+  /** Records a relayed card of another role, once per card. */
   recordRelayed(card: MessageCard, a2a: CardTransportInfo): void {
     const id = card.metadata.card_id;
     if (id !== undefined && this.#seenCardIds.has(id)) return;

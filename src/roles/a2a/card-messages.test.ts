@@ -48,7 +48,7 @@ describe.each([
   ["0.3", "JSONRPC"],
   ["0.3", "HTTP+JSON"],
 ] as const)("cards in A2A %s over %s", (version, binding) => {
-  it("are the same six, relays and all", async () => {
+  it("are the same six cards with the same relays", async () => {
     const connect = { version, binding, allowOlder: true };
     const { urls } = await startRoleTestbed(
       {
@@ -57,8 +57,8 @@ describe.each([
       },
       { connectOptions: connect },
     );
-    const memo = new MemoryRecorder();
-    const controller = createController({ roleTargets: urls, connectOptions: connect, recorder: memo });
+    const recorder = new MemoryRecorder();
+    const controller = createController({ roleTargets: urls, connectOptions: connect, recorder });
     const { cards, reply } = await controller.solve({
       task: INCEPTION_DIALOGUE.task,
       relay: "full",
@@ -66,12 +66,12 @@ describe.each([
     });
     expect(generateFlowDiagram(cards)).toBe(EXPECTED_FLOW_DIAGRAM);
     expect(reply.content).toBe(INCEPTION_DIALOGUE.answer);
-    expect(memo.cards.every(({ run_id }) => run_id === "r")).toBe(true);
+    expect(recorder.cards.every(({ run_id }) => run_id === "r")).toBe(true);
   });
 });
 
-describe("what stands on the wire", () => {
-  it("is in 1.0 a part of data with a media type, and the content as text beside it", async () => {
+describe("a card on the wire", () => {
+  it("is a data part with a media type and a text part in 1.0", async () => {
     const { urls } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
     const answer = await postJsonRpc(
       urls[SOLVER] ?? "",
@@ -114,7 +114,7 @@ describe("what stands on the wire", () => {
     });
   });
 
-  it("is in 0.3 a part of kind data, known by its metadata", async () => {
+  it("is a data part with metadata in 0.3", async () => {
     const { urls } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
     const answer = (await postJsonRpc(
       urls[SOLVER] ?? "",
@@ -145,11 +145,11 @@ describe("what stands on the wire", () => {
     expect(text).toMatchObject({ kind: "text", text: "9" });
   });
 
-  it("counts once, however often it is sent [E10]", async () => {
+  it("counts once when it is sent repeatedly [E10]", async () => {
     let worked = 0;
     const solver = createRole(SOLVER, async () => ({ result: String(++worked), status: "success" }));
-    const { getClient: remote } = await startRoleTestbed({ solver });
-    const agent = await remote(SOLVER);
+    const { getClient } = await startRoleTestbed({ solver });
+    const agent = await getClient(SOLVER);
     const parts = [{ data: toDict(task), mediaType: MESSAGE_CARD_MEDIA_TYPE }];
     const [one, two] = [
       await agent.send(parts, { messageId: "c1" }),
@@ -161,21 +161,21 @@ describe("what stands on the wire", () => {
 });
 
 describe("a trace", () => {
-  it("goes through all roles, with a span for every hop, beside the cards and not in them", async () => {
+  it("passes through all roles with one span per hop, outside the cards", async () => {
     const headers: (string | null)[] = [];
     const spying: typeof fetch = (input, init) => {
       headers.push(new Headers(init?.headers).get("traceparent"));
       return fetch(input, init);
     };
     const trace = "0af7651916cd43dd8448eb211c80319c";
-    const { urls, recorder: memo } = await startRoleTestbed(
+    const { urls, recorder } = await startRoleTestbed(
       { planner: forwardingPlanner, solver: createDialogueSolver(JANET_DIALOGUE) },
       { connectOptions: { fetch: spying } },
     );
     const controller = createController({
       roleTargets: urls,
       connectOptions: { fetch: spying },
-      recorder: memo,
+      recorder,
     });
     const { cards } = await controller.solve({
       task: JANET_DIALOGUE.steps[0]?.subtask ?? "",
@@ -187,18 +187,18 @@ describe("a trace", () => {
     expect(carried.every((header) => header.startsWith(`00-${trace}-`) && header.endsWith("-01"))).toBe(true);
     expect(new Set(carried).size).toBe(2);
     expect(JSON.stringify(cards)).not.toContain(trace);
-    // The receiver has on record what the sender has.
+    // The receiver records the same card as the sender.
     const of = (at: string, dir: string): unknown =>
-      memo.cards.find((seen) => seen.at_role === at && seen.dir === dir)?.a2a?.traceparent;
+      recorder.cards.find((seen) => seen.at_role === at && seen.dir === dir)?.a2a?.traceparent;
     expect(of(SOLVER, "in")).toBe(of(PLANNER, "out"));
     expect(of(PLANNER, "in")).toBe(of("controller", "out"));
   });
 });
 
-describe("a trace of somebody who knows nothing of cards", () => {
-  it("is in the header alone, and goes on from there", async () => {
+describe("a trace of a client without card support", () => {
+  it("is read from the header and continued", async () => {
     const trace = "0af7651916cd43dd8448eb211c80319c";
-    const { urls, recorder: memo } = await startRoleTestbed({
+    const { urls, recorder } = await startRoleTestbed({
       planner: forwardingPlanner,
       solver: createDialogueSolver(JANET_DIALOGUE),
     });
@@ -206,7 +206,7 @@ describe("a trace of somebody who knows nothing of cards", () => {
     await postJsonRpc(urls[PLANNER] ?? "", { "a2a-version": "1.0", traceparent }, "SendMessage", {
       message: { messageId: "m", role: "ROLE_USER", parts: [{ text: JANET_DIALOGUE.steps[0]?.subtask }] },
     });
-    const [given, , solvers] = memo.cards;
+    const [given, , solvers] = recorder.cards;
     expect(given?.a2a?.traceparent).toBe(traceparent);
     expect(solvers).toMatchObject({ at_role: SOLVER, dir: "in" });
     expect(solvers?.a2a?.traceparent).toMatch(
@@ -223,19 +223,18 @@ describe("a relay", () => {
       { from: "validator", to: SOLVER, types: ["result"] },
     ],
   });
-  const solver = createRole(SOLVER, async (desk) => {
-    desk.sendNotice({ error: "a little late", errorType: "slow" });
-    const { content } = await desk.delegate({ to: "validator", task: "Is 4 right?" });
+  const solver = createRole(SOLVER, async (taskContext) => {
+    taskContext.sendNotice({ error: "a little late", errorType: "slow" });
+    const { content } = await taskContext.delegate({ to: "validator", task: "Is 4 right?" });
     return { result: `4 (${content})`, status: "success" };
   });
   const validator = createRole("validator", async () => ({ result: "yes", status: "success" }));
 
-  it("goes through all who are between, and each card comes once, in its order", async () => {
-    const {
-      controller,
-      recorder: memo,
-      listTasks: tasks,
-    } = await startRoleTestbed({ planner: forwardingPlanner, solver, validator }, { protocol: nested });
+  it("passes through all roles and delivers each card once in order", async () => {
+    const { controller, recorder, listTasks } = await startRoleTestbed(
+      { planner: forwardingPlanner, solver, validator },
+      { protocol: nested },
+    );
     const live: string[] = [];
     const { cards } = await controller.solve({
       task: "2 + 2",
@@ -252,22 +251,22 @@ describe("a relay", () => {
       "planner result",
     ]);
     expect(cards.map(({ metadata }) => metadata.card_id)).toEqual(
-      memo.uniqueCards.map(({ metadata }) => metadata.card_id),
+      recorder.uniqueCards.map(({ metadata }) => metadata.card_id),
     );
-    // The task is itself a record of what happened in it.
-    const [done] = await tasks(PLANNER);
+    // The task contains every card of the problem.
+    const [done] = await listTasks(PLANNER);
     const told = done?.history?.flatMap(({ parts }) => findCardInParts(parts)?.message_type ?? []);
     expect(told).toEqual(["task", "task", "error", "task", "result", "result"]);
   });
 
-  it("is only for who asks for it; a notice to oneself is no relay", async () => {
-    const { controller, recorder: memo } = await startRoleTestbed(
+  it("is sent only on request and excludes notices to the requester", async () => {
+    const { controller, recorder } = await startRoleTestbed(
       { planner: forwardingPlanner, solver, validator },
       { protocol: nested },
     );
     const { cards } = await controller.solve({ task: "2 + 2" });
     expect(cards.map(({ message_type }) => message_type)).toEqual(["task", "result"]);
-    expect(memo.cardLines.filter((line) => line.includes("relayed"))).toEqual([]);
-    expect(memo.cardLines).toContain("planner in error");
+    expect(recorder.cardLines.filter((line) => line.includes("relayed"))).toEqual([]);
+    expect(recorder.cardLines).toContain("planner in error");
   });
 });

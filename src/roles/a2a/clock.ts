@@ -1,6 +1,9 @@
 import type { Clock } from "../../engine/index.ts";
 
-/** The system's. A timer of it keeps no process alive. */
+/**
+ * The system clock, whose timers do not keep the process alive. `src/roles` may import only types of
+ * `src/engine`, so this is a copy.
+ */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

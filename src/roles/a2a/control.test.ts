@@ -4,19 +4,19 @@ import { getErrorReason } from "../../engine/engine.fixture.ts";
 import type { ControlCard } from "../../cards/index.ts";
 import { startRoleTestbed, createRole, createBlockedRole } from "./role-testbed.fixture.ts";
 
-describe("a control card to a role at work", () => {
-  it("reaches the role, and neither its stream nor its work notices", async () => {
+describe("a control card to a running role", () => {
+  it("reaches the role without interrupting its stream or its work", async () => {
     const begun = Promise.withResolvers<void>();
     const heard: ControlCard[] = [];
-    const planner = createRole(PLANNER, async (desk) => {
+    const planner = createRole(PLANNER, async (taskContext) => {
       begun.resolve();
-      await desk.waitForControlCard();
-      heard.push(...desk.takeControlCards());
-      await desk.waitForControlCard();
-      heard.push(...desk.takeControlCards());
+      await taskContext.waitForControlCard();
+      heard.push(...taskContext.takeControlCards());
+      await taskContext.waitForControlCard();
+      heard.push(...taskContext.takeControlCards());
       return { result: heard.map(({ content }) => content).join(), status: "completed" };
     });
-    const { controller, recorder: memo, listTasks: tasks } = await startRoleTestbed({ planner });
+    const { controller, recorder, listTasks } = await startRoleTestbed({ planner });
     const task = Promise.withResolvers<string>();
     const solved = controller.solve({ task: "2 + 2", relay: "full", onTaskCreated: task.resolve });
     const id = await task.promise;
@@ -29,51 +29,52 @@ describe("a control card to a role at work", () => {
     expect(heard[0]).toEqual(sent);
     expect(heard[1]?.metadata.parameters).toEqual({ tokens: 500 });
     expect(cards.map(({ message_type }) => message_type)).toEqual(["task", "control", "control", "result"]);
-    expect(memo.cardLines.filter((line) => line.startsWith("planner in"))).toEqual([
+    expect(recorder.cardLines.filter((line) => line.startsWith("planner in"))).toEqual([
       "planner in task",
       "planner in control",
       "planner in control",
     ]);
-    const [done] = await tasks(PLANNER);
+    const [done] = await listTasks(PLANNER);
     expect(done?.status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("stops it, as a cancellation would, when it says so", async () => {
+  it("stops the role like a cancellation", async () => {
     const planner = createBlockedRole(PLANNER, async () => ({ result: "half", status: "partial" }));
-    const { controller, listTasks: tasks } = await startRoleTestbed({ planner: planner.role });
+    const { controller, listTasks } = await startRoleTestbed({ planner: planner.role });
     const task = Promise.withResolvers<string>();
     const solved = controller.solve({ task: "2 + 2", onTaskCreated: task.resolve });
     const id = await task.promise;
     await planner.begun;
     await controller.sendControl(id, "stop", { reason: "enough" });
     expect((await solved).reply).toMatchObject({ content: "half", metadata: { status: "partial" } });
-    expect((await tasks(PLANNER))[0]?.status.state).toBe("TASK_STATE_CANCELED");
+    expect((await listTasks(PLANNER))[0]?.status.state).toBe("TASK_STATE_CANCELED");
   });
 
-  it("is refused from anybody but who gave the task, and by a problem that is over", async () => {
+  it("is rejected from other senders and for a finished problem", async () => {
     const solver = createBlockedRole(SOLVER);
     const protocol = createCardProtocol({ routes: [{ from: "controller", to: SOLVER, types: ["control"] }] });
-    const {
-      getClient: remote,
-      listTasks: tasks,
-      controller,
-    } = await startRoleTestbed({ solver: solver.role }, { protocol });
-    const agent = await remote(SOLVER);
+    const { getClient, listTasks, controller } = await startRoleTestbed(
+      { solver: solver.role },
+      { protocol },
+    );
+    const agent = await getClient(SOLVER);
     const answer = agent.send("2 + 2");
     await solver.begun;
-    const [running] = await tasks(SOLVER);
+    const [running] = await listTasks(SOLVER);
     const send = (from: "controller" | "planner", action: string): Promise<unknown> =>
       agent.send(
         { parts: toCardParts(protocol.createControlCard({ from, to: SOLVER, action })) },
         { taskId: running?.id ?? "" },
       );
     expect(await getErrorReason(send("controller", "budget"))).toBe("INVALID_PARAMS");
-    // What is no control card is as unwelcome as ever.
+    // A message without a control card is rejected as usual.
     expect(await getErrorReason(agent.send("hello?", { taskId: running?.id ?? "" }))).toBe(
       "UNSUPPORTED_OPERATION",
     );
     await send("planner", "stop");
     expect(await answer).toMatchObject({ task: { status: { state: "TASK_STATE_CANCELED" } } });
-    await expect(controller.sendControl("gone", "stop")).rejects.toThrow("No problem with the task gone");
+    await expect(controller.sendControl("gone", "stop")).rejects.toThrow(
+      "no active problem with the task gone",
+    );
   });
 });

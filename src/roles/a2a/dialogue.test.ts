@@ -18,17 +18,17 @@ async function runDialogue(
   memo: MemoryRecorder;
   solution: Awaited<ReturnType<ReturnType<typeof createController>["solve"]>>;
 }> {
-  const memo = new MemoryRecorder();
+  const recorder = new MemoryRecorder();
   const served = await serveRoles({
     roles: { planner: createDialoguePlanner(dialogue), solver: createDialogueSolver(dialogue) },
     serverLayout: servers,
-    recorder: memo,
+    recorder,
   });
   try {
-    const controller = createController({ roleTargets: served.urls, recorder: memo });
+    const controller = createController({ roleTargets: served.urls, recorder });
     const { task, dataset } = dialogue;
     const solution = await controller.solve({ task, dataset, runId: "run", sampleId: "one", relay: "full" });
-    return { memo, solution };
+    return { memo: recorder, solution };
   } finally {
     await served.close();
   }
@@ -37,8 +37,8 @@ async function runDialogue(
 describe.each([
   ["Janet's ducks", JANET_DIALOGUE],
   ["the director of Inception", INCEPTION_DIALOGUE],
-])("%s, between a controller, a planner and a solver on servers of their own", (_name, dialogue) => {
-  it("is six cards in the order of the specification", async () => {
+])("%s, between a controller, a planner, and a solver on separate servers", (_name, dialogue) => {
+  it("has six cards in the order of the specification", async () => {
     const { solution } = await runDialogue(dialogue);
     expect(generateFlowDiagram(solution.cards)).toBe(EXPECTED_FLOW_DIAGRAM);
     const [first, second] = dialogue.steps;
@@ -53,11 +53,11 @@ describe.each([
     expect(solution.reply.metadata).toMatchObject({ status: "completed" });
   });
 
-  it("shows the caller every card that any of them has on record", async () => {
-    const { memo, solution } = await runDialogue(dialogue);
+  it("relays every recorded card to the caller", async () => {
+    const { memo: recorder, solution } = await runDialogue(dialogue);
     const byId = (cards: readonly object[]): string[] => cards.map((card) => JSON.stringify(card)).toSorted();
-    expect(byId(memo.uniqueCards)).toEqual(byId(solution.cards));
-    expect(memo.cardLines.toSorted()).toEqual(
+    expect(byId(recorder.uniqueCards)).toEqual(byId(solution.cards));
+    expect(recorder.cardLines.toSorted()).toEqual(
       [
         "controller out task",
         "planner in task",
@@ -74,7 +74,7 @@ describe.each([
     );
   });
 
-  it("replies to every task once, and says on every card what it belongs to", async () => {
+  it("has one reply per task and correct references on every card", async () => {
     const { solution } = await runDialogue(dialogue, "together");
     const tasks = solution.cards.filter(({ message_type }) => message_type === "task");
     for (const { metadata } of tasks) {

@@ -3,8 +3,8 @@ import { truncateText } from "../../cards/index.ts";
 const MAX_ERROR_CHARACTERS = 500;
 
 /**
- * What was thrown, for people, in a few words. It may stand on a card whatever it is: an error of which no card can be
- * written would leave a task without a reply.
+ * Formats a thrown value as a short text. The text always fits on a card, because a task whose error card is
+ * invalid would get no reply.
  */
 export function formatError(thrown: unknown): string {
   const text = (thrown instanceof Error ? thrown.message : String(thrown)).toWellFormed();

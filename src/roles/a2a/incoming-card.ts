@@ -15,19 +15,20 @@ import type { AnyCardProtocol } from "./role-runtime.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { isControlCard } from "./stop-reason.ts";
 
-/** What comes in, read: each function gives a card that may come here, or throws INVALID_PARAMS with why it may not. */
-
-/** Whether whoever asks is answered in cards: it wants the extension or sends a card, and takes what it is sent. */
+/**
+ * Returns whether the reply to a message is a card. The sender must request the extension or send a card, and
+ * must accept the media type.
+ */
 export function shouldReplyInCards({ extensions, message, configuration }: Run): boolean {
-  const takes =
+  const acceptsCards =
     acceptsMediaType(configuration, MESSAGE_CARD_MEDIA_TYPE) ||
     acceptsMediaType(configuration, "application/json");
-  return takes && (extensions.includes(MESSAGE_CARD_EXTENSION_URI) || isCardMessage(message));
+  return acceptsCards && (extensions.includes(MESSAGE_CARD_EXTENSION_URI) || isCardMessage(message));
 }
 
 /**
- * The card of a message that begins a task, whatever it is. Plain text is a task in the name of whoever may give this
- * role one. A card without an id has that of its message.
+ * Parses the card of a message that starts a task. A plain text becomes a task card whose sender is the first
+ * role that may send tasks to this role. A card without an id gets the message id.
  */
 export function parseRequestCard(message: Message, role: string, protocol: AnyCardProtocol): MessageCard {
   const { messageId } = message;
@@ -38,68 +39,77 @@ export function parseRequestCard(message: Message, role: string, protocol: AnyCa
   if (from === undefined)
     throw createInvalidParamsError(
       "message",
-      `nobody may give the ${role} a task; add a route if somebody should`,
+      `no role may send a task to the ${role}; add a route to the card protocol`,
     );
   const metadata = { ...omitUndefined({ card_id }), written_by: role };
   return protocol.createTaskCard({ from, to: role, task: getText(message.parts), metadata });
 }
 
-/** A card that begins something here. `hops`: how often the problem has been handed on. */
+/**
+ * Validates a card that starts work and returns it. `hops` is the number of roles that have forwarded the
+ * problem. Throws `INVALID_PARAMS` when this role must not accept the card.
+ */
 export function requireRequestCard(
   card: MessageCard,
   role: string,
   protocol: AnyCardProtocol,
   hops: number,
 ): TaskCard | QueryCard {
-  const given: MessageCard = protocol.parse(card);
-  if (given.recipient !== role) {
+  const parsed: MessageCard = protocol.parse(card);
+  if (parsed.recipient !== role) {
     throw createInvalidParamsError(
       "recipient",
-      `is ${given.recipient}, and this is the ${role}; send the card to whom it is for`,
+      `is ${parsed.recipient}, but this agent is the ${role}; send the card to its recipient`,
     );
   }
   if (hops > MAX_HOPS) {
     throw createInvalidParamsError(
       "card",
-      `was handed on ${hops} times, which looks like a loop; ${MAX_HOPS} are allowed`,
+      `was forwarded ${hops} times, which indicates a loop; at most ${MAX_HOPS} are allowed`,
     );
   }
-  if (isRequestCard(given)) return given;
-  const { message_type } = given;
+  if (isRequestCard(parsed)) return parsed;
+  const { message_type } = parsed;
   throw createInvalidParamsError(
     "message_type",
-    `${message_type} begins nothing; send a task, or name the task that it is about`,
+    `${message_type} cannot start a task; send a task card, or set the taskId of the message`,
   );
 }
 
-/** The answer to a question, as a card or in words; undefined in words: it is for the caller to write it down. */
+/**
+ * Parses the card that answers a query. Returns `undefined` for a plain text answer. Throws `INVALID_PARAMS`
+ * when the card is not a result that replies to the query.
+ */
 export function parseAnswerCard(
   message: Message,
-  asked: QueryCard,
+  query: QueryCard,
   protocol: AnyCardProtocol,
 ): ResultCard | undefined {
   const card = findCardInMessage(message);
   if (!card) return undefined;
   const answer: MessageCard = protocol.parse(card);
-  const { in_reply_to = asked.metadata.card_id } = answer.metadata;
-  if (isResultCard(answer) && in_reply_to === asked.metadata.card_id) return answer;
-  throw createInvalidParamsError("card", `is no result that replies to ${asked.metadata.card_id}`);
+  const { in_reply_to = query.metadata.card_id } = answer.metadata;
+  if (isResultCard(answer) && in_reply_to === query.metadata.card_id) return answer;
+  throw createInvalidParamsError("card", `is not a result that replies to ${query.metadata.card_id}`);
 }
 
-/** A control card from whoever gave the work; undefined for a message that has none. */
+/**
+ * Parses a control card from the requester. Returns `undefined` when the message contains none. Throws
+ * `INVALID_PARAMS` when another role sent it.
+ */
 export function parseControlCard(
   message: Message,
-  given: MessageCard,
+  parsed: MessageCard,
   protocol: AnyCardProtocol,
 ): ControlCard | undefined {
   const card = findCardInMessage(message);
   if (!isControlCard(card)) return undefined;
   protocol.parse(card);
-  if (card.sender === given.sender) return card;
-  throw createInvalidParamsError("sender", `is ${card.sender}, and the task is ${given.sender}'s`);
+  if (card.sender === parsed.sender) return card;
+  throw createInvalidParamsError("sender", `is ${card.sender}, but the task was sent by ${parsed.sender}`);
 }
 
-/** The card of a message as far as it can be read, for whoever only wants to know who sent it. */
+/** Returns the card of a message, or `undefined` when it has none or the card is invalid. */
 export function findReadableCard(message: Message): MessageCard | undefined {
   try {
     return findCardInMessage(message);
@@ -108,7 +118,7 @@ export function findReadableCard(message: Message): MessageCard | undefined {
   }
 }
 
-/** Also with a card that cannot be read: whoever sent it knows what a card is. */
+/** Returns whether a message contains a card, even an invalid one. */
 function isCardMessage(message: Message): boolean {
   if (message.extensions?.includes(MESSAGE_CARD_EXTENSION_URI)) return true;
   try {

@@ -1,10 +1,14 @@
 /**
- * ROLES OVER A2A. A card arrives as a message and begins a task; the role works on it from its desk, from where it sends
- * cards to other roles, and the task ends with its reply:
+ * Roles over A2A. An incoming message contains a card and starts a task. The role performs the task through a
+ * `TaskContext`, which sends cards to other roles. The task ends with the reply of the role.
  *
- *   message ─▶ role-agent.ts: card? for this role? ─▶ desk.ts: role.work ─▶ errand.ts ─▶ another role
- *                    ▲  sitting.ts: what is said, over turns    │  spending.ts: on which card it is
- *                    └──── voice.ts: card ─▶ A2A event ◀────────┘  correspondence.ts: written, recorded, relayed
+ *     message ─▶ role-agent.ts ─▶ role-execution.ts ─▶ card-delivery.ts ─▶ other role
+ *                  ▲                     │
+ *                  └─ reply-encoder.ts ◀─┘
+ *
+ * - `role-agent.ts` validates the card, and `role-execution.ts` runs the role.
+ * - `resumable-work.ts` keeps the work over several turns, and `usage-tracker.ts` assigns usage to cards.
+ * - `card-journal.ts` creates, records, and relays cards. `reply-encoder.ts` turns cards into A2A events.
  */
 export type { AnyCardProtocol, RoleRuntimeOptions } from "./role-runtime.ts";
 export type { RoleConnectionOptions, RoleTarget } from "./role-client-pool.ts";

@@ -4,32 +4,32 @@ import { flushEventLoop } from "../../engine/engine.fixture.ts";
 import { isTerminal } from "../../protocol/index.ts";
 import { startRoleTestbed, createRole } from "./role-testbed.fixture.ts";
 
-/** Asks its giver, has two subtasks done at once and a third after them. */
+/** A planner that asks its requester, runs two subtasks in parallel, and then runs a third one. */
 const queryingPlanner = createRole(
   PLANNER,
-  async (desk) => {
-    await desk.sendQuery({ query: "Which way?" });
+  async (taskContext) => {
+    await taskContext.sendQuery({ query: "Which way?" });
     const both = await Promise.all(
-      ["one", "two"].map((task) => desk.delegate({ to: SOLVER, task, turn: 1 })),
+      ["one", "two"].map((task) => taskContext.delegate({ to: SOLVER, task, turn: 1 })),
     );
-    desk.sendNotice({ error: "so far so good", errorType: "note" });
-    const last = await desk.delegate({ to: SOLVER, task: "three", turn: 2 });
+    taskContext.sendNotice({ error: "so far so good", errorType: "note" });
+    const last = await taskContext.delegate({ to: SOLVER, task: "three", turn: 2 });
     return { result: [...both, last].map(({ content }) => content).join(), status: "completed" };
   },
   { answerQuery: async ({ content }) => ({ result: `yes, ${content}` }) },
 );
 
-/** Asks, too, and takes its time. */
-const queryingSolver = createRole(SOLVER, async (desk) => {
+/** A solver that also asks and then waits. */
+const queryingSolver = createRole(SOLVER, async (taskContext) => {
   await flushEventLoop(3);
-  desk.signal.throwIfAborted();
-  const { content } = await desk.sendQuery({ query: desk.task.content });
+  taskContext.signal.throwIfAborted();
+  const { content } = await taskContext.sendQuery({ query: taskContext.task.content });
   return { result: content, status: "success" };
 });
 
 const CARD_COUNT = 16;
 
-/** Replies to a task, by those who end it. */
+/** Replies to a task by the roles that end it. */
 const filterReplies = (task: MessageCard, cards: readonly MessageCard[]): readonly MessageCard[] =>
   cards.filter(
     ({ message_type, metadata }) =>
@@ -37,7 +37,7 @@ const filterReplies = (task: MessageCard, cards: readonly MessageCard[]): readon
       metadata.in_reply_to === task.metadata.card_id,
   );
 
-it(`wherever it is stopped, every task has one reply and none is left behind [E8]`, async () => {
+it(`a stop at any point leaves one reply per task and no open task [E8]`, async () => {
   const open = await startRoleTestbed(
     { planner: queryingPlanner, solver: queryingSolver },
     { controller: { answerQuery: async () => flushEventLoop(2).then(() => ({ result: "left" })) } },
@@ -62,7 +62,7 @@ it(`wherever it is stopped, every task has one reply and none is left behind [E8
       const outcome = status ?? error_type ?? "none";
       outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
 
-      // The solvers' last words may come when the planner has already ended.
+      // The solvers' last cards may arrive after the planner has ended.
       await expect
         .poll(async () => {
           const tasks = [...(await open.listTasks(PLANNER)), ...(await open.listTasks(SOLVER))];

@@ -10,12 +10,12 @@ import { forwardingPlanner, startRoleTestbed } from "./role-testbed.fixture.ts";
 
 interface SolverProcess {
   readonly process: ChildProcess;
-  /** The next line that it says. */
+  /** Returns the next line of the output. */
   readonly readLine: () => Promise<string>;
 }
 
 function startSolver(...args: string[]): SolverProcess {
-  const file = new URL("killed-solver.fixture.ts", import.meta.url).pathname;
+  const file = new URL("solver-process.fixture.ts", import.meta.url).pathname;
   const child = spawn(process.execPath, [file, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   onTestFinished(() => void child.kill("SIGKILL"));
   const lines = createInterface(child.stdout)[Symbol.asyncIterator]();
@@ -27,17 +27,17 @@ async function killProcess({ process }: SolverProcess): Promise<void> {
   await once(process, "exit");
 }
 
-// Two tries at once, where there would be five over a few seconds.
+// Two immediate retries instead of five over several seconds.
 const connectOptions = {
   reconnect: { maxRetries: 2, initialDelayMs: 1 },
   retry: { maxRetries: 1, initialDelayMs: 1 },
 };
 
-describe("a solver whose process is killed at work", () => {
-  it("is a transport error that may pass, when it does not come back", async () => {
+describe("a solver whose process is killed during a task", () => {
+  it("causes a retryable transport error when it does not restart", async () => {
     const child = startSolver();
     const url = await child.readLine();
-    const { controller, recorder: memo } = await startRoleTestbed(
+    const { controller, recorder } = await startRoleTestbed(
       { planner: forwardingPlanner },
       { roleTargets: { solver: url }, connectOptions },
     );
@@ -45,11 +45,11 @@ describe("a solver whose process is killed at work", () => {
     await child.readLine();
     await killProcess(child);
     expect((await solved).reply).toMatchObject({ metadata: { error_type: "transport_error" } });
-    const written = memo.uniqueCards.find(({ sender }) => sender === "solver");
+    const written = recorder.uniqueCards.find(({ sender }) => sender === "solver");
     expect(written?.metadata).toMatchObject({ retryable: true, written_by: "planner" });
   });
 
-  it("has its task failed by the next process, when its tasks are durable, and works again [E9]", async () => {
+  it("fails its durable task after a restart and works again [E9]", async () => {
     const folder = mkdtempSync(join(tmpdir(), "colloquy-"));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const store = `sqlite:${join(folder, "tasks.db")}`;
@@ -62,7 +62,7 @@ describe("a solver whose process is killed at work", () => {
     );
     const solved = controller.solve({ task: "wait" });
     await child.readLine();
-    // What is at work may not be on the disk yet; then it would be sent once more, and waited for anew.
+    // The running task may not be on disk yet. The message would then be sent again and start a new task.
     const { tasks: task } = await open(url);
     await expect.poll(async () => (await task.list()).tasks.length).toBe(1);
     await killProcess(child);

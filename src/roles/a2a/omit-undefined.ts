@@ -1,6 +1,6 @@
 type WithoutUndefined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The members that are there. JSON has no `undefined`. */
+/** Returns a copy without the members whose value is `undefined`. JSON cannot represent `undefined`. */
 export function omitUndefined<T extends object>(members: T): WithoutUndefined<T> {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined),

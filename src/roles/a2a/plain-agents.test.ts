@@ -21,7 +21,7 @@ import { createServer } from "../../server/index.ts";
 import { JANET_DIALOGUE, createDialoguePlanner, createDialogueSolver } from "./scripted-dialogue.fixture.ts";
 import { forwardingPlanner, type RoleTestbed, startRoleTestbed, createRole } from "./role-testbed.fixture.ts";
 
-/** A house whose solver is somebody else's agent. */
+/** Starts a testbed whose solver is an agent without card support. */
 async function startTestbedWithPlainSolver(
   work: AgentGenerator,
   planner = forwardingPlanner,
@@ -37,13 +37,13 @@ async function startTestbedWithPlainSolver(
   return await startRoleTestbed({ planner }, { roleTargets: { solver: url } });
 }
 
-describe("somebody who knows nothing of cards", () => {
-  it("asks in words and is answered in words", async () => {
-    const { getClient: remote, recorder: memo } = await startRoleTestbed({
+describe("a client without card support", () => {
+  it("sends and receives plain text", async () => {
+    const { getClient, recorder } = await startRoleTestbed({
       planner: createDialoguePlanner(JANET_DIALOGUE),
       solver: createDialogueSolver(JANET_DIALOGUE),
     });
-    const planner = await remote(PLANNER);
+    const planner = await getClient(PLANNER);
     const answer = await planner.send("Janet's ducks lay 16 eggs per day...");
     expect(answer).toMatchObject({
       task: {
@@ -52,13 +52,16 @@ describe("somebody who knows nothing of cards", () => {
       },
     });
     expect(JSON.stringify(answer)).not.toContain(MESSAGE_CARD_EXTENSION_URI);
-    // To the roles it was a task from the controller all the same.
-    expect(memo.cards[0]).toMatchObject({ dir: "in", card: { sender: "controller", recipient: PLANNER } });
+    // The role still receives a task card from the controller.
+    expect(recorder.cards[0]).toMatchObject({
+      dir: "in",
+      card: { sender: "controller", recipient: PLANNER },
+    });
   });
 
-  it("hears in words what went wrong", async () => {
-    const { getClient: remote } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
-    const answer = await (await remote(SOLVER)).send("1 + 1");
+  it("receives errors as plain text", async () => {
+    const { getClient } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
+    const answer = await (await getClient(SOLVER)).send("1 + 1");
     expect(answer).toMatchObject({
       task: {
         status: { state: "TASK_STATE_FAILED", message: { parts: [{ text: "Not in the dialogue: 1 + 1" }] } },
@@ -66,7 +69,7 @@ describe("somebody who knows nothing of cards", () => {
     });
   });
 
-  it("may ask for the extension, and is answered in cards [J-04, J-05]", async () => {
+  it("receives cards after it requests the extension [J-04, J-05]", async () => {
     const { urls } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
     const { connect } = await import("../../client/index.ts");
     const solver = await connect(urls[SOLVER] ?? "", { extensions: [MESSAGE_CARD_EXTENSION_URI] });
@@ -85,26 +88,26 @@ describe("somebody who knows nothing of cards", () => {
   });
 });
 
-describe("a role's task for an agent that knows nothing of cards", () => {
-  it("is its content, with the context, and the answer is a card in the agent's name", async () => {
+describe("a role's task for an agent without card support", () => {
+  it("is sent as content with context, and the answer becomes a card on behalf of the agent", async () => {
     const heard: string[] = [];
-    const planner = createRole(PLANNER, async (desk) => {
-      const { content, metadata } = await desk.delegate({
+    const planner = createRole(PLANNER, async (taskContext) => {
+      const { content, metadata } = await taskContext.delegate({
         to: SOLVER,
         task: "2 + 2",
         context: { unit: "eggs" },
       });
       return { result: content, status: "completed", metadata: { heard: metadata["written_by"] ?? "" } };
     });
-    const { controller, recorder: memo } = await startTestbedWithPlainSolver(async function* ({ text }) {
+    const { controller, recorder } = await startTestbedWithPlainSolver(async function* ({ text }) {
       heard.push(text);
       yield "It is ";
       yield "4.";
     }, planner);
-    const { reply: answer } = await controller.solve({ task: "2 + 2", runId: "r" });
+    const { reply } = await controller.solve({ task: "2 + 2", runId: "r" });
     expect(heard).toEqual(['2 + 2\n\nContext: {"unit":"eggs"}']);
-    expect(answer).toMatchObject({ content: "It is 4.", metadata: { heard: PLANNER } });
-    const wrapped = memo.uniqueCards.find(({ sender }) => sender === SOLVER);
+    expect(reply).toMatchObject({ content: "It is 4.", metadata: { heard: PLANNER } });
+    const wrapped = recorder.uniqueCards.find(({ sender }) => sender === SOLVER);
     expect(wrapped).toMatchObject({
       recipient: PLANNER,
       message_type: "result",
@@ -129,7 +132,7 @@ describe("a role's task for an agent that knows nothing of cards", () => {
     ],
     ["nothing at all", async function* () {}, { content: "" }],
     [
-      "more words than a card of ours takes, cut between characters",
+      "a text that is too long for a card, truncated between characters",
       async function* () {
         yield reply(`${"x".repeat(79_999)}🦆🦆`);
       },
@@ -142,16 +145,16 @@ describe("a role's task for an agent that knows nothing of cards", () => {
       },
       { content: "no idea", metadata: { error_type: "solver_failed" } },
     ],
-  ])("may be answered by %s", async (_what, work, expected) => {
+  ])("can be answered by %s", async (_what, work, expected) => {
     const { controller } = await startTestbedWithPlainSolver(work);
     expect((await controller.solve({ task: "2 + 2" })).reply).toMatchObject(expected);
   });
 
-  it("has on its card what an agent of ADK says that it has spent", async () => {
+  it("has the usage that an ADK agent reports on its card", async () => {
     const said = (artifactId: string, text: string, counts: JsonObject): AgentEvent => ({
       artifact: { artifactId, parts: [{ text }], metadata: { adk_usage_metadata: counts } },
     });
-    const { controller, recorder: memo } = await startTestbedWithPlainSolver(async function* () {
+    const { controller, recorder } = await startTestbedWithPlainSolver(async function* () {
       yield said("a", "I look it up. ", {
         promptTokenCount: 10,
         candidatesTokenCount: 2,
@@ -166,7 +169,7 @@ describe("a role's task for an agent that knows nothing of cards", () => {
       yield said("c", "!", { promptTokenCount: "many" });
     });
     await controller.solve({ task: "2 + 2" });
-    const wrapped = memo.uniqueCards.find(({ sender }) => sender === SOLVER);
+    const wrapped = recorder.uniqueCards.find(({ sender }) => sender === SOLVER);
     expect(wrapped?.metadata).toMatchObject({
       tokens: 38,
       usage: {
@@ -179,8 +182,8 @@ describe("a role's task for an agent that knows nothing of cards", () => {
     });
   });
 
-  it("may be asked back, in words", async () => {
-    const planner = { ...forwardingPlanner, answer: async () => ({ result: "red" }) };
+  it("can be answered with a query in plain text", async () => {
+    const planner = { ...forwardingPlanner, answerQuery: async () => ({ result: "red" }) };
     const { controller } = await startTestbedWithPlainSolver(async function* ({ text, history }) {
       if (history.length === 1) yield inputRequired("Which colour?");
       else yield `so ${text}`;
@@ -188,10 +191,10 @@ describe("a role's task for an agent that knows nothing of cards", () => {
     expect((await controller.solve({ task: "Paint." })).reply.content).toBe("so red");
   });
 
-  it("does not put it into a conversation with what it was asked before", async () => {
+  it("does not share a conversation with earlier tasks", async () => {
     const contexts = new Set<string>();
-    const planner = createRole(PLANNER, async (desk) => {
-      for (const task of ["one", "two"]) await desk.delegate({ to: SOLVER, task });
+    const planner = createRole(PLANNER, async (taskContext) => {
+      for (const task of ["one", "two"]) await taskContext.delegate({ to: SOLVER, task });
       return { result: "", status: "completed" };
     });
     const { controller } = await startTestbedWithPlainSolver(async function* ({ contextId }) {
@@ -204,7 +207,7 @@ describe("a role's task for an agent that knows nothing of cards", () => {
 });
 
 describe("an agent of the official SDK", () => {
-  /** Answers `4`, or waits until it is cancelled when it is told to. */
+  /** Answers `4`. The task `wait` runs until it is canceled. */
   async function sdk(): Promise<{ url: string; states: () => string[] }> {
     const states: string[] = [];
     const begun = new Map<string, string>();
@@ -266,7 +269,7 @@ describe("an agent of the official SDK", () => {
     return { url, states: () => states };
   }
 
-  it("solves for a planner, and is stopped with it", async () => {
+  it("solves subtasks of a planner and is stopped with it", async () => {
     const { url, states } = await sdk();
     const { controller, clock } = await startRoleTestbed(
       { planner: forwardingPlanner },

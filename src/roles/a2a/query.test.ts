@@ -16,9 +16,9 @@ import type { TaskContext, Role } from "../role.ts";
 import { forwardingPlanner, startRoleTestbed, createRole, formatCard } from "./role-testbed.fixture.ts";
 import { createRoleAgent } from "./index.ts";
 
-/** Asks how, and does it so. */
-const queryingSolver: Role = createRole(SOLVER, async (desk) => {
-  const answer = await desk.sendQuery({ query: "Which method?", options: ["A", "B"] });
+/** A solver that asks for a method and uses the answer. */
+const queryingSolver: Role = createRole(SOLVER, async (taskContext) => {
+  const answer = await taskContext.sendQuery({ query: "Which method?", options: ["A", "B"] });
   const { status, selected } = answer.metadata as { status?: string; selected?: string };
   return { result: `${status} ${selected ?? "-"}: ${answer.content}`, status: "success" };
 });
@@ -28,14 +28,14 @@ const createAnsweringPlanner = (answer: Role["answerQuery"]): Role => ({
   ...(answer ? { answerQuery: answer } : {}),
 });
 
-describe("a question of the solver's", () => {
-  it("goes up, is answered by the planner, and the work goes on where it was", async () => {
+describe("a query of the solver", () => {
+  it("is answered by the planner, and the work continues", async () => {
     const asked: QueryCard[] = [];
     const planner = createAnsweringPlanner(async (query) => {
       asked.push(query);
       return { result: "B is shorter", selected: "B" };
     });
-    const { controller, listTasks: tasks } = await startRoleTestbed({ planner, solver: queryingSolver });
+    const { controller, listTasks } = await startRoleTestbed({ planner, solver: queryingSolver });
     const { reply, cards } = await controller.solve({ task: "2 + 2", relay: "full" });
     expect(reply.content).toBe("success B: B is shorter");
     expect(cards.map(formatCard)).toEqual([
@@ -51,11 +51,11 @@ describe("a question of the solver's", () => {
       in_reply_to: cards[1]?.metadata.card_id,
     });
     expect(cards[3]?.metadata).toMatchObject({ in_reply_to: asked[0]?.metadata.card_id, selected: "B" });
-    // One task, which waited and went on.
-    expect(await tasks(SOLVER)).toHaveLength(1);
+    // A single task waited and then continued.
+    expect(await listTasks(SOLVER)).toHaveLength(1);
   });
 
-  it("without anybody to answer it is told so, and the solver decides what to do", async () => {
+  it("without an answer returns an error, and the solver continues", async () => {
     for (const answer of [
       undefined,
       async () => undefined,
@@ -66,26 +66,26 @@ describe("a question of the solver's", () => {
         solver: queryingSolver,
       });
       const { reply } = await controller.solve({ task: "2 + 2" });
-      expect(reply.content).toBe("error -: planner has no answer to that; go on without one");
+      expect(reply.content).toBe("error -: planner has no answer to this query; continue without one");
     }
   });
 
-  it("may come again and again, but not for ever", async () => {
-    const curious = createRole(SOLVER, async (desk): Promise<never> => {
-      for (;;) await desk.sendQuery({ query: "And now?" });
+  it("can be repeated up to a limit", async () => {
+    const curious = createRole(SOLVER, async (taskContext): Promise<never> => {
+      for (;;) await taskContext.sendQuery({ query: "And now?" });
     });
     const planner = createAnsweringPlanner(async () => ({ result: "Go on." }));
-    const { controller, listTasks: tasks } = await startRoleTestbed({ planner, solver: curious });
+    const { controller, listTasks } = await startRoleTestbed({ planner, solver: curious });
     const { reply } = await controller.solve({ task: "2 + 2" });
-    expect(reply.content).toContain("asked more than 16 times");
-    while ((await tasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await flushEventLoop(1);
+    expect(reply.content).toContain("sent a query more than 16 times");
+    while ((await listTasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await flushEventLoop(1);
   });
 
-  it("waits its turn behind another of the same task", async () => {
-    const twice = createRole(SOLVER, async (desk) => {
+  it("waits for an earlier query of the same task", async () => {
+    const twice = createRole(SOLVER, async (taskContext) => {
       const answers = await Promise.all([
-        desk.sendQuery({ query: "one?" }),
-        desk.sendQuery({ query: "two?" }),
+        taskContext.sendQuery({ query: "one?" }),
+        taskContext.sendQuery({ query: "two?" }),
       ]);
       return { result: answers.map(({ content }) => content).join(), status: "success" };
     });
@@ -95,9 +95,9 @@ describe("a question of the solver's", () => {
   });
 });
 
-it("a question of the planner's is answered by the controller", async () => {
-  const planner = createRole(PLANNER, async (desk) => {
-    const { content } = await desk.sendQuery({ query: "In which unit?" });
+it("a query of the planner is answered by the controller", async () => {
+  const planner = createRole(PLANNER, async (taskContext) => {
+    const { content } = await taskContext.sendQuery({ query: "In which unit?" });
     return { result: `4 ${content}`, status: "completed" };
   });
   const { controller } = await startRoleTestbed(
@@ -109,34 +109,38 @@ it("a question of the planner's is answered by the controller", async () => {
   expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("4 eggs");
 });
 
-describe("a question down the line", () => {
-  const planner = createRole(PLANNER, async (desk) => {
-    const reply = await desk.sendQuery({ query: "Which way?", options: ["left", "right"], to: SOLVER });
+describe("a query to a downstream role", () => {
+  const planner = createRole(PLANNER, async (taskContext) => {
+    const reply = await taskContext.sendQuery({
+      query: "Which way?",
+      options: ["left", "right"],
+      to: SOLVER,
+    });
     return { result: `${reply.message_type} ${reply.content}`, status: "completed" };
   });
 
-  it("is a message of its own, and a result is its answer", async () => {
+  it("is a separate message whose answer is a result", async () => {
     const solver = createRole(SOLVER, async () => ({ result: "", status: "success" }), {
       answerQuery: async ({ metadata }) => ({ result: "that one", selected: metadata.options?.[1] ?? "" }),
     });
-    const { controller, recorder: memo } = await startRoleTestbed({ planner, solver });
+    const { controller, recorder } = await startRoleTestbed({ planner, solver });
     expect((await controller.solve({ task: "Go." })).reply.content).toBe("result that one");
-    const answer = memo.uniqueCards.find(({ content }) => content === "that one");
+    const answer = recorder.uniqueCards.find(({ content }) => content === "that one");
     expect(answer?.metadata).toMatchObject({ selected: "right", status: "success" });
   });
 
-  it("to a role that answers none has an error for an answer", async () => {
+  it("gets an error from a role without answerQuery", async () => {
     const solver = createRole(SOLVER, async () => ({ result: "", status: "success" }));
     const { controller } = await startRoleTestbed({ planner, solver });
     const { reply } = await controller.solve({ task: "Go." });
-    expect(reply.content).toBe("result The solver has no answer to that");
+    expect(reply.content).toBe("result The solver has no answer to this query");
   });
 });
 
-describe("a question to somebody who knows nothing of cards", () => {
-  it("is asked in words and answered in words; one of the options is a choice", async () => {
-    const { getClient: remote } = await startRoleTestbed({ solver: queryingSolver });
-    const solver = await remote(SOLVER);
+describe("a query to a client without card support", () => {
+  it("is plain text, and an answer that equals an option selects it", async () => {
+    const { getClient } = await startRoleTestbed({ solver: queryingSolver });
+    const solver = await getClient(SOLVER);
     for (const [said, heard] of [
       [" b ", "success B:  b "],
       ["neither", "success -: neither"],
@@ -165,9 +169,9 @@ describe("a task that waits for an answer", () => {
     ...(taskId === undefined ? {} : { taskId }),
   });
 
-  it("goes on waiting when what comes is no answer to it", async () => {
-    const { getClient: remote, errors } = await startRoleTestbed({ solver: queryingSolver });
-    const solver = await remote(SOLVER);
+  it("keeps waiting after an invalid answer", async () => {
+    const { getClient, errors } = await startRoleTestbed({ solver: queryingSolver });
+    const solver = await getClient(SOLVER);
     const first = await solver.send(say(task));
     const { id = "", status } = "task" in first ? first.task : {};
     const query = findCardInParts(status?.message?.parts ?? []);
@@ -185,8 +189,8 @@ describe("a task that waits for an answer", () => {
       expect(again).toMatchObject({ task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } } });
     }
     expect(errors.map(String)).toEqual([
-      expect.stringContaining("is no result that replies to"),
-      expect.stringContaining("is no result that replies to"),
+      expect.stringContaining("is not a result that replies to"),
+      expect.stringContaining("is not a result that replies to"),
     ]);
     const right = protocol.createResultCard({
       from: PLANNER,
@@ -199,12 +203,12 @@ describe("a task that waits for an answer", () => {
     });
   });
 
-  it("is let go when it is cancelled: its work stops, and nothing of it is kept", async () => {
+  it("is released when it is canceled, and its work stops", async () => {
     const desks: TaskContext[] = [];
     const agent = createRoleAgent(
-      createRole(SOLVER, async (desk) => {
-        desks.push(desk);
-        await desk.sendQuery({ query: "Which?" });
+      createRole(SOLVER, async (taskContext) => {
+        desks.push(taskContext);
+        await taskContext.sendQuery({ query: "Which?" });
         return { result: "", status: "success" };
       }),
       { maxWaitingTasks: 1 },
@@ -218,7 +222,7 @@ describe("a task that waits for an answer", () => {
     };
     const [state, id = ""] = (await ask()).split(" ");
     expect(state).toBe("TASK_STATE_INPUT_REQUIRED");
-    // There is one place, and it is taken.
+    // The only place for a waiting task is taken.
     expect(await ask()).toMatch(/^TASK_STATE_FAILED/);
     await solver.tasks.cancel(id);
     expect(desks[0]?.signal.aborted).toBe(true);
@@ -226,12 +230,12 @@ describe("a task that waits for an answer", () => {
     await server.close();
   });
 
-  it("does not wait for ever", async () => {
-    const { getClient: remote, clock } = await startRoleTestbed(
+  it("waits for a limited time", async () => {
+    const { getClient, clock } = await startRoleTestbed(
       { solver: queryingSolver },
       { answerTimeoutMs: 1000 },
     );
-    const solver = await remote(SOLVER);
+    const solver = await getClient(SOLVER);
     const first = await solver.send(say({ ...task, metadata: { card_id: "patient" } }));
     const id = "task" in first ? first.task.id : "";
     clock.advance(1000);
@@ -239,14 +243,14 @@ describe("a task that waits for an answer", () => {
     expect(late).toMatchObject({ task: { status: { state: "TASK_STATE_FAILED" } } });
   });
 
-  it("may be given up by its role: whoever answers then hears how it ended", async () => {
-    const impatient = createRole(SOLVER, async (desk) => {
-      void desk.sendQuery({ query: "Quick, which?" }).catch(() => {});
+  it("can be ended by its role, and a later answer gets the outcome", async () => {
+    const impatient = createRole(SOLVER, async (taskContext) => {
+      void taskContext.sendQuery({ query: "Quick, which?" }).catch(() => {});
       await flushEventLoop(10);
       return { result: "never mind", status: "success" };
     });
-    const { getClient: remote } = await startRoleTestbed({ solver: impatient });
-    const solver = await remote(SOLVER);
+    const { getClient } = await startRoleTestbed({ solver: impatient });
+    const solver = await getClient(SOLVER);
     const first = await solver.send("2 + 2");
     const { id = "", status } = "task" in first ? first.task : {};
     expect(status?.state).toBe("TASK_STATE_INPUT_REQUIRED");
@@ -256,7 +260,7 @@ describe("a task that waits for an answer", () => {
     });
   });
 
-  it("says after a restart that it has forgotten what it asked, and that it may be asked again", async () => {
+  it("fails as retryable after a restart", async () => {
     const store = new MemoryStore();
     const before = createServer(createRoleAgent(queryingSolver), { store });
     const solver = await connect((await before.listen()).url);
@@ -277,12 +281,12 @@ describe("a task that waits for an answer", () => {
     await after.close();
   });
 
-  it("is not disturbed by a control card, and stopped by one that says so", async () => {
-    const { getClient: remote, recorder: memo } = await startRoleTestbed(
+  it("keeps waiting after a control card and stops after a stop card", async () => {
+    const { getClient, recorder } = await startRoleTestbed(
       { solver: queryingSolver },
       { maxWaitingTasks: 1 },
     );
-    const solver = await remote(SOLVER);
+    const solver = await getClient(SOLVER);
     const first = await solver.send(say({ ...task, metadata: { card_id: "controlled" } }));
     const id = "task" in first ? first.task.id : "";
     const budget = protocol.createControlCard({ from: PLANNER, to: SOLVER, action: "budget" });
@@ -293,11 +297,11 @@ describe("a task that waits for an answer", () => {
     expect(await solver.send(say(stop, id))).toMatchObject({
       task: { status: { state: "TASK_STATE_CANCELED" } },
     });
-    // Its place is free again.
+    // The place is free again.
     expect(await solver.send(say({ ...task, metadata: { card_id: "next" } }))).toMatchObject({
       task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } },
     });
-    expect(memo.cardLines.filter((line) => line.includes("control"))).toEqual([
+    expect(recorder.cardLines.filter((line) => line.includes("control"))).toEqual([
       "solver in control",
       "solver in control",
     ]);

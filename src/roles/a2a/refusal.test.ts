@@ -23,7 +23,7 @@ function getStatusCard(answer: SendMessageResponse): unknown {
   return "task" in answer ? findCardInParts(answer.task.status.message?.parts ?? []) : undefined;
 }
 
-describe("a role refuses, with an error card that says why", () => {
+describe("a role rejects with an error card that states the reason", () => {
   const task = protocol.createTaskCard({
     from: PLANNER,
     to: SOLVER,
@@ -34,21 +34,21 @@ describe("a role refuses, with an error card that says why", () => {
     [
       "a card for another role",
       toCardParts({ ...task, sender: "controller", recipient: PLANNER }),
-      "this is the solver",
+      "this agent is the solver",
     ],
     [
-      "a card that may not come that way",
+      "a card without a route",
       toCardParts({ ...task, sender: "controller" }),
       "no task goes from controller to solver",
     ],
-    ["a role that nobody knows", toCardParts({ ...task, sender: "boss" }), "boss is no role"],
+    ["an unknown role", toCardParts({ ...task, sender: "boss" }), "boss is not a role"],
     [
-      "a reply to nothing",
+      "a reply without a task",
       toCardParts(protocol.createResultCard({ from: PLANNER, to: SOLVER, result: "4" })),
-      "result begins nothing",
+      "result cannot start a task",
     ],
     [
-      "what is no card",
+      "an invalid card",
       [{ data: { sender: "planner" }, mediaType: MESSAGE_CARD_MEDIA_TYPE }],
       "recipient: is required",
     ],
@@ -56,7 +56,7 @@ describe("a role refuses, with an error card that says why", () => {
   ];
 
   it.each(cases)("%s", async (_what, parts, why) => {
-    const { urls, recorder: memo } = await startRoleTestbed({ solver: succeedingSolver });
+    const { urls, recorder } = await startRoleTestbed({ solver: succeedingSolver });
     const solver = await connect(urls[SOLVER] ?? "", { extensions: [MESSAGE_CARD_EXTENSION_URI] });
     const answer = await solver.send(parts);
     expect(answer).toMatchObject({ task: { status: { state: "TASK_STATE_REJECTED" } } });
@@ -66,10 +66,10 @@ describe("a role refuses, with an error card that says why", () => {
       content: expect.stringContaining(why) as string,
       metadata: { error_type: "protocol_violation" },
     });
-    expect(memo.cardLines.at(-1)).toBe("solver out error");
+    expect(recorder.cardLines.at(-1)).toBe("solver out error");
   });
 
-  it("a problem that has been handed on too often", async () => {
+  it("a problem that was forwarded too often", async () => {
     const looping = createCardProtocol({
       roles: ["left", "right"],
       routes: [
@@ -80,32 +80,32 @@ describe("a role refuses, with an error card that says why", () => {
       ],
     });
     const pass = (name: string, to: string): ReturnType<typeof createRole> =>
-      createRole(name, async (desk) => {
-        const reply = await desk.delegate({ to, task: desk.task.content });
+      createRole(name, async (taskContext) => {
+        const reply = await taskContext.delegate({ to, task: taskContext.task.content });
         return reply.message_type === "error"
           ? { error: reply.content, errorType: reply.metadata.error_type }
           : { result: reply.content, status: "success" };
       });
-    const { controller, recorder: memo } = await startRoleTestbed(
+    const { controller, recorder } = await startRoleTestbed(
       { left: pass("left", "right"), right: pass("right", "left") },
       { protocol: looping },
     );
     const { reply } = await controller.solve({ task: "round and round", to: "left" });
     expect(reply).toMatchObject({ metadata: { error_type: "protocol_violation" } });
-    expect(reply.content).toContain("handed on 9 times, which looks like a loop; 8 are allowed");
-    expect(memo.uniqueCards.filter(({ message_type }) => message_type === "task")).toHaveLength(9);
+    expect(reply.content).toContain("forwarded 9 times, which indicates a loop; at most 8 are allowed");
+    expect(recorder.uniqueCards.filter(({ message_type }) => message_type === "task")).toHaveLength(9);
   });
 });
 
-describe("what a role says wrongly", () => {
-  it("is refused by who asked it", async () => {
+describe("an invalid reply of a role", () => {
+  it("is rejected by its requester", async () => {
     const other = createCardProtocol({
       routes: [
         { from: "controller", to: SOLVER, types: ["task"] },
         { from: SOLVER, to: "controller", types: ["result"] },
       ],
     });
-    // The solver takes tasks of the controller; the controller knows no such way back.
+    // The solver accepts tasks from the controller, but the controller's protocol has no route back.
     const { urls } = await startRoleTestbed({ solver: succeedingSolver }, { protocol: other });
     const narrow = createCardProtocol({ routes: [{ from: "controller", to: SOLVER, types: ["task"] }] });
     const controller = createController({ roleTargets: urls, protocol: narrow });
@@ -116,20 +116,20 @@ describe("what a role says wrongly", () => {
     });
   });
 
-  it("is its own error when it cannot be a card", async () => {
+  it("is an error of the role when it does not form a valid card", async () => {
     const wordy = createRole(SOLVER, async () => ({ result: "x".repeat(300_000), status: "success" }));
     const { controller } = await startRoleTestbed({ planner: forwardingPlanner, solver: wordy });
     const { reply } = await controller.solve({ task: "2 + 2" });
     expect(reply).toMatchObject({ metadata: { error_type: "protocol_violation" } });
-    expect(reply.content).toContain("The answer is no card");
+    expect(reply.content).toContain("The answer does not form a valid card");
   });
 });
 
-describe("what goes wrong inside of a role", () => {
+describe("an exception inside a role", () => {
   it.each([
     [new A2AError("INTERNAL", "The calculator is broken."), "The calculator is broken."],
-    [new Error("password: 1234"), "The solver failed; its log has the cause"],
-  ])("is told as far as others may know it", async (thrown, text) => {
+    [new Error("password: 1234"), "The solver failed; its server log contains the cause"],
+  ])("is reported without internals", async (thrown, text) => {
     const broken = createRole(SOLVER, () => Promise.reject(thrown));
     const { controller, errors } = await startRoleTestbed({ planner: forwardingPlanner, solver: broken });
     const { reply } = await controller.solve({ task: "2 + 2" });
@@ -141,20 +141,20 @@ describe("what goes wrong inside of a role", () => {
     expect(errors).toEqual([thrown]);
   });
 
-  it("is a model error when it was the model, which may pass", async () => {
-    const thinking = createRole(SOLVER, async (desk) => {
-      const step = { kind: "solve", task: desk.task } as const;
-      await desk.callModel({ input: step, messages: [] });
+  it("is a retryable model error when the model failed", async () => {
+    const thinking = createRole(SOLVER, async (taskContext) => {
+      const step = { kind: "solve", task: taskContext.task } as const;
+      await taskContext.callModel({ input: step, messages: [] });
       return { result: "", status: "success" };
     });
     const solver = { role: thinking, model: createScriptedModel([new Error("429 slow down")]) };
-    const { controller, recorder: memo } = await startRoleTestbed({ planner: forwardingPlanner, solver });
+    const { controller, recorder } = await startRoleTestbed({ planner: forwardingPlanner, solver });
     const { reply } = await controller.solve({ task: "2 + 2", sampleId: "s" });
     expect(reply).toMatchObject({
       content: "The model failed: 429 slow down",
       metadata: { error_type: "model_error" },
     });
-    expect(memo.calls).toMatchObject([
+    expect(recorder.calls).toMatchObject([
       {
         role: SOLVER,
         sample_id: "s",
@@ -164,18 +164,18 @@ describe("what goes wrong inside of a role", () => {
         usage: { source: "none" },
       },
     ]);
-    const failed = memo.uniqueCards.find(({ sender }) => sender === SOLVER);
-    expect(memo.calls[0]?.card_id).toBe(failed?.metadata.card_id);
+    const failed = recorder.uniqueCards.find(({ sender }) => sender === SOLVER);
+    expect(recorder.calls[0]?.card_id).toBe(failed?.metadata.card_id);
     expect(failed?.metadata).toMatchObject({ retryable: true });
     expect(failed?.metadata).not.toHaveProperty("usage");
   });
 });
 
-describe("what goes wrong in words that cannot stand on a card", () => {
-  // Cut where half a character would be left, and half of one from the beginning.
-  it.each([`${"x".repeat(499)}🦆`, "\ud83e"])("is told all the same, %#", async (words) => {
-    const thinking = createRole(SOLVER, async (desk) => {
-      await desk.callModel({ input: { kind: "solve", task: desk.task }, messages: [] });
+describe("an error whose text does not fit on a card", () => {
+  // The first text is truncated within a character, and the second one starts with half a character.
+  it.each([`${"x".repeat(499)}🦆`, "\ud83e"])("is reported nevertheless, %#", async (words) => {
+    const thinking = createRole(SOLVER, async (taskContext) => {
+      await taskContext.callModel({ input: { kind: "solve", task: taskContext.task }, messages: [] });
       return { result: "", status: "success" };
     });
     const solver = { role: thinking, model: createScriptedModel([new Error(words)]) };
@@ -186,7 +186,7 @@ describe("what goes wrong in words that cannot stand on a card", () => {
     expect(reply.content.isWellFormed()).toBe(true);
   });
 
-  it("is told of the way, too", async () => {
+  it("is reported for transport failures, too", async () => {
     const { controller } = await startRoleTestbed(
       { planner: forwardingPlanner },
       { roleTargets: { solver: () => Promise.reject(new Error(`\ud83e${"x".repeat(300_000)}`)) } },
@@ -196,8 +196,8 @@ describe("what goes wrong in words that cannot stand on a card", () => {
   });
 });
 
-describe("the card of a role's agent", () => {
-  it("says which role it is, and what it takes and says [A-12]", () => {
+describe("the agent card of a role", () => {
+  it("lists the role and the card types that it accepts and emits [A-12]", () => {
     const { capabilities } = createRoleAgent(succeedingSolver).describe() as {
       capabilities: { extensions: unknown[] };
     };
@@ -216,7 +216,7 @@ describe("the card of a role's agent", () => {
     ]);
   });
 
-  it("may require the extension: then words are not enough [H-04]", async () => {
+  it("can require the extension, which rejects plain text [H-04]", async () => {
     const { urls, controller } = await startRoleTestbed({
       planner: { role: forwardingPlanner, requireCards: true },
       solver: succeedingSolver,
@@ -238,14 +238,14 @@ describe("the card of a role's agent", () => {
     expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("4");
   });
 
-  it("is of a role that the protocol knows", () => {
+  it("requires a role that the protocol defines", () => {
     expect(() => createRoleAgent({ ...succeedingSolver, name: "validator" })).toThrow(
       'createCardProtocol({ roles: ["validator"] })',
     );
   });
 });
 
-it("roles and types of your own go the same way", async () => {
+it("custom roles and card types work the same way", async () => {
   const verdict = defineCardType("verdict", { metadata: {}, isTerminal: true });
   const own = createCardProtocol({
     types: [verdict],
@@ -255,8 +255,8 @@ it("roles and types of your own go the same way", async () => {
       { from: "validator", to: PLANNER, types: ["result"] },
     ],
   });
-  const planner = createRole(PLANNER, async (desk) => {
-    const reply = await desk.delegate({ to: "validator", task: "Is 4 right?" });
+  const planner = createRole(PLANNER, async (taskContext) => {
+    const reply = await taskContext.delegate({ to: "validator", task: "Is 4 right?" });
     return { result: reply.content, status: "completed" };
   });
   const validator = createRole("validator", async () => ({ result: "yes", status: "success" }));

@@ -12,6 +12,7 @@ import {
 import {
   type MessageCard,
   findCardInMessage,
+  type CardMetadata,
   type CardTokenUsage,
   type CoreCardErrorType,
   type ErrorCard,
@@ -20,52 +21,52 @@ import {
   type ResultCard,
 } from "../../cards/index.ts";
 import { sumAdkUsage } from "./adk-usage.ts";
-import type { CardJournal } from "./card-journal.ts";
+import { buildReplyMetadata, type CardJournal } from "./card-journal.ts";
 import { omitUndefined } from "./omit-undefined.ts";
-import { NO_USAGE } from "./usage-tracker.ts";
+import { NO_USAGE, sumTokens } from "../token-usage.ts";
 
-/** What became of a card that was sent: a question, or the end of it. */
+/** The reply to a card: a query, or a final result or error. */
 export type ReplyCard = ResultCard | ErrorCard | QueryCard;
 
 /**
- * The reply to `sent` in what its agent answered, as a card: its own, or one in its name for what it said in words, as
- * agents do that know nothing of cards. Cards that are not to be taken are a `protocol_violation`.
+ * Parses the reply to `sent` from an A2A response. When the agent replied without a card, the reply is
+ * created on behalf of the agent. A card that must not be accepted becomes a `protocol_violation`.
  */
 export function parseReplyCard(
   answer: SendMessageResponse,
   sent: MessageCard,
-  cards: CardJournal,
+  journal: CardJournal,
 ): ReplyCard {
   try {
     const card = findClosingCard(answer);
-    if (card) return validateReplyCard(card, sent, cards);
+    if (card) return validateReplyCard(card, sent, journal);
   } catch (error) {
     if (!(error instanceof A2AError)) throw error;
-    return createProtocolViolationCard(error.message, sent, cards);
+    return createProtocolViolationCard(error.message, sent, journal);
   }
   return "task" in answer
-    ? createReplyCardFromTask(answer.task, sent, cards)
-    : createResultCardFromParts(answer.message.parts, sent, cards);
+    ? createReplyCardFromTask(answer.task, sent, journal)
+    : createResultCardFromParts(answer.message.parts, sent, journal);
 }
 
-/** An error in the name of whom `sent` went to. */
+/** Creates an error card on behalf of the recipient of `sent`. */
 export function createErrorReplyCard(
   sent: MessageCard,
-  cards: CardJournal,
+  journal: CardJournal,
   error_type: string,
   content: string,
   retryable = false,
 ): ErrorCard {
-  const about = { ...buildReplyMetadata(sent), error_type, ...(retryable ? { retryable } : {}) };
-  return cards.createCardOnBehalfOf(sent.recipient, "error", content, about);
+  const metadata = { ...buildTurnReplyMetadata(sent), error_type, ...(retryable ? { retryable } : {}) };
+  return journal.createCardOnBehalfOf(sent.recipient, "error", content, metadata);
 }
 
-/** The cards that an agent told of on the way, in order: in what it has said of a task before the last. */
+/** Returns the cards that an agent relayed in the history of a task, in order. */
 export function collectRelayedCards({ history = [] }: Task): MessageCard[] {
   return history.flatMap((message) => findRelayedCard(message) ?? []);
 }
 
-/** The card that a message of an agent tells of; what is none is nobody's concern here. */
+/** Returns the card that an agent message relays. Invalid cards are ignored. */
 export function findRelayedCard(message: Message): MessageCard | undefined {
   if (message.role !== "ROLE_AGENT") return undefined;
   try {
@@ -75,12 +76,12 @@ export function findRelayedCard(message: Message): MessageCard | undefined {
   }
 }
 
-/** The card with which a task ended or waits: in its status, or the newest among its artifacts. */
+/** Returns the card in the status of a task, or in the newest artifact that contains a card. */
 function findClosingCard(answer: SendMessageResponse): MessageCard | undefined {
   if ("message" in answer) return findCardInMessage(answer.message);
   const { task } = answer;
-  const { state, message: said } = task.status;
-  const inStatus = said && findCardInMessage(said);
+  const { state, message } = task.status;
+  const inStatus = message && findCardInMessage(message);
   if (inStatus || !isTerminal(state)) return inStatus;
   for (const artifact of task.artifacts?.toReversed() ?? []) {
     const card = findCardInMessage(artifact);
@@ -89,87 +90,87 @@ function findClosingCard(answer: SendMessageResponse): MessageCard | undefined {
   return undefined;
 }
 
-/** The card, when it is one that may come as a reply. */
-function validateReplyCard(card: MessageCard, sent: MessageCard, cards: CardJournal): ReplyCard {
+/** Returns the card when it is a valid reply to `sent`, else a `protocol_violation`. */
+function validateReplyCard(card: MessageCard, sent: MessageCard, journal: CardJournal): ReplyCard {
   const { sender, recipient, message_type: type, metadata } = card;
-  if (type !== "error") cards.runtime.protocol.parse(card);
+  if (type !== "error") journal.runtime.protocol.parse(card);
   if (sender !== sent.recipient || recipient !== sent.sender) {
-    return createProtocolViolationCard(`it came from ${sender} for ${recipient}`, sent, cards);
+    return createProtocolViolationCard(
+      `its sender is ${sender} and its recipient is ${recipient}`,
+      sent,
+      journal,
+    );
   }
   if (type !== "result" && type !== "error" && type !== "query") {
-    return createProtocolViolationCard(`a ${type} card is no reply`, sent, cards);
+    return createProtocolViolationCard(`a ${type} card is not a reply`, sent, journal);
   }
   const { in_reply_to = sent.metadata.card_id } = metadata;
   if (type !== "query" && in_reply_to !== sent.metadata.card_id) {
-    return createProtocolViolationCard(`it replies to another card, ${in_reply_to}`, sent, cards);
+    return createProtocolViolationCard(`it replies to another card, ${in_reply_to}`, sent, journal);
   }
   return (
     in_reply_to === undefined ? card : { ...card, metadata: { ...metadata, in_reply_to } }
   ) as ReplyCard;
 }
 
-function createProtocolViolationCard(why: string, sent: MessageCard, cards: CardJournal): ErrorCard {
+function createProtocolViolationCard(reason: string, sent: MessageCard, journal: CardJournal): ErrorCard {
   return createErrorReplyCard(
     sent,
-    cards,
+    journal,
     "protocol_violation",
-    `The card of ${sent.recipient} was refused: ${why}`,
+    `The card of ${sent.recipient} was rejected: ${reason}`,
   );
 }
 
-/** What a task says in words. */
-function createReplyCardFromTask(task: Task, sent: MessageCard, cards: CardJournal): ReplyCard {
+/** Creates the reply card for a task that contains no card. */
+function createReplyCardFromTask(task: Task, sent: MessageCard, journal: CardJournal): ReplyCard {
   const { state, message } = task.status;
-  const words = renderPartsAsText(message?.parts ?? []);
+  const text = renderPartsAsText(message?.parts ?? []);
   if (state === "TASK_STATE_COMPLETED") {
     const parts = task.artifacts?.flatMap((artifact) => artifact.parts) ?? [];
     const usage = sumAdkUsage(task.artifacts);
-    return createResultCardFromParts(parts.length > 0 ? parts : (message?.parts ?? []), sent, cards, usage);
+    return createResultCardFromParts(parts.length > 0 ? parts : (message?.parts ?? []), sent, journal, usage);
   }
   if (state === "TASK_STATE_INPUT_REQUIRED") {
-    return cards.createCardOnBehalfOf(sent.recipient, "query", words, buildReplyMetadata(sent));
+    return journal.createCardOnBehalfOf(sent.recipient, "query", text, buildTurnReplyMetadata(sent));
   }
   const [error_type, what, retryable] = ERRORS_BY_TASK_STATE[state];
-  return createErrorReplyCard(sent, cards, error_type, words || `${sent.recipient} ${what}`, retryable);
+  return createErrorReplyCard(sent, journal, error_type, text || `${sent.recipient} ${what}`, retryable);
 }
 
 type UnansweredTaskState = Exclude<TaskState, "TASK_STATE_COMPLETED" | "TASK_STATE_INPUT_REQUIRED">;
 
-const STREAM_ENDED_EARLY = ["transport_error", "stopped talking before its task had ended", true] as const;
+const STREAM_ENDED_EARLY = ["transport_error", "closed its stream before the task ended", true] as const;
 
-/** What it means that a task ended, or its stream did, in a state that is no answer. */
+/** Error type, explanation, and `retryable` for a task or stream that ended in a state without an answer. */
 const ERRORS_BY_TASK_STATE: Readonly<
   Record<UnansweredTaskState, readonly [CoreCardErrorType | "auth_required", string, boolean]>
 > = {
   TASK_STATE_SUBMITTED: STREAM_ENDED_EARLY,
   TASK_STATE_WORKING: STREAM_ENDED_EARLY,
   TASK_STATE_UNSPECIFIED: STREAM_ENDED_EARLY,
-  TASK_STATE_AUTH_REQUIRED: ["auth_required", "wants to be authorized first", false],
-  TASK_STATE_CANCELED: ["cancelled", "has cancelled the task", false],
-  TASK_STATE_FAILED: ["solver_failed", "did not do the task", false],
-  TASK_STATE_REJECTED: ["solver_failed", "refused the task", false],
+  TASK_STATE_AUTH_REQUIRED: ["auth_required", "requires authorization", false],
+  TASK_STATE_CANCELED: ["cancelled", "canceled the task", false],
+  TASK_STATE_FAILED: ["solver_failed", "failed the task", false],
+  TASK_STATE_REJECTED: ["solver_failed", "rejected the task", false],
 };
 
 function createResultCardFromParts(
   parts: readonly Part[],
   sent: MessageCard,
-  cards: CardJournal,
+  journal: CardJournal,
   usage: CardTokenUsage = NO_USAGE,
 ): ResultCard {
   const status = sent.recipient === PLANNER ? "completed" : "success";
-  const tokens = usage.input_tokens + usage.output_tokens;
-  const about = { ...buildReplyMetadata(sent), tokens, usage, status };
-  return cards.createCardOnBehalfOf(sent.recipient, "result", renderPartsAsText(parts), about);
+  const metadata = { ...buildTurnReplyMetadata(sent), tokens: sumTokens(usage), usage, status };
+  return journal.createCardOnBehalfOf(sent.recipient, "result", renderPartsAsText(parts), metadata);
 }
 
-function buildReplyMetadata({ metadata: { card_id, turn } }: MessageCard): {
-  in_reply_to?: string;
-  turn?: number;
-} {
-  return omitUndefined({ in_reply_to: card_id, turn });
+function buildTurnReplyMetadata(sent: MessageCard): Pick<CardMetadata, "in_reply_to" | "turn"> {
+  return { ...buildReplyMetadata(sent), ...omitUndefined({ turn: sent.metadata.turn }) };
 }
 
-/** All text; where there is none, data as JSON. */
+/** Returns all text of the parts. Without text, returns their data as JSON. */
 function renderPartsAsText(parts: readonly Part[]): string {
   const text = getText(parts);
   if (text !== "") return text;

@@ -7,46 +7,49 @@ import {
 } from "../../cards/index.ts";
 import type { TaskUpdateEvent } from "./resumable-work.ts";
 
-/** How a role says cards to whoever gave it the task: as cards, or in words to one that knows nothing of them. */
+/** Encodes cards as A2A events for the requester, either as cards or as plain text. */
 export interface ReplyEncoder {
-  /** Whether cards that are not for the caller may be told. */
+  /** Whether the requester accepts cards. Cards between other roles are relayed only to such a requester. */
   readonly usesCards: boolean;
-  /** The task is at work, and a card tells of it. */
+  /** Encodes a card as progress of a running task. */
   encodeProgress(card: MessageCard): TaskUpdateEvent;
+  /** Encodes a query, which waits for the answer of the requester. */
   encodeQuery(card: QueryCard): TaskUpdateEvent;
-  /** The end of the task: a result, or what went wrong. */
+  /** Encodes the final card of a task: a result or an error. */
   encodeFinal(card: MessageCard, wasStopped: boolean): TaskUpdateEvent[];
+  /** Encodes an error card that ends the task as `FAILED`. */
   encodeFailure(card: MessageCard): TaskUpdateEvent;
+  /** Encodes an error card that ends the task as `REJECTED`. */
   encodeRejection(card: MessageCard): TaskUpdateEvent;
 }
 
-/** `usesCards`: the caller asks for the extension, or sends cards. */
-export function createReplyEncoder(speaksCards: boolean): ReplyEncoder {
-  const say = speaksCards ? toCardMessage : toTextMessage;
+/** Creates a reply encoder. `usesCards` is true when the requester requests the extension or sends cards. */
+export function createReplyEncoder(usesCards: boolean): ReplyEncoder {
+  const createMessage = usesCards ? toCardMessage : toTextMessage;
   return {
-    usesCards: speaksCards,
-    encodeProgress: (card) => ({ status: { state: "TASK_STATE_WORKING", message: say(card) } }),
-    encodeQuery: (card) => ({ status: { state: "TASK_STATE_INPUT_REQUIRED", message: say(card) } }),
-    encodeFailure: (card) => ({ status: { state: "TASK_STATE_FAILED", message: say(card) } }),
-    encodeRejection: (card) => ({ status: { state: "TASK_STATE_REJECTED", message: say(card) } }),
+    usesCards,
+    encodeProgress: (card) => ({ status: { state: "TASK_STATE_WORKING", message: createMessage(card) } }),
+    encodeQuery: (card) => ({ status: { state: "TASK_STATE_INPUT_REQUIRED", message: createMessage(card) } }),
+    encodeFailure: (card) => ({ status: { state: "TASK_STATE_FAILED", message: createMessage(card) } }),
+    encodeRejection: (card) => ({ status: { state: "TASK_STATE_REJECTED", message: createMessage(card) } }),
     encodeFinal(card, wasStopped) {
       const { message_type: type, metadata, content } = card;
       const status = "status" in metadata ? metadata["status"] : undefined;
       const isError = type === "error" || status === "error";
       if (isError) {
         const state = wasStopped ? "TASK_STATE_CANCELED" : "TASK_STATE_FAILED";
-        return [{ status: { state, message: say(card) } }];
+        return [{ status: { state, message: createMessage(card) } }];
       }
-      // What a stopped role has so far is an artifact of a task that was canceled all the same.
+      // A partial result of a stopped role is an artifact of a canceled task.
       const state = wasStopped && status === "partial" ? "TASK_STATE_CANCELED" : "TASK_STATE_COMPLETED";
       const end: TaskUpdateEvent = { status: { state } };
-      // An artifact has something in it (A2A §5.7), and nothing is a result, too.
-      if (!speaksCards && content === "") return [end];
+      // An artifact needs at least one part (A2A §5.7), so an empty text result has no artifact.
+      if (!usesCards && content === "") return [end];
       const { card_id } = metadata;
-      const { parts, extensions } = say(card);
+      const { parts, extensions } = createMessage(card);
       const artifact = {
         artifactId: card_id ?? "result-card",
-        name: speaksCards ? "result-card" : "result",
+        name: usesCards ? "result-card" : "result",
         parts,
         ...(extensions ? { extensions } : {}),
       };
@@ -64,8 +67,12 @@ function toCardMessage(card: MessageCard): AgentMessage {
   };
 }
 
-function toTextMessage({ content, metadata }: MessageCard): AgentMessage {
+function toTextMessage(card: MessageCard): AgentMessage {
+  return { parts: [{ text: formatCardText(card) }] };
+}
+
+/** Returns the content of a card and, for a query with options, the list of its options. */
+export function formatCardText({ content, metadata }: MessageCard): string {
   const { options } = metadata as { options?: readonly string[] };
-  const text = options?.length ? `${content} (${options.join(" | ")})` : content;
-  return { parts: [{ text }] };
+  return options?.length ? `${content} (${options.join(" | ")})` : content;
 }

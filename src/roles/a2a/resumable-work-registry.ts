@@ -3,26 +3,24 @@ import { A2AError, type JsonObject } from "../../protocol/index.ts";
 import type { TaskUpdateEvent, ResumableWork } from "./resumable-work.ts";
 import { untilAborted } from "./until-aborted.ts";
 
+/** Limits for tasks that wait for an answer to a query. */
 export interface AnswerWaitLimits {
-  /** How many tasks may wait for an answer to their question at once. Default 1,000. */
+  /** Maximum number of tasks that wait for an answer at the same time. Default: 1,000. */
   readonly maxWaitingTasks?: number;
-  /** How long each of them may wait, in milliseconds. Default an hour. */
+  /** Maximum time in milliseconds that a task waits for an answer. Default: 1 hour. */
   readonly answerTimeoutMs?: number;
 }
 
-/** All work that is under way at an agent, by its task: in this process, and as long as it lives. */
+/** Registry of the active work of an agent, by task id. The registry exists only in this process. */
 export class ResumableWorkRegistry<Answer, Work extends { readonly work: ResumableWork<Answer> }> {
   readonly #clock: Clock;
   readonly #limits: Required<AnswerWaitLimits>;
   readonly #byTaskId = new Map<string, Work>();
   #waitingCount = 0;
 
-  constructor(
-    clock: Clock,
-    { maxWaitingTasks: maxWaiting = 1000, answerTimeoutMs: waitMs = 3_600_000 }: AnswerWaitLimits,
-  ) {
+  constructor(clock: Clock, { maxWaitingTasks = 1000, answerTimeoutMs = 3_600_000 }: AnswerWaitLimits) {
     this.#clock = clock;
-    this.#limits = { maxWaitingTasks: maxWaiting, answerTimeoutMs: waitMs };
+    this.#limits = { maxWaitingTasks, answerTimeoutMs };
   }
 
   find(taskId: string): Work | undefined {
@@ -34,7 +32,7 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
     return work;
   }
 
-  /** What the work says in this turn; it is forgotten with the turn, unless it waits for an answer. */
+  /** Yields the events of one turn. After the turn, the work is removed unless it waits for an answer. */
   async *streamTurn({ work }: Work, run: Run): AsyncGenerator<AgentEvent, void, undefined> {
     try {
       yield* work.streamTurn(run);
@@ -43,37 +41,43 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
     }
   }
 
-  /** Waits for an answer until the signal aborts, but not for ever, and not with any number of others. */
+  /**
+   * Asks a question and resolves with the answer. Rejects when the signal aborts or too many tasks wait
+   * already. When the wait takes too long, the work is abandoned.
+   */
   async askQuestion(
     taskId: string,
     { work }: Work,
     question: TaskUpdateEvent,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const { maxWaitingTasks: maxWaiting, answerTimeoutMs: waitMs } = this.#limits;
-    if (this.#waitingCount >= maxWaiting) {
-      const text = `${maxWaiting} tasks wait for an answer already; try again later.`;
+    const { maxWaitingTasks, answerTimeoutMs } = this.#limits;
+    if (this.#waitingCount >= maxWaitingTasks) {
+      const text = `${maxWaitingTasks} tasks already wait for an answer. Try again later.`;
       throw new A2AError("RESOURCE_EXHAUSTED", text);
     }
     this.#waitingCount++;
-    const forget = this.#clock.schedule(waitMs, () => this.abandonWork(taskId, {}));
+    const cancelTimer = this.#clock.schedule(answerTimeoutMs, () => this.abandonWork(taskId, {}));
     try {
       return await untilAborted(work.askQuestion(question), signal);
     } finally {
       work.withdrawQuestion();
       this.#waitingCount--;
-      forget();
+      cancelTimer();
     }
   }
 
-  /** The work is over. What it says last is kept for a while, when its task waits for an answer that it gave up. */
+  /**
+   * Ends the work. When no turn is active, the last events are kept for the next turn until the answer
+   * timeout.
+   */
   endWork(taskId: string, { work }: Work): void {
     work.end();
     if (!work.hasActiveTurn)
       this.#clock.schedule(this.#limits.answerTimeoutMs, () => this.#byTaskId.delete(taskId));
   }
 
-  /** Nobody will answer any more: the work is stopped and forgotten. */
+  /** Stops and removes the work, because no answer can arrive. */
   abandonWork(taskId: string, cancellation: JsonObject): void {
     const work = this.#byTaskId.get(taskId);
     this.#byTaskId.delete(taskId);

@@ -1,12 +1,12 @@
 import type { AgentEvent, Run } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 
-/** What can be said of a task. */
+/** A status or artifact event of a task. */
 export type TaskUpdateEvent = Extract<AgentEvent, { status: unknown } | { artifact: unknown }>;
 
 /**
- * Work on a task that outlives its turns: it goes on while the task waits for an answer (A2A: INPUT_REQUIRED ends the
- * turn), and what it says meanwhile waits for the next turn.
+ * Work on a task that spans several turns. The work continues while the task waits for an answer (the A2A
+ * state `INPUT_REQUIRED` ends a turn). Events that it emits between turns are delivered in the next turn.
  */
 export class ResumableWork<Answer> {
   readonly #onStop: (cancellation: JsonObject | undefined) => void;
@@ -17,19 +17,19 @@ export class ResumableWork<Answer> {
   #abandoned = false;
   #activeTurns = 0;
 
-  /** `onStop`: the task was cancelled, with that metadata, or (without any) the server closes. */
+  /** `onStop` is called with the metadata of a cancellation, or without it when the server closes. */
   constructor(onStop: (cancellation: JsonObject | undefined) => void) {
     this.#onStop = onStop;
   }
 
-  /** Says something; after the end, nobody hears it. */
+  /** Emits an event. Events after the end are dropped. */
   emit(event: TaskUpdateEvent): void {
     if (this.#ended) return;
     this.#pendingEvents.push(event);
     this.#notifyReader?.();
   }
 
-  /** Asks with an INPUT_REQUIRED event and waits for the answer. One question at a time. */
+  /** Emits an `INPUT_REQUIRED` event and resolves with the answer. Only one question can be open. */
   askQuestion(event: TaskUpdateEvent): Promise<Answer> {
     return new Promise((resolve) => {
       this.#openQuestion = { event, resolve };
@@ -37,13 +37,13 @@ export class ResumableWork<Answer> {
     });
   }
 
-  /** Nothing more will be said. */
+  /** Ends the work. No event follows. */
   end(): void {
     this.#ended = true;
     this.#notifyReader?.();
   }
 
-  /** Nobody will listen any more: the task was cancelled while it waited, or the turn was cut off. */
+  /** Stops the work, because the task was canceled while it waited or its turn was interrupted. */
   abandon(cancellation: JsonObject | undefined): void {
     this.#abandoned = true;
     this.#onStop(cancellation);
@@ -57,29 +57,29 @@ export class ResumableWork<Answer> {
     return this.#openQuestion !== undefined;
   }
 
-  /** A turn is under way, which says what is said. */
+  /** Whether a turn is active and delivers events. */
   get hasActiveTurn(): boolean {
     return this.#activeTurns > 0;
   }
 
-  /** Gives the answer to the question that was asked, when there is one. */
+  /** Resolves the open question, if any. */
   resolveQuestion(answer: Answer): void {
     const question = this.#openQuestion;
     this.#openQuestion = undefined;
     question?.resolve(answer);
   }
 
-  /** Nobody waits for the answer any more. */
+  /** Closes the open question without an answer. */
   withdrawQuestion(): void {
     this.#openQuestion = undefined;
   }
 
-  /** Asks once more what was asked. */
+  /** Emits the open question again. */
   repeatQuestion(): void {
     if (this.#openQuestion) this.emit(this.#openQuestion.event);
   }
 
-  /** What is said from now on, until a question is asked or the work is over. */
+  /** Yields events until the work asks a question or ends. */
   async *streamTurn(run: Run): AsyncGenerator<AgentEvent, void, undefined> {
     const onAbort = (): void => this.#onStop(run.cancelMetadata);
     run.signal.addEventListener("abort", onAbort, { once: true });
@@ -90,7 +90,7 @@ export class ResumableWork<Answer> {
       for (;;) {
         const event = this.#pendingEvents.shift();
         if (event) {
-          // Behind a question nobody pulls.
+          // The consumer does not pull after a question, so the turn is over here.
           isOver = isInputRequired(event);
           yield event;
           if (isOver) return;

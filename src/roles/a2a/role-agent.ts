@@ -5,7 +5,6 @@ import {
   MESSAGE_CARD_MEDIA_TYPE,
   createMessageCardExtension,
   type CardTransportInfo,
-  type CardMetadata,
   type ControlCard,
   CONTROLLER,
   type QueryCard,
@@ -20,7 +19,7 @@ import {
 } from "../../cards/index.ts";
 import type { RoleModel } from "../role-model.ts";
 import type { Role } from "../role.ts";
-import { CardJournal } from "./card-journal.ts";
+import { buildReplyMetadata, CardJournal } from "./card-journal.ts";
 import { RoleExecution } from "./role-execution.ts";
 import {
   parseAnswerCard,
@@ -43,23 +42,30 @@ import { formatError } from "./format-error.ts";
 import { isControlCard, ServerClosingError } from "./stop-reason.ts";
 import { type ReplyEncoder, createReplyEncoder } from "./reply-encoder.ts";
 
+/** Options for `createRoleAgent`. */
 export interface RoleAgentOptions extends RoleRuntimeOptions, AnswerWaitLimits {
-  /** What thinks for the role. Default: nothing; a role that thinks fails without it. */
+  /** Model of the role. Default: none. A role that calls its model then fails. */
   readonly model?: RoleModel;
-  /** True: whoever asks must speak in cards. Default false: plain text is a task, and its answer is plain text. */
+  /**
+   * Whether clients must support message cards. When `false`, plain text is accepted as a task and answered
+   * with plain text. Default: `false`.
+   */
   readonly requireCards?: boolean;
-  /** More to say in the agent's card. */
+  /** Further members of the A2A agent card. */
   readonly agentCard?: Partial<
     Pick<AgentDescription, "name" | "version" | "provider" | "documentationUrl" | "iconUrl">
   >;
 }
 
-/** A role as an A2A agent: takes a task as a card, or in words, has the role work on it, and replies in the same way. */
+/**
+ * Creates an A2A agent from a role. The agent accepts tasks as message cards or plain text and replies in the
+ * same form.
+ */
 export function createRoleAgent(role: Role, options: RoleAgentOptions = {}): Agent {
   return new RoleAgent(role, options);
 }
 
-/** A role at work on a task. */
+/** A task that the role performs. */
 interface ActiveTask {
   readonly work: ResumableWork<ResultCard>;
   readonly execution: RoleExecution;
@@ -67,7 +73,7 @@ interface ActiveTask {
   readonly replyEncoder: ReplyEncoder;
   readonly requestCard: TaskCard | QueryCard;
   readonly requestTransport: CardTransportInfo;
-  /** What was asked and is not answered. */
+  /** Query that waits for its answer. */
   openQuery: QueryCard | undefined;
 }
 
@@ -90,7 +96,7 @@ class RoleAgent implements Agent {
     const accepts = listCardTypes(protocol, "to", name);
     const emits = listCardTypes(protocol, "from", name);
     const params = { role: name, accepts, emits, relay: ["none", "full"] as const };
-    const { requireCards: required = false, agentCard: about } = this.#options;
+    const { requireCards = false, agentCard } = this.#options;
     return {
       name,
       description,
@@ -98,19 +104,19 @@ class RoleAgent implements Agent {
       defaultInputModes: ["text/plain", "application/json", MESSAGE_CARD_MEDIA_TYPE],
       defaultOutputModes: ["text/plain", MESSAGE_CARD_MEDIA_TYPE],
       skills: [{ id: name, name, description, tags: ["cards", name] }],
-      capabilities: { streaming: true, extensions: [createMessageCardExtension(params, required)] },
-      ...about,
+      capabilities: { streaming: true, extensions: [createMessageCardExtension(params, requireCards)] },
+      ...agentCard,
     };
   }
 
   async *execute(run: Run): AsyncGenerator<AgentEvent, void, undefined> {
     const known = this.#activeTasks.find(run.taskId);
-    const begun = known ? this.#resumeTask(known, run) : this.#acceptOrReject(run);
-    if (!("work" in begun)) {
-      yield begun;
+    const result = known ? this.#resumeTask(known, run) : this.#acceptOrReject(run);
+    if (!("work" in result)) {
+      yield result;
       return;
     }
-    yield* this.#activeTasks.streamTurn(begun, run);
+    yield* this.#activeTasks.streamTurn(result, run);
   }
 
   onTaskCanceled({ id }: Task, _caller: Caller, metadata: JsonObject): void {
@@ -118,13 +124,13 @@ class RoleAgent implements Agent {
   }
 
   deliver(message: Message, { id }: Task): boolean {
-    const work = this.#activeTasks.find(id);
-    const card = work && parseControlCard(message, work.requestCard, this.#runtime.protocol);
-    if (card) this.#applyControlCard(work, card, message.messageId);
+    const activeTask = this.#activeTasks.find(id);
+    const card = activeTask && parseControlCard(message, activeTask.requestCard, this.#runtime.protocol);
+    if (card) this.#applyControlCard(activeTask, card, message.messageId);
     return card !== undefined;
   }
 
-  /** Takes a card in, or refuses it. */
+  /** Starts work on the card of a message, or rejects the message. */
   #acceptOrReject(run: Run): ActiveTask | AgentEvent {
     if ((run.task.history?.length ?? 0) > 1) return this.#failLostTask(run);
     const { protocol } = this.#runtime;
@@ -132,161 +138,163 @@ class RoleAgent implements Agent {
     let card: MessageCard | undefined;
     try {
       card = parseRequestCard(run.message, this.#role.name, protocol);
-      const given = requireRequestCard(card, this.#role.name, protocol, envelope.hops);
-      const work = this.#createActiveTask(
-        given,
+      const requestCard = requireRequestCard(card, this.#role.name, protocol, envelope.hops);
+      const activeTask = this.#createActiveTask(
+        requestCard,
         envelope,
         buildCardTransport(run, envelope),
         createReplyEncoder(shouldReplyInCards(run)),
       );
-      this.#activeTasks.register(run.taskId, work);
-      void this.#runTask(work);
-      return work;
+      this.#activeTasks.register(run.taskId, activeTask);
+      void this.#runTask(activeTask);
+      return activeTask;
     } catch (error) {
       if (!(error instanceof A2AError)) throw error;
       return this.#rejectMessage(run, card, envelope, formatError(error));
     }
   }
 
-  /** An error for whoever sent what is not taken; what cannot be read has a sender who wants to know, too. */
-  #rejectMessage(run: Run, card: MessageCard | undefined, envelope: CardEnvelope, why: string): AgentEvent {
-    const cards = new CardJournal(this.#runtime, card, envelope);
-    const carrier = buildCardTransport(run, envelope);
-    if (card) cards.recordReceived(card, carrier, false);
-    const about = { error_type: "protocol_violation", ...buildReplyMetadata(card) };
-    const refusal = cards.createErrorCard(card?.sender ?? CONTROLLER, `Refused: ${why}`, about);
-    cards.recordSent(refusal, carrier, false);
+  /** Creates the event that rejects a message. Senders of unreadable cards get a reason, too. */
+  #rejectMessage(
+    run: Run,
+    card: MessageCard | undefined,
+    envelope: CardEnvelope,
+    reason: string,
+  ): AgentEvent {
+    const journal = new CardJournal(this.#runtime, card, envelope);
+    const transport = buildCardTransport(run, envelope);
+    if (card) journal.recordReceived(card, transport, false);
+    const metadata = { error_type: "protocol_violation", ...buildReplyMetadata(card) };
+    const refusal = journal.createErrorCard(card?.sender ?? CONTROLLER, `Rejected: ${reason}`, metadata);
+    journal.recordSent(refusal, transport, false);
     return createReplyEncoder(shouldReplyInCards(run)).encodeRejection(refusal);
   }
 
   #createActiveTask(
-    given: TaskCard | QueryCard,
+    requestCard: TaskCard | QueryCard,
     envelope: CardEnvelope,
-    carrier: CardTransportInfo,
-    voice: ReplyEncoder,
+    transport: CardTransportInfo,
+    replyEncoder: ReplyEncoder,
   ): ActiveTask {
-    const relays = envelope.relay === "full" && voice.usesCards;
-    const sitting: ResumableWork<ResultCard> = new ResumableWork((cancellation) => {
-      if (desk.signal.aborted) return;
+    const relays = envelope.relay === "full" && replyEncoder.usesCards;
+    const resumableWork: ResumableWork<ResultCard> = new ResumableWork((cancellation) => {
+      if (execution.signal.aborted) return;
       const reason = toAbortReason(cancellation);
-      if (isControlCard(reason)) cards.recordReceived(reason, { ...carrier, method: "CancelTask" }, false);
-      desk.stop(reason);
+      if (isControlCard(reason))
+        journal.recordReceived(reason, { ...transport, method: "CancelTask" }, false);
+      execution.stop(reason);
     });
-    const witness = relays
-      ? { onCard: (card: MessageCard): void => sitting.emit(voice.encodeProgress(card)) }
+    const listener = relays
+      ? { onCard: (card: MessageCard): void => resumableWork.emit(replyEncoder.encodeProgress(card)) }
       : undefined;
-    const cards = new CardJournal(this.#runtime, given, envelope, witness);
-    const giver = {
-      notify: (card: MessageCard): void => sitting.emit(voice.encodeProgress(card)),
-      sendQuery: (query: QueryCard): Promise<ResultCard> => this.#queryRequester(work, query),
+    const journal = new CardJournal(this.#runtime, requestCard, envelope, listener);
+    const requester = {
+      notify: (card: MessageCard): void => resumableWork.emit(replyEncoder.encodeProgress(card)),
+      sendQuery: (query: QueryCard): Promise<ResultCard> => this.#queryRequester(activeTask, query),
     };
-    const desk: RoleExecution = new RoleExecution({
+    const execution: RoleExecution = new RoleExecution({
       role: this.#role,
-      requestCard: given,
-      journal: cards,
-      requestTransport: carrier,
-      requester: giver,
+      requestCard,
+      journal,
+      requestTransport: transport,
+      requester,
     });
-    const work: ActiveTask = {
-      work: sitting,
-      execution: desk,
-      journal: cards,
-      replyEncoder: voice,
-      requestCard: given,
-      requestTransport: carrier,
+    const activeTask: ActiveTask = {
+      work: resumableWork,
+      execution,
+      journal,
+      replyEncoder,
+      requestCard,
+      requestTransport: transport,
       openQuery: undefined,
     };
-    cards.recordReceived(given, carrier, false);
-    sitting.emit({ status: { state: "TASK_STATE_WORKING" } });
-    return work;
+    journal.recordReceived(requestCard, transport, false);
+    resumableWork.emit({ status: { state: "TASK_STATE_WORKING" } });
+    return activeTask;
   }
 
-  async #runTask(work: ActiveTask): Promise<void> {
-    const {
-      work: sitting,
-      execution: desk,
-      journal: cards,
-      replyEncoder: voice,
-      requestTransport: carrier,
-    } = work;
-    const reply = await desk.execute();
-    // What nobody can hear was not said.
-    if (!sitting.isAbandoned) cards.recordSent(reply, carrier, false);
-    for (const event of voice.encodeFinal(reply, desk.wasStopped)) sitting.emit(event);
-    this.#activeTasks.endWork(carrier.task_id ?? "", work);
+  async #runTask(activeTask: ActiveTask): Promise<void> {
+    const { work: resumableWork, execution, journal, replyEncoder, requestTransport } = activeTask;
+    const reply = await execution.execute();
+    // An abandoned task delivers no reply, so none is recorded.
+    if (!resumableWork.isAbandoned) journal.recordSent(reply, requestTransport, false);
+    for (const event of replyEncoder.encodeFinal(reply, execution.wasStopped)) resumableWork.emit(event);
+    this.#activeTasks.endWork(requestTransport.task_id ?? "", activeTask);
   }
 
-  async #queryRequester(work: ActiveTask, query: QueryCard): Promise<ResultCard> {
-    work.openQuery = query;
+  async #queryRequester(activeTask: ActiveTask, query: QueryCard): Promise<ResultCard> {
+    activeTask.openQuery = query;
     try {
-      const question = work.replyEncoder.encodeQuery(query);
+      const question = activeTask.replyEncoder.encodeQuery(query);
       return await this.#activeTasks.askQuestion(
-        work.requestTransport.task_id ?? "",
-        work,
+        activeTask.requestTransport.task_id ?? "",
+        activeTask,
         question,
-        work.execution.signal,
+        activeTask.execution.signal,
       );
     } finally {
-      work.openQuery = undefined;
+      activeTask.openQuery = undefined;
     }
   }
 
-  /** The next message of a task whose role waits for an answer. */
-  #resumeTask(work: ActiveTask, { message, taskId }: Run): ActiveTask {
-    const { work: sitting, openQuery: asked, requestCard: given, journal: cards } = work;
+  /** Handles the next message of a task that waits for an answer. */
+  #resumeTask(activeTask: ActiveTask, { message, taskId }: Run): ActiveTask {
+    const { work: resumableWork, openQuery, requestCard, journal } = activeTask;
     const { protocol, observer } = this.#runtime;
     try {
-      const control = parseControlCard(message, given, protocol);
+      const control = parseControlCard(message, requestCard, protocol);
       if (control) {
-        this.#applyControlCard(work, control, message.messageId);
-        if (!work.execution.signal.aborted) sitting.repeatQuestion();
-      } else if (asked) {
-        sitting.resolveQuestion(
-          parseAnswerCard(message, asked, protocol) ??
-            createAnswerCardFromText(getText(message.parts), asked, cards),
+        this.#applyControlCard(activeTask, control, message.messageId);
+        if (!activeTask.execution.signal.aborted) resumableWork.repeatQuestion();
+      } else if (openQuery) {
+        resumableWork.resolveQuestion(
+          parseAnswerCard(message, openQuery, protocol) ??
+            createAnswerCardFromText(getText(message.parts), openQuery, journal),
         );
       }
     } catch (error) {
-      // An answer that is none leaves the question open.
+      // An invalid answer leaves the query open.
       observer.onError?.({ where: this.#role.name, error, taskId });
-      sitting.repeatQuestion();
+      resumableWork.repeatQuestion();
     }
-    return work;
+    return activeTask;
   }
 
-  #applyControlCard(work: ActiveTask, card: ControlCard, message_id: string): void {
-    work.journal.recordReceived(card, { ...work.requestTransport, method: "SendMessage", message_id }, false);
-    if (card.content === "stop") work.execution.stop(card);
-    else work.execution.addControlCard(card);
+  #applyControlCard(activeTask: ActiveTask, card: ControlCard, message_id: string): void {
+    activeTask.journal.recordReceived(
+      card,
+      { ...activeTask.requestTransport, method: "SendMessage", message_id },
+      false,
+    );
+    if (card.content === "stop") activeTask.execution.stop(card);
+    else activeTask.execution.addControlCard(card);
   }
 
-  /** A task that waited for an answer when the process that knew why went away. */
+  /** Fails a task that waited for an answer when its process ended. */
   #failLostTask(run: Run): AgentEvent {
     const [first = run.message] = run.task.history ?? [];
     const envelope = decodeCardEnvelope(first.metadata);
     const card = findReadableCard(first);
-    const cards = new CardJournal(this.#runtime, card, envelope);
-    const text = `The ${this.#role.name} waited for this, but was restarted meanwhile and has forgotten the task; send it again`;
-    const about = { error_type: "transport_error", retryable: true, ...buildReplyMetadata(card) };
-    const error = cards.createErrorCard(card?.sender ?? CONTROLLER, text, about);
-    cards.recordSent(error, buildCardTransport(run, envelope), false);
+    const journal = new CardJournal(this.#runtime, card, envelope);
+    const text = `The ${this.#role.name} restarted while it waited for this answer and lost the task; send the task again`;
+    const metadata = { error_type: "transport_error", retryable: true, ...buildReplyMetadata(card) };
+    const error = journal.createErrorCard(card?.sender ?? CONTROLLER, text, metadata);
+    journal.recordSent(error, buildCardTransport(run, envelope), false);
     return createReplyEncoder(card !== undefined || shouldReplyInCards(run)).encodeFailure(error);
   }
 }
 
-/** The answer of somebody who does not speak in cards: one of the options, where it says the same. */
-function createAnswerCardFromText(text: string, asked: QueryCard, cards: CardJournal): ResultCard {
-  const { options = [], card_id } = asked.metadata;
-  const same = (option: string): boolean => option.trim().toLowerCase() === text.trim().toLowerCase();
-  const about = {
-    ...omitUndefined({ in_reply_to: card_id, selected: options.find(same) }),
+/**
+ * Creates the result card of a plain text answer. `selected` is set when the text equals one of the options.
+ */
+function createAnswerCardFromText(text: string, query: QueryCard, journal: CardJournal): ResultCard {
+  const { options = [], card_id } = query.metadata;
+  const matchesText = (option: string): boolean => option.trim().toLowerCase() === text.trim().toLowerCase();
+  const metadata = {
+    ...omitUndefined({ in_reply_to: card_id, selected: options.find(matchesText) }),
     status: "success",
   };
-  return cards.createCardOnBehalfOf(asked.recipient, "result", text, about);
-}
-
-function buildReplyMetadata(card: MessageCard | undefined): Pick<CardMetadata, "in_reply_to"> {
-  return omitUndefined({ in_reply_to: card?.metadata.card_id });
+  return journal.createCardOnBehalfOf(query.recipient, "result", text, metadata);
 }
 
 function toAbortReason(cancellation: JsonObject | undefined): unknown {
@@ -295,7 +303,9 @@ function toAbortReason(cancellation: JsonObject | undefined): unknown {
   return isControlCard(card) ? card : new DOMException("The task was cancelled.", "AbortError");
 }
 
-/** The trace is in a header, too, for those who put nothing into metadata. */
+/**
+ * Returns the card envelope of a run. The `traceparent` header is used when the metadata contains no trace.
+ */
 function extractRunEnvelope({ message, metadata, traceparent }: Run): CardEnvelope {
   const envelope = decodeCardEnvelope(message.metadata, metadata);
   return isTraceparent(traceparent) ? { traceparent, ...envelope } : envelope;
@@ -313,7 +323,7 @@ function buildCardTransport(
   };
 }
 
-/** The types of cards that go in one direction. */
+/** Returns the card types that a role may send (`from`) or receive (`to`). */
 function listCardTypes({ routes }: AnyCardProtocol, end: "from" | "to", role: string): string[] {
   return [...new Set(routes.flatMap((route) => (route[end] === role ? route.types : [])))];
 }

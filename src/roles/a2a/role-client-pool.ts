@@ -1,46 +1,55 @@
 import { connect, type ConnectOptions, type A2AClient } from "../../client/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI } from "../../cards/index.ts";
 
-/** Where a role is: its URL, a connection to it, or a function that knows when it is asked. */
+/** Location of a role: its URL, a client, or a function that returns one of these. */
 export type RoleTarget = string | A2AClient | (() => string | A2AClient | Promise<string | A2AClient>);
 
+/** Options for the connections to other roles. */
 export interface RoleConnectionOptions {
-  /** For roles that are known by their URL, for example credentials. A stream that is cut is resumed with 5 tries. */
+  /**
+   * Options for connections to roles that are configured by URL, for example credentials. By default, an
+   * interrupted stream is resumed with up to 5 retries.
+   */
   readonly connectOptions?: ConnectOptions;
 }
 
-/** The other roles, each connected to when it is first needed and kept. */
+/** Clients of the other roles. Each client is connected on first use and reused. */
 export class RoleClientPool {
   readonly #targets: ReadonlyMap<string, RoleTarget>;
   readonly #connectOptions: ConnectOptions;
   readonly #clients = new Map<string, Promise<A2AClient>>();
 
   constructor(
-    places: Readonly<Record<string, RoleTarget>>,
-    { connectOptions: options = {} }: RoleConnectionOptions,
+    roleTargets: Readonly<Record<string, RoleTarget>>,
+    { connectOptions = {} }: RoleConnectionOptions,
   ) {
-    this.#targets = new Map(Object.entries(places));
-    const extensions = new Set([...(options.extensions ?? []), MESSAGE_CARD_EXTENSION_URI]);
-    this.#connectOptions = { reconnect: { maxRetries: 5 }, ...options, extensions: [...extensions] };
+    this.#targets = new Map(Object.entries(roleTargets));
+    const extensions = new Set([...(connectOptions.extensions ?? []), MESSAGE_CARD_EXTENSION_URI]);
+    this.#connectOptions = { reconnect: { maxRetries: 5 }, ...connectOptions, extensions: [...extensions] };
   }
 
-  /** Rejects when the role is not known, or cannot be reached; then the next who asks tries again. */
+  /**
+   * Returns the client of a role. Rejects when the role is unknown or unreachable. After a failure, the next
+   * call connects again.
+   */
   getClient(role: string): Promise<A2AClient> {
     const known = this.#clients.get(role);
     if (known) return known;
-    const remote = this.#connect(role);
-    this.#clients.set(role, remote);
-    remote.catch(() => this.#clients.delete(role));
-    return remote;
+    const client = this.#connect(role);
+    this.#clients.set(role, client);
+    client.catch(() => this.#clients.delete(role));
+    return client;
   }
 
   async #connect(role: string): Promise<A2AClient> {
-    const place = this.#targets.get(role);
-    if (place === undefined) {
+    const target = this.#targets.get(role);
+    if (target === undefined) {
       const known = [...this.#targets.keys()].join(", ") || "none";
-      throw new Error(`Nobody has said where ${role} is (known: ${known}); give it in "links"`);
+      throw new Error(
+        `The role ${role} has no location (known roles: ${known}). Add its URL to "roleTargets".`,
+      );
     }
-    const where = typeof place === "function" ? await place() : place;
-    return typeof where === "string" ? await connect(where, this.#connectOptions) : where;
+    const resolved = typeof target === "function" ? await target() : target;
+    return typeof resolved === "string" ? await connect(resolved, this.#connectOptions) : resolved;
   }
 }

@@ -9,7 +9,7 @@ const createReportedUsage = (input_tokens: number, output_tokens: number): CardT
   source: "reported",
 });
 
-/** Takes 100 ms and 10 tokens in for each call. */
+/** A model that needs 100 ms and 10 input tokens per call. */
 function createCountingModel(
   advance: (ms: number) => void,
   usage: (call: number) => CardTokenUsage | undefined,
@@ -26,23 +26,23 @@ function createCountingModel(
   };
 }
 
-describe("what a role's model spends", () => {
-  it("is on the next card that leaves; parallel tasks of one call have it once", async () => {
+describe("the token usage of a role", () => {
+  it("is on the next card, and on one card only for parallel tasks", async () => {
     const clock = { advance: (_ms: number): void => {} };
-    const planner = createRole(PLANNER, async (desk) => {
+    const planner = createRole(PLANNER, async (taskContext) => {
       const plan = {
         kind: "plan",
-        task: desk.task,
+        task: taskContext.task,
         findings: [],
         turn: 1,
         maxTurns: 3,
         solverCallsLeft: undefined,
         mode: "parallel",
       } as const;
-      await desk.callModel({ input: plan, messages: [] });
-      await desk.callModel({ input: { ...plan, rejectionReason: "again" }, messages: [] });
-      await Promise.all(["one", "two"].map((task) => desk.delegate({ to: SOLVER, task, turn: 1 })));
-      await desk.callModel({ input: { ...plan, turn: 2 }, messages: [] });
+      await taskContext.callModel({ input: plan, messages: [] });
+      await taskContext.callModel({ input: { ...plan, rejectionReason: "again" }, messages: [] });
+      await Promise.all(["one", "two"].map((task) => taskContext.delegate({ to: SOLVER, task, turn: 1 })));
+      await taskContext.callModel({ input: { ...plan, turn: 2 }, messages: [] });
       return { result: "done", status: "completed", metadata: { turn: 2 } };
     });
     const model = createCountingModel(
@@ -102,14 +102,14 @@ describe("what a role's model spends", () => {
     ]);
   });
 
-  it("is on the notice, where that leaves first", async () => {
-    const planner = createRole(PLANNER, async (desk) => {
-      const step = { kind: "solve", task: desk.task } as const;
-      await desk.callModel({ input: step, messages: [] });
-      desk.sendNotice({ error: "one turn too many", errorType: "turn_limit" });
+  it("is on a notice that is sent first", async () => {
+    const planner = createRole(PLANNER, async (taskContext) => {
+      const step = { kind: "solve", task: taskContext.task } as const;
+      await taskContext.callModel({ input: step, messages: [] });
+      taskContext.sendNotice({ error: "one turn too many", errorType: "turn_limit" });
       return { result: "", status: "partial", metadata: { error_type: "turn_limit" } };
     });
-    const { controller, recorder: memo } = await startRoleTestbed({
+    const { controller, recorder } = await startRoleTestbed({
       planner: {
         role: planner,
         model: createCountingModel(
@@ -119,95 +119,100 @@ describe("what a role's model spends", () => {
       },
     });
     const { reply } = await controller.solve({ task: "2 + 2" });
-    const notice = memo.uniqueCards.find(({ message_type }) => message_type === "error");
+    const notice = recorder.uniqueCards.find(({ message_type }) => message_type === "error");
     expect(notice?.metadata).toMatchObject({ tokens: 2, error_type: "turn_limit" });
     expect(notice?.metadata).not.toHaveProperty("in_reply_to");
     expect(reply.metadata).not.toHaveProperty("tokens");
-    expect(memo.calls[0]?.card_id).toBe(notice?.metadata.card_id);
+    expect(recorder.calls[0]?.card_id).toBe(notice?.metadata.card_id);
   });
 
-  it("is not on a card that leaves in the name of another, or to stop one", async () => {
+  it("is not on stop cards or on cards on behalf of other roles", async () => {
     const thought = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
     const planner = createRole(
       PLANNER,
-      async (desk) => {
-        const lost = desk.delegate({ to: SOLVER, task: "slow", deadlineMs: 500 });
+      async (taskContext) => {
+        const lost = taskContext.delegate({ to: SOLVER, task: "slow", deadlineMs: 500 });
         await asked.promise;
-        await desk.callModel({ input: { kind: "solve", task: desk.task }, messages: [] });
+        await taskContext.callModel({ input: { kind: "solve", task: taskContext.task }, messages: [] });
         thought.resolve();
         await lost;
         return { result: "", status: "completed" };
       },
       {
-        async answerQuery(_query, desk) {
-          await desk.callModel({ input: { kind: "solve", task }, messages: [] });
+        async answerQuery(_query, taskContext) {
+          await taskContext.callModel({ input: { kind: "solve", task }, messages: [] });
           return { result: "yes" };
         },
       },
     );
-    const solver = createRole(SOLVER, async (desk) => {
-      await desk.sendQuery({ query: "Really?" });
+    const solver = createRole(SOLVER, async (taskContext) => {
+      await taskContext.sendQuery({ query: "Really?" });
       asked.resolve();
-      await new Promise<void>((resolve) => desk.signal.addEventListener("abort", () => resolve()));
-      throw desk.signal.reason;
+      await new Promise<void>((resolve) => taskContext.signal.addEventListener("abort", () => resolve()));
+      throw taskContext.signal.reason;
     });
     const task = createCardProtocol().createTaskCard({ from: "controller", to: PLANNER, task: "" });
     const model = createCountingModel(
       () => {},
       (call) => createReportedUsage(call, call),
     );
-    const {
-      controller,
-      clock,
-      recorder: memo,
-    } = await startRoleTestbed({ planner: { role: planner, model }, solver });
+    const { controller, clock, recorder } = await startRoleTestbed({
+      planner: { role: planner, model },
+      solver,
+    });
     const solved = controller.solve({ task: "2 + 2" });
     await thought.promise;
     clock.advance(500);
     const { reply } = await solved;
-    const answer = memo.uniqueCards.find(({ content }) => content === "yes");
-    expect(memo.calls.map(({ card_id, usage }) => [card_id, usage])).toEqual([
+    const answer = recorder.uniqueCards.find(({ content }) => content === "yes");
+    expect(recorder.calls.map(({ card_id, usage }) => [card_id, usage])).toEqual([
       [answer?.metadata.card_id, answer?.metadata.usage],
       [reply.metadata.card_id, reply.metadata.usage],
     ]);
-    expect(memo.uniqueCards.filter(({ metadata }) => metadata.usage)).toHaveLength(2);
-    expect(memo.cardLines).toContain("planner out control");
+    expect(recorder.uniqueCards.filter(({ metadata }) => metadata.usage)).toHaveLength(2);
+    expect(recorder.cardLines).toContain("planner out control");
   });
 
-  it("needs a model", async () => {
-    const planner = createRole(PLANNER, async (desk) => {
-      await desk.callModel({ input: { kind: "solve", task: desk.task }, messages: [] });
+  it("requires a model", async () => {
+    const planner = createRole(PLANNER, async (taskContext) => {
+      await taskContext.callModel({ input: { kind: "solve", task: taskContext.task }, messages: [] });
       return { result: "", status: "completed" };
     });
     const { controller, errors } = await startRoleTestbed({ planner });
     await controller.solve({ task: "2 + 2" });
-    expect(String(errors[0])).toContain('The planner has no model to think with; give one in "model"');
+    expect(String(errors[0])).toContain('The planner has no model. Set the option "model".');
   });
 });
 
-describe("a desk", () => {
-  it("is of no more use once its work is over", async () => {
-    const planner = createRole(PLANNER, async (desk) => {
-      setImmediate(() => void desk.delegate({ to: SOLVER, task: "late" }).catch(late.resolve));
+describe("a role execution", () => {
+  it("rejects calls after its work is over", async () => {
+    const planner = createRole(PLANNER, async (taskContext) => {
+      setImmediate(() => void taskContext.delegate({ to: SOLVER, task: "late" }).catch(late.resolve));
       return { result: "done", status: "completed" };
     });
     const late = Promise.withResolvers<unknown>();
-    const { controller, recorder: memo } = await startRoleTestbed({ planner });
+    const { controller, recorder } = await startRoleTestbed({ planner });
     await controller.solve({ task: "2 + 2" });
     expect(String(await late.promise)).toContain("The work is over");
-    expect(memo.uniqueCards).toHaveLength(2);
+    expect(recorder.uniqueCards).toHaveLength(2);
   });
 
-  it("copies to its cards what the task says of run, sample and data", async () => {
-    const planner = createRole(PLANNER, async (desk) => {
-      await desk.delegate({ to: SOLVER, task: "one", forced: true, attempt: 2, metadata: { note: "mine" } });
+  it("copies run, sample, and dataset of the task to its cards", async () => {
+    const planner = createRole(PLANNER, async (taskContext) => {
+      await taskContext.delegate({
+        to: SOLVER,
+        task: "one",
+        forced: true,
+        attempt: 2,
+        metadata: { note: "mine" },
+      });
       return { result: "done", status: "completed" };
     });
     const solver = createRole(SOLVER, async () => ({ result: "ok", status: "success" }));
-    const { controller, recorder: memo } = await startRoleTestbed({ planner, solver });
+    const { controller, recorder } = await startRoleTestbed({ planner, solver });
     await controller.solve({ task: "2 + 2", runId: "r", sampleId: "s", dataset: "d" });
-    const [problem, subtask] = memo.uniqueCards;
+    const [problem, subtask] = recorder.uniqueCards;
     expect(subtask?.metadata).toMatchObject({
       run_id: "r",
       sample_id: "s",

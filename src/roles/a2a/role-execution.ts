@@ -14,40 +14,42 @@ import type {
 import type { ModelReply, ModelRequest } from "../role-model.ts";
 import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "../role.ts";
 import { createAnswerCard, tryAnswerQuery, buildSelectionMetadata } from "./query-answer.ts";
-import type { CardJournal } from "./card-journal.ts";
+import { buildReplyMetadata, type CardJournal } from "./card-journal.ts";
 import { deliverCard } from "./card-delivery.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
-import { NO_USAGE, UsageTracker } from "./usage-tracker.ts";
+import { NO_USAGE } from "../token-usage.ts";
+import { UsageTracker } from "./usage-tracker.ts";
 import { computeGracePeriods, isTimeout, getStopParameters, ServerClosingError } from "./stop-reason.ts";
 
-/** Who gave the work, and is told of it. */
+/** The requester of the work, who receives notices and queries. */
 export interface Requester {
-  /** Something on the way: a notice. */
+  /** Sends a notice. */
   notify(card: MessageCard): void;
-  /** Rejects with the reason of the desk's signal. */
+  /** Sends a query and resolves with the answer. Rejects with the reason of the execution's signal. */
   sendQuery(query: QueryCard): Promise<ResultCard>;
 }
 
+/** Options for `RoleExecution`. */
 export interface RoleExecutionOptions {
   readonly role: Role;
-  /** What it is to work on. */
+  /** Card that starts the work. */
   readonly requestCard: TaskCard | QueryCard;
   readonly journal: CardJournal;
-  /** How `requestCard` came; the same for what goes back. */
+  /** Transport of `requestCard`. Replies use the same transport. */
   readonly requestTransport: CardTransportInfo;
   readonly requester: Requester;
 }
 
-/** Made once, because making one costs more than the rest of an end. */
+/** A shared error instance, because creating one per task is expensive. */
 const EXECUTION_ENDED = new DOMException("The work is over.", "AbortError");
 
-/** The model did not answer. */
+/** The model call failed. */
 class ModelError extends Error {
   override readonly name = "ModelFailed";
 }
 
-/** Where a role works on one card, and from where it replies to it. */
+/** Runs a role on one card and builds its final reply. */
 export class RoleExecution implements TaskContext {
   readonly #options: RoleExecutionOptions;
   readonly #usage: UsageTracker;
@@ -64,27 +66,27 @@ export class RoleExecution implements TaskContext {
     this.#options = options;
     const { clock, newId } = options.journal.runtime;
     this.#usage = new UsageTracker(() => clock.monotonic(), newId);
-    // Nobody may be waiting for them.
+    // These promises may reject while no code awaits them.
     this.#graceExpired.promise.catch(() => {});
     this.#controlArrived.promise.catch(() => {});
   }
 
   get task(): TaskCard {
-    const { requestCard: given } = this.#options;
-    if (given.message_type === "task") return given;
-    throw new Error("There is no task on this desk, but a question; see Role.answer");
+    const { requestCard } = this.#options;
+    if (requestCard.message_type === "task") return requestCard;
+    throw new Error("This execution answers a query and has no task. Implement Role.answerQuery.");
   }
 
   get signal(): AbortSignal {
     return this.#abortController.signal;
   }
 
-  /** Somebody stopped it while it was at work. */
+  /** Whether the work was stopped before it finished. */
   get wasStopped(): boolean {
     return this.#wasStopped;
   }
 
-  /** Has the role work until it has an answer, or until its time is up; the card with which it ends. */
+  /** Runs the role until it has an outcome or its grace period ends, and returns the final card. */
   async execute(): Promise<ResultCard | ErrorCard> {
     try {
       return this.#buildFinalReply(await Promise.race([this.#runRole(), this.#graceExpired.promise]));
@@ -92,18 +94,18 @@ export class RoleExecution implements TaskContext {
       return this.#buildFinalReply(this.#toErrorOutcome(error));
     } finally {
       this.#cancelGraceTimer?.();
-      // Whatever is still under way for it is of no use any more.
+      // Stops work that the role has left unfinished.
       this.#abortController.abort(EXECUTION_ENDED);
     }
   }
 
-  /** Stops the work; a role that does not end by itself within its time is given up. */
+  /** Stops the work. A role that does not finish within its grace period is abandoned. */
   stop(reason: unknown): void {
     if (this.signal.aborted) return;
-    const { journal: cards, role } = this.#options;
-    const { forItselfMs } = computeGracePeriods(cards.runtime, getStopParameters(reason));
-    this.#cancelGraceTimer = cards.runtime.clock.schedule(forItselfMs, () => {
-      this.#graceExpired.reject(new Error(`The ${role.name} was stopped and had nothing to say`));
+    const { journal, role } = this.#options;
+    const { forItselfMs } = computeGracePeriods(journal.runtime, getStopParameters(reason));
+    this.#cancelGraceTimer = journal.runtime.clock.schedule(forItselfMs, () => {
+      this.#graceExpired.reject(new Error(`The ${role.name} was stopped and returned no result in time`));
     });
     this.#wasStopped = !(reason instanceof ServerClosingError);
     this.#abortController.abort(reason);
@@ -125,141 +127,156 @@ export class RoleExecution implements TaskContext {
 
   async waitForControlCard(): Promise<void> {
     if (this.#controlCards.length > 0) return;
-    const done = this.#usage.trackWait();
+    const stopTracking = this.#usage.trackWait();
     try {
       await this.#controlArrived.promise;
     } finally {
-      done();
+      stopTracking();
     }
   }
 
   async callModel(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply> {
-    const { role, journal: cards } = this.#options;
-    const { model } = cards.runtime;
-    if (!model) throw new Error(`The ${role.name} has no model to think with; give one in "model"`);
+    const { role, journal } = this.#options;
+    const { model } = journal.runtime;
+    if (!model) throw new Error(`The ${role.name} has no model. Set the option "model".`);
     this.signal.throwIfAborted();
-    const { clock } = cards.runtime;
-    const began = clock.monotonic();
-    const done = this.#usage.trackModelCall();
+    const { clock } = journal.runtime;
+    const startedAt = clock.monotonic();
+    const stopTracking = this.#usage.trackModelCall();
     try {
       const reply = await model.complete({ ...request, role: role.name, signal: this.signal });
-      done();
+      stopTracking();
       const usage = reply.usage ?? NO_USAGE;
       this.#usage.addModelUsage(usage, reply.model ?? model.id);
-      this.#recordModelCall(request, { model: reply.model ?? model.id, usage, finish: reply.finish }, began);
+      this.#recordModelCall(
+        request,
+        { model: reply.model ?? model.id, usage, finish: reply.finish },
+        startedAt,
+      );
       return reply;
     } catch (error) {
-      done();
+      stopTracking();
       const aborted = this.signal.aborted;
       const why = formatError(error);
       const finish = aborted ? "aborted" : "error";
-      this.#recordModelCall(request, { model: model.id, usage: NO_USAGE, finish, error: why }, began);
+      this.#recordModelCall(request, { model: model.id, usage: NO_USAGE, finish, error: why }, startedAt);
       this.signal.throwIfAborted();
       throw new ModelError(why, { cause: error });
     }
   }
 
-  async delegate(delegated: DelegationRequest): Promise<ResultCard | ErrorCard> {
-    const { to, task, context, turn, forced, attempt, metadata, deadlineMs } = delegated;
-    const about = { ...metadata, ...omitUndefined({ turn, forced, attempt }), ...this.#buildReplyMetadata() };
+  async delegate(request: DelegationRequest): Promise<ResultCard | ErrorCard> {
+    const { to, task, context, turn, forced, attempt, metadata, deadlineMs } = request;
+    const about = {
+      ...metadata,
+      ...omitUndefined({ turn, forced, attempt }),
+      ...buildReplyMetadata(this.#options.requestCard),
+    };
     this.signal.throwIfAborted();
-    const { journal: cards } = this.#options;
+    const { journal } = this.#options;
     const card = this.#usage.flushToCard((spent) =>
-      cards.createTaskCard(to, task, { ...about, ...spent }, context),
+      journal.createTaskCard(to, task, { ...about, ...spent }, context),
     );
     return await this.#deliverCard(card, deadlineMs);
   }
 
   async sendQuery({ query, to, options, multiple }: QueryRequest): Promise<ResultCard | ErrorCard> {
-    const { journal: cards, requestCard: given } = this.#options;
-    const about: CardMetadata = { ...this.#buildReplyMetadata(), ...omitUndefined({ multiple }) };
-    if (options) about["options"] = [...options];
+    const { journal, requestCard } = this.#options;
+    const metadata: CardMetadata = { ...buildReplyMetadata(requestCard), ...omitUndefined({ multiple }) };
+    if (options) metadata["options"] = [...options];
     this.signal.throwIfAborted();
-    const write = (): QueryCard =>
+    const createCard = (): QueryCard =>
       this.#usage.flushToCard((spent) =>
-        cards.createQueryCard(to ?? given.sender, query, { ...about, ...spent }),
+        journal.createQueryCard(to ?? requestCard.sender, query, { ...metadata, ...spent }),
       );
-    if (to !== undefined && to !== given.sender) return await this.#deliverCard(write());
-    const asked = this.#lastQuery.then(() => this.#queryRequester(write()));
+    if (to !== undefined && to !== requestCard.sender) return await this.#deliverCard(createCard());
+    const asked = this.#lastQuery.then(() => this.#queryRequester(createCard()));
     this.#lastQuery = asked.catch(() => {});
     return await asked;
   }
 
   sendNotice({ error, errorType, retryable }: Extract<TaskOutcome, { error: string }>): void {
-    const { journal: cards, requestCard: given, requestTransport: carrier, requester: giver } = this.#options;
-    const about = { error_type: errorType, ...omitUndefined({ retryable }) };
+    const { journal, requestCard, requestTransport, requester } = this.#options;
+    const metadata = { error_type: errorType, ...omitUndefined({ retryable }) };
     const card = this.#usage.flushToCard((spent) =>
-      cards.createErrorCard(given.sender, error, { ...about, ...spent }),
+      journal.createErrorCard(requestCard.sender, error, { ...metadata, ...spent }),
     );
-    cards.recordSent(card, carrier, false);
-    giver.notify(card);
+    journal.recordSent(card, requestTransport, false);
+    requester.notify(card);
   }
 
-  /** The answer to a question of a role that works for this one. */
+  /** Answers a query from a role that works for this one. */
   async #answerQuery(query: QueryCard): Promise<ResultCard> {
-    const { role, journal: cards } = this.#options;
-    const given = await tryAnswerQuery(() => role.answerQuery?.(query, this), cards);
-    return this.#usage.flushToCard((spent) => createAnswerCard(query, given, cards, spent));
+    const { role, journal } = this.#options;
+    const answer = await tryAnswerQuery(() => role.answerQuery?.(query, this), journal);
+    return this.#usage.flushToCard((spent) => createAnswerCard(query, answer, journal, spent));
   }
 
   async #runRole(): Promise<TaskOutcome> {
-    const { role, requestCard: given } = this.#options;
-    if (given.message_type === "task") return await role.performTask(this);
-    const answer = await role.answerQuery?.(given, this);
-    if (!answer) return { result: `The ${role.name} has no answer to that`, status: "error" };
+    const { role, requestCard } = this.#options;
+    if (requestCard.message_type === "task") return await role.performTask(this);
+    const answer = await role.answerQuery?.(requestCard, this);
+    if (!answer) return { result: `The ${role.name} has no answer to this query`, status: "error" };
     const { result, selected } = answer;
     return { result, status: "success", metadata: buildSelectionMetadata(selected) };
   }
 
   async #deliverCard(card: TaskCard | QueryCard, deadlineMs?: number): Promise<ResultCard | ErrorCard> {
-    const { journal: cards, requestTransport: carrier } = this.#options;
-    const done = this.#usage.trackWait();
+    const { journal, requestTransport } = this.#options;
+    const stopTracking = this.#usage.trackWait();
     try {
       const reply = await deliverCard({
         card,
-        journal: cards,
-        contextId: carrier.context_id ?? "",
-        parentTaskId: carrier.task_id,
+        journal,
+        contextId: requestTransport.context_id ?? "",
+        parentTaskId: requestTransport.task_id,
         signal: this.signal,
-        deadlineMs: deadlineMs ?? cards.runtime.deadlineMs,
+        deadlineMs: deadlineMs ?? journal.runtime.deadlineMs,
         answerQuery: (query) => this.#answerQuery(query),
       });
       this.signal.throwIfAborted();
       return reply;
     } finally {
-      done();
+      stopTracking();
     }
   }
 
   async #queryRequester(card: QueryCard): Promise<ResultCard> {
-    const { journal: cards, requestTransport: carrier, requester: giver } = this.#options;
+    const { journal, requestTransport, requester } = this.#options;
     this.signal.throwIfAborted();
-    cards.recordSent(card, carrier, false);
-    const done = this.#usage.trackWait();
+    journal.recordSent(card, requestTransport, false);
+    const stopTracking = this.#usage.trackWait();
     try {
-      const answer = await giver.sendQuery(card);
-      cards.recordReceived(answer, carrier, false);
+      const answer = await requester.sendQuery(card);
+      journal.recordReceived(answer, requestTransport, false);
       return answer;
     } finally {
-      done();
+      stopTracking();
     }
   }
 
   #buildFinalReply(answer: TaskOutcome): ResultCard | ErrorCard {
     const reply = this.#buildReply(answer);
-    // Whatever a call of the model says from now on is on no card; this is the one that should have had it.
+    // A model call that ends after this point is recorded with the id of the final card, although that card
+    // does not include its usage.
     this.#finalCardId = reply.metadata.card_id;
     return reply;
   }
 
-  /** The reply to what was given. One that cannot be a card is the role's mistake. */
+  /**
+   * Creates the reply to the request card. An outcome that does not form a valid card is an error of the
+   * role.
+   */
   #buildReply(answer: TaskOutcome): ResultCard | ErrorCard {
-    const { journal: cards, requestCard: given } = this.#options;
-    const about = { ...omitUndefined({ turn: given.metadata.turn }), ...this.#buildReplyMetadata() };
+    const { journal, requestCard } = this.#options;
+    const metadata = {
+      ...omitUndefined({ turn: requestCard.metadata.turn }),
+      ...buildReplyMetadata(requestCard),
+    };
     const fail = (error: string, error_type: string, retryable: boolean | undefined): ErrorCard =>
       this.#usage.flushToCard((spent) =>
-        cards.createErrorCard(given.sender, error, {
-          ...about,
+        journal.createErrorCard(requestCard.sender, error, {
+          ...metadata,
           error_type,
           ...omitUndefined({ retryable }),
           ...spent,
@@ -268,27 +285,32 @@ export class RoleExecution implements TaskContext {
     if ("error" in answer) return fail(answer.error, answer.errorType, answer.retryable);
     try {
       return this.#usage.flushToCard((spent) =>
-        cards.createResultCard(given.sender, answer.result, answer.status, {
-          ...about,
+        journal.createResultCard(requestCard.sender, answer.result, answer.status, {
+          ...metadata,
           ...answer.metadata,
-          ...this.#buildReplyMetadata(),
+          ...buildReplyMetadata(requestCard),
           ...spent,
         }),
       );
     } catch (error) {
-      return fail(`The answer is no card: ${formatError(error)}`, "protocol_violation", undefined);
+      return fail(
+        `The answer does not form a valid card: ${formatError(error)}`,
+        "protocol_violation",
+        undefined,
+      );
     }
   }
 
-  /** What a role threw, as far as others may know. */
+  /** Converts an exception of the role to an outcome that reveals no internals. */
   #toErrorOutcome(thrown: unknown): TaskOutcome {
-    const { role, journal: cards } = this.#options;
+    const { role, journal } = this.#options;
     if (this.signal.aborted) {
       const { reason } = this.signal;
       const timedOut = isTimeout(getStopParameters(reason));
       const errorType: CoreCardErrorType = timedOut ? "timeout" : "cancelled";
       const text = `The ${role.name} was stopped before it had a result`;
-      // Its own reason is no card when the server closes: then the same again may succeed.
+      // When the server closes, the signal has no control card as its reason. The same task may then succeed
+      // later.
       return {
         error: text,
         errorType,
@@ -298,33 +320,29 @@ export class RoleExecution implements TaskContext {
     if (thrown instanceof ModelError) {
       return { error: `The model failed: ${thrown.message}`, errorType: "model_error", retryable: true };
     }
-    cards.runtime.observer.onError?.({ where: role.name, error: thrown });
+    journal.runtime.observer.onError?.({ where: role.name, error: thrown });
     const text =
-      thrown instanceof A2AError ? formatError(thrown) : `The ${role.name} failed; its log has the cause`;
+      thrown instanceof A2AError
+        ? formatError(thrown)
+        : `The ${role.name} failed; its server log contains the cause`;
     return { error: text, errorType: "role_failed" };
   }
 
   #recordModelCall(
-    { input: step }: Pick<ModelRequest, "input">,
+    { input }: Pick<ModelRequest, "input">,
     call: { model: string; usage: CardTokenUsage; finish: string; error?: string },
-    began: number,
+    startedAt: number,
   ): void {
-    const { journal: cards, requestCard: given, role } = this.#options;
-    const turn = step.kind === "plan" ? step.turn : given.metadata.turn;
-    const { recorder, clock } = cards.runtime;
+    const { journal, requestCard, role } = this.#options;
+    const turn = input.kind === "plan" ? input.turn : requestCard.metadata.turn;
+    const { recorder, clock } = journal.runtime;
     recorder?.recordModelCall({
-      run_id: cards.runId,
-      ...omitUndefined({ sample_id: cards.sampleId, turn }),
+      run_id: journal.runId,
+      ...omitUndefined({ sample_id: journal.sampleId, turn }),
       role: role.name,
       card_id: this.#finalCardId ?? this.#usage.nextCardId,
-      duration_ms: clock.monotonic() - began,
+      duration_ms: clock.monotonic() - startedAt,
       ...call,
     });
-  }
-
-  /** What every card says that comes of the one that was given. */
-  #buildReplyMetadata(): CardMetadata {
-    const { card_id: in_reply_to } = this.#options.requestCard.metadata;
-    return omitUndefined({ in_reply_to });
   }
 }

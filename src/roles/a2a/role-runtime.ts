@@ -9,33 +9,38 @@ import type { RoleModel } from "../role-model.ts";
 import { systemClock } from "./clock.ts";
 import { type RoleConnectionOptions, RoleClientPool, type RoleTarget } from "./role-client-pool.ts";
 
-/** A protocol with whatever types and roles. */
+/** A card protocol with any card types and roles. */
 export type AnyCardProtocol = CardProtocol<CardType, string>;
 
-/** What everybody who sends and receives cards may be given. */
+/** Options for every sender and receiver of cards. */
 export interface RoleRuntimeOptions extends RoleConnectionOptions {
-  /** Where the other roles are, by their names. */
+  /** Locations of the other roles, by name. */
   readonly roleTargets?: Readonly<Record<string, RoleTarget>>;
-  /** Who may send whom what. Default: the three roles, five types and the ways between them. */
+  /**
+   * Card protocol, which defines the routes of each card type. Default: three roles, five card types, and
+   * their routes.
+   */
   readonly protocol?: AnyCardProtocol;
-  /** Told of every card that is sent, received or relayed, and of every call of the model. */
+  /**
+   * Recorder that is called with every card that is sent, received, or relayed, and with every model call.
+   */
   readonly recorder?: CardRecorder;
-  /** Told of what went wrong where the error card says less than is known. */
+  /** Observer that is called with errors whose details the error card omits. */
   readonly observer?: Pick<Observer, "onError">;
-  /** Default: the system's. */
+  /** Clock. Default: the system clock. */
   readonly clock?: Clock;
-  /** A new `card_id`. Default: a random UUID. */
+  /** Function that returns a new `card_id`. Default: a random UUID. */
   readonly newId?: () => string;
   /**
-   * How long a role that is stopped may take to say what it has, in milliseconds. Default 2,000, or less where the one who
-   * stops it has less to give.
+   * Grace period in milliseconds in which a stopped role can return a partial result. A shorter period of the
+   * role that requests the stop takes precedence. Default: 2,000.
    */
   readonly graceMs?: number;
-  /** For each task that is sent and has no deadline of its own, in milliseconds. Default: none. */
+  /** Time limit in milliseconds for tasks that are sent without a deadline. Default: none. */
   readonly deadlineMs?: number;
 }
 
-/** What a role works with: one for all of its tasks. */
+/** The environment that all tasks of a role share. */
 export interface RoleRuntime {
   readonly role: string;
   readonly protocol: AnyCardProtocol;
@@ -49,21 +54,22 @@ export interface RoleRuntime {
   readonly model: RoleModel | undefined;
 }
 
+/** Creates the runtime of a role. Throws when the card protocol does not define the role. */
 export function createRoleRuntime(
   role: string,
   options: RoleRuntimeOptions & { readonly model?: RoleModel },
 ): RoleRuntime {
-  const { protocol = createCardProtocol(), roleTargets: links = {}, clock = systemClock } = options;
+  const { protocol = createCardProtocol(), roleTargets = {}, clock = systemClock } = options;
   if (!protocol.roles.includes(role)) {
-    const there = protocol.roles.join(", ");
+    const knownRoles = protocol.roles.join(", ");
     throw new Error(
-      `The protocol knows no role ${JSON.stringify(role)}, only ${there}; give createCardProtocol({ roles: [${JSON.stringify(role)}] }) with routes for it.`,
+      `The card protocol does not define the role ${JSON.stringify(role)} (defined roles: ${knownRoles}). Use createCardProtocol({ roles: [${JSON.stringify(role)}] }) with routes for it.`,
     );
   }
   return {
     role,
     protocol,
-    clients: new RoleClientPool(links, options),
+    clients: new RoleClientPool(roleTargets, options),
     recorder: options.recorder,
     observer: options.observer ?? {},
     clock,

@@ -8,15 +8,18 @@ import type { TaskContext, Role } from "../role.ts";
 import { type ServedRoleOptions, serveRoles, type ServeRolesOptions } from "../serve-roles.ts";
 import { MemoryRecorder } from "./scripted-dialogue.fixture.ts";
 
-/** Roles on servers of their own, a controller, and all that they have on record. Time stands still until a test moves it. */
+/**
+ * A testbed with each role on its own server, a controller, and a shared recorder. The clock advances only
+ * when a test advances it.
+ */
 export interface RoleTestbed {
   readonly urls: Readonly<Record<string, string>>;
   readonly controller: Controller;
   readonly recorder: MemoryRecorder;
   readonly clock: FakeClock;
-  /** What went wrong and no card says in full. */
+  /** Errors that the observer received. */
   readonly errors: unknown[];
-  /** All tasks of a role, the newest first. */
+  /** Returns all tasks of a role, newest first. */
   readonly listTasks: (role: string) => Promise<Task[]>;
   readonly getClient: (role: string) => Promise<A2AClient>;
 }
@@ -25,72 +28,72 @@ export async function startRoleTestbed(
   roles: Readonly<Record<string, Role | ServedRoleOptions>>,
   options: Omit<ServeRolesOptions, "roles"> & { readonly controller?: ControllerOptions } = {},
 ): Promise<RoleTestbed> {
-  const memo = new MemoryRecorder();
+  const recorder = new MemoryRecorder();
   const clock = new FakeClock();
   const errors: unknown[] = [];
   const observer = { onError: ({ error }: { error: unknown }): number => errors.push(error) };
-  const { controller: own, ...shared } = options;
-  const served = await serveRoles({ recorder: memo, clock, observer, ...shared, roles });
+  const { controller, ...shared } = options;
+  const served = await serveRoles({ recorder, clock, observer, ...shared, roles });
   onTestFinished(() => served.close({ graceMs: 100 }));
   const { protocol, graceMs } = shared;
-  const all = {
-    recorder: memo,
+  const controllerOptions = {
+    recorder,
     clock,
     observer,
-    links: { ...served.urls, ...shared.roleTargets },
+    roleTargets: { ...served.urls, ...shared.roleTargets },
     ...(protocol ? { protocol } : {}),
     ...(graceMs === undefined ? {} : { graceMs }),
   };
-  const remotes = new Map<string, Promise<A2AClient>>();
-  const remote = (name: string): Promise<A2AClient> => {
-    const known = remotes.get(name) ?? connect(served.urls[name] ?? "");
-    remotes.set(name, known);
+  const clients = new Map<string, Promise<A2AClient>>();
+  const getClient = (name: string): Promise<A2AClient> => {
+    const known = clients.get(name) ?? connect(served.urls[name] ?? "");
+    clients.set(name, known);
     return known;
   };
   return {
     urls: served.urls,
-    controller: createController({ ...all, ...own }),
-    recorder: memo,
+    controller: createController({ ...controllerOptions, ...controller }),
+    recorder,
     clock,
     errors,
-    getClient: remote,
+    getClient,
     async listTasks(role) {
-      const { tasks } = await (await remote(role)).tasks.list({ includeArtifacts: true });
+      const { tasks } = await (await getClient(role)).tasks.list({ includeArtifacts: true });
       return tasks;
     },
   };
 }
 
-/** A role from what it does. */
+/** Creates a role from a function. */
 export function createRole(name: string, work: Role["performTask"], more: Partial<Role> = {}): Role {
   return { name, description: `The ${name} of a test.`, performTask: work, ...more };
 }
 
-/** A planner that hands the problem to the solver as it is, and its answer back. */
-export const forwardingPlanner: Role = createRole(PLANNER, async (desk) => {
-  const reply = await desk.delegate({ to: SOLVER, task: desk.task.content, turn: 1 });
+/** A planner that forwards the problem to the solver and returns its answer. */
+export const forwardingPlanner: Role = createRole(PLANNER, async (taskContext) => {
+  const reply = await taskContext.delegate({ to: SOLVER, task: taskContext.task.content, turn: 1 });
   return reply.message_type === "error"
     ? { error: reply.content, errorType: reply.metadata.error_type }
     : { result: reply.content, status: reply.metadata.status === "partial" ? "partial" : "completed" };
 });
 
-/** A role that never ends by itself; `begun` resolves when it is at work. */
+/** Creates a role that runs until it is stopped. `begun` resolves when the role starts. */
 export function createBlockedRole(
   name: string,
-  onStop: (desk: TaskContext) => ReturnType<Role["performTask"]> = async (desk) => {
-    throw desk.signal.reason;
+  onStop: (taskContext: TaskContext) => ReturnType<Role["performTask"]> = async (taskContext) => {
+    throw taskContext.signal.reason;
   },
 ): { readonly role: Role; readonly begun: Promise<TaskContext> } {
   const begun = Promise.withResolvers<TaskContext>();
-  const asleep = createRole(name, async (desk) => {
-    begun.resolve(desk);
-    await new Promise<void>((resolve) => desk.signal.addEventListener("abort", () => resolve()));
-    return await onStop(desk);
+  const role = createRole(name, async (taskContext) => {
+    begun.resolve(taskContext);
+    await new Promise<void>((resolve) => taskContext.signal.addEventListener("abort", () => resolve()));
+    return await onStop(taskContext);
   });
-  return { role: asleep, begun: begun.promise };
+  return { role, begun: begun.promise };
 }
 
-/** `planner → solver task: 2 + 2` */
+/** Formats a card, for example `planner → solver task: 2 + 2`. */
 export function formatCard({ sender, recipient, message_type, content }: MessageCard): string {
   return `${sender} → ${recipient} ${message_type}: ${content}`;
 }

@@ -2,7 +2,7 @@ import type { ModelCallRecordInput, MessageCard, CardRecordInput, CardRecorder }
 import { PLANNER, SOLVER } from "../../cards/index.ts";
 import type { Role } from "../role.ts";
 
-/** A problem with the steps that a planner takes and what its solver answers. */
+/** A problem with the planner's subtasks and the solver's answers. */
 export interface ScriptedDialogue {
   readonly dataset: string;
   readonly task: string;
@@ -10,7 +10,7 @@ export interface ScriptedDialogue {
   readonly answer: string;
 }
 
-/** The two dialogues of the specification. */
+/** The two example dialogues of the card specification are `JANET_DIALOGUE` and `INCEPTION_DIALOGUE`. */
 export const JANET_DIALOGUE: ScriptedDialogue = {
   dataset: "gsm8k",
   task: "Janet's ducks lay 16 eggs per day...",
@@ -31,7 +31,7 @@ export const INCEPTION_DIALOGUE: ScriptedDialogue = {
   answer: "Westminster, London, England",
 };
 
-/** As the specification draws both. */
+/** Flow diagram of both dialogues in the card specification. */
 export const EXPECTED_FLOW_DIAGRAM: string = `1. CONTROLLER    → [TASK]    PLANNER
 2. PLANNER       → [TASK]    SOLVER
 3. SOLVER        ← [RESULT]  PLANNER
@@ -39,14 +39,14 @@ export const EXPECTED_FLOW_DIAGRAM: string = `1. CONTROLLER    → [TASK]    PLA
 5. SOLVER        ← [RESULT]  PLANNER
 6. PLANNER       ← [RESULT]  CONTROLLER`;
 
-/** Takes the steps of a dialogue. */
+/** Creates a planner that sends the subtasks of a dialogue. */
 export function createDialoguePlanner({ steps, answer }: ScriptedDialogue): Role {
   return {
     name: PLANNER,
-    description: "Takes the steps of a dialogue.",
-    async performTask(desk) {
+    description: "Sends the subtasks of a dialogue.",
+    async performTask(taskContext) {
       for (const [at, { subtask }] of steps.entries()) {
-        const reply = await desk.delegate({ to: SOLVER, task: subtask, turn: at + 1 });
+        const reply = await taskContext.delegate({ to: SOLVER, task: subtask, turn: at + 1 });
         if (reply.message_type === "error")
           return { error: reply.content, errorType: reply.metadata.error_type };
       }
@@ -55,11 +55,11 @@ export function createDialoguePlanner({ steps, answer }: ScriptedDialogue): Role
   };
 }
 
-/** Knows the answers of a dialogue. */
+/** Creates a solver that returns the answers of a dialogue. */
 export function createDialogueSolver({ steps }: ScriptedDialogue): Role {
   return {
     name: SOLVER,
-    description: "Knows the answers of a dialogue.",
+    description: "Returns the answers of a dialogue.",
     async performTask({ task }) {
       const found = steps.find(({ subtask }) => subtask === task.content);
       return found
@@ -69,25 +69,25 @@ export function createDialogueSolver({ steps }: ScriptedDialogue): Role {
   };
 }
 
-/** Keeps what it is told. */
+/** A recorder that stores all records in memory. */
 export class MemoryRecorder implements CardRecorder {
   readonly cards: CardRecordInput[] = [];
   readonly calls: ModelCallRecordInput[] = [];
 
-  recordCard(seen: CardRecordInput): void {
-    this.cards.push(seen);
+  recordCard(record: CardRecordInput): void {
+    this.cards.push(record);
   }
 
-  recordModelCall(seen: ModelCallRecordInput): void {
-    this.calls.push(seen);
+  recordModelCall(record: ModelCallRecordInput): void {
+    this.calls.push(record);
   }
 
-  /** The cards, each once, in the order in which they were first seen. */
+  /** Each card once, in the order of its first record. */
   get uniqueCards(): MessageCard[] {
     return [...new Map(this.cards.map(({ card }) => [card.metadata.card_id, card])).values()];
   }
 
-  /** Who saw what: `planner out task`. */
+  /** One line per record: role, direction, and card type, for example `planner out task`. */
   get cardLines(): string[] {
     return this.cards.map(({ at_role, dir, card }) => `${at_role} ${dir} ${card.message_type}`);
   }

@@ -1,4 +1,4 @@
-/** A solver in a process of its own, to be killed: says where it is, and never answers what it is told to wait for. */
+/** A solver in a separate process that tests kill. It prints its URL and never answers the task `wait`. */
 import { createServer } from "../../server/index.ts";
 import { createRoleAgent } from "./index.ts";
 

@@ -1,24 +1,33 @@
 import type { MessageCard, ControlCard } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 
-/** Of the time that a role is given to stop, what it keeps for whom it has set to work, and what it takes for itself. */
+/**
+ * Shares of the grace period: the part that downstream roles get, and the part after which the role itself is
+ * abandoned.
+ */
 const DOWNSTREAM_GRACE_SHARE = 0.5;
 const OWN_GRACE_SHARE = 0.8;
 
-/** How long others may take to stop, and how long the role itself: less than whoever waits for it, at every hop. */
+/**
+ * Returns the grace periods of downstream roles and of the role itself. Each of the two periods is shorter
+ * than that of the requester, so that each hop can reply in time.
+ */
 export function computeGracePeriods(
   { graceMs }: { readonly graceMs: number },
-  given: JsonObject,
+  parameters: JsonObject,
 ): { readonly forOthersMs: number; readonly forItselfMs: number } {
-  const { grace_ms } = given;
+  const { grace_ms } = parameters;
   if (typeof grace_ms !== "number" || !(grace_ms >= 0)) {
     return { forOthersMs: graceMs, forItselfMs: graceMs * OWN_GRACE_SHARE };
   }
-  const whole = Math.min(graceMs, grace_ms);
-  return { forOthersMs: whole * DOWNSTREAM_GRACE_SHARE, forItselfMs: whole * OWN_GRACE_SHARE };
+  const availableMs = Math.min(graceMs, grace_ms);
+  return { forOthersMs: availableMs * DOWNSTREAM_GRACE_SHARE, forItselfMs: availableMs * OWN_GRACE_SHARE };
 }
 
-/** What the reason of a signal says of why: the parameters of a control card, else that somebody cancelled. */
+/**
+ * Returns the parameters of the control card that stopped the work, or `cancelled` as the reason when there
+ * is no card.
+ */
 export function getStopParameters(reason: unknown): JsonObject {
   return isControlCard(reason) ? (reason.metadata.parameters ?? {}) : { reason: "cancelled" };
 }
@@ -32,7 +41,7 @@ export function isControlCard(value: unknown): value is ControlCard {
   return "message_type" in value && (value as MessageCard).message_type === "control";
 }
 
-/** Why work stops when its server does. */
+/** The abort reason when the server closes. */
 export class ServerClosingError extends Error {
   override readonly name = "AbortError";
 }

@@ -17,22 +17,20 @@ import {
 } from "./role-testbed.fixture.ts";
 
 const DEADLINE_MS = 60_000;
-const formatControlCards = (memo: MemoryRecorder): string[] =>
-  memo.cards
+const formatControlCards = (recorder: MemoryRecorder): string[] =>
+  recorder.cards
     .filter(({ card }) => card.message_type === "control")
     .map(({ at_role, dir, card }) => `${at_role} ${dir} ${card.sender} → ${card.recipient} ${card.content}`);
 
-describe("a deadline that passes", () => {
-  it("stops every role down the line with a card, and leaves no task behind", async () => {
+describe("an expired deadline", () => {
+  it("stops every downstream role with a card and leaves no task open", async () => {
     const solver = createBlockedRole(SOLVER);
-    const {
-      controller,
-      clock,
-      recorder: memo,
-      listTasks: tasks,
-    } = await startRoleTestbed({ planner: forwardingPlanner, solver: solver.role });
+    const { controller, clock, recorder, listTasks } = await startRoleTestbed({
+      planner: forwardingPlanner,
+      solver: solver.role,
+    });
     const solved = controller.solve({ task: "2 + 2", deadlineMs: DEADLINE_MS, relay: "full" });
-    const desk = await solver.begun;
+    const taskContext = await solver.begun;
     clock.advance(DEADLINE_MS);
     const { reply, cards } = await solved;
 
@@ -42,9 +40,9 @@ describe("a deadline that passes", () => {
       metadata: { error_type: "timeout", retryable: true },
     });
     expect(reply.metadata).not.toHaveProperty("written_by");
-    const reason = desk.signal.reason as ControlCard;
+    const reason = taskContext.signal.reason as ControlCard;
     expect(reason).toMatchObject({ sender: PLANNER, metadata: { parameters: { reason: "timeout" } } });
-    expect(formatControlCards(memo)).toEqual([
+    expect(formatControlCards(recorder)).toEqual([
       "controller out controller → planner stop",
       "planner in controller → planner stop",
       "planner out planner → solver stop",
@@ -52,9 +50,9 @@ describe("a deadline that passes", () => {
       ...(cards.length > 0 ? ["controller relayed planner → solver stop"] : []),
     ]);
     for (const name of [PLANNER, SOLVER]) {
-      expect((await tasks(name)).map(({ status }) => status.state)).toEqual(["TASK_STATE_CANCELED"]);
+      expect((await listTasks(name)).map(({ status }) => status.state)).toEqual(["TASK_STATE_CANCELED"]);
     }
-    // Every task has its reply, and what the caller was told is all that there is.
+    // Every task has its reply, and the controller has received all cards.
     expect(cards.map(({ sender, message_type }) => `${sender} ${message_type}`)).toEqual([
       "controller task",
       "planner task",
@@ -64,77 +62,73 @@ describe("a deadline that passes", () => {
       "planner error",
     ]);
     expect(cards.map(({ metadata }) => metadata.card_id)).toEqual(
-      memo.uniqueCards.map(({ metadata }) => metadata.card_id),
+      recorder.uniqueCards.map(({ metadata }) => metadata.card_id),
     );
   });
 
-  it("of one subtask alone is an error card for the planner, which goes on", async () => {
+  it("of one subtask is an error card for the planner, which continues", async () => {
     const solver = createBlockedRole(SOLVER);
-    const planner = createRole(PLANNER, async (desk) => {
-      const reply = await desk.delegate({ to: SOLVER, task: "slow", deadlineMs: 500 });
+    const planner = createRole(PLANNER, async (taskContext) => {
+      const reply = await taskContext.delegate({ to: SOLVER, task: "slow", deadlineMs: 500 });
       const { error_type: result = "none" } = reply.metadata as { error_type?: string };
       return { result, status: "completed" };
     });
-    const { controller, clock, listTasks: tasks } = await startRoleTestbed({ planner, solver: solver.role });
+    const { controller, clock, listTasks } = await startRoleTestbed({ planner, solver: solver.role });
     const solved = controller.solve({ task: "2 + 2" });
     await solver.begun;
     clock.advance(500);
     const { reply } = await solved;
     expect(reply).toMatchObject({ message_type: "result", content: "timeout" });
-    expect((await tasks(SOLVER))[0]?.status.state).toBe("TASK_STATE_CANCELED");
-    expect((await tasks(PLANNER))[0]?.status.state).toBe("TASK_STATE_COMPLETED");
+    expect((await listTasks(SOLVER))[0]?.status.state).toBe("TASK_STATE_CANCELED");
+    expect((await listTasks(PLANNER))[0]?.status.state).toBe("TASK_STATE_COMPLETED");
   });
 });
 
 describe("a role that is stopped", () => {
   const partial = createBlockedRole(SOLVER, async () => ({ result: "about 4", status: "partial" }));
 
-  it("says what it has in an artifact, and its task is canceled [F-40, E8]", async () => {
-    const { getClient: remote, listTasks: tasks } = await startRoleTestbed({ solver: partial.role });
-    const solver = await remote(SOLVER);
+  it("returns a partial artifact, and its task is canceled [F-40, E8]", async () => {
+    const { getClient, listTasks } = await startRoleTestbed({ solver: partial.role });
+    const solver = await getClient(SOLVER);
     const answer = collect(solver.stream("2 + 2"));
     await partial.begun;
-    const [running] = await tasks(SOLVER);
+    const [running] = await listTasks(SOLVER);
     const canceled = await solver.tasks.cancel(running?.id ?? "");
     expect(canceled.status.state).toBe("TASK_STATE_CANCELED");
     expect(canceled.artifacts?.map(({ parts }) => parts)).toEqual([[{ text: "about 4" }]]);
     expect(await answer).toMatchObject({ task: { artifacts: canceled.artifacts } });
   });
 
-  it("hands what it has up the line", async () => {
+  it("passes its partial result to its requester", async () => {
     const solver = createBlockedRole(SOLVER, async () => ({ result: "about 4", status: "partial" }));
-    const planner = createRole(PLANNER, async (desk) => {
+    const planner = createRole(PLANNER, async (taskContext) => {
       try {
-        await desk.delegate({ to: SOLVER, task: "2 + 2" });
+        await taskContext.delegate({ to: SOLVER, task: "2 + 2" });
         return { error: "was not stopped", errorType: "test" };
       } catch {
         return { result: "perhaps 4", status: "partial" };
       }
     });
-    const {
-      controller,
-      recorder: memo,
-      listTasks: tasks,
-    } = await startRoleTestbed({ planner, solver: solver.role });
+    const { controller, recorder, listTasks } = await startRoleTestbed({ planner, solver: solver.role });
     const stop = new AbortController();
     const solved = controller.solve({ task: "2 + 2", signal: stop.signal });
     await solver.begun;
     stop.abort(new Error("the user has left"));
     const { reply } = await solved;
     expect(reply).toMatchObject({ content: "perhaps 4", metadata: { status: "partial" } });
-    const [task] = await tasks(PLANNER);
+    const [task] = await listTasks(PLANNER);
     expect(task?.status.state).toBe("TASK_STATE_CANCELED");
     expect(task?.artifacts?.[0]).toMatchObject({
       artifactId: reply.metadata.card_id,
       name: "result-card",
     });
-    // The planner has the solver's partial result on record, although it did not wait to be told.
-    expect(memo.cardLines).toContain("planner in result");
+    // The planner has recorded the solver's partial result, although it did not wait for it.
+    expect(recorder.cardLines).toContain("planner in result");
   });
 
-  it("may have finished just then: that is no cancellation", async () => {
+  it("completes when it has just finished", async () => {
     const solver = createBlockedRole(SOLVER, async () => ({ result: "4", status: "success" }));
-    const { controller, listTasks: tasks } = await startRoleTestbed({
+    const { controller, listTasks } = await startRoleTestbed({
       planner: forwardingPlanner,
       solver: solver.role,
     });
@@ -143,51 +137,50 @@ describe("a role that is stopped", () => {
     await solver.begun;
     stop.abort();
     await solved;
-    expect((await tasks(SOLVER))[0]?.status.state).toBe("TASK_STATE_COMPLETED");
+    expect((await listTasks(SOLVER))[0]?.status.state).toBe("TASK_STATE_COMPLETED");
   });
 
-  it("is given up when it takes no notice, before whoever stopped it gives up", async () => {
+  it("is abandoned when it ignores the stop, before its requester gives up", async () => {
     const begun = Promise.withResolvers<void>();
     const deaf = createRole(SOLVER, () => {
       begun.resolve();
       return new Promise(() => {});
     });
-    const {
-      controller,
-      clock,
-      listTasks: tasks,
-    } = await startRoleTestbed({ planner: forwardingPlanner, solver: deaf }, { graceMs: 1000 });
+    const { controller, clock, listTasks } = await startRoleTestbed(
+      { planner: forwardingPlanner, solver: deaf },
+      { graceMs: 1000 },
+    );
     const solved = controller.solve({ task: "2 + 2", deadlineMs: DEADLINE_MS });
     await begun.promise;
     clock.advance(DEADLINE_MS);
-    // The solver has 0.8 of the half that the planner gives it of its second.
+    // The solver has 0.8 of the half that the planner passes on from its one second.
     while (clock.pendingCount < 6) await flushEventLoop(1);
     clock.advance(400);
     const { reply } = await solved;
     expect(reply).toMatchObject({ sender: PLANNER, metadata: { error_type: "timeout" } });
     for (const name of [PLANNER, SOLVER]) {
-      expect((await tasks(name))[0]?.status).toMatchObject({ state: "TASK_STATE_CANCELED" });
+      expect((await listTasks(name))[0]?.status).toMatchObject({ state: "TASK_STATE_CANCELED" });
     }
   });
 
-  it("has everything that it set to work stopped, also when it does not wait for it", async () => {
+  it("stops all roles that work for it, even without waiting for them", async () => {
     const solver = createBlockedRole(SOLVER);
-    const careless = createRole(PLANNER, async (desk) => {
-      void desk.delegate({ to: SOLVER, task: "never mind" }).catch(() => {});
+    const careless = createRole(PLANNER, async (taskContext) => {
+      void taskContext.delegate({ to: SOLVER, task: "never mind" }).catch(() => {});
       await solver.begun;
       return { result: "done", status: "completed" };
     });
-    const { controller, listTasks: tasks } = await startRoleTestbed({
+    const { controller, listTasks } = await startRoleTestbed({
       planner: careless,
       solver: solver.role,
     });
     expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("done");
-    while ((await tasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await flushEventLoop(1);
+    while ((await listTasks(SOLVER))[0]?.status.state !== "TASK_STATE_CANCELED") await flushEventLoop(1);
   });
 });
 
 describe("an agent that does not answer", () => {
-  /** A stream that begins and says nothing more; of whatever else is asked, nothing is said. */
+  /** Starts a server whose streams begin and then send nothing. It does not answer other requests. */
   async function begin(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if (!(await text(request)).includes("SendStreamingMessage")) return;
     response.writeHead(200, { "content-type": "text/event-stream" });
@@ -195,7 +188,7 @@ describe("an agent that does not answer", () => {
     response.write(`data: ${JSON.stringify({ jsonrpc: "2.0", id: 1, result: { task } })}\n\n`);
   }
 
-  it("is an error card of the controller's own once the grace period is over", async () => {
+  it("becomes an error card of the controller after the grace period", async () => {
     const silent = createHttpServer((request, response) => {
       if (request.method === "POST") {
         void begin(request, response);
@@ -221,11 +214,7 @@ describe("an agent that does not answer", () => {
       silent.close();
     });
     const { port } = silent.address() as AddressInfo;
-    const {
-      clock,
-      recorder: memo,
-      controller,
-    } = await startRoleTestbed(
+    const { clock, recorder, controller } = await startRoleTestbed(
       { solver: createBlockedRole(SOLVER).role },
       { controller: { roleTargets: { planner: `http://127.0.0.1:${port}` } }, graceMs: 1000 },
     );
@@ -234,38 +223,44 @@ describe("an agent that does not answer", () => {
     const solved = controller.solve({ task: "hello?", deadlineMs: DEADLINE_MS, onTaskCreated: onTask });
     expect(await asked.promise).toBe("t");
     clock.advance(DEADLINE_MS);
-    while (memo.cardLines.length < 2) await flushEventLoop(1);
+    while (recorder.cardLines.length < 2) await flushEventLoop(1);
     clock.advance(1000);
     const { reply } = await solved;
-    expect(memo.cardLines).toEqual(["controller out task", "controller out control", "controller in error"]);
+    expect(recorder.cardLines).toEqual([
+      "controller out task",
+      "controller out control",
+      "controller in error",
+    ]);
     expect(reply).toMatchObject({
       sender: PLANNER,
       recipient: "controller",
       metadata: {
         error_type: "timeout",
         written_by: "controller",
-        in_reply_to: memo.uniqueCards[0]?.metadata.card_id,
+        in_reply_to: recorder.uniqueCards[0]?.metadata.card_id,
       },
     });
   });
 
-  it("is a transport error that may pass, when nobody is there", async () => {
-    const memo = new MemoryRecorder();
-    const controller = createController({ roleTargets: { planner: "http://127.0.0.1:9" }, recorder: memo });
+  it("is a retryable transport error when no server listens", async () => {
+    const recorder = new MemoryRecorder();
+    const controller = createController({ roleTargets: { planner: "http://127.0.0.1:9" }, recorder });
     const { reply, taskId } = await controller.solve({ task: "hello?" });
     expect(reply).toMatchObject({ metadata: { error_type: "transport_error", retryable: true } });
     expect(taskId).toBeUndefined();
-    expect(memo.cardLines).toEqual(["controller out task", "controller in error"]);
+    expect(recorder.cardLines).toEqual(["controller out task", "controller in error"]);
   });
 
-  it("is a transport error that stays, when nobody knows where it is", async () => {
+  it("is a permanent transport error when its location is unknown", async () => {
     const { reply } = await createController({}).solve({ task: "hello?" });
-    expect(reply.content).toContain('Nobody has said where planner is (known: none); give it in "links"');
+    expect(reply.content).toContain(
+      'The role planner has no location (known roles: none). Add its URL to "roleTargets".',
+    );
     expect(reply.metadata).not.toHaveProperty("retryable");
   });
 });
 
-it("a server that closes fails what its roles were doing, and says that it may be tried again", async () => {
+it("a server that closes fails the tasks of its roles as retryable", async () => {
   const planner = createBlockedRole(PLANNER);
   const server = createServer(createRoleAgent(planner.role), { store: "memory" });
   const { url } = await server.listen();

@@ -1,4 +1,4 @@
-/** What is promised, or a rejection with the signal's reason as soon as it aborts. */
+/** Resolves or rejects like `promise`, or rejects with the signal's reason as soon as the signal aborts. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error);

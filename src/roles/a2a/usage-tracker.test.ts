@@ -1,7 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { CardTokenUsage } from "../../cards/index.ts";
-import { addUsage, UsageTracker } from "./usage-tracker.ts";
+import { addUsage } from "../token-usage.ts";
+import { UsageTracker } from "./usage-tracker.ts";
 
 const arbitraryUsage: fc.Arbitrary<CardTokenUsage> = fc.record(
   {
@@ -30,8 +31,8 @@ const arbitraryTrackerStep: fc.Arbitrary<TrackerStep> = fc.oneof(
 
 let ids = 0;
 
-describe("what a role spends", () => {
-  it("is on exactly one card: the next that leaves", () => {
+describe("the usage of a role", () => {
+  it("is on exactly one card, the next one", () => {
     fc.assert(
       fc.property(fc.array(arbitraryTrackerStep, { maxLength: 40 }), (steps) => {
         let now = 0;
@@ -68,7 +69,7 @@ describe("what a role spends", () => {
     );
   });
 
-  it("is as trustworthy as its weakest part, and adds up member by member", () => {
+  it("has the least reliable source of its parts and adds up by member", () => {
     fc.assert(
       fc.property(arbitraryUsage, arbitraryUsage, (one, other) => {
         const sum = addUsage(one, other);
@@ -86,7 +87,7 @@ describe("what a role spends", () => {
     );
   });
 
-  it("stays where it is when the card cannot be written", () => {
+  it("is kept when the card cannot be created", () => {
     const spending = new UsageTracker(
       () => 0,
       () => `c${++ids}`,

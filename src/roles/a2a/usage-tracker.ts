@@ -1,32 +1,11 @@
 import type { CardMetadata, CardTokenUsage } from "../../cards/index.ts";
+import { addUsage, sumTokens } from "../token-usage.ts";
 
 type UsageMetadata = Pick<CardMetadata, "card_id" | "tokens" | "usage" | "model" | "duration_ms">;
 
-/** What nobody has said is 0. */
-export const NO_USAGE: CardTokenUsage = { input_tokens: 0, output_tokens: 0, source: "none" };
-
-const USAGE_SOURCES = ["none", "estimated", "reported"] as const;
-
-/** The sum of two usages: as trustworthy as the weaker of them. */
-export function addUsage(one: CardTokenUsage | undefined, other: CardTokenUsage): CardTokenUsage {
-  if (!one) return other;
-  const sum: CardTokenUsage = {
-    input_tokens: one.input_tokens + other.input_tokens,
-    output_tokens: one.output_tokens + other.output_tokens,
-    source:
-      USAGE_SOURCES[Math.min(USAGE_SOURCES.indexOf(one.source), USAGE_SOURCES.indexOf(other.source))] ??
-      "none",
-  };
-  for (const name of ["cached_input_tokens", "reasoning_output_tokens"] as const) {
-    if (one[name] !== undefined || other[name] !== undefined)
-      sum[name] = (one[name] ?? 0) + (other[name] ?? 0);
-  }
-  return sum;
-}
-
 /**
- * What a role has spent since its last card left: tokens, and the time in which it did not only wait for others. The next
- * card takes all of it, so that nothing is counted twice and nothing is lost.
+ * Tracks the tokens and the working time of a role since its last card. Time in which the role only waits for
+ * other roles is excluded. The next card reports the total, so nothing is counted twice or lost.
  */
 export class UsageTracker {
   readonly #monotonicNow: () => number;
@@ -46,12 +25,12 @@ export class UsageTracker {
     this.#lastTickAt = monotonic();
   }
 
-  /** Of the next card that leaves, so that what is spent can be written down under it before. */
+  /** Id of the next card. Model calls are recorded with this id before the card is sent. */
   get nextCardId(): string {
     return this.#nextCardId;
   }
 
-  /** Thinks from now on, until what this returns is called. */
+  /** Starts a model call. Call the returned function when it ends. */
   trackModelCall(): () => void {
     this.#accrueBusyTime();
     this.#activeModelCalls++;
@@ -61,7 +40,10 @@ export class UsageTracker {
     });
   }
 
-  /** Waits for somebody from now on, until what this returns is called; that is nobody's work but theirs. */
+  /**
+   * Starts a wait for another role. Call the returned function when it ends. The waiting time counts as work
+   * of the other role.
+   */
   trackWait(): () => void {
     this.#accrueBusyTime();
     this.#activeWaits++;
@@ -76,7 +58,10 @@ export class UsageTracker {
     this.#model = model;
   }
 
-  /** What the card that leaves now is to say, to `write`; when that throws, nothing was taken. */
+  /**
+   * Passes the usage to `write`, which creates the card, and resets the tracker. When `write` throws, nothing
+   * is reset.
+   */
   flushToCard<C>(write: (spent: UsageMetadata) => C): C {
     this.#accrueBusyTime();
     const spent: UsageMetadata = {
@@ -84,7 +69,7 @@ export class UsageTracker {
       duration_ms: Math.round(this.#busyMs * 1000) / 1000,
     };
     if (this.#usage) {
-      spent.tokens = this.#usage.input_tokens + this.#usage.output_tokens;
+      spent.tokens = sumTokens(this.#usage);
       spent.usage = this.#usage;
     }
     if (this.#model !== undefined) spent.model = this.#model;

@@ -22,11 +22,11 @@ const createLiveModel = (...replies: string[]): RoleModel =>
 const runSolver = (model: RoleModel, task = "1 + 1?") => runRole(createSolver(), { task, model });
 
 describe("a cassette", () => {
-  it("replays a run with its usage, without asking the model, whatever ids and times the cards have", async () => {
+  it("replays a run with its usage without calling the model, independent of card ids and times", async () => {
     const store = createMemoryCassette();
     const planned = (model: RoleModel, ids: number) =>
       runRole(createPlanner(), {
-        // Ids count from 1 in every run; some cards before make them others.
+        // Ids count from 1 in every run. Additional cards before the run change them.
         task: "How much?",
         sampleId: `sample_${ids}`,
         model,
@@ -46,7 +46,7 @@ describe("a cassette", () => {
     expect(store.takes.size).toBe(3);
   });
 
-  it("in auto asks once, in record every time, in replay never", async () => {
+  it("calls the model once in auto, always in record, and never in replay", async () => {
     const store = createMemoryCassette();
     const auto = createCassetteModel(store, { inner: createLiveModel("2", "3") });
     expect([(await runSolver(auto)).reply.content, (await runSolver(auto)).reply.content]).toEqual([
@@ -63,16 +63,16 @@ describe("a cassette", () => {
     ).toBe("3");
   });
 
-  it("names what it has no take of", async () => {
+  it("names the missing entry", async () => {
     const { reply } = await runSolver(
       createCassetteModel(createMemoryCassette(), { id: "openai:m", mode: "replay" }),
     );
     expect(reply.content).toMatch(
-      /^The cassette has no take [0-9a-f]{64} of openai:m for the solver, that was told "Subtask: 1 \+ 1\?"; record it/,
+      /^The cassette has no entry [0-9a-f]{64} of openai:m for the solver, whose prompt ends with "Subtask: 1 \+ 1\?"\. Record it/,
     );
   });
 
-  it("has a take for each sample, and for all that a reply may hang on", async () => {
+  it("has an entry for each sample and for every part of the request", async () => {
     const store = createMemoryCassette();
     const inner = createLiveModel("Answer: 1");
     await runRole(createAnswerer({ style: "cot", samples: 3 }), {
@@ -93,7 +93,7 @@ describe("a cassette", () => {
     expect(store.takes.size).toBe(7);
   });
 
-  it("says what its answers are worth", () => {
+  it("reports the kind of evidence", () => {
     const store = createMemoryCassette();
     const inner = createLiveModel("2");
     expect(createCassetteModel(store, { inner, mode: "record" }).evidenceKind).toBe("live-model");
@@ -104,22 +104,22 @@ describe("a cassette", () => {
     expect(createCassetteModel(store, { id: "m", mode: "replay" }).evidenceKind).toBe("recorded-model");
   });
 
-  it("does not keep what failed", async () => {
+  it("does not store failures", async () => {
     const store = createMemoryCassette();
     await runSolver(createCassetteModel(store, { inner: createScriptedModel([new Error("429")]) }));
     expect(store.takes.size).toBe(0);
   });
 
-  it("needs a model or its name", () => {
+  it("requires a model or its id", () => {
     expect(() => createCassetteModel(createMemoryCassette(), { mode: "replay" })).toThrow(
-      "needs the id of the one that was recorded",
+      "Set id to the id of the recorded model",
     );
     expect(() => createCassetteModel(createMemoryCassette(), { id: "m" })).toThrow(
-      "mode auto needs a model to ask: inner",
+      'mode "auto" requires the option inner',
     );
   });
 
-  it("knows equal requests by their values, not by the order of members", () => {
+  it("compares requests independent of the order of members", () => {
     expect(toCanonicalJson({ b: [1, { d: null, c: "x" }], a: true })).toBe(
       '{"a":true,"b":[1,{"c":"x","d":null}]}',
     );

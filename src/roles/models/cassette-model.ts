@@ -2,39 +2,43 @@ import type { EvidenceKind } from "../../cards/index.ts";
 import { A2AError, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
-/** One call of a model, as it was. */
+/** A recorded model call. */
 export interface CassetteEntry {
-  /** Of the request: SHA-256 over all that the model was told, in hexadecimal. */
+  /** SHA-256 hash in hexadecimal of every part of the request that can affect the reply. */
   readonly key: string;
-  /** The `id` of the model. */
+  /** `id` of the recorded model. */
   readonly model: string;
-  /** What it was told, for people who look into the cassette. */
+  /** Request in readable form, for people who inspect the cassette. */
   readonly request: JsonObject;
   readonly reply: ModelReply;
 }
 
-/** Where takes are kept. `openCassetteFile` in `colloquy/cards` is one; a `Map` behind two functions another. */
+/**
+ * Storage of cassette entries. `openCassetteFile` of `colloquy/testing` stores them in a file. A `Map` can
+ * store them in memory.
+ */
 export interface CassetteStore {
   get(key: string): CassetteEntry | undefined | Promise<CassetteEntry | undefined>;
-  /** Resolves when the take is safe. */
-  put(take: CassetteEntry): void | Promise<void>;
+  /** Stores an entry. Resolves when the entry is durable. */
+  put(entry: CassetteEntry): void | Promise<void>;
 }
 
+/** Options for `createCassetteModel`. */
 export interface CassetteModelOptions {
-  /** The model that is recorded. Needed but for `replay`. */
+  /** Model to record. Required unless `mode` is `replay`. */
   readonly inner?: RoleModel;
-  /** The `id` of the model that was recorded, where there is no `inner`. */
+  /** `id` of the recorded model. This option is required when `inner` is missing. */
   readonly id?: string;
   /**
-   * `record`: always asks, and keeps the answer. `replay`: never asks; what is not there is an error. `auto`, the default:
-   * asks for what is not there.
+   * `record` always calls the model and stores its reply. `replay` never calls the model and throws when an
+   * entry is missing. `auto` calls the model only when an entry is missing. Default: `auto`.
    */
   readonly mode?: "record" | "replay" | "auto";
 }
 
 /**
- * A model whose answers are kept, so that a run that was paid for once can be had again without the model. Equal requests
- * have one take; samples of an answerer have one each.
+ * Creates a model that records the replies of another model and replays them, so that a paid run can be
+ * repeated without the model. Equal requests share one entry. Each sample of an answerer has its own entry.
  */
 export function createCassetteModel(store: CassetteStore, options: CassetteModelOptions): RoleModel {
   const { inner, mode = "auto" } = options;
@@ -42,38 +46,41 @@ export function createCassetteModel(store: CassetteStore, options: CassetteModel
   if (id === undefined)
     throw new A2AError(
       "INVALID_PARAMS",
-      "A cassette without a model needs the id of the one that was recorded.",
+      "The cassette has neither inner nor id. Set id to the id of the recorded model.",
     );
   if (!inner && mode !== "replay")
-    throw new A2AError("INVALID_PARAMS", `A cassette in mode ${mode} needs a model to ask: inner.`);
+    throw new A2AError("INVALID_PARAMS", `A cassette in mode "${mode}" requires the option inner.`);
 
   return {
     id,
     evidenceKind: resolveCassetteEvidence(inner, mode),
     async complete(request): Promise<ModelReply> {
       request.signal.throwIfAborted();
-      const told = toCassetteRequest(id, request);
-      const key = await computeSha256(toCanonicalJson(told));
-      const take = mode === "record" ? undefined : await store.get(key);
-      if (take) return take.reply;
+      const cassetteRequest = toCassetteRequest(id, request);
+      const key = await computeSha256(toCanonicalJson(cassetteRequest));
+      const entry = mode === "record" ? undefined : await store.get(key);
+      if (entry) return entry.reply;
       if (mode === "replay" || !inner) throw createMissingEntryError(key, id, request);
       const reply = await inner.complete(request);
-      await store.put({ key, model: id, request: told, reply });
+      await store.put({ key, model: id, request: cassetteRequest, reply });
       return reply;
     },
   };
 }
 
-/** What was live when it was recorded is not when it is played. */
+/** Replayed replies of a live model count as recorded evidence. */
 function resolveCassetteEvidence(inner: RoleModel | undefined, mode: string): EvidenceKind {
   if (inner && (mode === "record" || inner.evidenceKind !== "live-model")) return inner.evidenceKind;
   return "recorded-model";
 }
 
-/** All that a reply may hang on. Not `step`: it has ids and times, and `messages` say the same. */
+/**
+ * Returns every part of a request that can affect the reply. `input` is omitted, because it contains ids and
+ * times and `messages` carry the same information.
+ */
 function toCassetteRequest(model: string, request: ModelRequest): JsonObject {
-  const { role, messages, schema, maxTokens, temperature, seed, input: step } = request;
-  const told = {
+  const { role, messages, schema, maxTokens, temperature, seed, input } = request;
+  const cassetteRequest = {
     model,
     role,
     messages: messages.map((message) => ({ ...message })),
@@ -81,16 +88,16 @@ function toCassetteRequest(model: string, request: ModelRequest): JsonObject {
     max_tokens: maxTokens,
     temperature,
     seed,
-    sample: step.kind === "answer" && step.sampleNumber > 1 ? step.sampleNumber : undefined,
+    sample: input.kind === "answer" && input.sampleNumber > 1 ? input.sampleNumber : undefined,
   };
   return Object.fromEntries(
-    Object.entries(told).filter(
+    Object.entries(cassetteRequest).filter(
       (entry): entry is [string, Exclude<(typeof entry)[1], undefined>] => entry[1] !== undefined,
     ),
   );
 }
 
-/** JSON with the members of every object in the order of their names. */
+/** Encodes a JSON value with the members of every object sorted by name. */
 export function toCanonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);
@@ -109,7 +116,7 @@ function createMissingEntryError(key: string, model: string, { role, messages }:
   const last = messages.findLast((message) => message.role === "user")?.text ?? "";
   return new A2AError(
     "INTERNAL",
-    `The cassette has no take ${key} of ${model} for the ${role}, that was told ${JSON.stringify(last.slice(0, 80))}; ` +
-      "record it with mode auto, or use the prompts and options that it was recorded with.",
+    `The cassette has no entry ${key} of ${model} for the ${role}, whose prompt ends with ${JSON.stringify(last.slice(0, 80))}. ` +
+      'Record it with mode "auto", or use the prompts and options of the recording.',
   );
 }

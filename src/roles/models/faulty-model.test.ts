@@ -1,67 +1,52 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { getGsm8kSlice, scoreGsm8k } from "../../cards/index.ts";
+import { getGsm8kSlice } from "../../cards/index.ts";
 import { findLastNumber } from "../../cards/index.ts";
 import { createFakeTaskContext, runRole } from "../task-context.fixture.ts";
 import type { ModelRequest } from "../role-model.ts";
-import { createPlanner, type PlannerOptions } from "../planner/index.ts";
+import type { PlannerOptions } from "../planner/index.ts";
 import { createAnswerer, createSolver } from "../solver/index.ts";
+import { type SampleOutcome, solveGsm8k } from "./solve-gsm8k.fixture.ts";
 import { type FaultOptions, withFaults, createOracleModel, createScriptedModel } from "./index.ts";
 
 const samples = getGsm8kSlice();
 
-/** The oracle plans, and is wrong or ill as `faults` say in one role or both. */
-async function solveAll(
+/** Runs the oracle as planner and solver, with `faults` in one role or in both. */
+function solveAll(
   faults: { planner?: FaultOptions; solver?: FaultOptions },
   options: PlannerOptions = {},
-): Promise<{ steps: number; correct: boolean; reply: object; tasks: string[] }[]> {
+): Promise<SampleOutcome[]> {
   const inner = createOracleModel(samples);
   const planner = faults.planner ? withFaults(inner, faults.planner) : inner;
   const solver = faults.solver ? withFaults(inner, faults.solver) : inner;
-  return Promise.all(
-    samples.map(async ({ id, question, gold, steps }) => {
-      const { reply, run } = await runRole(createPlanner(options), {
-        task: question,
-        dataset: "gsm8k",
-        sampleId: id,
-        model: planner,
-        delegates: { solver: { role: createSolver(), model: solver } },
-      });
-      return {
-        steps: steps.length,
-        correct: scoreGsm8k(reply.content, gold, "flexible").correct,
-        reply,
-        tasks: run.listTasksTo("solver").map(({ content }) => content),
-      };
-    }),
-  );
+  return solveGsm8k(samples, { planner, solver }, options);
 }
 
 describe("a faulty model", () => {
-  it("is as the one inside without faults, and wrong in every number with nothing else", async () => {
+  it("equals the inner model without faults and is always wrong with a share of 1", async () => {
     expect((await solveAll({ solver: {} })).every(({ correct }) => correct)).toBe(true);
     expect((await solveAll({ solver: { wrong: 1 } })).some(({ correct }) => correct)).toBe(false);
   });
 
-  it.each([true, false])("leaves (1 − p)^n chains of n calls right, batched: %s", async (batch) => {
+  it.each([true, false])("leaves (1 − p)^n chains of n calls correct, batched: %s", async (batch) => {
     const wrong = 0.1;
     const options = batch ? {} : { maxTurns: 12 };
     let right = 0;
     let expected = 0;
     let variance = 0;
     for (let seed = 1; seed <= 50; seed++) {
-      for (const { steps, correct } of await solveAll({ solver: { wrong, seed } }, options)) {
-        const chance = (1 - wrong) ** (batch ? Math.min(2, steps) : steps);
+      for (const { sample, correct } of await solveAll({ solver: { wrong, seed } }, options)) {
+        const chance = (1 - wrong) ** (batch ? Math.min(2, sample.steps.length) : sample.steps.length);
         expected += chance;
         variance += chance * (1 - chance);
         if (correct) right += 1;
       }
     }
-    // Of 1,000 chains; 95 of 100 fair injectors stay within these bounds.
+    // Bounds for 1,000 chains that contain the result of a fair injector with a probability of 95 %.
     expect(Math.abs(right - expected)).toBeLessThan(1.96 * Math.sqrt(variance));
   });
 
-  it("is wrong by value, whatever was said", async () => {
+  it("changes the value of every reply", async () => {
     await fc.assert(
       fc.asyncProperty(fc.double({ noNaN: true, min: -1e6, max: 1e6 }), fc.nat(), async (number, seed) => {
         const right = String(Math.round(number * 100) / 100);
@@ -77,7 +62,7 @@ describe("a faulty model", () => {
     expect(reply.content).toBe("something else");
   });
 
-  it("is wrong as an answerer, too, in every sample on its own", async () => {
+  it("falsifies each sample of an answerer independently", async () => {
     const model = withFaults(createOracleModel(samples), { wrong: 0.5, seed: 3 });
     const { reply } = await runRole(createAnswerer({ style: "cot", samples: 40 }), {
       task: samples[0]?.question ?? "",
@@ -90,23 +75,30 @@ describe("a faulty model", () => {
     expect(most?.count).toBeLessThan(30);
   });
 
-  it("makes the same mistakes with the same seed, in whatever order it is asked", async () => {
-    const first = await solveAll({ solver: { wrong: 0.3, seed: 7 } });
-    expect(await solveAll({ solver: { wrong: 0.3, seed: 7 } })).toEqual(first);
-    expect(await solveAll({ solver: { wrong: 0.3, seed: 8 } })).not.toEqual(first);
+  it("injects the same faults with the same seed in any order of calls", async () => {
+    const solveWithSeed = async (seed: number): Promise<object[]> =>
+      (await solveAll({ solver: { wrong: 0.3, seed } })).map(({ sample, correct, reply, subtasks }) => ({
+        steps: sample.steps.length,
+        correct,
+        reply,
+        subtasks,
+      }));
+    const first = await solveWithSeed(7);
+    expect(await solveWithSeed(7)).toEqual(first);
+    expect(await solveWithSeed(8)).not.toEqual(first);
   });
 
-  it("drives a forced first call, and lets itself be talked round", async () => {
+  it("can force the first call and then continue", async () => {
     const always = await solveAll({ planner: { refuseFirst: "always" } }, { maxTurns: 12 });
-    expect(always.every(({ tasks }, index) => tasks[0] === samples[index]?.question)).toBe(true);
+    expect(always.every(({ subtasks }, index) => subtasks[0] === samples[index]?.question)).toBe(true);
     expect(always.every(({ correct }) => correct)).toBe(true);
     const once = await solveAll({ planner: { refuseFirst: "once" } });
-    expect(once.every(({ tasks, correct }, index) => correct && tasks[0] !== samples[index]?.question)).toBe(
-      true,
-    );
+    expect(
+      once.every(({ subtasks, correct }, index) => correct && subtasks[0] !== samples[index]?.question),
+    ).toBe(true);
   });
 
-  it("drives repairs and invalid actions", async () => {
+  it("can trigger repairs and invalid actions", async () => {
     const all = await solveAll({ planner: { invalidJson: 1 } });
     expect(all.every(({ reply }) => "metadata" in reply)).toBe(true);
     expect(all.map(({ reply }) => reply)).toMatchObject(
@@ -116,45 +108,45 @@ describe("a faulty model", () => {
     expect(some.filter(({ correct }) => correct).length).toBeGreaterThan(10);
   });
 
-  it("drives the turn limit with a loop", async () => {
+  it("can reach the turn limit with a loop", async () => {
     const all = await solveAll({ planner: { loop: true } });
     expect(all.map(({ reply }) => reply)).toMatchObject(
       all.map(() => ({ metadata: { status: "partial", error_type: "turn_limit" } })),
     );
-    expect(all.every(({ tasks }) => tasks.length === 2 && tasks[0] === tasks[1])).toBe(true);
+    expect(all.every(({ subtasks }) => subtasks.length === 2 && subtasks[0] === subtasks[1])).toBe(true);
   });
 
-  it("cannot be had", async () => {
+  it("can be unavailable", async () => {
     const all = await solveAll({ solver: { fails: 1 } });
     expect(all.map(({ reply }) => reply)).toMatchObject(all.map(() => ({ metadata: { status: "partial" } })));
   });
 
-  it("is slow by a clock that is handed in", async () => {
+  it("can be slow by an injected clock", async () => {
     const slept: number[] = [];
     const sleep = (ms: number): Promise<void> => (slept.push(ms), Promise.resolve());
     await solveAll({ solver: { slow: { share: 1, ms: 50 }, sleep } });
     expect(new Set(slept)).toEqual(new Set([50]));
   });
 
-  it("stops being slow when it is aborted", async () => {
+  it("stops waiting when it is aborted", async () => {
     const role = createSolver();
-    const desk = createFakeTaskContext(createSolver(), {
+    const taskContext = createFakeTaskContext(createSolver(), {
       task: "?",
       model: withFaults(createScriptedModel(["9"]), { slow: { share: 1, ms: 1e9 } }),
     });
-    const work = role.performTask(desk);
-    desk.sendControl("stop");
+    const work = role.performTask(taskContext);
+    taskContext.sendControl("stop");
     await expect(work).rejects.toMatchObject({ message_type: "control" });
   });
 
-  it("says that it is simulated", () => {
+  it("reports simulated evidence", () => {
     expect(withFaults(createOracleModel(samples), {})).toMatchObject({
       id: "faulty(oracle)",
       evidenceKind: "simulated",
     });
   });
 
-  it("leaves the request as it is", async () => {
+  it("does not change the request", async () => {
     const seen: ModelRequest[] = [];
     const model = withFaults(
       createScriptedModel((request) => (seen.push(request), "9")),

@@ -1,31 +1,44 @@
 import { findLastNumber, findStrictAnswer, formatNumber } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
+import { untilAborted } from "../a2a/until-aborted.ts";
 import { createKeyedRandom } from "./keyed-random.ts";
 
-/** What goes wrong, and how often: shares from 0 to 1 of the calls that it can happen to. Default 0. */
+/**
+ * Options for `withFaults`. A number is the share of eligible calls that fail in this way, from 0 to 1.
+ * Default: 0.
+ */
 export interface FaultOptions {
-  /** A solver's or answerer's number is another one; words become others. */
+  /**
+   * Share of solver and answerer replies that are falsified: a number changes, other text becomes "something
+   * else".
+   */
   readonly wrong?: number;
-  /** The planner's JSON breaks off in the middle. */
+  /** Share of planner replies whose JSON is cut off in the middle. */
   readonly invalidJson?: number;
-  /** The model cannot be had. */
+  /** Share of calls that fail because the model is unavailable. */
   readonly fails?: number;
-  /** A call waits first. */
+  /** Share of calls that are delayed, and the delay in milliseconds. */
   readonly slow?: { readonly share: number; readonly ms: number };
-  /** The planner answers at once, without any solver: when first asked (`once`), or however often (`always`). */
+  /**
+   * Lets the planner answer before it calls a solver: on its first reply only (`once`) or on every reply
+   * (`always`).
+   */
   readonly refuseFirst?: "once" | "always";
-  /** The planner gives out its first subtask again and again, and never answers. */
+  /** Lets the planner repeat its first subtask forever without answering. */
   readonly loop?: boolean;
-  /** Default 1. Equal seeds make equal mistakes with equal problems. */
+  /** Seed of the faults. The same seed produces the same faults for the same problems. Default: 1. */
   readonly seed?: number;
-  /** Waits. Default: a timer that ends early, and throws the reason, when the signal aborts. */
+  /**
+   * Waits for the delay of `slow`. Default: a timer that rejects with the abort reason when the signal
+   * aborts.
+   */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * A model with mistakes put in on purpose, to see what the others make of them: forced first calls, repairs, limits,
- * timeouts, and how errors add up. With an oracle inside and a solver wrong in a share p of its calls, a chain of n calls is
- * right in (1 − p)^n.
+ * Wraps a model and injects faults. Use it to test how planners and reports handle forced first calls,
+ * repairs, limits, timeouts, and accumulated errors. With an oracle inside and a share p of wrong solver
+ * replies, a chain of n calls is correct with probability (1 − p)^n.
  */
 export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
   const { wrong = 0, invalidJson = 0, fails = 0, slow, refuseFirst, loop = false } = faults;
@@ -35,46 +48,46 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
     id: `faulty(${inner.id})`,
     evidenceKind: "simulated",
     async complete(request): Promise<ModelReply> {
-      const { input: step, signal } = request;
+      const { input, signal } = request;
       const happens = (fault: string, share: number): boolean =>
         share > 0 && createKeyedRandom(seed, fault, ...buildCallKey(request))() < share;
       if (slow && happens("slow", slow.share)) await sleep(slow.ms, signal);
-      if (happens("fails", fails)) throw new Error("The model cannot be had (a fault put in on purpose).");
-      if (step.kind === "plan") {
-        const asked = step.rejectionReason === undefined ? 1 : 2;
-        const refuses = refuseFirst === "always" || (refuseFirst === "once" && asked === 1);
-        if (refuses && step.findings.length === 0)
+      if (happens("fails", fails)) throw new Error("The model is unavailable (injected fault).");
+      if (input.kind === "plan") {
+        const attempt = input.rejectionReason === undefined ? 1 : 2;
+        const refuses = refuseFirst === "always" || (refuseFirst === "once" && attempt === 1);
+        if (refuses && input.findings.length === 0)
           return createActionReply({ action: "final_answer", answer: "0" });
-        const [first] = step.findings;
+        const [first] = input.findings;
         if (loop && first) return createActionReply({ action: "call_solver", subtask: first.subtask });
       }
       const reply = await inner.complete(request);
-      if (step.kind === "plan") {
+      if (input.kind === "plan") {
         if (!happens("invalidJson", invalidJson)) return reply;
         return { ...reply, text: reply.text.slice(0, Math.ceil(reply.text.length / 2)) };
       }
       if (!happens("wrong", wrong)) return reply;
-      const off = 1 + Math.floor(createKeyedRandom(seed, "off", ...buildCallKey(request))() * 9);
-      const text = falsifyAnswer(reply.text, off);
-      return { ...reply, text: step.kind === "answer" ? `Answer: ${text}` : text };
+      const offset = 1 + Math.floor(createKeyedRandom(seed, "off", ...buildCallKey(request))() * 9);
+      const text = falsifyAnswer(reply.text, offset);
+      return { ...reply, text: input.kind === "answer" ? `Answer: ${text}` : text };
     },
   };
 }
 
-/** What makes a call this one and no other, in every run. */
-function buildCallKey({ role, input: step, messages }: ModelRequest): unknown[] {
-  const { metadata, content } = step.task;
-  const own =
-    step.kind === "plan"
-      ? [step.turn, step.findings.length, step.rejectionReason]
-      : [metadata.turn, metadata.attempt, step.kind === "answer" ? step.sampleNumber : messages.length];
-  return [role, step.kind, metadata.sample_id, content, ...own];
+/** Builds the key that identifies a call across runs. */
+function buildCallKey({ role, input, messages }: ModelRequest): unknown[] {
+  const { metadata, content } = input.task;
+  const callPosition =
+    input.kind === "plan"
+      ? [input.turn, input.findings.length, input.rejectionReason]
+      : [metadata.turn, metadata.attempt, input.kind === "answer" ? input.sampleNumber : messages.length];
+  return [role, input.kind, metadata.sample_id, content, ...callPosition];
 }
 
-/** Never what it was, by value or in words. */
-function falsifyAnswer(text: string, off: number): string {
+/** Replaces an answer with one that differs in value and in text. */
+function falsifyAnswer(text: string, offset: number): string {
   const number = findStrictAnswer(text) ?? findLastNumber(text);
-  return number === undefined ? "something else" : formatNumber(Number(number) + off);
+  return number === undefined ? "something else" : formatNumber(Number(number) + offset);
 }
 
 function createActionReply(action: object): ModelReply {
@@ -82,17 +95,7 @@ function createActionReply(action: object): ModelReply {
 }
 
 async function waitUnlessAborted(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  await new Promise<void>((resolve, reject) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", stop, { once: true });
-    function done(): void {
-      signal.removeEventListener("abort", stop);
-      resolve();
-    }
-    function stop(): void {
-      clearTimeout(timer);
-      reject(signal.reason as Error);
-    }
-  });
+  const elapsed = Promise.withResolvers<void>();
+  const timer = setTimeout(elapsed.resolve, ms);
+  await untilAborted(elapsed.promise, signal).finally(() => clearTimeout(timer));
 }

@@ -13,13 +13,16 @@ import {
   scoreGsm8k,
 } from "../../cards/index.ts";
 import { runRole } from "../task-context.fixture.ts";
+import { countCorrect, solveGsm8k } from "./solve-gsm8k.fixture.ts";
 import { createDocumentsContext, parseDocuments } from "../context-documents.ts";
-import type { RoleModel } from "../role-model.ts";
-import { createPlanner, type PlannerOptions } from "../planner/index.ts";
+import { createPlanner } from "../planner/index.ts";
 import { createAnswerer, createSolver } from "../solver/index.ts";
 import { withFaults, createHotpotHeuristicModel, createOracleModel, createRecordedModel } from "./index.ts";
 
-/** COLLOQUY_DATA names a folder with the whole datasets, as in `cards/datasets/full-datasets.test.ts`. */
+/**
+ * `COLLOQUY_DATA` names a folder with the complete datasets, as in
+ * `src/cards/datasets/full-datasets.test.ts`.
+ */
 const dataFolder = process.env["COLLOQUY_DATA"];
 const readDataFile = (file: string): string => readFileSync(join(dataFolder ?? "", file), "utf8");
 
@@ -29,60 +32,30 @@ const readGsm8kSamples = (): Gsm8kSample[] =>
     decodeGsm8kSocratic(readDataFile("gsm8k/test_socratic.jsonl"), "test_socratic.jsonl"),
   );
 
-interface SampleOutcome {
-  readonly completed: boolean;
-  readonly correct: boolean;
-}
-
-async function solveAll(
-  samples: readonly Gsm8kSample[],
-  models: { readonly planner: RoleModel; readonly solver: RoleModel },
-  options: PlannerOptions = {},
-): Promise<SampleOutcome[]> {
-  const planner = createPlanner(options);
-  const solver = { role: createSolver(), model: models.solver };
-  return Promise.all(
-    samples.map(async ({ id, question, gold }) => {
-      const { reply } = await runRole(planner, {
-        task: question,
-        dataset: "gsm8k",
-        sampleId: id,
-        model: models.planner,
-        delegates: { solver },
-      });
-      const completed = reply.metadata["status"] === "completed";
-      return { completed, correct: completed && scoreGsm8k(reply.content, gold, "flexible").correct };
-    }),
-  );
-}
-
-const countCorrect = (outcomes: readonly SampleOutcome[]): number =>
-  outcomes.filter(({ correct }) => correct).length;
-
 describe.skipIf(!dataFolder)(
   "planner and solver on GSM8K's test split (skipped unless COLLOQUY_DATA names a folder)",
   () => {
     it.each(["chained", "parallel", "plan-first"] as const)(
-      "with the oracle solve 1,308 of 1,319 in mode %s, and the first 200",
+      "with the oracle solve 1,308 of 1,319 in mode %s and all of the first 200",
       async (mode) => {
         const samples = readGsm8kSamples();
         const model = createOracleModel(samples);
-        const outcomes = await solveAll(samples, { planner: model, solver: model }, { mode });
+        const outcomes = await solveGsm8k(samples, { planner: model, solver: model }, { mode });
         expect([countCorrect(outcomes), countCorrect(outcomes.slice(0, 200))]).toEqual([1_308, 200]);
         expect(outcomes.every(({ completed }) => completed)).toBe(true);
       },
     );
 
-    it("with three turns and a call for each step can finish 326 and solve 323", async () => {
+    it("with three turns and one call per step finish 326 and solve 323", async () => {
       const samples = readGsm8kSamples();
       const model = createOracleModel(samples, { combineSteps: false });
-      const outcomes = await solveAll(samples, { planner: model, solver: model });
+      const outcomes = await solveGsm8k(samples, { planner: model, solver: model });
       expect([countCorrect(outcomes), outcomes.filter(({ completed }) => completed).length]).toEqual([
         323, 326,
       ]);
     });
 
-    // Of the problems that the oracle solves: the rest says nothing of faults.
+    // Only problems that the oracle solves are counted, because the others do not show the effect of faults.
     it.each([
       [0.02, true],
       [0.05, true],
@@ -90,30 +63,27 @@ describe.skipIf(!dataFolder)(
       [0.02, false],
       [0.05, false],
       [0.1, false],
-    ])(
-      "with a solver wrong in %d of its calls are right as the formula says, batched: %s",
-      async (wrong, batch) => {
-        const all = readGsm8kSamples();
-        const model = createOracleModel(all, { combineSteps: batch });
-        const options = batch ? {} : { maxTurns: 12 };
-        const sure = await solveAll(all, { planner: model, solver: model }, options);
-        const samples = all.filter((_, index) => sure[index]?.correct);
-        const outcomes = await solveAll(
-          samples,
-          { planner: model, solver: withFaults(model, { wrong }) },
-          options,
-        );
-        const chances = samples.map(
-          ({ steps }) => (1 - wrong) ** (batch ? Math.min(2, steps.length) : steps.length),
-        );
-        const expected = chances.reduce((sum, chance) => sum + chance, 0);
-        const deviation = Math.sqrt(chances.reduce((sum, chance) => sum + chance * (1 - chance), 0));
-        // 95 of 100 fair injectors stay within these bounds.
-        expect(Math.abs(countCorrect(outcomes) - expected)).toBeLessThan(1.96 * deviation);
-      },
-    );
+    ])("with a share of %d wrong solver calls match the formula, batched: %s", async (wrong, batch) => {
+      const all = readGsm8kSamples();
+      const model = createOracleModel(all, { combineSteps: batch });
+      const options = batch ? {} : { maxTurns: 12 };
+      const sure = await solveGsm8k(all, { planner: model, solver: model }, options);
+      const samples = all.filter((_, index) => sure[index]?.correct);
+      const outcomes = await solveGsm8k(
+        samples,
+        { planner: model, solver: withFaults(model, { wrong }) },
+        options,
+      );
+      const chances = samples.map(
+        ({ steps }) => (1 - wrong) ** (batch ? Math.min(2, steps.length) : steps.length),
+      );
+      const expected = chances.reduce((sum, chance) => sum + chance, 0);
+      const deviation = Math.sqrt(chances.reduce((sum, chance) => sum + chance * (1 - chance), 0));
+      // A fair injector stays within these bounds with a probability of 95 %.
+      expect(Math.abs(countCorrect(outcomes) - expected)).toBeLessThan(1.96 * deviation);
+    });
 
-    it("with the four models of 2021 are right as often as these were, in one step or in many", async () => {
+    it("with the four models of 2021 reproduce their accuracy in one step or in many", async () => {
       const samples = readGsm8kSamples();
       const records = decodeGsm8kModelAnswers(
         readDataFile("gsm8k/example_model_solutions.jsonl"),
@@ -131,10 +101,10 @@ describe.skipIf(!dataFolder)(
               sampleId: id,
               model,
             });
-            return { completed: true, correct: scoreGsm8k(reply.content, gold, "strict").correct };
+            return scoreGsm8k(reply.content, gold, "strict");
           }),
         );
-        const together = await solveAll(samples, { planner: model, solver: model });
+        const together = await solveGsm8k(samples, { planner: model, solver: model });
         right[name] = [
           countCorrect(alone),
           countCorrect(together),
@@ -158,7 +128,7 @@ describe.skipIf(!dataFolder)(
       ["answer", 161],
       ["paragraph", 175],
       ["nothing", 100],
-    ] as const)("routes to both paragraphs, the second by the %s: %d", async (secondHop, both) => {
+    ] as const)("finds both paragraphs, the second by %s: %d", async (secondHop, both) => {
       const byId = new Map<string, HotpotQaSample>();
       for (const file of ["dev_distractor_first100.jsonl", "dev_distractor_sample200.jsonl"])
         for (const sample of decodeHotpotQa(readDataFile(`hotpotqa/${file}`), file))
@@ -166,7 +136,7 @@ describe.skipIf(!dataFolder)(
       const model = createHotpotHeuristicModel({ secondHopSource: secondHop });
       const planner = createPlanner();
       const found = await Promise.all(
-        [...byId.values()].map(async ({ question, paragraphs, supportingFacts: supporting }) => {
+        [...byId.values()].map(async ({ question, paragraphs, supportingFacts }) => {
           const { reply, run } = await runRole(planner, {
             task: question,
             dataset: "hotpotqa",
@@ -178,7 +148,7 @@ describe.skipIf(!dataFolder)(
           const shown = run.listTasksTo("solver").map(({ metadata }) => parseDocuments(metadata.context));
           expect(shown.map(({ length }) => length)).toEqual([1, 1]);
           const titles = shown.flat().map(({ title }) => title);
-          return supporting.every(({ title }) => titles.includes(title));
+          return supportingFacts.every(({ title }) => titles.includes(title));
         }),
       );
       expect([found.length, found.filter(Boolean).length]).toEqual([296, both]);

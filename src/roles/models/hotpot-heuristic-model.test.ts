@@ -35,7 +35,7 @@ async function runHotpotPlanner(
 }
 
 describe("the heuristic", () => {
-  it("goes from the paragraph that the question names to the one that this names", async () => {
+  it("goes from the paragraph that the question names to the paragraph that it mentions", async () => {
     const { reply, titles } = await runHotpotPlanner("answer");
     expect(titles).toEqual(["Inception (film)", "Christopher Nolan"]);
     expect(reply).toMatchObject({
@@ -44,17 +44,17 @@ describe("the heuristic", () => {
     });
   });
 
-  it("may know all of the first paragraph, or nothing of it", async () => {
+  it("can use the complete first paragraph or nothing of it", async () => {
     expect((await runHotpotPlanner("paragraph")).titles).toEqual(["Inception (film)", "Christopher Nolan"]);
     expect((await runHotpotPlanner("nothing")).titles).toEqual(["Inception (film)", "Film"]);
   });
 
-  it("has nothing to say without documents", async () => {
+  it("finds nothing without documents", async () => {
     const { reply, titles } = await runHotpotPlanner("answer", {});
     expect([reply.content, titles]).toEqual(["Not found", []]);
   });
 
-  it("says what it is", () => {
+  it("reports its id and evidence", () => {
     expect(createHotpotHeuristicModel()).toMatchObject({ id: "heuristic:bm25", evidenceKind: "heuristic" });
   });
 });

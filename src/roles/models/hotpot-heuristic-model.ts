@@ -4,39 +4,42 @@ import { parseDocuments } from "../context-documents.ts";
 import type { ModelRequest, PlanInput, RoleModel } from "../role-model.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 
+/** Options for `createHotpotHeuristicModel`. */
 export interface HotpotHeuristicOptions {
   /**
-   * What the second paragraph is chosen by, beside the question: the `answer` of the solver, which is a sentence (the
-   * default); all of the first `paragraph`, as if the planner had read it; `nothing`.
+   * Text that selects the second paragraph, in addition to the question: the solver's answer sentence
+   * (`answer`), the complete first paragraph (`paragraph`), or no further text (`nothing`). Default:
+   * `answer`.
    */
   readonly secondHopSource?: "answer" | "paragraph" | "nothing";
 }
 
 /**
- * HotpotQA without a model and without gold: the planner routes to two paragraphs by BM25, one after the other, the solver
- * takes the sentence that has most of the question's words. It shows what chaining is worth for finding paragraphs; its
- * answers are sentences, and poor ones.
+ * Creates a model for HotpotQA that uses neither a language model nor the gold answers. The planner of this
+ * model selects two paragraphs by BM25, one after the other. The solver returns the sentence that shares the
+ * most words with the question. The model measures how much chaining helps to find paragraphs. The answers of
+ * this model are entire sentences and score poorly.
  */
 export function createHotpotHeuristicModel({
-  secondHopSource: secondHop = "answer",
+  secondHopSource = "answer",
 }: HotpotHeuristicOptions = {}): RoleModel {
-  const reply = ({ input: step }: ModelRequest): string => {
-    if (step.kind === "plan") return JSON.stringify(planNextAction(step, secondHop));
-    return extractBestSentence(step.task.content, parseDocuments(step.task.metadata.context));
+  const reply = ({ input }: ModelRequest): string => {
+    if (input.kind === "plan") return JSON.stringify(planNextAction(input, secondHopSource));
+    return extractBestSentence(input.task.content, parseDocuments(input.task.metadata.context));
   };
-  const id = `heuristic:bm25${{ answer: "", paragraph: ":paragraph", nothing: ":one-hop" }[secondHop]}`;
+  const id = `heuristic:bm25${{ answer: "", paragraph: ":paragraph", nothing: ":one-hop" }[secondHopSource]}`;
   return createScriptedModel(reply, { id, evidenceKind: "heuristic" });
 }
 
 function planNextAction(
-  { task, findings, turn, maxTurns: turns, solverCallsLeft: callsLeft = Infinity }: PlanInput,
+  { task, findings, turn, maxTurns, solverCallsLeft = Infinity }: PlanInput,
   secondHop: string,
 ): object {
   const paragraphs = parseDocuments(task.metadata.context);
   const router = new ParagraphRanker(paragraphs);
   const [first, alone] = router.rankByQuestion(task.content);
   const last = findings.at(-1);
-  const mayCall = turn < turns && callsLeft > 0;
+  const mayCall = turn < maxTurns && solverCallsLeft > 0;
   if (mayCall && findings.length === 0)
     return { action: "call_solver", subtask: task.content, ...(first && { documents: [first.title] }) };
   const known = paragraphs.find(({ title }) => title === last?.documentTitles?.[0]);
@@ -49,12 +52,12 @@ function planNextAction(
   return { action: "final_answer", answer: best?.answer ?? "Not found" };
 }
 
-/** The sentence with most words of the question; of equals the earlier. */
+/** Returns the sentence that shares the most words with the question. On a tie, the earlier sentence wins. */
 function extractBestSentence(question: string, paragraphs: readonly Paragraph[]): string {
-  const asked = new Set(tokenizeWords(question));
+  const questionWords = new Set(tokenizeWords(question));
   let best = { shared: 0, sentence: "Not found" };
   for (const sentence of paragraphs.flatMap(({ sentences }) => sentences)) {
-    const shared = new Set(tokenizeWords(sentence).filter((word) => asked.has(word))).size;
+    const shared = new Set(tokenizeWords(sentence).filter((word) => questionWords.has(word))).size;
     if (shared > best.shared) best = { shared, sentence: sentence.trim() };
   }
   return best.sentence;

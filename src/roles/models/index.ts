@@ -1,6 +1,7 @@
 /**
- * MODELS that are none: they follow a script or the human solution, say again what was recorded, route by words, or make
- * mistakes on purpose. A cassette records and replays those that are. Real ones are `toRoleModel(…)` of `colloquy/adk`.
+ * Deterministic models for tests and baselines: scripted replies, the human solution, recorded answers,
+ * word-based routing, and deliberate faults. A cassette records and replays a language model. `toRoleModel`
+ * of `colloquy/adk` creates role models that call a language model.
  */
 export {
   createCassetteModel,

@@ -1,17 +1,17 @@
 import { createSeededRandom } from "../../cards/index.ts";
 
 /**
- * Random numbers that hang on what they are for, and not on who asks first: the same seed and key have the same ones, in
- * whatever order the problems of a run come.
+ * Creates a random number generator from a seed and a key. The same seed and key produce the same numbers,
+ * independent of the order in which problems are solved.
  */
 export function createKeyedRandom(seed: number, ...key: readonly unknown[]): () => number {
-  // FNV-1a, 32 bits.
+  // 32-bit FNV-1a hash.
   let hash = 0x811c9dc5;
   for (const byte of new TextEncoder().encode(JSON.stringify([seed, ...key]))) {
     hash = Math.imul(hash ^ byte, 0x01000193);
   }
   const random = createSeededRandom(hash);
-  // Neighbouring seeds begin alike.
+  // Similar seeds produce similar first numbers, so the first number is discarded.
   random();
   return random;
 }

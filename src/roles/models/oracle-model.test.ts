@@ -1,36 +1,19 @@
 import { describe, expect, it } from "vitest";
-import { getGsm8kSlice, type Gsm8kSample, scoreGsm8k } from "../../cards/index.ts";
+import { getGsm8kSlice, type Gsm8kSample } from "../../cards/index.ts";
 import { createFakeTaskContext, runRole } from "../task-context.fixture.ts";
 import { createPlanner, type PlannerOptions } from "../planner/index.ts";
-import { createAnswerer, createSolver } from "../solver/index.ts";
+import { createAnswerer } from "../solver/index.ts";
 import { createOracleModel, createScriptedModel } from "./index.ts";
+import { countCorrect, type SampleOutcome, solveGsm8k } from "./solve-gsm8k.fixture.ts";
 
-async function solveAll(samples: readonly Gsm8kSample[], options: PlannerOptions = {}, batch = true) {
-  const model = createOracleModel(samples, { combineSteps: batch });
-  const planner = createPlanner(options);
-  const solver = createSolver();
-  return Promise.all(
-    samples.map(async ({ id, question, gold }) => {
-      const { reply, run } = await runRole(planner, {
-        task: question,
-        dataset: "gsm8k",
-        sampleId: id,
-        model,
-        delegates: { solver: { role: solver, model } },
-      });
-      const completed = reply.metadata["status"] === "completed";
-      return {
-        id,
-        run,
-        completed,
-        correct: completed && scoreGsm8k(reply.content, gold, "flexible").correct,
-      };
-    }),
-  );
+function solveAll(
+  samples: readonly Gsm8kSample[],
+  options: PlannerOptions = {},
+  combineSteps = true,
+): Promise<SampleOutcome[]> {
+  const model = createOracleModel(samples, { combineSteps });
+  return solveGsm8k(samples, { planner: model, solver: model }, options);
 }
-
-const countCorrect = (results: readonly { correct: boolean }[]): number =>
-  results.filter(({ correct }) => correct).length;
 
 describe("the oracle in both roles", () => {
   it("solves Janet's ducks with the human sub-questions", async () => {
@@ -54,38 +37,38 @@ describe("the oracle in both roles", () => {
     expect(countCorrect(await solveAll(getGsm8kSlice(), options))).toBe(20);
   });
 
-  it("fits many steps into the turns there are, or the calls", async () => {
+  it("fits many steps into the available turns or calls", async () => {
     const [long] = getGsm8kSlice().toSorted((a, b) => b.steps.length - a.steps.length);
     if (!long) throw new Error("the slice is empty");
     const [done] = await solveAll([long]);
-    const tasks = done?.run.listTasksTo("solver") ?? [];
+    const tasks = done?.subtasks ?? [];
     expect(tasks).toHaveLength(2);
-    expect(tasks.flatMap(({ content }) => content.split("\n"))).toHaveLength(long.steps.length);
+    expect(tasks.flatMap((content) => content.split("\n"))).toHaveLength(long.steps.length);
     const [one] = await solveAll([long], { maxSolverCalls: 1 });
     expect([one?.correct, one?.run.listTasksTo("solver").length]).toEqual([true, 1]);
   });
 
-  it("asks on with what the solver said, and carries its errors to the answer", async () => {
+  it("uses the solver's answers, so its errors reach the final answer", async () => {
     const samples = getGsm8kSlice();
     const [janet] = samples;
     if (!janet) throw new Error("the slice is empty");
-    const desk = createFakeTaskContext(createPlanner(), {
+    const taskContext = createFakeTaskContext(createPlanner(), {
       task: janet.question,
       model: createOracleModel(samples),
       delegates: { solver: ({ turn }) => ({ result: turn === 1 ? "8" : "16", status: "success" }) },
     });
-    expect(await createPlanner().performTask(desk)).toMatchObject({ result: "16" });
-    expect(desk.runLog.listTasksTo("solver")[1]?.content).toMatch(/Calculate 8\*2$/);
+    expect(await createPlanner().performTask(taskContext)).toMatchObject({ result: "16" });
+    expect(taskContext.runLog.listTasksTo("solver")[1]?.content).toMatch(/Calculate 8\*2$/);
   });
 
-  it("that has not come to its end has no answer", async () => {
+  it("has no answer while steps remain", async () => {
     const results = await solveAll(getGsm8kSlice(), {}, false);
     const short = getGsm8kSlice().map(({ steps }) => steps.length <= 2);
     expect(results.map(({ completed }) => completed)).toEqual(short);
     expect(results.map(({ correct }) => correct)).toEqual(short);
   });
 
-  it("adds an error that no later step speaks of", async () => {
+  it("adds an error that no later step uses", async () => {
     const [janet] = getGsm8kSlice();
     if (!janet) throw new Error("the slice is empty");
     const steps = [
@@ -100,7 +83,7 @@ describe("the oracle in both roles", () => {
     expect(reply.content).toBe("33");
   });
 
-  it("gives a failed subtask out again, and does not take a forced one for its own", async () => {
+  it("repeats a failed subtask and ignores a forced one", async () => {
     const samples = getGsm8kSlice();
     const [janet] = samples;
     if (!janet) throw new Error("the slice is empty");
@@ -132,7 +115,7 @@ describe("the oracle in both roles", () => {
     ]);
   });
 
-  it("answers a whole problem by itself, too", async () => {
+  it("answers a complete problem as an answerer", async () => {
     const samples = getGsm8kSlice();
     const { reply } = await runRole(createAnswerer({ style: "cot" }), {
       task: samples[0]?.question ?? "",
@@ -143,11 +126,11 @@ describe("the oracle in both roles", () => {
     );
   });
 
-  it("knows no other problem", async () => {
+  it("rejects an unknown problem", async () => {
     const { reply } = await runRole(createPlanner(), {
       task: "What is 1 + 1?",
       model: createOracleModel(getGsm8kSlice()),
     });
-    expect(reply.content).toMatch(/does not know "What is 1 \+ 1\?"; give it the samples/);
+    expect(reply.content).toMatch(/has no sample "What is 1 \+ 1\?"\. Create it with the samples/);
   });
 });

@@ -12,65 +12,72 @@ import type { SolverFinding, ModelRequest, PlanInput, RoleModel } from "../role-
 import { fillPlaceholders } from "../planner/placeholders.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 
+/** Options for `createOracleModel`. */
 export interface OracleModelOptions {
   /**
-   * Put several steps into one subtask where there are more steps than turns. Without it one step is one call, and with
-   * three turns most problems of GSM8K cannot be finished. Default `true`.
+   * Combines several steps into one subtask when there are more steps than turns. Without this option, each
+   * call solves one step, and three turns are too few for most GSM8K problems. Default: `true`.
    */
   readonly combineSteps?: boolean;
 }
 
 /**
- * Plays all roles on GSM8K, knowing the human solution: the planner gives out the human sub-questions with what there is
- * to calculate, the solver calculates it. What the planner was told goes into what it asks next, so a wrong reply of the
- * solver is in the answer. What it reaches says that the machinery loses nothing, and nothing of any model.
+ * Creates a model that plays every role on GSM8K from the human solutions. The planner sends the human
+ * sub-questions with their arithmetic, and the solver calculates them. The planner inserts earlier answers
+ * into later subtasks, so a wrong solver answer changes the final answer. The accuracy of the oracle shows
+ * that the machinery loses nothing. The oracle does not measure any language model.
  *
- * @throws INVALID_PARAMS, when it is asked for a problem that it was not given, by `sample_id` or by its text.
+ * Throws `INVALID_PARAMS` when a task matches none of the samples by `sample_id` or by text.
  */
 export function createOracleModel(
   samples: readonly Gsm8kSample[],
-  { combineSteps: batch = true }: OracleModelOptions = {},
+  { combineSteps = true }: OracleModelOptions = {},
 ): RoleModel {
-  const known = new Map(
+  const samplesByKey = new Map(
     samples.flatMap((sample) => [[sample.id, sample] as const, [sample.question, sample]]),
   );
-  const planFor = ({ content, metadata }: TaskCard): OracleStep[] => {
-    const sample = known.get(metadata.sample_id ?? "") ?? known.get(content);
+  const findPlan = ({ content, metadata }: TaskCard): OracleStep[] => {
+    const sample = samplesByKey.get(metadata.sample_id ?? "") ?? samplesByKey.get(content);
     if (sample) return createOraclePlan(sample);
     const name = metadata.sample_id ?? JSON.stringify(content.slice(0, 60));
-    throw new A2AError("INVALID_PARAMS", `The oracle does not know ${name}; give it the samples of the run.`);
+    throw new A2AError(
+      "INVALID_PARAMS",
+      `The oracle has no sample ${name}. Create it with the samples of the run.`,
+    );
   };
-  const reply = ({ input: step }: ModelRequest): string => {
-    if (step.kind === "solve") return answerSubtask(step.task.content);
-    const steps = planFor(step.task);
-    if (step.kind === "plan") return JSON.stringify(planNextAction(step, steps, batch));
-    const shown = step.style === "cot" ? steps.map(({ question, answer }) => `${question} ${answer}`) : [];
-    return [...shown, `Answer: ${getOracleAnswer(steps)}`].join("\n");
+  const reply = ({ input }: ModelRequest): string => {
+    if (input.kind === "solve") return answerSubtask(input.task.content);
+    const steps = findPlan(input.task);
+    if (input.kind === "plan") return JSON.stringify(planNextAction(input, steps, combineSteps));
+    const shownSteps =
+      input.style === "cot" ? steps.map(({ question, answer }) => `${question} ${answer}`) : [];
+    return [...shownSteps, `Answer: ${getOracleAnswer(steps)}`].join("\n");
   };
   return createScriptedModel(reply, { id: "oracle", evidenceKind: "oracle" });
 }
 
-function planNextAction(step: PlanInput, steps: readonly OracleStep[], batch: boolean): object {
-  // A failed subtask is given out again; the whole problem, when somebody forced it on a solver, is none of its own.
-  const done = step.findings.filter(
-    ({ status, subtask }) => status !== "error" && subtask !== step.task.content,
+function planNextAction(input: PlanInput, steps: readonly OracleStep[], batch: boolean): object {
+  // A failed subtask is sent again. A forced subtask that contains the entire problem is not one of the
+  // planned steps.
+  const done = input.findings.filter(
+    ({ status, subtask }) => status !== "error" && subtask !== input.task.content,
   );
   const sizes = done.map(({ subtask }) => subtask.split("\n").length);
   const rest = steps.slice(sizes.reduce((sum, size) => sum + size, 0));
-  // One that has not come to its end has no answer: it goes on until it is stopped.
+  // While steps remain, the planner has no answer and continues until it is stopped.
   if (rest.length === 0)
     return { action: "final_answer", answer: computeFinalAnswer(done, buildStepBatches(steps, sizes)) };
-  const { turn, maxTurns: turns, solverCallsLeft: callsLeft = Infinity, mode } = step;
+  const { turn, maxTurns, solverCallsLeft = Infinity, mode } = input;
   const chained = mode === "chained";
-  const most = chained ? Math.min(turns - turn, callsLeft) : callsLeft;
-  const batches = batchSteps(rest, batch && Number.isFinite(most) ? most : rest.length).map(
+  const maxBatches = chained ? Math.min(maxTurns - turn, solverCallsLeft) : solverCallsLeft;
+  const batches = batchSteps(rest, batch && Number.isFinite(maxBatches) ? maxBatches : rest.length).map(
     ({ length }) => length,
   );
-  const woven = buildStepBatches(steps, [...sizes, ...batches]).slice(sizes.length);
+  const stepBatches = buildStepBatches(steps, [...sizes, ...batches]).slice(sizes.length);
   const answers = new Map(
     done.map(({ answer }, index) => [`s${index + 1}`, findLastNumber(answer) ?? answer]),
   );
-  const tasks = woven.map(({ task }) => fillPlaceholders(task, answers));
+  const tasks = stepBatches.map(({ task }) => fillPlaceholders(task, answers));
   if (chained) return { action: "call_solver", subtask: tasks[0] };
   return {
     action: "call_solvers",
@@ -78,9 +85,9 @@ function planNextAction(step: PlanInput, steps: readonly OracleStep[], batch: bo
   };
 }
 
-/** A subtask of one or more steps, a line each. */
+/** A subtask with one or more steps, one per line. */
 interface StepBatch {
-  /** Where a number is the answer to an earlier batch, `{s1}` stands for it. */
+  /** Text of the subtask. `{s1}` replaces a number that is the answer to the earlier batch `s1`. */
   readonly task: string;
   readonly expectedAnswer: string;
 }
@@ -95,7 +102,7 @@ function buildStepBatches(steps: readonly OracleStep[], sizes: readonly number[]
         ? `${question} Calculate ${expressions.map((one) => insertPlaceholders(one, batches)).join(", ")}`
         : `${question} Known: ${answer || "nothing"}`,
     );
-    // Two steps of the test split say nothing.
+    // Two steps of the test split have no answer.
     batches.push({ task: lines.join("\n"), expectedAnswer: own.at(-1)?.answer || "nothing" });
     from += size;
   }
@@ -104,9 +111,7 @@ function buildStepBatches(steps: readonly OracleStep[], sizes: readonly number[]
 
 function insertPlaceholders(expression: string, batches: readonly StepBatch[]): string {
   return expression.replaceAll(NUMBER_PATTERN, (number) => {
-    const source = batches.findLastIndex(
-      ({ expectedAnswer: expected }) => Number(expected) === Number(number),
-    );
+    const source = batches.findLastIndex(({ expectedAnswer }) => Number(expectedAnswer) === Number(number));
     return source < 0 ? number : `{s${source + 1}}`;
   });
 }
@@ -114,27 +119,28 @@ function insertPlaceholders(expression: string, batches: readonly StepBatch[]): 
 const NUMBER_PATTERN = /\d+\.?\d*|\.\d+/g;
 
 /**
- * The last that was found. Where what was found differs from what was expected and no later answer hangs on it, the
- * difference is added: in a chain every link counts, though the human may have written a number down once more.
+ * Computes the final answer from the last finding. When an earlier finding differs from the expected answer
+ * and no later step uses it, the difference is added. Without this correction, a wrong answer would have no
+ * effect where the human solution repeats a number.
  */
 function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonly StepBatch[]): string {
   const last = findings.at(-1)?.answer ?? "";
-  const off = findings.slice(0, -1).reduce((sum, { answer }, index) => {
-    const { expectedAnswer: expected = answer } = batches[index] ?? {};
+  const difference = findings.slice(0, -1).reduce((sum, { answer }, index) => {
+    const { expectedAnswer = answer } = batches[index] ?? {};
     const isUsed = batches.some(({ task }) => getLastExpression(task).includes(`{s${index + 1}}`));
-    return isUsed || answer === expected
+    return isUsed || answer === expectedAnswer
       ? sum
-      : sum + Number(findLastNumber(answer)) - Number(findLastNumber(expected));
+      : sum + Number(findLastNumber(answer)) - Number(findLastNumber(expectedAnswer));
   }, 0);
-  if (off === 0) return last;
-  const value = Number(findLastNumber(last)) + off;
+  if (difference === 0) return last;
+  const value = Number(findLastNumber(last)) + difference;
   return Number.isFinite(value) ? formatNumber(value) : "unknown";
 }
 
-/** What the last line of a subtask says: the value of its last expression, or what is known. */
+/** Answers a subtask from its last line: the value of the last expression, or the known answer. */
 function answerSubtask(task: string): string {
-  const [, known] = / Known: (.*)$/.exec(task) ?? [];
-  if (known !== undefined) return known;
+  const [, samplesByKey] = / Known: (.*)$/.exec(task) ?? [];
+  if (samplesByKey !== undefined) return samplesByKey;
   try {
     return formatNumber(evaluateArithmetic(getLastExpression(task)));
   } catch {
@@ -142,7 +148,10 @@ function answerSubtask(task: string): string {
   }
 }
 
-/** The last expression of a subtask; those before it are what the human wrote down on the way. */
+/**
+ * Returns the last expression of a subtask. Earlier expressions are intermediate results of the human
+ * solution.
+ */
 function getLastExpression(task: string): string {
   return / Calculate ([^\n]*)$/.exec(task)?.[1]?.split(", ").at(-1) ?? "";
 }

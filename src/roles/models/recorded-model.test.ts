@@ -28,7 +28,7 @@ async function runRecordedPlanner(text: string, maxTurns: number) {
 }
 
 describe("a recorded model", () => {
-  it("says its whole solution as an answerer", async () => {
+  it("returns its complete solution as an answerer", async () => {
     const { reply } = await runRole(createAnswerer({ style: "cot" }), {
       task: "How many?",
       model: createRecordedModel([createSample(FOUR_STEP_SOLUTION)], "175b_verification"),
@@ -39,7 +39,7 @@ describe("a recorded model", () => {
   it.each([
     [5, ["line 1", "line 2", "line 3", "line 4"]],
     [3, ["lines 1 to 2", "lines 3 to 4"]],
-  ])("as planner and solver says it in lines, in %d turns", async (turns, expected) => {
+  ])("as planner and solver returns its lines in %d turns", async (turns, expected) => {
     const { reply, run } = await runRecordedPlanner(FOUR_STEP_SOLUTION, turns);
     expect(run.listTasksTo("solver").map(({ content }) => content)).toEqual(
       expected.map((lines) => `Say ${lines} of the recorded solution.`),
@@ -58,17 +58,17 @@ describe("a recorded model", () => {
     expect(reply).toMatchObject({ content: text === "" ? "none" : "18", metadata: { status: "completed" } });
   });
 
-  it("has no answer to another problem", async () => {
+  it("rejects an unknown problem", async () => {
     const { reply } = await runRole(createAnswerer({ style: "cot" }), {
       task: "Why?",
       model: createRecordedModel([createSample(FOUR_STEP_SOLUTION)], "6b_finetuning"),
     });
     expect(reply.content).toContain(
-      '6b_finetuning recorded no answer to "Why?"; give it the samples of the run',
+      '6b_finetuning has no recorded answer to "Why?". Create the model with the samples of the run',
     );
   });
 
-  it("says what it is", () => {
+  it("reports its id and evidence", () => {
     expect(createRecordedModel([], "6b_finetuning")).toMatchObject({
       id: "recorded:6b_finetuning",
       evidenceKind: "recorded-model",

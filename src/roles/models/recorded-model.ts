@@ -5,40 +5,41 @@ import type { ModelRequest, PlanInput, RoleModel } from "../role-model.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 
 /**
- * One of the four models of 2021 whose answers OpenAI published with GSM8K, saying again what it said: as an answerer its
- * whole solution; as planner and solver the lines of it, a few in each call, and then its answer. Accuracies on the test
- * split are known: 21.7, 39.0, 34.7 and 56.3 %. Every way of running it has to come to the same.
+ * Creates a model that repeats the published GSM8K answers of one of the four models of 2021 (OpenAI). As an
+ * answerer, the model returns the complete solution. As planner and solver, it returns a few lines of the
+ * solution per call, and then the answer. Every method must reproduce the known accuracies of these models on
+ * the test split, which are 21.7, 39.0, 34.7, and 56.3 %.
  *
- * @throws INVALID_PARAMS, when it is asked for a problem that it was not given, by `sample_id` or by its text.
+ * Throws `INVALID_PARAMS` when a task matches none of the samples by `sample_id` or by text.
  */
 export function createRecordedModel(
   samples: readonly Gsm8kModelAnswers[],
   model: Gsm8kAnswerModel,
 ): RoleModel {
-  const known = new Map(
+  const samplesByKey = new Map(
     samples.flatMap((sample) => [[sample.id, sample] as const, [sample.question, sample]]),
   );
-  const solutionOf = ({ content, metadata }: TaskCard): string => {
-    const sample = known.get(metadata.sample_id ?? "") ?? known.get(content);
+  const findSolution = ({ content, metadata }: TaskCard): string => {
+    const sample = samplesByKey.get(metadata.sample_id ?? "") ?? samplesByKey.get(content);
     if (sample) return sample.answers[model].text;
     const name = metadata.sample_id ?? JSON.stringify(content.slice(0, 60));
     throw new A2AError(
       "INVALID_PARAMS",
-      `${model} recorded no answer to ${name}; give it the samples of the run.`,
+      `${model} has no recorded answer to ${name}. Create the model with the samples of the run.`,
     );
   };
-  const reply = ({ input: step }: ModelRequest): string => {
-    const solution = solutionOf(step.task);
-    if (step.kind === "answer") return solution;
+  const reply = ({ input }: ModelRequest): string => {
+    const solution = findSolution(input.task);
+    if (input.kind === "answer") return solution;
     const { steps, answer } = splitSolution(solution);
-    if (step.kind === "plan") return JSON.stringify(planNextAction(step, steps.length, answer));
-    const [, from = "1", to = from] = LINES_SUBTASK_PATTERN.exec(step.task.content) ?? [];
+    if (input.kind === "plan") return JSON.stringify(planNextAction(input, steps.length, answer));
+    const [, from = "1", to = from] = LINES_SUBTASK_PATTERN.exec(input.task.content) ?? [];
     return steps.slice(Number(from) - 1, Number(to)).join(" ") || "Not found";
   };
   return createScriptedModel(reply, { id: `recorded:${model}`, evidenceKind: "recorded-model" });
 }
 
-/** The lines of a solution, and what stands in its last one, `A: 18`. */
+/** Splits a solution into its lines and the answer in its last line, for example `A: 18`. */
 function splitSolution(solution: string): { steps: string[]; answer: string } {
   const lines = solution.split("\n").filter((line) => line.trim() !== "");
   const last = lines.at(-1) ?? "";
@@ -46,7 +47,7 @@ function splitSolution(solution: string): { steps: string[]; answer: string } {
 }
 
 function planNextAction(
-  { findings, turn, maxTurns: turns, solverCallsLeft: callsLeft = Infinity }: PlanInput,
+  { findings, turn, maxTurns, solverCallsLeft = Infinity }: PlanInput,
   steps: number,
   answer: string,
 ): object {
@@ -56,11 +57,11 @@ function planNextAction(
   }, 0);
   const rest = Array.from({ length: steps - done }, (_, index) => done + index + 1);
   if (rest.length === 0) {
-    // A solution of one line has nothing to delegate; the solver is called nevertheless.
+    // A solution of one line has nothing to delegate, but the planner must call a solver at least once.
     if (findings.length > 0) return { action: "final_answer", answer };
     return { action: "call_solver", subtask: "Say line 1 of the recorded solution." };
   }
-  const [next = []] = batchSteps(rest, Math.min(turns - turn, callsLeft));
+  const [next = []] = batchSteps(rest, Math.min(maxTurns - turn, solverCallsLeft));
   const last = next.at(-1) ?? 1;
   const lines = next.length > 1 ? `lines ${next[0]} to ${last}` : `line ${last}`;
   return { action: "call_solver", subtask: `Say ${lines} of the recorded solution.` };

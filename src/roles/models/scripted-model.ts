@@ -1,28 +1,32 @@
 import type { EvidenceKind } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
-/** A reply of a script: its text, more of it, or an error to fail with. */
+/** A scripted reply: its text, a reply with further members, or an error to throw. */
 export type ScriptedModelReply = string | (Partial<ModelReply> & { readonly text: string }) | Error;
 
-/** Replies in their order, the last one again and again; or a function of what is asked. `call` counts from 1. */
+/**
+ * A list of replies in order, whose last reply repeats, or a function that returns a reply. `call` counts
+ * from 1.
+ */
 export type ModelScript =
   | readonly ScriptedModelReply[]
   | ((request: ModelRequest, call: number) => ScriptedModelReply | Promise<ScriptedModelReply>);
 
+/** Options for `createScriptedModel`. */
 export interface ScriptedModelOptions {
-  /** Default `createScriptedModel`. */
+  /** Identifier of the model. Default: `scripted`. */
   readonly id?: string;
-  /** Default `simulated`. */
+  /** Kind of evidence that the replies provide. Default: `simulated`. */
   readonly evidenceKind?: EvidenceKind;
 }
 
-/** A model that says what its script says: for tests, for demos, and for whatever answers by a function. */
+/** Creates a model that returns scripted replies, for tests, demos, and models that a function implements. */
 export function createScriptedModel(script: ModelScript, options: ScriptedModelOptions = {}): RoleModel {
-  const { id = "scripted", evidenceKind: evidence = "simulated" } = options;
+  const { id = "scripted", evidenceKind = "simulated" } = options;
   let calls = 0;
   return {
     id,
-    evidenceKind: evidence,
+    evidenceKind,
     async complete(request): Promise<ModelReply> {
       request.signal.throwIfAborted();
       const call = ++calls;

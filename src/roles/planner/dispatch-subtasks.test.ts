@@ -9,7 +9,7 @@ import { fillPlaceholders, findDependencyProblem, type Subtask } from "./placeho
 import { createPlannerState } from "./planner-state.ts";
 import { createPlanner } from "./index.ts";
 
-/** Batches in which each subtask may need some of those before it, in any order. */
+/** Generates batches in which each subtask may depend on earlier ones, in any order. */
 const arbitraryBatch = fc
   .array(fc.array(fc.nat(6), { maxLength: 3 }), { minLength: 1, maxLength: 7 })
   .map((needs) => {
@@ -21,28 +21,28 @@ const arbitraryBatch = fc
   })
   .chain((batch) => fc.shuffledSubarray(batch, { minLength: batch.length }));
 
-/** The ids that a subtask needs itself. */
+/** Returns the direct dependencies of a subtask. */
 const listPlaceholders = ({ task }: Subtask): string[] =>
   [...task.matchAll(/\{(s\d+)\}/g)].map(([, id = ""]) => id);
 
 describe("a batch of subtasks", () => {
-  it("is sent as soon as each may be, each once, with the answers to those that it waits for", async () => {
+  it("sends each subtask once, as soon as its dependencies are answered, with their answers", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryBatch, fc.infiniteStream(fc.nat()), async (batch, picks) => {
         expect(findDependencyProblem(batch, new Set())).toBeUndefined();
         const waiting = new Map<string, (answer: TaskOutcome) => void>();
         const sent = new Map<string, string>();
         const done = new Set<string>();
-        const { desk, state } = createPlannerContext(({ task }) => {
+        const { taskContext, state } = createPlannerContext(({ task }) => {
           const id = `s${/\d+/.exec(task)?.[0]}`;
           expect(sent.has(id)).toBe(false);
           sent.set(id, task);
           return new Promise((resolve) => waiting.set(id, resolve));
         });
-        const work = dispatchSubtasks(desk, state, batch, false);
+        const work = dispatchSubtasks(taskContext, state, batch, false);
         while (done.size < batch.length) {
           await flushImmediates();
-          // Under way is whatever waits for nothing that is not done: no more and no less.
+          // Exactly the subtasks whose dependencies are done are in progress.
           const ready = batch.filter((subtask) => listPlaceholders(subtask).every((id) => done.has(id)));
           expect([...sent.keys()].toSorted()).toEqual(ready.map(({ id }) => id).toSorted());
           const open = [...waiting.keys()];
@@ -60,16 +60,16 @@ describe("a batch of subtasks", () => {
     );
   });
 
-  it("loses, when some fail, what waits for them and nothing else", async () => {
+  it("skips only the subtasks that depend on a failed one", async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryBatch, fc.array(fc.nat(7)), async (batch, numbers) => {
         const broken = new Set(numbers.map((number) => `s${number}`));
-        const { desk, state } = createPlannerContext(({ task }) =>
+        const { taskContext, state } = createPlannerContext(({ task }) =>
           broken.has(`s${/\d+/.exec(task)?.[0]}`)
             ? { error: "no", errorType: "solver_failed" }
             : { result: "yes", status: "success" },
         );
-        const { findings } = await dispatchSubtasks(desk, state, batch, false);
+        const { findings } = await dispatchSubtasks(taskContext, state, batch, false);
         const byId = new Map(batch.map((subtask) => [subtask.id, subtask]));
         const works = (id: string): boolean =>
           !broken.has(id) && listPlaceholders(byId.get(id) ?? { id, task: "" }).every(works);
@@ -81,20 +81,20 @@ describe("a batch of subtasks", () => {
     );
   });
 
-  it("is refused when it waits for itself, however far round", () => {
+  it("is rejected when it has a cycle of any length", () => {
     fc.assert(
       fc.property(arbitraryBatch, fc.integer({ min: 1, max: 7 }), (batch, length) => {
         const circle = Array.from({ length }, (_, index) => ({
           id: `c${index}`,
           task: `{c${(index + 1) % length}}`,
         }));
-        expect(findDependencyProblem([...batch, ...circle], new Set())).toMatch(/wait for each other/);
+        expect(findDependencyProblem([...batch, ...circle], new Set())).toMatch(/depend on each other/);
       }),
     );
   });
 
-  it("cuts answers, and what becomes of many of them, so that a subtask stays a card", async () => {
-    const { desk, state } = createPlannerContext(({ task }) => ({
+  it("truncates answers and filled subtasks, so that every subtask fits on a card", async () => {
+    const { taskContext, state } = createPlannerContext(({ task }) => ({
       result: task === "long" ? `x${"🙂".repeat(50_000)}` : "",
       status: "success",
     }));
@@ -103,21 +103,23 @@ describe("a batch of subtasks", () => {
       { id: "s2", task: "x{s1}".repeat(10) },
       { id: "s3", task: "x{s1}".repeat(1_000) },
     ];
-    const { findings } = await dispatchSubtasks(desk, state, batch, false);
+    const { findings } = await dispatchSubtasks(taskContext, state, batch, false);
     expect(findings.map(({ answer }) => answer.length)).toEqual([100_001, 0, 0]);
-    const lengths = desk.runLog.listTasksTo("solver").map(({ content }) => content.length);
+    const lengths = taskContext.runLog.listTasksTo("solver").map(({ content }) => content.length);
     expect(lengths).toEqual([4, 40_000, 64_000]);
-    expect(desk.runLog.listTasksTo("solver").every(({ content }) => content.isWellFormed())).toBe(true);
+    expect(taskContext.runLog.listTasksTo("solver").every(({ content }) => content.isWellFormed())).toBe(
+      true,
+    );
   });
 });
 
 function createPlannerContext(solver: Parameters<typeof asDelegate>[0]) {
-  const desk = createFakeTaskContext(createPlanner(), {
+  const taskContext = createFakeTaskContext(createPlanner(), {
     task: "?",
     model: createScriptedModel([]),
     delegates: { solver: asDelegate(solver) },
   });
-  return { desk, state: createPlannerState(resolveSettings({}), desk.task) };
+  return { taskContext, state: createPlannerState(resolveSettings({}), taskContext.task) };
 }
 
 function asDelegate<F extends (task: { task: string }) => TaskOutcome | Promise<TaskOutcome>>(solver: F): F {

@@ -3,25 +3,30 @@ import type { SolverFinding } from "../role-model.ts";
 import { truncateText } from "../../cards/index.ts";
 import { MAX_ANSWER_CHARACTERS } from "../prompt-quote.ts";
 import type { DelegationRequest, TaskContext } from "../role.ts";
+import { sumTokens } from "../token-usage.ts";
 import { buildSubtaskContext } from "./context-policy.ts";
 import type { PlannerSettings } from "./planner-options.ts";
 import { fillPlaceholders, type Subtask, listDependencies } from "./placeholders.ts";
 import { toFinding, type PlannerState } from "./planner-state.ts";
 
-/** What came of a batch. Where the desk was closed meanwhile, `stopped` has the reason, and only what was there is there. */
+/**
+ * The result of a batch. When the task was stopped meanwhile, `stopped` contains the reason and `findings`
+ * contains only the replies that had arrived.
+ */
 export interface DispatchResult {
   readonly findings: readonly SolverFinding[];
-  /** Of the replies, also those to tries that failed. */
+  /** Tokens that all replies report, including replies to failed attempts. */
   readonly tokensSpent: number;
   readonly stopped?: { readonly reason: unknown };
 }
 
 /**
- * Gives out a batch: each subtask as soon as all that it waits for is answered, so that independent ones are on their
- * way at once. One that waits for a failure is not sent. Findings are in the order of the batch.
+ * Dispatches a batch of subtasks. A subtask is sent as soon as all its dependencies are answered, so
+ * independent subtasks run in parallel. A subtask that depends on a failed one is not sent. Findings keep the
+ * order of the batch.
  */
 export async function dispatchSubtasks(
-  desk: TaskContext,
+  taskContext: TaskContext,
   state: PlannerState,
   batch: readonly Subtask[],
   forced: boolean,
@@ -34,19 +39,19 @@ export async function dispatchSubtasks(
   let tokens = 0;
 
   const send = async (subtask: Subtask): Promise<SolverFinding> => {
-    const needed = await Promise.all(listDependencies(subtask.task, ids).map((id) => resultOf(id)));
+    const needed = await Promise.all(listDependencies(subtask.task, ids).map((id) => getResult(id)));
     const missing = needed.find(({ status }) => status === "error" || status === "partial");
     if (missing) {
-      const answer = `not tried, because nothing came of ${missing.id}`;
+      const answer = `not sent, because ${missing.id} has no answer`;
       return { id: subtask.id, subtask: subtask.task, status: "error", answer };
     }
     const answers = [...earlier, ...needed.map(({ id = "", answer }) => [id, answer] as const)];
-    const short = new Map(
+    const truncatedAnswers = new Map(
       answers.map(([id, answer]) => [id, truncateText(answer.trim(), MAX_ANSWER_CHARACTERS)]),
     );
-    const task = truncateText(fillPlaceholders(subtask.task, short), MAX_SUBTASK_CHARACTERS);
+    const task = truncateText(fillPlaceholders(subtask.task, truncatedAnswers), MAX_SUBTASK_CHARACTERS);
     const { context, titles } = buildSubtaskContext(state.settings.context, { ...subtask, task }, state.task);
-    const reply = await delegateWithRetry(desk, state.settings, (spent) => (tokens += spent), {
+    const reply = await delegateWithRetry(taskContext, state.settings, (spent) => (tokens += spent), {
       to: state.settings.solver,
       task,
       turn: state.turn,
@@ -56,36 +61,36 @@ export async function dispatchSubtasks(
     return toFinding({ ...subtask, task }, reply, titles);
   };
 
-  // Each is sent once, by whoever needs it first; a batch has no circles.
+  // Each subtask is sent once, when it is first needed. A validated batch has no cycles.
   const results = new Map<string, Promise<SolverFinding>>();
-  const resultOf = (id: string): Promise<SolverFinding> => {
+  const getResult = (id: string): Promise<SolverFinding> => {
     const known = results.get(id);
     if (known) return known;
     const subtask = byId.get(id);
-    if (!subtask) throw new Error(`There is no subtask ${id}.`);
-    // Said to be there before it is begun, for others to wait for.
+    if (!subtask) throw new Error(`The batch has no subtask ${id}.`);
+    // The promise is stored before the work starts, so that other subtasks can wait for it.
     const result = Promise.resolve().then(() => send(subtask));
     results.set(id, result);
     return result;
   };
 
-  const settled = await Promise.allSettled(batch.map(({ id }) => resultOf(id)));
-  const findings = settled.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
-  const failed = settled.find((one) => one.status === "rejected");
+  const settled = await Promise.allSettled(batch.map(({ id }) => getResult(id)));
+  const findings = settled.flatMap((outcome) => (outcome.status === "fulfilled" ? [outcome.value] : []));
+  const failed = settled.find((outcome) => outcome.status === "rejected");
   return { findings, tokensSpent: tokens, ...(failed && { stopped: { reason: failed.reason } }) };
 }
 
-/** Sends a task until it is answered or the error is not one to try again after. Every try is a card. */
+/** Sends a task until it succeeds or no retry remains. Each attempt is a separate card. */
 async function delegateWithRetry(
-  desk: TaskContext,
+  taskContext: TaskContext,
   { retries }: PlannerSettings,
-  spend: (tokens: number) => void,
+  addTokens: (tokens: number) => void,
   task: DelegationRequest,
 ): Promise<ResultCard | ErrorCard> {
   for (let attempt = 1; ; attempt++) {
-    const reply = await desk.delegate(attempt > 1 ? { ...task, attempt } : task);
+    const reply = await taskContext.delegate(attempt > 1 ? { ...task, attempt } : task);
     const { usage, tokens } = reply.metadata;
-    spend(usage ? usage.input_tokens + usage.output_tokens : (tokens ?? 0));
+    addTokens(usage ? sumTokens(usage) : (tokens ?? 0));
     const errorType =
       reply.message_type === "error"
         ? reply.metadata.error_type
@@ -98,5 +103,8 @@ async function delegateWithRetry(
   }
 }
 
-/** In characters. A card takes 256 KiB, and one of these at most three bytes. */
+/**
+ * Maximum number of characters of a subtask. A card may have 256 KiB, and a character has at most three
+ * bytes.
+ */
 const MAX_SUBTASK_CHARACTERS = 64_000;

@@ -1,6 +1,7 @@
 /**
- * The JSON values that a text may mean: all of it, else every object from its opening brace to the closing one, in the
- * order in which they begin, also in code fences and inside others. Braces in strings count for nothing.
+ * Yields the JSON values that a text can contain: the entire text, else every object from its opening to its
+ * closing brace, ordered by start position. Objects in code fences and nested objects are included. Braces in
+ * strings are ignored.
  */
 export function* extractJsonValues(text: string): Generator<unknown, void> {
   yield* tryParseJson(text);
@@ -16,11 +17,14 @@ function* tryParseJson(text: string): Generator<unknown, void> {
   try {
     yield JSON.parse(text);
   } catch {
-    // No JSON; somewhere else in the text there may be some.
+    // This text is not JSON. Another part of the reply may be.
   }
 }
 
-/** The position behind the brace that closes the one at `start`; negative, where the text was read to in vain. */
+/**
+ * Returns the position after the brace that closes the object at `start`. When no brace closes it, returns
+ * the negated position where the scan stopped.
+ */
 function findObjectEnd(text: string, start: number, budget: number): number {
   const last = Math.min(text.length, start + budget);
   let depth = 0;
@@ -40,5 +44,8 @@ function findObjectEnd(text: string, start: number, budget: number): number {
   return -last;
 }
 
-/** A text of nothing but braces is read again from each of them; this bounds the sum. */
+/**
+ * Maximum number of characters that are scanned. Each opening brace starts a new scan, so the total could
+ * otherwise grow quadratically.
+ */
 const MAX_CHARACTERS_SCANNED = 4_000_000;

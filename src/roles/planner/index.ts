@@ -1,6 +1,7 @@
 /**
- * THE PLANNER: a machine of three states, plan → (dispatch → wait)* → answer. `next.ts` decides, as a function of what it
- * knows (`state.ts`) and what happened; `planner.ts` does what it says; `prompts.ts` has every word that a model is told.
+ * The planner is a state machine: plan → (dispatch → wait)* → answer. `planner-transition.ts` computes each
+ * transition from the state (`planner-state.ts`) and an event. `planner.ts` executes the steps. `prompts.ts`
+ * contains all prompt texts.
  */
 export { createPlanner } from "./planner.ts";
 export type { PlannerMode, PlannerOptions } from "./planner-options.ts";

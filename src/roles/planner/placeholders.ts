@@ -1,18 +1,24 @@
-/** A subtask that may speak of answers to others: `{s1}` stands for the answer to the subtask of that id. */
+/**
+ * A subtask of a planner. The text may contain placeholders such as `{s1}`, which is replaced by the answer
+ * to the subtask `s1`.
+ */
 export interface Subtask {
   readonly id: string;
   readonly task: string;
-  /** Titles or ids of documents that the solver is to be shown. */
+  /** Titles or ids of the documents that the solver receives. */
   readonly documents?: readonly string[];
 }
 
-/** The ids of other subtasks that a text waits for: those of the batch that it names. */
+/** Returns the ids of the subtasks in the batch that a text refers to. */
 export function listDependencies(task: string, ids: ReadonlySet<string>): string[] {
   const named = [...task.matchAll(PLACEHOLDER_PATTERN)].map(([, id = ""]) => id);
   return [...new Set(named)].filter((id) => ids.has(id));
 }
 
-/** What is wrong with a batch: an id twice, a placeholder for nobody, subtasks that wait for each other. */
+/**
+ * Returns the first problem of a batch: a duplicate id, an unresolved placeholder, or a cycle. Returns
+ * `undefined` for a valid batch.
+ */
 export function findDependencyProblem(
   batch: readonly Subtask[],
   known: ReadonlySet<string>,
@@ -20,25 +26,27 @@ export function findDependencyProblem(
   const ids = new Set(batch.map(({ id }) => id));
   if (ids.size < batch.length) return "two subtasks have the same id";
   for (const { id, task } of batch) {
-    const nobody = [...task.matchAll(PLACEHOLDER_PATTERN)].find(
+    const unresolved = [...task.matchAll(PLACEHOLDER_PATTERN)].find(
       ([, name = ""]) => SUBTASK_ID_PATTERN.test(name) && !ids.has(name) && !known.has(name),
     );
-    if (nobody) return `subtask ${id} needs ${nobody[0]}, and there is no such subtask`;
+    if (unresolved) return `subtask ${id} refers to ${unresolved[0]}, but no subtask has this id`;
   }
-  const left = new Map(batch.map(({ id, task }) => [id, listDependencies(task, ids)]));
+  const remaining = new Map(batch.map(({ id, task }) => [id, listDependencies(task, ids)]));
   for (;;) {
-    const free = [...left].filter(([, others]) => !others.some((other) => left.has(other)));
-    if (free.length === 0) break;
-    for (const [id] of free) left.delete(id);
+    const ready = [...remaining].filter(([, others]) => !others.some((other) => remaining.has(other)));
+    if (ready.length === 0) break;
+    for (const [id] of ready) remaining.delete(id);
   }
-  return left.size > 0 ? `the subtasks ${[...left.keys()].join(", ")} wait for each other` : undefined;
+  return remaining.size > 0
+    ? `the subtasks ${[...remaining.keys()].join(", ")} depend on each other`
+    : undefined;
 }
 
-/** The task with answers in the place of their ids; what names nobody stays as it is. */
+/** Replaces placeholders with answers. A placeholder without an answer stays unchanged. */
 export function fillPlaceholders(task: string, answers: ReadonlyMap<string, string>): string {
   return task.replaceAll(PLACEHOLDER_PATTERN, (whole, id: string) => answers.get(id) ?? whole);
 }
 
 const PLACEHOLDER_PATTERN = /\{([A-Za-z][\w-]*)\}/g;
-/** As the prompt teaches ids. Other words in braces may be what the task is about. */
+/** Form of subtask ids that the prompt specifies. Other words in braces may belong to the problem. */
 const SUBTASK_ID_PATTERN = /^s\d+$/;

@@ -23,7 +23,7 @@ describe("an action in a text", () => {
     expect(parseAction(text)).toEqual({ action: callSolverAction });
   });
 
-  it("is the first one: what a model makes up after it does not count", () => {
+  it("is the first one, and text after it is ignored", () => {
     expect(
       parseAction(`${JSON.stringify(callSolverAction)}\nSolver: 9\n${JSON.stringify(finalAnswerAction)}`),
     ).toEqual({
@@ -37,37 +37,40 @@ describe("an action in a text", () => {
     expect(parseAction(text)).toEqual({ action: { action: "call_solver", subtask } });
   });
 
-  it.each(['say "} now', '" } {', '}"', "\\", '\\"}'])("is whole with %s in it", (subtask) => {
+  it.each(['say "} now', '" } {', '}"', "\\", '\\"}'])("is complete with %s in it", (subtask) => {
     const action = { action: "call_solver", subtask };
     expect(parseAction(`So: ${JSON.stringify(action)} That is it.`)).toEqual({ action });
   });
 
   it.each([
-    ["", "there is no JSON object with an action in it"],
-    ["The answer is 18.", "there is no JSON object with an action in it"],
-    ['{"answer":"18"}', "there is no JSON object with an action in it"],
-    ['["action"]', "there is no JSON object with an action in it"],
-    ['{"action":"call_solver"', "there is no JSON object with an action in it"],
-    ['{"action":"give_up"}', '"give_up" is no action; there are call_solver, call_solvers, final_answer'],
+    ["", "the reply contains no JSON object with an action"],
+    ["The answer is 18.", "the reply contains no JSON object with an action"],
+    ['{"answer":"18"}', "the reply contains no JSON object with an action"],
+    ['["action"]', "the reply contains no JSON object with an action"],
+    ['{"action":"call_solver"', "the reply contains no JSON object with an action"],
+    [
+      '{"action":"give_up"}',
+      '"give_up" is not an action; use one of call_solver, call_solvers, final_answer',
+    ],
     ['{"action":"call_solver","subtask":" "}', 'call_solver needs "subtask", a text'],
     ['{"action":"call_solvers","subtasks":[]}', 'call_solvers needs "subtasks"'],
     ['{"action":"call_solvers","subtasks":[{"task":"a"},{"id":"s 2","task":"b"}]}', "subtask 2 has no"],
     [
       `{"action":"call_solvers","subtasks":[${'{"task":"a"},'.repeat(32)}{"task":"a"}]}`,
-      "33 subtasks are too many",
+      "call_solvers has 33 subtasks, but the maximum is 32",
     ],
     ['{"action":"final_answer","answer":""}', 'final_answer needs "answer", a text'],
-  ])("is missed in %s", (text, problem) => {
+  ])("is not found in %s", (text, problem) => {
     expect(parseAction(text)).toMatchObject({ problem: expect.stringContaining(problem) });
   });
 
-  it("has only whole characters", () => {
+  it("contains no lone surrogates", () => {
     expect(parseAction('{"action":"final_answer","answer":"\\ud83d!"}')).toEqual({
       action: { action: "final_answer", answer: "\ufffd!" },
     });
   });
 
-  it("takes a number for an answer, and numbers subtasks without an id", () => {
+  it("accepts a number as the answer and numbers subtasks without an id", () => {
     expect(parseAction('{"action":"final_answer","answer":18}')).toEqual({
       action: { action: "final_answer", answer: "18" },
     });
@@ -93,7 +96,7 @@ describe("an action in a text", () => {
     text.map((subtask): PlannerAction => ({ action: "call_solver", subtask })),
     text.map((answer): PlannerAction => ({ action: "final_answer", answer: answer.trim() })),
   );
-  // What could be taken for JSON, and for the end of it.
+  // Characters that can be mistaken for JSON or for its end.
   const noise = fc.array(
     fc.constantFrom("{", "}", '"', "\\", "```", "\n", "[", "]", '{"a":1}', "so ", "🙂"),
     {
@@ -101,7 +104,7 @@ describe("an action in a text", () => {
     },
   );
 
-  it("is found whatever stands around it", () => {
+  it("is found in any surrounding text", () => {
     fc.assert(
       fc.property(noise, anyAction, noise, (before, action, after) => {
         expect(parseAction(before.join("") + JSON.stringify(action) + after.join(""))).toEqual({ action });
@@ -110,7 +113,7 @@ describe("an action in a text", () => {
     );
   });
 
-  it("is looked for in bounded time", () => {
+  it("is found in bounded time", () => {
     for (const part of ["{", '{"', '{"a":{', "```\n{"]) {
       const began = performance.now();
       parseAction(part.repeat(100_000));
@@ -120,7 +123,7 @@ describe("an action in a text", () => {
 });
 
 describe("the schema of an action", () => {
-  it("is one flat object whose members are all required, null for what is not there", () => {
+  it("is one flat object with required members that can be null", () => {
     expect(buildActionSchema(["call_solver", "final_answer"], true)).toEqual({
       type: "object",
       properties: {
@@ -134,7 +137,7 @@ describe("the schema of an action", () => {
     });
   });
 
-  it("has nothing of what is not offered", () => {
+  it("contains only members of the allowed actions", () => {
     expect(buildActionSchema(["call_solvers"], false)).toEqual({
       type: "object",
       properties: {

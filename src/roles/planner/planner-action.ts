@@ -3,7 +3,7 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { extractJsonValues } from "./extract-json-values.ts";
 import type { Subtask } from "./placeholders.ts";
 
-/** What a planner may decide. In JSON the member `action` tells them apart. */
+/** An action of a planner. In JSON, the member `action` selects the variant. */
 export type PlannerAction =
   | { readonly action: "call_solver"; readonly subtask: string; readonly documents?: readonly string[] }
   | { readonly action: "call_solvers"; readonly subtasks: readonly Subtask[] }
@@ -11,22 +11,22 @@ export type PlannerAction =
 
 export type PlannerActionName = PlannerAction["action"];
 
-/** The action that a model's text means, or what is wrong with it, in words that the model is told. */
+/** The action in a model's reply, or a description of the problem, which is sent to the model. */
 export type ParsedAction = { readonly action: PlannerAction } | { readonly problem: string };
 
 /**
- * The first action in a text. What follows it does not count: there, models make up what the solver will say. A text
- * without an action is never an answer.
+ * Parses the first valid action in a text. Text after it is ignored, because models often invent the solver's
+ * reply there. A text without an action is never treated as an answer.
  */
 export function parseAction(text: string): ParsedAction {
   let problem: string | undefined;
   for (const value of extractJsonValues(text)) {
     if (typeof value !== "object" || value === null || !("action" in value)) continue;
-    const read = decodeAction(value);
-    if ("action" in read) return read;
-    problem ??= read.problem;
+    const parsed = decodeAction(value);
+    if ("action" in parsed) return parsed;
+    problem ??= parsed.problem;
   }
-  return { problem: problem ?? "there is no JSON object with an action in it" };
+  return { problem: problem ?? "the reply contains no JSON object with an action" };
 }
 
 function decodeAction(value: { action: unknown } & Partial<Record<string, unknown>>): ParsedAction {
@@ -39,11 +39,14 @@ function decodeAction(value: { action: unknown } & Partial<Record<string, unknow
       if (!Array.isArray(subtasks) || subtasks.length === 0)
         return { problem: 'call_solvers needs "subtasks", a list of {"id", "task"}' };
       if (subtasks.length > MAX_SUBTASKS)
-        return { problem: `${subtasks.length} subtasks are too many at once; give at most ${MAX_SUBTASKS}` };
-      const read = subtasks.map(decodeSubtask);
-      const wrong = read.findIndex((one) => one === undefined);
-      if (wrong >= 0) return { problem: `subtask ${wrong + 1} has no "task", or an "id" that is no word` };
-      return { action: { action, subtasks: read.filter((one) => one !== undefined) } };
+        return {
+          problem: `call_solvers has ${subtasks.length} subtasks, but the maximum is ${MAX_SUBTASKS}`,
+        };
+      const parsed = subtasks.map(decodeSubtask);
+      const invalidIndex = parsed.findIndex((one) => one === undefined);
+      if (invalidIndex >= 0)
+        return { problem: `subtask ${invalidIndex + 1} has no "task", or its "id" is not a word` };
+      return { action: { action, subtasks: parsed.filter((one) => one !== undefined) } };
     }
     case "final_answer":
       if (typeof answer === "number" || typeof answer === "boolean")
@@ -52,7 +55,7 @@ function decodeAction(value: { action: unknown } & Partial<Record<string, unknow
       return { action: { action, answer: replaceLoneSurrogates(answer).trim() } };
     default:
       return {
-        problem: `${truncateText(JSON.stringify(action) ?? "undefined", 60)} is no action; there are ${ACTION_NAMES.join(", ")}`,
+        problem: `${truncateText(JSON.stringify(action) ?? "undefined", 60)} is not an action; use one of ${ACTION_NAMES.join(", ")}`,
       };
   }
 }
@@ -65,13 +68,13 @@ function decodeSubtask(value: unknown, index: number): Subtask | undefined {
   return { id, task: replaceLoneSurrogates(task), ...decodeDocuments(documents) };
 }
 
-/** Structured output cannot leave a member out; null says that there is nothing. */
+/** Structured output cannot omit members, so `null` means that no documents are named. */
 function decodeDocuments(value: unknown): { documents?: string[] } {
   const titles = Array.isArray(value) ? value.filter(isNonBlankString) : [];
   return titles.length > 0 ? { documents: titles } : {};
 }
 
-/** JSON can write half a character, a card cannot have one. */
+/** JSON can contain lone surrogates, but a card cannot. */
 function replaceLoneSurrogates(text: string): string {
   return text.toWellFormed();
 }
@@ -81,13 +84,14 @@ function isNonBlankString(value: unknown): value is string {
 }
 
 /**
- * The JSON Schema of an answer with one of these actions. One flat object with every member required and null for
- * nothing, because the strict modes of providers take no alternatives at the root and no optional members.
+ * Builds the JSON Schema of a reply with one of these actions. The schema is one flat object whose members
+ * are all required, with `null` for unused members. The strict modes of providers allow neither alternatives
+ * at the root nor optional members.
  */
 export function buildActionSchema(names: readonly PlannerActionName[], documents: boolean): JsonObject {
   const titles: JsonObject = { type: ["array", "null"], items: { type: "string" } };
-  const alone = names.length === 1;
-  const orNull = (type: string): JsonObject => ({ type: alone ? type : [type, "null"] });
+  const isOnlyAction = names.length === 1;
+  const orNull = (type: string): JsonObject => ({ type: isOnlyAction ? type : [type, "null"] });
   const properties: JsonObject = { action: { type: "string", enum: [...names] } };
   if (names.includes("call_solver")) {
     properties["subtask"] = orNull("string");

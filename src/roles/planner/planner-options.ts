@@ -3,61 +3,86 @@ import { A2AError } from "../../protocol/index.ts";
 import { getDatasetName } from "../dataset-name.ts";
 import type { ContextPolicy } from "./context-policy.ts";
 
+/** Options for `createPlanner`. */
 export interface PlannerOptions {
-  /** As it stands on cards. Default `planner`. */
+  /** Name of the role on message cards. Default: `planner`. */
   readonly name?: string;
-  /** The role that subtasks go to. Default `solver`. */
+  /** Role that receives the subtasks. Default: `solver`. */
   readonly solver?: string;
   /**
-   * `chained`: a subtask a turn, chosen by what is known. `parallel`: several a turn, those that need no other at once.
-   * `plan-first`: all subtasks in the first turn, the answer in the second. Default `chained`.
+   * How the planner dispatches subtasks. `chained` sends one subtask per turn, based on earlier answers.
+   * `parallel` sends several subtasks per turn and runs independent ones at the same time. `plan-first` sends
+   * all subtasks in the first turn and answers in the second. Default: `chained`.
    */
   readonly mode?: PlannerMode;
   /**
-   * When the model wants to answer before any solver was called: ask once more and then send the solver the whole
-   * problem (`force`, the default), ask once more and then accept it (`reprompt`), or accept it (`allow`).
+   * How the planner handles an answer before any solver was called. `force` repeats the request once, and
+   * then sends the entire problem to the solver. `reprompt` repeats the request once, and then accepts the
+   * answer. `allow` accepts the answer. Default: `force`.
    */
   readonly forceFirstSolver?: "force" | "reprompt" | "allow";
   /**
-   * What the model is shown again in each turn: the problem and what was found (`facts`, the default), or the whole
-   * conversation (`history`), whose tokens grow with the square of the turns.
+   * Whether each prompt repeats the problem and the findings (`facts`) or the complete conversation
+   * (`history`). With `history`, the total number of tokens grows quadratically with the turns. Default:
+   * `facts`.
    */
   readonly transcript?: "facts" | "history";
-  /** What of the task's context the solver is shown. Default `routed`, which without documents is `none`. */
+  /**
+   * Which part of the task's context a solver receives. Default: `routed`, which equals `none` for a task
+   * without documents.
+   */
   readonly context?: ContextPolicy;
   /**
-   * Turns of the planner: decisions of its model, of which the last can only be the answer. Default by the task's
-   * dataset: 3 for `gsm8k`, 5 for `hotpotqa` and all others. Asking again within a turn does not count.
+   * Maximum number of turns. In each turn, the model decides once. In the last turn, the model can only
+   * answer. A repeated request within a turn does not count. The default depends on the dataset of the task,
+   * and is 3 for `gsm8k` and 5 for all others.
    */
   readonly maxTurns?: number;
-  /** Subtasks in all; trying one again does not count. Default: as many as fit into the turns. */
+  /**
+   * Maximum number of subtasks. A retry does not count. By default, only the number of turns limits the
+   * subtasks.
+   */
   readonly maxSolverCalls?: number;
-  /** Input and output tokens of the planner and its solvers; no model is called once they are spent. Default: none. */
+  /**
+   * Maximum number of input and output tokens of the planner and its solvers. Once these tokens are spent,
+   * the planner does not call a model again. Default: no limit.
+   */
   readonly tokenBudget?: number;
-  /** How often a subtask is tried again, by `error_type`. Default: once when the error says `retryable`. */
+  /**
+   * Number of retries of a subtask by `error_type`. By default, a subtask is retried once after a `retryable`
+   * error.
+   */
   readonly retries?: Readonly<Partial<Record<CoreCardErrorType | (string & {}), number>>>;
-  /** Of an answer of the model. Default: the model's own limit. */
+  /** Maximum number of tokens of one reply. Default: the limit of the model. */
   readonly maxTokens?: number;
   readonly temperature?: number;
   readonly seed?: number;
 }
 
+/** How a planner dispatches subtasks. See `PlannerOptions.mode`. */
 export type PlannerMode = "chained" | "plan-first" | "parallel";
 
-/** The options with their defaults; limits aside, which depend on the task. */
+/**
+ * Planner options with defaults applied. The limits stay optional, because their defaults depend on the task.
+ */
 export type PlannerSettings = Required<
   Pick<PlannerOptions, "name" | "solver" | "mode" | "forceFirstSolver" | "transcript" | "context" | "retries">
 > &
   Pick<PlannerOptions, "maxTurns" | "maxSolverCalls" | "tokenBudget" | "maxTokens" | "temperature" | "seed">;
 
-/** What a task may cost. A `budget` card changes it: `max_turns`, `max_solver_calls`, `token_budget`. */
+/**
+ * Limits of one task. A `budget` card changes them with `max_turns`, `max_solver_calls`, and `token_budget`.
+ */
 export interface PlannerLimits {
   readonly maxTurns: number;
   readonly maxSolverCalls: number;
   readonly tokenBudget: number;
 }
 
-/** Throws INVALID_PARAMS for limits that no task could be done in. */
+/**
+ * Applies the defaults to planner options. Throws `INVALID_PARAMS` for limits that make every task
+ * impossible.
+ */
 export function resolveSettings(options: PlannerOptions): PlannerSettings {
   const settings: PlannerSettings = {
     name: "planner",
@@ -72,24 +97,25 @@ export function resolveSettings(options: PlannerOptions): PlannerSettings {
   const { maxTurns, maxSolverCalls, tokenBudget, forceFirstSolver, mode } = settings;
   for (const [name, value] of Object.entries({ maxTurns, maxSolverCalls })) {
     if (value !== undefined && !(Number.isSafeInteger(value) && value >= 0))
-      throw createInvalidOptionsError(`${name} is ${value}; give a whole number`);
+      throw createInvalidOptionsError(`${name} is ${value}. Set it to an integer of at least 0`);
   }
   if (tokenBudget !== undefined && !(tokenBudget >= 1))
-    throw createInvalidOptionsError(`tokenBudget is ${tokenBudget}; give 1 or more`);
-  if (maxTurns === 0) throw createInvalidOptionsError("maxTurns is 0; give 1 or more");
-  const first = forceFirstSolver !== "allow" || mode === "plan-first";
-  if (first && maxTurns !== undefined && maxTurns < 2)
+    throw createInvalidOptionsError(`tokenBudget is ${tokenBudget}. Set it to at least 1`);
+  if (maxTurns === 0) throw createInvalidOptionsError("maxTurns is 0. Set it to at least 1");
+  const mustCallSolver = forceFirstSolver !== "allow" || mode === "plan-first";
+  if (mustCallSolver && maxTurns !== undefined && maxTurns < 2)
     throw createInvalidOptionsError(
-      "with maxTurns 1 there is no turn left to answer in after a solver was called; give 2 or more, " +
-        'or forceFirstSolver "allow" in mode "chained" or "parallel"',
+      "maxTurns is 1, which leaves no turn for the answer after a solver call. Set it to at least 2, " +
+        'or set forceFirstSolver to "allow" in mode "chained" or "parallel"',
     );
-  if (first && maxSolverCalls === 0)
+  if (mustCallSolver && maxSolverCalls === 0)
     throw createInvalidOptionsError(
-      "maxSolverCalls is 0, and the first turn has to call a solver; give 1 or more",
+      "maxSolverCalls is 0, but the first turn must call a solver. Set it to at least 1",
     );
   return settings;
 }
 
+/** Returns the limits of a task, with the defaults of its dataset. */
 export function resolveLimits(settings: PlannerSettings, task: TaskCard): PlannerLimits {
   const {
     mode,
@@ -106,6 +132,6 @@ export function resolveLimits(settings: PlannerSettings, task: TaskCard): Planne
 
 const DEFAULT_MAX_TURNS: Readonly<Record<string, number>> = { gsm8k: 3, hotpotqa: 5 };
 
-function createInvalidOptionsError(what: string): A2AError {
-  return new A2AError("INVALID_PARAMS", `No planner can work so: ${what}.`);
+function createInvalidOptionsError(problem: string): A2AError {
+  return new A2AError("INVALID_PARAMS", `Invalid planner options: ${problem}.`);
 }

@@ -4,20 +4,27 @@ import { type PlannerActionName, buildActionSchema } from "./planner-action.ts";
 import * as prompts from "./prompts.ts";
 import { canCallSolver, type PlannerState } from "./planner-state.ts";
 
-/** What a role asks of its desk's model. */
+/** A model request of a planner. The task context adds the role and the signal. */
 export type PlannerRequest = Omit<ModelRequest, "role" | "signal">;
 
-/** What the model is asked in this state, and the state in which it was. */
+/**
+ * Builds the model request for a state. When the turn begins, the returned state also contains the opening
+ * message.
+ */
 export function buildPlannerRequest(before: PlannerState): {
   readonly state: PlannerState;
   readonly request: PlannerRequest;
 } {
-  const state = before.messages.length > 0 ? before : { ...before, said: [createOpeningMessage(before)] };
-  const { settings, task, limits, turn, findings, messages: said, replyProblems: complaints } = state;
+  const state = before.messages.length > 0 ? before : { ...before, messages: [createOpeningMessage(before)] };
+  const { settings, task, limits, turn, findings, messages, replyProblems } = state;
   const documents = parseDocuments(task.metadata.context).length > 0;
-  const sees = { documents, quotes: documents || findings.length > 0 };
-  const left = limits.maxSolverCalls - state.solverCalls;
-  const instructions = prompts.renderInstructions(getModeActions(settings.mode), settings.context, sees);
+  const promptContents = { documents, quotes: documents || findings.length > 0 };
+  const solverCallsLeft = limits.maxSolverCalls - state.solverCalls;
+  const instructions = prompts.renderInstructions(
+    getModeActions(settings.mode),
+    settings.context,
+    promptContents,
+  );
   const request: PlannerRequest = {
     input: {
       kind: "plan",
@@ -25,12 +32,12 @@ export function buildPlannerRequest(before: PlannerState): {
       findings,
       turn,
       maxTurns: limits.maxTurns,
-      solverCallsLeft: Number.isFinite(left) ? left : undefined,
+      solverCallsLeft: Number.isFinite(solverCallsLeft) ? solverCallsLeft : undefined,
       mode: settings.mode,
-      ...(complaints.length > 0 && { rejectionReason: said.at(-1)?.text ?? "" }),
+      ...(replyProblems.length > 0 && { rejectionReason: messages.at(-1)?.text ?? "" }),
     },
-    // What stays the same in all turns comes first, where providers can cache it.
-    messages: [{ role: "system", text: instructions }, ...said],
+    // The constant part comes first, so that providers can cache it.
+    messages: [{ role: "system", text: instructions }, ...messages],
     schema: buildActionSchema(listAllowedActions(state), documents && settings.context === "routed"),
     ...(settings.maxTokens !== undefined && { maxTokens: settings.maxTokens }),
     ...(settings.temperature !== undefined && { temperature: settings.temperature }),
@@ -39,13 +46,13 @@ export function buildPlannerRequest(before: PlannerState): {
   return { state, request };
 }
 
-/** Where the planner is and what it may do, as the last lines of what it is told in a turn. */
+/** Renders the current turn and the allowed actions, which end each prompt. */
 export function renderPlannerStatus(state: PlannerState): string {
-  const { turn, limits, solverCalls: calls } = state;
+  const { turn, limits, solverCalls } = state;
   return prompts.renderTurnStatus(
     turn,
     limits.maxTurns,
-    limits.maxSolverCalls - calls,
+    limits.maxSolverCalls - solverCalls,
     listAllowedActions(state),
   );
 }
@@ -60,7 +67,7 @@ function createOpeningMessage(state: PlannerState): ModelMessage {
   return { role: "user", text: parts.join("\n\n") };
 }
 
-/** What the planner may do in this turn. */
+/** Returns the actions that the planner may choose in this turn. */
 function listAllowedActions(state: PlannerState): PlannerActionName[] {
   const { settings, findings } = state;
   const [call, answer] = getModeActions(settings.mode);

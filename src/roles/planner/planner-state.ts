@@ -4,27 +4,32 @@ import type { TaskOutcome } from "../role.ts";
 import { type PlannerLimits, resolveLimits, type PlannerSettings } from "./planner-options.ts";
 import type { Subtask } from "./placeholders.ts";
 
-/** All that a planner knows between two steps. */
+/** The complete state of a planner between two steps. */
 export interface PlannerState {
   readonly settings: PlannerSettings;
   readonly task: TaskCard;
   readonly limits: PlannerLimits;
-  /** From 1. */
+  /** Number of the current turn, from 1. */
   readonly turn: number;
   readonly findings: readonly SolverFinding[];
-  /** Subtasks given. */
+  /** Number of dispatched subtasks. */
   readonly solverCalls: number;
-  /** Tokens spent, its own and those of its solvers. */
+  /** Tokens that the planner and its solvers have used. */
   readonly tokensSpent: number;
-  /** What the model was told and said, without its instructions; in a transcript of facts, since the turn began. */
+  /**
+   * Conversation with the model, without the instructions. In the transcript mode `facts`, the conversation
+   * starts with the current turn.
+   */
   readonly messages: readonly ModelMessage[];
-  /** What was wrong with earlier replies of this turn. */
+  /** Problems of earlier replies in this turn. */
   readonly replyProblems: readonly ("useless" | "early")[];
   readonly isPaused: boolean;
 }
 
+/** An error that the planner reports without ending the task. */
 export type PlannerNotice = Extract<TaskOutcome, { error: string }>;
 
+/** Creates the initial state of a task. */
 export function createPlannerState(settings: PlannerSettings, task: TaskCard): PlannerState {
   return {
     settings,
@@ -40,7 +45,9 @@ export function createPlannerState(settings: PlannerSettings, task: TaskCard): P
   };
 }
 
-/** What a control card changes, and what there is to say against it. `stop` is the desk's affair. */
+/**
+ * Applies a control card to the state. `notice` reports invalid parameters. The task context handles `stop`.
+ */
 export function applyControl(
   state: PlannerState,
   card: ControlCard,
@@ -52,15 +59,15 @@ export function applyControl(
       return { state: { ...state, isPaused: false } };
     case "budget": {
       const limits: { -readonly [Name in keyof PlannerLimits]: number } = { ...state.limits };
-      const wrong: string[] = [];
+      const invalidNames: string[] = [];
       for (const [name, value] of Object.entries(card.metadata.parameters ?? {})) {
         const limit = BUDGET_PARAMETERS[name];
         if (limit && typeof value === "number" && value >= 0) limits[limit] = value;
-        else wrong.push(name);
+        else invalidNames.push(name);
       }
       const changed = { state: { ...state, limits } };
-      if (wrong.length === 0) return changed;
-      const error = `The budget card has ${wrong.join(", ")}, which says nothing here; numbers from 0 for ${Object.keys(BUDGET_PARAMETERS).join(", ")} do.`;
+      if (invalidNames.length === 0) return changed;
+      const error = `The budget card has invalid parameters: ${invalidNames.join(", ")}. Use numbers of at least 0 for ${Object.keys(BUDGET_PARAMETERS).join(", ")}.`;
       return { ...changed, notice: { error, errorType: "protocol_violation" } };
     }
     default:
@@ -74,17 +81,21 @@ const BUDGET_PARAMETERS: Readonly<Record<string, keyof PlannerLimits>> = {
   token_budget: "tokenBudget",
 };
 
-/** After the last turn nobody would make anything of what a solver finds. */
-export function canCallSolver({ turn, limits, solverCalls: calls }: PlannerState): boolean {
-  return turn < limits.maxTurns && calls < limits.maxSolverCalls;
+/**
+ * Returns whether the planner may call a solver. In the last turn, it may not, because no later turn could
+ * use the reply.
+ */
+export function canCallSolver({ turn, limits, solverCalls }: PlannerState): boolean {
+  return turn < limits.maxTurns && solverCalls < limits.maxSolverCalls;
 }
 
-/** As far as it came, when it is stopped in the middle; nothing, when nothing was found. */
+/** Returns the partial outcome of a stopped planner, or `undefined` when no solver found an answer. */
 export function findPartialOutcome(state: PlannerState, errorType: string): TaskOutcome | undefined {
   const best = findLatestAnswer(state);
   return best === undefined ? undefined : createPartialOutcome(state, best, errorType);
 }
 
+/** Creates a `partial` outcome. `errorType` states which limit or stop ended the work. */
 export function createPartialOutcome(
   { turn, limits }: PlannerState,
   result: string,
@@ -97,12 +108,12 @@ export function createPartialOutcome(
   };
 }
 
-/** The last that a solver found. */
+/** Returns the latest answer that a solver found. */
 export function findLatestAnswer({ findings }: PlannerState): string | undefined {
   return findings.findLast(({ status }) => status !== "error")?.answer;
 }
 
-/** What a solver's reply says, as a finding. */
+/** Converts the reply of a solver to a finding. */
 export function toFinding(
   subtask: Subtask,
   reply: ResultCard | ErrorCard,

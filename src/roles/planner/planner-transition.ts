@@ -1,6 +1,7 @@
 import { parseDocuments, pickDocuments } from "../context-documents.ts";
 import type { SolverFinding, ModelMessage, ModelReply } from "../role-model.ts";
 import type { TaskOutcome } from "../role.ts";
+import { sumTokens } from "../token-usage.ts";
 import { type PlannerAction, parseAction } from "./planner-action.ts";
 import { findDependencyProblem, type Subtask } from "./placeholders.ts";
 import * as prompts from "./prompts.ts";
@@ -13,56 +14,59 @@ import {
   type PlannerState,
 } from "./planner-state.ts";
 
-/** What happens to a planner. */
+/** An event that a planner handles. */
 export type PlannerEvent =
-  /** The controller's task is there, or the planner may go on. */
+  /** The task has arrived. */
   | { readonly kind: "begun" }
   | { readonly kind: "replied"; readonly reply: ModelReply }
-  /** All subtasks of a turn have come to their end. */
+  /** All subtasks of a turn have finished. */
   | { readonly kind: "found"; readonly findings: readonly SolverFinding[]; readonly tokensSpent: number };
 
-/** What a planner does next. */
+/** The next step of a planner. */
 export type PlannerStep =
   | { readonly kind: "think"; readonly request: PlannerRequest }
   | { readonly kind: "dispatch"; readonly subtasks: readonly Subtask[]; readonly forced: boolean }
   | { readonly kind: "answer"; readonly answer: TaskOutcome; readonly notice?: PlannerNotice };
 
+/** The new state of a planner and its next step. */
 export interface PlannerTransition {
   readonly state: PlannerState;
   readonly step: PlannerStep;
 }
 
-/** The whole planner: what it does when something happens. */
+/**
+ * Computes the next state and step of a planner from an event. `computeTransition` contains all decisions of
+ * the planner.
+ */
 export function computeTransition(state: PlannerState, event: PlannerEvent): PlannerTransition {
   if (event.kind === "begun") return requestModelReply(state);
   if (event.kind === "found") return requestModelReply(finishTurn(state, event.findings, event.tokensSpent));
   const { text, usage } = event.reply;
-  const spent = usage ? usage.input_tokens + usage.output_tokens : 0;
-  return applyModelReply({ ...state, tokensSpent: state.tokensSpent + spent }, text);
+  return applyModelReply({ ...state, tokensSpent: state.tokensSpent + sumTokens(usage) }, text);
 }
 
 function requestModelReply(before: PlannerState): PlannerTransition {
-  const { limits, tokensSpent: tokens, turn } = before;
-  if (tokens >= limits.tokenBudget)
-    return stopAtLimit(before, "token_budget", `${tokens} tokens are spent, of ${limits.tokenBudget}`);
+  const { limits, tokensSpent, turn } = before;
+  if (tokensSpent >= limits.tokenBudget)
+    return stopAtLimit(before, "token_budget", `it has used ${tokensSpent} of ${limits.tokenBudget} tokens`);
   if (turn > limits.maxTurns)
-    return stopAtLimit(before, "turn_limit", `there are only ${limits.maxTurns} turns`);
+    return stopAtLimit(before, "turn_limit", `it has used all ${limits.maxTurns} turns`);
   const { state, request } = buildPlannerRequest(before);
   return { state, step: { kind: "think", request } };
 }
 
 function applyModelReply(state: PlannerState, text: string): PlannerTransition {
-  const understood = parseAction(text);
-  if ("problem" in understood) return rejectReply(state, text, understood.problem);
-  const { action } = understood;
+  const parsed = parseAction(text);
+  if ("problem" in parsed) return rejectReply(state, text, parsed.problem);
+  const { action } = parsed;
   if (action.action === "final_answer") return applyFinalAnswer(state, text, action.answer);
   if (!canCallSolver(state)) {
-    const { limits, turn, solverCalls: calls } = state;
-    const why =
+    const { limits, turn, solverCalls } = state;
+    const reason =
       turn >= limits.maxTurns
         ? `it delegated in its last turn, ${turn} of ${limits.maxTurns}`
-        : `it delegated again after ${calls} solver calls, of ${limits.maxSolverCalls}`;
-    return stopAtLimit(state, "turn_limit", why);
+        : `it delegated again after ${solverCalls} of ${limits.maxSolverCalls} solver calls`;
+    return stopAtLimit(state, "turn_limit", reason);
   }
   const subtasks = toSubtasks(state, action);
   const problem = findBatchProblem(state, subtasks);
@@ -75,35 +79,35 @@ function toSubtasks(
   action: Exclude<PlannerAction, { action: "final_answer" }>,
 ): readonly Subtask[] {
   if (action.action === "call_solvers") return action.subtasks;
-  const { subtask: task, documents } = action;
-  return [{ id: `t${state.turn}`, task, ...(documents && { documents }) }];
+  const { subtask, documents } = action;
+  return [{ id: `t${state.turn}`, task: subtask, ...(documents && { documents }) }];
 }
 
 function findBatchProblem(state: PlannerState, subtasks: readonly Subtask[]): string | undefined {
-  const { settings, limits, solverCalls: calls, findings, task } = state;
-  const left = limits.maxSolverCalls - calls;
-  if (subtasks.length > left)
-    return `${subtasks.length} subtasks are too many, only ${left} more can be given`;
+  const { settings, limits, solverCalls, findings, task } = state;
+  const callsLeft = limits.maxSolverCalls - solverCalls;
+  if (subtasks.length > callsLeft)
+    return `${subtasks.length} subtasks are too many, because only ${callsLeft} more solver calls are allowed`;
   if (settings.context === "routed" && parseDocuments(task.metadata.context).length > 0) {
     for (const { documents = [] } of subtasks) {
-      const [stranger] = pickDocuments(task.metadata.context, documents).unknown;
-      if (stranger !== undefined) return `there is no document ${JSON.stringify(stranger)}`;
+      const [unknownDocument] = pickDocuments(task.metadata.context, documents).unknown;
+      if (unknownDocument !== undefined) return `there is no document ${JSON.stringify(unknownDocument)}`;
     }
   }
   return findDependencyProblem(subtasks, new Set(findings.flatMap(({ id }) => id ?? [])));
 }
 
 function applyFinalAnswer(state: PlannerState, text: string, answer: string): PlannerTransition {
-  const { settings, findings, replyProblems: complaints, task } = state;
-  const early = findings.length === 0 && canCallSolver(state);
-  const allowed = settings.forceFirstSolver === "allow" && settings.mode !== "plan-first";
-  if (early && !allowed) {
-    if (!complaints.includes("early"))
+  const { settings, findings, replyProblems, task } = state;
+  const isEarly = findings.length === 0 && canCallSolver(state);
+  const mayAnswerEarly = settings.forceFirstSolver === "allow" && settings.mode !== "plan-first";
+  if (isEarly && !mayAnswerEarly) {
+    if (!replyProblems.includes("early"))
       return repromptModel(
         state,
         text,
         "early",
-        "no solver was called yet, and the answer has to rest on what one finds",
+        "no solver was called yet, but the answer must be based on a solver's reply",
       );
     if (settings.forceFirstSolver === "force")
       return startDispatch(
@@ -118,7 +122,7 @@ function applyFinalAnswer(state: PlannerState, text: string, answer: string): Pl
   };
 }
 
-/** Whoever is given the whole problem needs all that belongs to it. */
+/** A solver that receives the entire problem needs all of its documents. */
 function selectAllDocuments({ settings, task }: PlannerState): { documents?: string[] } {
   if (settings.context !== "routed") return {};
   const ids = parseDocuments(task.metadata.context).map(({ id }) => id);
@@ -127,22 +131,22 @@ function selectAllDocuments({ settings, task }: PlannerState): { documents?: str
 
 function rejectReply(state: PlannerState, text: string, problem: string): PlannerTransition {
   if (!state.replyProblems.includes("useless")) return repromptModel(state, text, "useless", problem);
-  const error = `The planner's model gave no usable action in turn ${state.turn}, and none when asked again: ${problem}.`;
+  const error = `The planner's model returned no valid action in turn ${state.turn}, even after a second request: ${problem}.`;
   return { state, step: { kind: "answer", answer: { error, errorType: "invalid_action" } } };
 }
 
 function repromptModel(
   state: PlannerState,
   text: string,
-  complaint: "useless" | "early",
+  replyProblem: "useless" | "early",
   problem: string,
 ): PlannerTransition {
-  const said: ModelMessage[] = [
+  const messages: ModelMessage[] = [
     ...state.messages,
     { role: "assistant", text },
     { role: "user", text: prompts.renderReprompt(problem) },
   ];
-  return requestModelReply({ ...state, messages: said, replyProblems: [...state.replyProblems, complaint] });
+  return requestModelReply({ ...state, messages, replyProblems: [...state.replyProblems, replyProblem] });
 }
 
 function appendReply(state: PlannerState, text: string): PlannerState {
@@ -160,9 +164,9 @@ function startDispatch(
   };
 }
 
-/** The end of a turn: what was found is known from the next one on. */
+/** Ends a turn. The findings are part of the state from the next turn on. */
 function finishTurn(state: PlannerState, findings: readonly SolverFinding[], tokens: number): PlannerState {
-  const after: PlannerState = {
+  const nextState: PlannerState = {
     ...state,
     turn: state.turn + 1,
     findings: [...state.findings, ...findings],
@@ -170,22 +174,22 @@ function finishTurn(state: PlannerState, findings: readonly SolverFinding[], tok
     messages: [],
     replyProblems: [],
   };
-  if (state.settings.transcript === "facts") return after;
-  const text = `${prompts.renderFindings(findings, state.findings.length + 1)}\n\n${renderPlannerStatus(after)}`;
-  return { ...after, messages: [...state.messages, { role: "user", text }] };
+  if (state.settings.transcript === "facts") return nextState;
+  const text = `${prompts.renderFindings(findings, state.findings.length + 1)}\n\n${renderPlannerStatus(nextState)}`;
+  return { ...nextState, messages: [...state.messages, { role: "user", text }] };
 }
 
 function stopAtLimit(
   state: PlannerState,
   errorType: "turn_limit" | "token_budget",
-  why: string,
+  reason: string,
 ): PlannerTransition {
   return {
     state,
     step: {
       kind: "answer",
       answer: createPartialOutcome(state, findLatestAnswer(state) ?? "", errorType),
-      notice: { error: `The planner came to no answer: ${why}.`, errorType },
+      notice: { error: `The planner stopped without an answer: ${reason}.`, errorType },
     },
   };
 }

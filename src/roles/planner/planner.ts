@@ -6,74 +6,88 @@ import { type PlannerTransition, computeTransition } from "./planner-transition.
 import { createPlannerState, applyControl, type PlannerState, findPartialOutcome } from "./planner-state.ts";
 
 /**
- * A role that splits a problem into subtasks, has a solver do them, and answers from what that finds. Its model only
- * decides; `computeTransition` in `computeTransition.ts` says what becomes of a decision. Throws INVALID_PARAMS for limits that leave no way.
+ * Creates a role that splits a problem into subtasks, sends them to a solver, and answers from the findings.
+ * The model chooses the actions, and `computeTransition` defines the effect of each action. Throws
+ * `INVALID_PARAMS` for limits that make every task impossible.
  *
- * It ends with a result `completed`; `partial`, when a limit or a stop came first (`metadata.error_type` says which, and a
- * notice goes beside it); or the error `invalid_action`, when the model was asked twice and named no action.
+ * The outcome is `completed`, `partial`, or the error `invalid_action`. `partial` means that a limit or a
+ * stop ended the work first. `metadata.error_type` of a partial result names the limit or the stop, and for a
+ * limit the planner also sends a notice. `invalid_action` means that the model named no valid action in two
+ * attempts.
  */
 export function createPlanner(options: PlannerOptions = {}): Role {
   const settings = resolveSettings(options);
   return {
     name: settings.name,
-    description: "Splits a problem into subtasks, has them solved, and answers from what was found.",
-    performTask: (desk) => runPlanner(desk, createPlannerState(settings, desk.task)),
+    description: "Splits a problem into subtasks, sends them to a solver, and answers from the findings.",
+    performTask: (taskContext) => runPlanner(taskContext, createPlannerState(settings, taskContext.task)),
   };
 }
 
-async function runPlanner(desk: TaskContext, beginning: PlannerState): Promise<TaskOutcome> {
-  let state = beginning;
+async function runPlanner(taskContext: TaskContext, initialState: PlannerState): Promise<TaskOutcome> {
+  let state = initialState;
   try {
-    state = await applyPendingControls(desk, state);
-    let move: PlannerTransition = computeTransition(state, { kind: "begun" });
+    state = await applyPendingControls(taskContext, state);
+    let transition: PlannerTransition = computeTransition(state, { kind: "begun" });
     for (;;) {
-      ({ state } = move);
-      const { step } = move;
+      ({ state } = transition);
+      const { step } = transition;
       switch (step.kind) {
         case "think":
-          move = computeTransition(state, { kind: "replied", reply: await desk.callModel(step.request) });
+          transition = computeTransition(state, {
+            kind: "replied",
+            reply: await taskContext.callModel(step.request),
+          });
           break;
         case "dispatch": {
-          const { stopped, ...found } = await dispatchSubtasks(desk, state, step.subtasks, step.forced);
+          const { stopped, ...found } = await dispatchSubtasks(
+            taskContext,
+            state,
+            step.subtasks,
+            step.forced,
+          );
           if (stopped) {
-            // Still in this turn, which has come to no end.
+            // The turn is unfinished, so its number does not change.
             state = { ...state, findings: [...state.findings, ...found.findings] };
             throw stopped.reason;
           }
-          state = await applyPendingControls(desk, state);
-          move = computeTransition(state, { kind: "found", ...found });
+          state = await applyPendingControls(taskContext, state);
+          transition = computeTransition(state, { kind: "found", ...found });
           break;
         }
         case "answer":
-          if (step.notice) desk.sendNotice(step.notice);
+          if (step.notice) taskContext.sendNotice(step.notice);
           return step.answer;
       }
     }
   } catch (error) {
-    // Whoever stops a planner may still want what it has.
-    const answer = desk.signal.aborted
-      ? findPartialOutcome(state, getStopCause(desk.signal.reason))
+    // The requester may still want a partial result of a stopped planner.
+    const answer = taskContext.signal.aborted
+      ? findPartialOutcome(state, getStopCause(taskContext.signal.reason))
       : undefined;
     if (answer) return answer;
     throw error;
   }
 }
 
-/** Between two turns: takes what control cards say, and holds while one of them says so. */
-async function applyPendingControls(desk: TaskContext, before: PlannerState): Promise<PlannerState> {
+/** Applies pending control cards between two turns, and waits while the planner is paused. */
+async function applyPendingControls(taskContext: TaskContext, before: PlannerState): Promise<PlannerState> {
   let state = before;
   for (;;) {
-    for (const card of desk.takeControlCards()) {
-      const heeded = applyControl(state, card);
-      ({ state } = heeded);
-      if (heeded.notice) desk.sendNotice(heeded.notice);
+    for (const card of taskContext.takeControlCards()) {
+      const result = applyControl(state, card);
+      ({ state } = result);
+      if (result.notice) taskContext.sendNotice(result.notice);
     }
     if (!state.isPaused) return state;
-    await desk.waitForControlCard();
+    await taskContext.waitForControlCard();
   }
 }
 
-/** A desk's signal has the control card as its reason, where there was one. */
+/**
+ * Returns why the task was stopped. When a control card caused the stop, that card is the reason of the
+ * signal.
+ */
 function getStopCause(reason: unknown): "timeout" | "cancelled" {
   const parameters = (reason as Partial<ControlCard> | undefined)?.metadata?.parameters;
   const isTimeout =

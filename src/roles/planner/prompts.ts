@@ -5,20 +5,20 @@ import { MAX_ANSWER_CHARACTERS, quoteForPrompt, QUOTE_INSTRUCTION } from "../pro
 import type { PlannerActionName } from "./planner-action.ts";
 import type { ContextPolicy } from "./context-policy.ts";
 
-/** What the planner is, and how it has to answer. `quotes`: there will be text of others. */
+/** Renders the instructions of the planner. `quotes` states whether the prompt quotes untrusted text. */
 export function renderInstructions(
   actions: readonly PlannerActionName[],
   policy: ContextPolicy,
   { documents, quotes }: { readonly documents: boolean; readonly quotes: boolean },
 ): string {
   const routed = documents && policy === "routed";
-  const sees = routed
+  const visibleContext = routed
     ? "your subtask and the documents that you name"
     : documents && policy === "full"
       ? "your subtask and all documents"
       : "your subtask";
   return [
-    `You plan, a solver works: it sees only ${sees}. Put in every number and name that it needs; ask for a number or a short sentence.`,
+    `You plan, a solver works: it sees only ${visibleContext}. Put in every number and name that it needs; ask for a number or a short sentence.`,
     "Reply with one JSON object:",
     ...actions.map(
       (action) => (routed ? ACTION_FORMATS_WITH_DOCUMENTS[action] : undefined) ?? ACTION_FORMATS[action],
@@ -40,14 +40,14 @@ const ACTION_FORMATS_WITH_DOCUMENTS: Partial<Record<PlannerActionName, string>> 
     '{"action":"call_solvers","subtasks":[{"id":"s1","task":"…","documents":["title", …]},{"id":"s2","task":"… {s1} …","documents":["title", …]}]} where {s1} is the answer to s1; independent ones run at once',
 };
 
-/** The problem, with as much of its context as the planner may see. */
+/** Renders the problem with the part of its context that the planner may see. */
 export function renderProblem(task: TaskCard, policy: ContextPolicy): string {
   const documents = parseDocuments(task.metadata.context);
-  const other = getNonDocumentContext(task.metadata.context);
+  const otherContext = getNonDocumentContext(task.metadata.context);
   const lines = [`Problem: ${task.content}`];
-  if (other) lines.push(`Context: ${JSON.stringify(other)}`);
+  if (otherContext) lines.push(`Context: ${JSON.stringify(otherContext)}`);
   if (documents.length > 0) {
-    // Whoever has the work done needs to know what there is; unless the solver is shown nothing of it.
+    // The planner sees only titles, unless the solver receives no documents.
     const titlesOnly = policy !== "none";
     lines.push(
       "Documents:",
@@ -60,20 +60,22 @@ export function renderProblem(task: TaskCard, policy: ContextPolicy): string {
   return lines.join("\n");
 }
 
-/** What solvers found, numbered from `first`. */
+/** Renders the findings of the solvers, numbered from `first`. */
 export function renderFindings(findings: readonly SolverFinding[], first = 1): string {
   return [
     "Found:",
-    ...findings.map(({ subtask, status, answer, documentTitles: documents }, index) => {
-      const from = documents ? ` (from ${documents.map((title) => quoteForPrompt(title)).join(", ")})` : "";
-      const said = quoteForPrompt(answer, MAX_ANSWER_CHARACTERS);
+    ...findings.map(({ subtask, status, answer, documentTitles }, index) => {
+      const from = documentTitles
+        ? ` (from ${documentTitles.map((title) => quoteForPrompt(title)).join(", ")})`
+        : "";
+      const quotedAnswer = quoteForPrompt(answer, MAX_ANSWER_CHARACTERS);
       const end = { success: "", completed: "", partial: " (incomplete)", error: " (failed)" }[status];
-      return `${first + index}. ${quoteForPrompt(subtask, MAX_ANSWER_CHARACTERS)}${from} → ${said}${end}`;
+      return `${first + index}. ${quoteForPrompt(subtask, MAX_ANSWER_CHARACTERS)}${from} → ${quotedAnswer}${end}`;
     }),
   ].join("\n");
 }
 
-/** Where the planner is, and what it may do. */
+/** Renders the current turn and the allowed actions. */
 export function renderTurnStatus(
   turn: number,
   turns: number,
@@ -88,7 +90,7 @@ export function renderTurnStatus(
   return `Turn ${turn} of ${turns}.${calls}${begin}`;
 }
 
-/** Asks again after a reply that was of no use. */
+/** Renders the request for another reply after an unusable one. */
 export function renderReprompt(problem: string): string {
   return `That cannot be used: ${problem}. Reply again, with one JSON object.`;
 }

@@ -6,41 +6,49 @@ import type { ModelReply } from "../role-model.ts";
 import type { TaskOutcome, TaskContext, Role } from "../role.ts";
 import { renderAnswererInstructions, hasDocuments, renderTaskPrompt } from "./prompts.ts";
 
+/** Options for `createAnswerer`. */
 export interface AnswererOptions {
-  /** As it stands on cards. Default `solver`. */
+  /** Name of the role on message cards. Default: `solver`. */
   readonly name?: string;
-  /** With or without a chain of thought. */
+  /** Whether the model reasons step by step (`cot`) or answers at once (`direct`). */
   readonly style: "cot" | "direct";
-  /** Answers that are asked for, at the same time; the one that most agree on wins. Default 1. */
+  /** Number of parallel samples. The most frequent answer wins. Default: 1. */
   readonly samples?: number;
-  /** Of one answer. Default 2,048. */
+  /** Maximum number of tokens of one answer. Default: 2,048. */
   readonly maxTokens?: number;
-  /** Several samples need some, and models have it by default. */
+  /**
+   * Sampling temperature. Several samples are useful only with a temperature above 0. The default depends on
+   * the model.
+   */
   readonly temperature?: number;
-  /** Of the first sample; each further one has the next. */
+  /** Seed of the first sample. Each further sample uses the next seed. */
   readonly seed?: number;
 }
 
 /**
- * A role that answers a whole problem by itself: the baselines `direct`, `cot` and `cot-sc@k`. The result of one sample is
- * what the model said; of several, `Answer: …` by majority, with `metadata.votes`. `extractAnswer` finds the answer in both.
- * Throws INVALID_PARAMS for less than one sample.
+ * Creates a role that solves a complete problem without a planner. This role implements the baselines
+ * `direct`, `cot`, and `cot-sc@k`. With one sample, the result is the complete reply of the model. With
+ * several samples, the result is `Answer: …` by majority vote, and `metadata.votes` lists the votes.
+ * `extractAnswer` parses both forms. Throws `INVALID_PARAMS` when `samples` is less than 1.
  */
 export function createAnswerer(options: AnswererOptions): Role {
   const { samples = 1 } = options;
   if (!Number.isSafeInteger(samples) || samples < 1)
     throw new A2AError(
       "INVALID_PARAMS",
-      `No answerer can give ${samples} samples; give a whole number from 1.`,
+      `The option samples is ${samples}. Set it to an integer of at least 1.`,
     );
   return {
     name: options.name ?? "solver",
-    description: "Answers a whole problem by itself.",
-    performTask: (desk) => runAnswerer(desk, options),
+    description: "Solves a complete problem without a planner.",
+    performTask: (taskContext) => runAnswerer(taskContext, options),
   };
 }
 
-/** What a card protocol needs beside its own routes when a controller gives whole problems to a solver. */
+/**
+ * Routes that a card protocol needs, in addition to its own, when a controller sends complete problems to a
+ * solver.
+ */
 export const ANSWERER_ROUTES: readonly CardRoute<
   CoreRole,
   "task" | "control" | "result" | "query" | "error"
@@ -49,37 +57,41 @@ export const ANSWERER_ROUTES: readonly CardRoute<
   { from: SOLVER, to: CONTROLLER, types: ["result", "query", "error"] },
 ];
 
-async function runAnswerer(desk: TaskContext, options: AnswererOptions): Promise<TaskOutcome> {
+async function runAnswerer(taskContext: TaskContext, options: AnswererOptions): Promise<TaskOutcome> {
   const { style, samples = 1, maxTokens = 2_048, temperature, seed } = options;
-  const ask = (sample: number): Promise<ModelReply> =>
-    desk.callModel({
-      input: { kind: "answer", task: desk.task, style, sampleNumber: sample },
+  const sampleAnswer = (sample: number): Promise<ModelReply> =>
+    taskContext.callModel({
+      input: { kind: "answer", task: taskContext.task, style, sampleNumber: sample },
       messages: [
-        { role: "system", text: renderAnswererInstructions(style, hasDocuments(desk.task)) },
-        { role: "user", text: renderTaskPrompt("Problem", desk.task) },
+        { role: "system", text: renderAnswererInstructions(style, hasDocuments(taskContext.task)) },
+        { role: "user", text: renderTaskPrompt("Problem", taskContext.task) },
       ],
       maxTokens,
       ...(temperature !== undefined && { temperature }),
       ...(seed !== undefined && { seed: seed + sample - 1 }),
     });
-  const replies = await Promise.all(Array.from({ length: samples }, (_, index) => ask(index + 1)));
+  const replies = await Promise.all(Array.from({ length: samples }, (_, index) => sampleAnswer(index + 1)));
   const texts = replies.map(({ text }) => text.toWellFormed().trim()).filter(Boolean);
-  const [only] = texts;
-  if (only === undefined) {
+  const [firstText] = texts;
+  if (firstText === undefined) {
     const finish = [...new Set(replies.map((reply) => reply.finish))].join(", ");
-    return { error: `The model answered nothing; it stopped with ${finish}.`, errorType: "model_error" };
+    return {
+      error: `The model returned an empty answer; it stopped with ${finish}.`,
+      errorType: "model_error",
+    };
   }
-  if (samples === 1) return { result: only, status: "completed" };
-  const votes = countVotes(texts.map((text) => extractAnswer(text, getDatasetName(desk.task))));
+  if (samples === 1) return { result: firstText, status: "completed" };
+  const votes = countVotes(texts.map((text) => extractAnswer(text, getDatasetName(taskContext.task))));
   const [winner] = votes;
   return winner === undefined
-    ? { error: "None of the samples has an answer in it.", errorType: "model_error" }
+    ? { error: "None of the samples contains an answer.", errorType: "model_error" }
     : { result: `Answer: ${winner.answer}`, status: "completed", metadata: { votes } };
 }
 
 /**
- * The answer in what a model said: of `gsm8k` the number after the last mark, else the last one; of others what follows the
- * last `Answer:`, else all of it. `undefined` where there is none.
+ * Extracts the answer from a model's reply. For `gsm8k`, the answer is the number after the last answer mark,
+ * else the last number. For other datasets, it is the text after the last `Answer:`, else the entire text.
+ * Returns `undefined` when the reply contains no answer.
  */
 export function extractAnswer(text: string, dataset: string): string | undefined {
   if (dataset === "gsm8k") return findStrictAnswer(text) ?? findLastNumber(text);
@@ -90,12 +102,13 @@ export function extractAnswer(text: string, dataset: string): string | undefined
 
 const MARKED_ANSWER_PATTERN = /\banswer\**:\**[ \t]*([^\n]*)/gi;
 
-/** Answers with how often they were given, the most frequent first; of equals, the one that was first. */
+/** Counts equal answers and sorts them by frequency. Answers of equal frequency keep their order. */
 function countVotes(answers: readonly (string | undefined)[]): { answer: string; count: number }[] {
-  const given = answers.filter((one) => one !== undefined);
-  // Numbers are the same by value, and words by the normalisation of the scores; the first spelling stands for all.
-  const groups = Map.groupBy(given, (one) =>
-    Number.isFinite(Number(one)) ? String(Number(one)) : normalizeAnswer(one),
+  const validAnswers = answers.filter((answer) => answer !== undefined);
+  // Numbers are compared by value, other answers in the normalized form of the scores. The first spelling is
+  // kept.
+  const groups = Map.groupBy(validAnswers, (answer) =>
+    Number.isFinite(Number(answer)) ? String(Number(answer)) : normalizeAnswer(answer),
   );
   return [...groups.values()]
     .map((group) => ({ answer: group[0] ?? "", count: group.length }))

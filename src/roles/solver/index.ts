@@ -1,3 +1,6 @@
-/** THE SOLVER, which does one subtask, and the ANSWERER, which does a whole problem by itself to compare with. */
+/**
+ * The solver performs one subtask. The answerer solves a complete problem without a planner and serves as a
+ * baseline.
+ */
 export { ANSWERER_ROUTES, extractAnswer, type AnswererOptions, createAnswerer } from "./answerer.ts";
 export { createSolver, type SolverOptions } from "./solver.ts";

@@ -2,7 +2,7 @@ import type { TaskCard } from "../../cards/index.ts";
 import { parseDocuments, getNonDocumentContext } from "../context-documents.ts";
 import { quoteForPrompt, QUOTE_INSTRUCTION } from "../prompt-quote.ts";
 
-/** What a solver is, and how it has to answer. `quotes`: there will be text of others. */
+/** Renders the system prompt of a solver. `quotes` states whether the prompt quotes untrusted text. */
 export function renderSolverInstructions(calculator: boolean, quotes: boolean): string {
   return [
     'Do the subtask and no more. Answer in one number or one short sentence; if it cannot be found, with "Not found".',
@@ -13,13 +13,13 @@ export function renderSolverInstructions(calculator: boolean, quotes: boolean): 
   ].join("\n");
 }
 
-/** How a whole problem has to be answered, without a planner. */
+/** Renders the system prompt for a complete problem without a planner. */
 export function renderAnswererInstructions(style: "cot" | "direct", quotes: boolean): string {
-  const how =
+  const format =
     style === "cot"
       ? 'Think step by step, then end with a line "Answer: …" that has only'
       : 'Reply with one line "Answer: …" that has only';
-  return [`${how} the number, name or few words asked for.`, ...(quotes ? [QUOTE_INSTRUCTION] : [])].join(
+  return [`${format} the number, name or few words asked for.`, ...(quotes ? [QUOTE_INSTRUCTION] : [])].join(
     "\n",
   );
 }
@@ -28,14 +28,14 @@ export function hasDocuments(task: TaskCard): boolean {
   return parseDocuments(task.metadata.context).length > 0;
 }
 
-/** A task with its whole context. */
+/** Renders a task and its complete context as a prompt. */
 export function renderTaskPrompt(label: "Subtask" | "Problem", task: TaskCard): string {
   const { context } = task.metadata;
-  const other = getNonDocumentContext(context);
+  const otherContext = getNonDocumentContext(context);
   const documents = parseDocuments(context);
   return [
     `${label}: ${task.content}`,
-    ...(other ? [`Context: ${JSON.stringify(other)}`] : []),
+    ...(otherContext ? [`Context: ${JSON.stringify(otherContext)}`] : []),
     ...(documents.length > 0 ? ["Documents:"] : []),
     ...documents.map(
       ({ title, sentences }) => `- ${quoteForPrompt(title)}: ${quoteForPrompt(sentences.join(" "))}`,

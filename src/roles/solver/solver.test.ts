@@ -17,7 +17,7 @@ const runSolver = (
 ) => runRole(createSolver(options), { task: "16 - 3 - 4?", model: createScriptedModel(replies), ...more });
 
 describe("a solver", () => {
-  it("answers with what its model says", async () => {
+  it("returns the reply of its model", async () => {
     const { reply, run } = await runSolver([" 9\n"]);
     expect(reply).toMatchObject({ content: "9", metadata: { status: "success" } });
     expect(run.modelRequests[0]).toMatchObject({
@@ -31,7 +31,7 @@ describe("a solver", () => {
     ]);
   });
 
-  it("shows its model the context, documents as quotes", async () => {
+  it("shows its model the context with quoted documents", async () => {
     const context = {
       ...createDocumentsContext([{ title: "A", sentences: ['He said "go".', "So."] }]),
       dataset: "x",
@@ -44,30 +44,30 @@ describe("a solver", () => {
     );
   });
 
-  it.each(["Not found", "not found."])("is incomplete when its model says %s", async (text) => {
+  it.each(["Not found", "not found."])("is partial when its model replies %s", async (text) => {
     expect((await runSolver([text])).reply.metadata).toMatchObject({ status: "partial" });
   });
 
-  it("is not when that is only a part of what it says", async () => {
+  it('succeeds when "not found" is only a part of the reply', async () => {
     expect((await runSolver(["A treasure, not found."])).reply.metadata).toMatchObject({ status: "success" });
   });
 
   it.each([
-    ["length", "its 64 tokens were spent before it said anything; raise maxAnswerTokens"],
+    ["length", "it used all 64 tokens without an answer; raise maxAnswerTokens"],
     ["filter", "it stopped with filter"],
-  ])("fails when its model says nothing, for %s", async (finish, why) => {
+  ])("fails when its reply is empty because of %s", async (finish, why) => {
     const { reply } = await runSolver([{ text: "", finish }], { maxAnswerTokens: 64 });
     expect(reply).toMatchObject({ message_type: "error", metadata: { error_type: "model_error" } });
     expect(reply.content).toContain(why);
   });
 
-  it("calculates for its model, whatever that says it is", async () => {
+  it("evaluates arithmetic and ignores the value that the model wrote", async () => {
     const { reply, run } = await runSolver(["<<16-3-4>> eggs, $<<9*2=19>>"], { calculator: true });
     expect(reply.content).toBe("9 eggs, $18");
     expect(run.modelRequests[0]?.messages[0]?.text).toContain("<<16-3-4>>");
   });
 
-  it("says what is wrong with arithmetic, once", async () => {
+  it("reports invalid arithmetic once", async () => {
     const { reply, run } = await runSolver(["<<1/0>>", "<<1/1>>"], { calculator: true });
     expect(reply.content).toBe("1");
     expect(run.modelRequests[1]?.messages.at(-1)?.text).toMatch(/divides by 0.*Answer again/);
@@ -76,7 +76,7 @@ describe("a solver", () => {
     expect(again.run.modelRequests).toHaveLength(2);
   });
 
-  it("leaves the marks alone without a calculator", async () => {
+  it("keeps the marks without a calculator", async () => {
     expect((await runSolver(["<<1+1>>"])).reply.content).toBe("<<1+1>>");
   });
 });
@@ -88,14 +88,14 @@ describe("an answerer", () => {
   it.each([
     ["direct", /^Reply with one line "Answer: …"/],
     ["cot", /Think step by step/],
-  ] as const)("asks for a %s answer, and hands on all that is said", async (style, prompt) => {
+  ] as const)("requests a %s answer and returns the complete reply", async (style, prompt) => {
     const { reply, run } = await runAnswerer(["16 - 7 = 9.\nAnswer: 9"], { style });
     expect(reply).toMatchObject({ content: "16 - 7 = 9.\nAnswer: 9", metadata: { status: "completed" } });
     expect(run.modelRequests[0]?.messages[0]?.text).toMatch(prompt);
     expect(run.modelRequests[0]?.input).toMatchObject({ kind: "answer", style, sampleNumber: 1 });
   });
 
-  it("takes what most of its samples say, by value", async () => {
+  it("returns the majority of its samples by value", async () => {
     const { reply, run } = await runAnswerer(["Answer: 8", "It is $9.00", "Answer: 9", "none", ""], {
       style: "cot",
       samples: 5,
@@ -111,12 +111,12 @@ describe("an answerer", () => {
         ],
       },
     });
-    expect(run.modelRequests.map(({ seed, input: step }) => [seed, step])).toMatchObject(
-      [1, 2, 3, 4, 5].map((sample) => [6 + sample, { sample }]),
+    expect(run.modelRequests.map(({ seed, input }) => [seed, input])).toMatchObject(
+      [1, 2, 3, 4, 5].map((sampleNumber) => [6 + sampleNumber, { sampleNumber }]),
     );
   });
 
-  it("takes the first of equals, and words as the scores compare them", async () => {
+  it("prefers the first of equally frequent answers and normalizes text", async () => {
     const { reply } = await runAnswerer(
       ["Answer: the Beatles", "Answer: Queen", "**Answer:** Queen."],
       { style: "cot", samples: 3 },
@@ -127,14 +127,14 @@ describe("an answerer", () => {
     expect(tie.content).toBe("Answer: 1");
   });
 
-  it("gives a whole number of samples", () => {
+  it("requires a positive integer of samples", () => {
     for (const samples of [0, 1.5, Number.NaN])
       expect(() => createAnswerer({ style: "cot", samples })).toThrow(
-        `No answerer can give ${samples} samples`,
+        `The option samples is ${samples}. Set it to an integer`,
       );
   });
 
-  it("fails when nothing is said, or no answer is in it", async () => {
+  it("fails when the reply is empty or contains no answer", async () => {
     expect(
       (await runAnswerer([{ text: "", finish: "length" }], { style: "direct" })).reply.content,
     ).toContain("stopped with length");

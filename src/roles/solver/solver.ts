@@ -5,38 +5,44 @@ import type { ModelMessage } from "../role-model.ts";
 import type { TaskOutcome, TaskContext, Role } from "../role.ts";
 import { hasDocuments, renderSolverInstructions, renderTaskPrompt } from "./prompts.ts";
 
+/** Options for `createSolver`. */
 export interface SolverOptions {
-  /** As it stands on cards. Default `solver`. */
+  /** Name of the role on message cards. Default: `solver`. */
   readonly name?: string;
-  /** Tokens of one answer, those of its thoughts with them. Default 1,024. */
+  /** Maximum number of tokens of one answer, including reasoning tokens. Default: 1,024. */
   readonly maxAnswerTokens?: number;
-  /** The model may write arithmetic as `<<16-3-4>>`; it is calculated and nothing else is run. Default `false`. */
+  /**
+   * Lets the model write arithmetic as `<<16-3-4>>`, which is evaluated. Only arithmetic is evaluated, and no
+   * code is executed. Default: `false`.
+   */
   readonly calculator?: boolean;
   readonly temperature?: number;
   readonly seed?: number;
 }
 
 /**
- * A role that does one subtask with one call of its model, and says as little as answers it. `success`; `partial`, when
- * the model says that it found nothing; the error `model_error`, when it says nothing at all or cannot calculate.
+ * Creates a role that performs one subtask with one model call and returns a short answer. With `calculator`,
+ * a second call follows when an expression is invalid. The status is `success`, or `partial` when the model
+ * replies "Not found". The outcome is the error `model_error` when the reply is empty or still contains an
+ * invalid expression.
  */
 export function createSolver(options: SolverOptions = {}): Role {
   return {
     name: options.name ?? "solver",
-    description: "Does one subtask and answers in a number or a sentence.",
-    performTask: (desk) => runSolver(desk, options),
+    description: "Performs one subtask and answers with a number or a sentence.",
+    performTask: (taskContext) => runSolver(taskContext, options),
   };
 }
 
-async function runSolver(desk: TaskContext, options: SolverOptions): Promise<TaskOutcome> {
+async function runSolver(taskContext: TaskContext, options: SolverOptions): Promise<TaskOutcome> {
   const { maxAnswerTokens = 1_024, calculator = false, temperature, seed } = options;
   const messages: ModelMessage[] = [
-    { role: "system", text: renderSolverInstructions(calculator, hasDocuments(desk.task)) },
-    { role: "user", text: renderTaskPrompt("Subtask", desk.task) },
+    { role: "system", text: renderSolverInstructions(calculator, hasDocuments(taskContext.task)) },
+    { role: "user", text: renderTaskPrompt("Subtask", taskContext.task) },
   ];
   for (let attempt = 1; ; attempt++) {
-    const reply = await desk.callModel({
-      input: { kind: "solve", task: desk.task },
+    const reply = await taskContext.callModel({
+      input: { kind: "solve", task: taskContext.task },
       messages,
       maxTokens: maxAnswerTokens,
       ...(temperature !== undefined && { temperature }),
@@ -48,12 +54,15 @@ async function runSolver(desk: TaskContext, options: SolverOptions): Promise<Tas
     if (problem === undefined)
       return { result, status: /^not found\.?$/i.test(result) ? "partial" : "success" };
     if (attempt > 1)
-      return { error: `The solver's model cannot calculate: ${problem}`, errorType: "model_error" };
+      return {
+        error: `The solver's model wrote invalid arithmetic twice: ${problem}`,
+        errorType: "model_error",
+      };
     messages.push({ role: "assistant", text }, { role: "user", text: `${problem} Answer again.` });
   }
 }
 
-/** The text with the value of every `<<…>>` in its place; of `<<16-3-4=9>>` too, whatever the model says it is. */
+/** Replaces every `<<…>>` with its value. In `<<16-3-4=9>>`, the value that the model wrote is ignored. */
 function replaceArithmetic(text: string): { result: string; problem?: string } {
   try {
     return {
@@ -69,9 +78,9 @@ function replaceArithmetic(text: string): { result: string; problem?: string } {
 const ARITHMETIC_PATTERN = /<<([^<>=]+)(?:=[^<>]*)?>>/g;
 
 function createEmptyReplyOutcome(finish: string, maxTokens: number): TaskOutcome {
-  const why =
+  const reason =
     finish === "length"
-      ? `its ${maxTokens} tokens were spent before it said anything; raise maxAnswerTokens`
+      ? `it used all ${maxTokens} tokens without an answer; raise maxAnswerTokens`
       : `it stopped with ${finish}`;
-  return { error: `The solver's model answered nothing: ${why}.`, errorType: "model_error" };
+  return { error: `The solver's model returned an empty answer: ${reason}.`, errorType: "model_error" };
 }

@@ -46,8 +46,8 @@ export interface GeneratedApiKey {
 }
 
 /**
- * Generates an API key. A single SHA-256 hash is sufficient to store it, because an attacker cannot guess 256
- * random bits. A password would need a slow hash.
+ * Generates an API key. A single SHA-256 hash is sufficient to store an API key, because an attacker cannot
+ * guess 256 random bits. A password would need a slow hash.
  */
 export function generateApiKey(identity: CallerIdentity): GeneratedApiKey {
   const { principal, tenant, scopes } = toCaller(identity);

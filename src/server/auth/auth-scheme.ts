@@ -3,14 +3,14 @@ import type { SecurityScheme } from "../../protocol/index.ts";
 import type { HttpRequest } from "../http-exchange.ts";
 
 /**
- * The parts of a request that an `authenticate` function receives. Cookies are in the `cookie` header.
- * `certificate` is set only when TLS ends at this server and requests client certificates.
+ * The parts of a request that an `authenticate` function receives. Cookies are in the `cookie` header. The
+ * member `certificate` is set only when TLS ends at this server and requests client certificates.
  */
 export type AuthRequest = Pick<HttpRequest, "method" | "path" | "query" | "header" | "certificate">;
 
 /**
- * Returns the caller of a request. `undefined` rejects the request with status 401. The function is not
- * called for the public card.
+ * Returns the caller of a request. A result of `undefined` rejects the request with status 401. The function
+ * is not called for the public card.
  */
 export type AuthenticateFunction = (request: AuthRequest) => Caller | undefined | Promise<Caller | undefined>;
 
@@ -19,8 +19,8 @@ export type CallerIdentity = string | (Pick<Caller, "principal" | "scopes"> & { 
 
 /**
  * The result of an authentication scheme: a caller, or `undefined` for a request without credentials of this
- * scheme. `"invalid"` reports invalid credentials, and `missingScopes` valid credentials without the required
- * scopes.
+ * scheme. The result `"invalid"` reports invalid credentials, and `missingScopes` reports credentials without
+ * the required scopes.
  */
 export type AuthResult = Caller | undefined | "invalid" | { readonly missingScopes: readonly string[] };
 
@@ -32,7 +32,8 @@ export interface AuthScheme {
   /** Scopes that every request requires, as listed in the card's `securityRequirements`. */
   readonly requiredScopes: readonly string[];
   /**
-   * Returns a challenge for `WWW-Authenticate` (RFC 9110 §11.6.1). `fault` is an error code of RFC 6750 §3.1.
+   * Returns a challenge for `WWW-Authenticate` (RFC 9110 §11.6.1). The parameter `fault` is an error code of
+   * RFC 6750 §3.1.
    */
   buildChallenge(fault?: "invalid_token" | "insufficient_scope"): string;
   authenticate(credentials: AuthRequest): AuthResult | Promise<AuthResult>;

@@ -20,8 +20,8 @@ export interface BearerOptions {
    */
   readonly tokens?: Readonly<Record<string, CallerIdentity>>;
   /**
-   * Returns the caller of a token that is not in `tokens`. `undefined` rejects the token. The function is
-   * called for every request with an unknown token.
+   * Returns the caller of a token that is not in `tokens`. A result of `undefined` rejects the token. The
+   * function is called for every request with an unknown token.
    */
   readonly verifyToken?: (
     token: string,

@@ -52,8 +52,8 @@ export interface JwtOptions extends FetchKeysOptions {
    */
   readonly mapPrincipal?: (claims: JwtClaims) => string | undefined;
   /**
-   * Returns the tenant of a token. `undefined` rejects the token. Default: `""`, which lets the request
-   * select the tenant.
+   * Returns the tenant of a token. A result of `undefined` rejects the token. Default: `""`, which lets the
+   * request select the tenant.
    */
   readonly mapTenant?: (claims: JwtClaims) => string | undefined;
   /** Name of the scheme in the card's `securitySchemes`. Default: `bearer`, `oauth2`, or `openIdConnect`. */
@@ -77,7 +77,10 @@ export interface OpenIdConnectOptions extends JwtOptions {
   readonly issuer: string;
 }
 
-/** Creates a scheme for access tokens that are JWTs. The public keys of their issuer verify them. */
+/**
+ * Creates a scheme for access tokens that are JWTs. The server verifies these tokens with the issuer's public
+ * keys.
+ */
 export function jwt(options: JwtOptions): AuthScheme {
   const securityScheme = { httpAuthSecurityScheme: { scheme: "Bearer", bearerFormat: "JWT" } };
   return createTokenScheme(options, "bearer", securityScheme);

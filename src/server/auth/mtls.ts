@@ -4,8 +4,8 @@ import { REALM, toCaller, type AuthScheme, type CallerIdentity } from "./auth-sc
 /** Options for `mtls`. */
 export interface MtlsOptions {
   /**
-   * Returns the identity of a certificate. `undefined` rejects the certificate. Default: the subject, as one
-   * line.
+   * Returns the identity of a certificate. A result of `undefined` rejects the certificate. Default: the
+   * subject, as one line.
    */
   readonly mapIdentity?: (certificate: ClientCertificate) => CallerIdentity | undefined;
   /** Name of the scheme in the card's `securitySchemes`. Default: `mtls`. */
@@ -13,8 +13,8 @@ export interface MtlsOptions {
 }
 
 /**
- * Creates a scheme for client certificates. Use it with `https.createServer({ requestCert: true, ca },
- * server.listener)`, where TLS verifies each certificate with `ca`. Behind a proxy that ends TLS, use
+ * Creates a scheme for client certificates. Use this scheme with `https.createServer({ requestCert: true, ca
+ * }, server.listener)`, where TLS verifies each certificate with `ca`. Behind a proxy that ends TLS, use
  * `custom` and read the proxy's header.
  */
 export function mtls({ mapIdentity = formatSubject, schemeName = "mtls" }: MtlsOptions = {}): AuthScheme {

@@ -8,8 +8,8 @@ import { A2AError } from "../../protocol/index.ts";
 const SCRYPT_COST = { N: 2 ** 14, r: 8, p: 5 };
 const DIGEST_BYTES = 32;
 /**
- * Maximum number of concurrent password checks. Unauthenticated clients cause these checks, so further ones
- * are rejected.
+ * Maximum number of concurrent password checks. Unauthenticated clients can cause password checks, so the
+ * server rejects further ones.
  */
 const MAX_CONCURRENT_HASHES = 32;
 let activeHashes = 0;

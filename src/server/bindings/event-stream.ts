@@ -45,7 +45,10 @@ export class EventStreamRegistry {
     this.#reportError = reportError;
   }
 
-  /** Returns a reply that streams a subscription. `headers` are added to the headers of every stream. */
+  /**
+   * Returns a reply that streams a subscription. The reply has `headers` in addition to the standard headers
+   * of a stream.
+   */
   createReply(
     subscription: Subscription,
     encoder: EventStreamEncoder,

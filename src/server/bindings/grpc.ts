@@ -63,7 +63,7 @@ interface HttpServerInfo {
   readonly heartbeatMs: number;
 }
 
-/** Starts the gRPC listener (A2A §10). Loads the optional gRPC packages when it is called. */
+/** Starts the gRPC listener (A2A §10). Loads the optional gRPC packages at the time of the call. */
 export async function startGrpcServer(
   context: RouterContext,
   httpServer: HttpServerInfo,
@@ -109,8 +109,8 @@ export async function startGrpcServer(
 }
 
 /**
- * Returns the gRPC interfaces of one version. A 0.3 interface cannot name a tenant, so it is omitted when one
- * is required.
+ * Returns the gRPC interfaces of one version. A 0.3 interface cannot name a tenant, so 0.3 is omitted when a
+ * tenant is required.
  */
 function buildGrpcInterfaces(
   protocolVersion: ProtocolVersion,
@@ -169,7 +169,7 @@ class GrpcCallDispatcher {
     for (const subscription of this.#openSubscriptions) subscription.close();
   }
 
-  /** Handles a call. Never rejects: every error becomes a gRPC failure. */
+  /** Handles a gRPC call. Never rejects: every error becomes a gRPC failure. */
   async handleCall(call: IncomingCall): Promise<GrpcResponse> {
     try {
       return await this.#executeCall(call);

@@ -3,7 +3,7 @@ import * as grpc from "@grpc/grpc-js";
 import { GRPC_SERVICE_V1 } from "../../grpc/index.ts";
 import type { JsonObject, OperationName } from "../../protocol/index.ts";
 
-/** The status of a call. The official SDK decodes its error details. */
+/** The status of a gRPC call, with error details that the official SDK decodes. */
 export interface GrpcCallResult {
   readonly code: string;
   readonly message: string;

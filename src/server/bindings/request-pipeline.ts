@@ -35,7 +35,7 @@ export interface BindingContext {
   /** Maximum size of a request body, in bytes. */
   readonly maxBodyBytes: number;
   readonly eventStreams: EventStreamRegistry;
-  /** Authenticates a request. `undefined` on a server without authentication. */
+  /** Authenticates a request. The value is `undefined` on a server without authentication. */
   readonly authenticate: AuthenticateFunction | undefined;
   readonly reportError: ErrorReporter;
 }
@@ -51,8 +51,8 @@ export interface AuthenticatedRequest<R extends RequestHead = HttpRequest> {
 }
 
 /**
- * Returns the protocol version of a request (A2A §3.6.2). `inferredVersion` is the version that its form
- * suggests.
+ * Returns the protocol version of a request (A2A §3.6.2). The parameter `inferredVersion` is the version that
+ * the form of the request suggests.
  */
 export function resolveProtocolVersion(
   request: RequestHead,
@@ -99,12 +99,12 @@ export interface EncodedParams {
 }
 
 /**
- * The outcome of an operation. `headers` lists the activated extensions, and is absent without active
- * extensions.
+ * The outcome of an operation. The member `headers` lists the active extensions, and is absent when no
+ * extension is active.
  */
 export type OperationReply = OperationOutcome & { readonly headers?: Readonly<Record<string, string>> };
 
-/** Validates, decodes, and performs an operation. All bindings and versions share this step. */
+/** Validates, decodes, and performs an operation. All bindings and versions share this function. */
 export function handleOperation(
   authenticated: AuthenticatedRequest<RequestHead>,
   operation: OperationName,

@@ -38,11 +38,13 @@ export interface AgentCardOptions extends CardFormatOptions {
   readonly path: string;
   /** Base URL of the URLs in the card. Default: the origin of the request. */
   readonly publicUrl?: string | undefined;
-  /** The authentication of the server. `undefined` when the server authenticates no requests. */
+  /** The authentication of the server. The value is `undefined` when the server authenticates no requests. */
   readonly authenticator?: Authenticator | undefined;
   /** The tenant that every request must name. */
   readonly tenant?: string | undefined;
-  /** Whether the server sends push notifications. An agent can disable them in its description. */
+  /**
+   * Whether the server sends push notifications. An agent can disable push notifications in its description.
+   */
   readonly pushNotifications?: boolean;
   readonly cardSigning?: CardSigningOptions | readonly CardSigningOptions[] | undefined;
 }

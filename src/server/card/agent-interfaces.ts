@@ -3,7 +3,7 @@ import type { ProtocolVersion } from "../../wire/index.ts";
 
 /**
  * Returns the HTTP interfaces of an agent: each binding of each version, in order of preference. Both
- * bindings have the same `url`; 0.3 clients append `/v1/…` to it. 0.3 interfaces have no `tenant`.
+ * bindings have the same `url`, to which 0.3 clients append `/v1/…`. Interfaces of 0.3 have no `tenant`.
  */
 export function buildHttpInterfaces(
   url: string,

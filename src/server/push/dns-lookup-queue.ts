@@ -1,7 +1,7 @@
 import { Deferred } from "../../data-structures/index.ts";
 import { systemClock, type Clock } from "../../engine/index.ts";
 
-/** Returns all addresses of a host name. Rejects when it has none. */
+/** Returns all addresses of a host name. Rejects when the host name has no address. */
 export type HostResolver = (hostname: string) => Promise<readonly string[]>;
 
 /** Options for `DnsLookupQueue`. */
@@ -55,8 +55,8 @@ export class DnsLookupQueue {
   }
 
   /**
-   * Returns all addresses of a name. Rejects when it has none, after a timeout, or when too many lookups are
-   * pending.
+   * Returns all addresses of a name. Rejects when the name has no address, after a timeout, or when too many
+   * lookups are pending.
    */
   readonly resolve: HostResolver = (hostname) => {
     let lookup = this.#pendingByName.get(hostname);

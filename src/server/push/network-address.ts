@@ -2,7 +2,7 @@ import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 /**
  * Networks that the IANA special-purpose registries do not list as globally reachable. Webhooks must not
- * point to them.
+ * point to these private networks.
  */
 const PRIVATE_IPV4_NETWORKS: readonly [network: string, prefix: number][] = [
   ["0.0.0.0", 8], // this network; on many systems, 0.0.0.0 refers to the machine itself

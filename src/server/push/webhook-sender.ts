@@ -1,4 +1,5 @@
 import type { LookupAddress, LookupOptions } from "node:dns";
+import { parseRetryAfter } from "../../wire/index.ts";
 import { setMaxListeners } from "node:events";
 import {
   Agent as HttpAgent,
@@ -200,17 +201,6 @@ function toDeliveryOutcome({ statusCode = 0, headers }: IncomingMessage): Delive
     // The receiver returns 410 (Gone) to unsubscribe.
     ...(statusCode === 410 ? { isPermanent: true } : {}),
   };
-}
-
-/**
- * Returns the delay of a `Retry-After` header in milliseconds from `now`. The header has seconds or a date
- * (RFC 9110 §10.2.3).
- */
-export function parseRetryAfter(value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const ms = Date.parse(value) - now;
-  return ms > 0 ? ms : undefined;
 }
 
 class DeliveryTimeoutError extends Error {

@@ -75,7 +75,8 @@ export class WebhookUrlGuard {
   }
 
   /**
-   * Returns the addresses of a host. Rejects with `WebhookNotAllowedError` when one of them is not allowed.
+   * Returns the addresses of a host. Rejects with `WebhookNotAllowedError` when one of the addresses is not
+   * allowed.
    */
   async resolveAllowedAddresses(hostname: string): Promise<readonly string[]> {
     const host = hostname.replace(/\.$/, "");
@@ -87,8 +88,8 @@ export class WebhookUrlGuard {
   }
 
   /**
-   * Returns the problem with a host. All its addresses must be allowed, because a connection may use any of
-   * them.
+   * Returns the problem with a host. Every address of the host must be allowed, because a connection may use
+   * any of the addresses.
    */
   #findAddressViolation(host: string, addresses: readonly string[]): string | undefined {
     const allowed = this.#allowedHosts;
@@ -121,7 +122,7 @@ function formatPrivateViolation(host: string): string {
   return `names the host ${host}, which is in a private network; use a host on the public internet, or ask the server operator to allow it (push.allowPrivate)`;
 }
 
-/** The lookup queue of all guards, because all of them share the threads of the process. */
+/** The DNS lookup queue that all URL guards share, because they share the threads of the process. */
 const systemLookupQueue = new DnsLookupQueue({
   resolve: async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address),
 });

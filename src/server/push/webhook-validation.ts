@@ -16,7 +16,10 @@ const HTTP_TOKEN_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** A header value: visible ASCII characters, with single spaces between them. */
 const HEADER_VALUE_PATTERN = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/;
 
-/** Returns a function that validates a webhook at registration. Each delivery checks its URL again (I-09). */
+/**
+ * Returns a function that validates a webhook at registration. Each delivery checks the URL of the webhook
+ * again (I-09).
+ */
 export function createWebhookValidator(guard: WebhookUrlGuard): WebhookValidator {
   return async ({ id = "", url, token, authentication }) => {
     const violations = authentication ? validateAuthentication(authentication) : [];

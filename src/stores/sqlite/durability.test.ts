@@ -9,14 +9,14 @@ import { SqliteStore } from "./sqlite-store.ts";
 type Callback = (error: Error | null) => void;
 
 /** Sync requests of the store that are still pending. */
-const fakeDisk = vi.hoisted(() => ({ waits: false, asked: [] as Callback[], fails: false }));
+const fakeDisk = vi.hoisted(() => ({ waits: false, pendingSyncs: [] as Callback[], fails: false }));
 
 vi.mock(import("node:fs"), async (original) => {
   const fs = await original();
   return {
     ...fs,
     fdatasync: ((fd: number, callback: Callback) => {
-      if (fakeDisk.waits) fakeDisk.asked.push(callback);
+      if (fakeDisk.waits) fakeDisk.pendingSyncs.push(callback);
       else fs.fdatasync(fd, callback);
     }) as typeof fs.fdatasync,
     fdatasyncSync: (fd: number) => {
@@ -71,7 +71,7 @@ describe("SqliteStore", () => {
       "another message": store.findMessage(aliceScope, "never"),
     });
     expect(await done()).toEqual(["another message"]);
-    for (const answer of fakeDisk.asked.splice(0)) answer(null);
+    for (const answer of fakeDisk.pendingSyncs.splice(0)) answer(null);
     expect(await done()).toEqual(["another message", "commit", "list", "load", "the message"]);
   });
 
@@ -80,7 +80,7 @@ describe("SqliteStore", () => {
       commit: store.commit([createAppend("t", 1, [createChunkEvent("t", "a")])], busy),
       load: store.load(aliceScope, "t"),
     });
-    for (const answer of fakeDisk.asked.splice(0)) answer(new Error("EIO: the disk is gone"));
+    for (const answer of fakeDisk.pendingSyncs.splice(0)) answer(new Error("EIO: the disk is gone"));
     const failed = "The task store must be opened again, because the disk failed: EIO: the disk is gone.";
     expect(await done()).toEqual([`commit: A2AError: ${failed}`, `load: A2AError: ${failed}`]);
     await expect(store.commit([createAppend("u", 0, [createTaskEvent("u")])])).rejects.toThrow(failed);
@@ -97,7 +97,7 @@ describe("SqliteStore", () => {
       second: store.commit([createAppend("t", 2, [createChunkEvent("t", "b")])], busy),
       load: store.load(aliceScope, "t"),
     });
-    const [first, second] = fakeDisk.asked.splice(0);
+    const [first, second] = fakeDisk.pendingSyncs.splice(0);
     first?.(new Error("EIO: the disk is gone"));
     second?.(null);
     expect(await done()).toEqual([
@@ -109,7 +109,7 @@ describe("SqliteStore", () => {
 
   it("syncs in the event loop when no agent is running", async () => {
     await store.commit([createAppend("t", 1, [createChunkEvent("t", "a")])], { agentsAtWork: false });
-    expect(fakeDisk.asked).toEqual([]);
+    expect(fakeDisk.pendingSyncs).toEqual([]);
     fakeDisk.fails = true;
     await expect(store.commit([createAppend("t", 2, [createChunkEvent("t", "b")])])).rejects.toThrow(
       "the disk is gone",

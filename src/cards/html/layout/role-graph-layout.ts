@@ -1,6 +1,9 @@
 import { type RoleEdge, listRoles } from "../run-overview.ts";
 
-/** All cards between the same two roles as one line: roles in a row, what goes right above them, what goes left below. */
+/**
+ * Layout of the role graph. Roles form a row. Edges to the right are above the row, and edges to the left are
+ * below it.
+ */
 export interface RoleGraphLayout {
   readonly width: number;
   readonly height: number;
@@ -8,21 +11,25 @@ export interface RoleGraphLayout {
   readonly edges: readonly RoleGraphEdgeLayout[];
 }
 
+/** Layout of an edge of the role graph. */
 export interface RoleGraphEdgeLayout {
   readonly edge: RoleEdge;
-  /** SVG path. */
+  /** SVG path of the edge. */
   readonly path: string;
-  /** Where its words stand. */
+  /** Horizontal position of the label. */
   readonly x: number;
+  /** Vertical position of the label. */
   readonly y: number;
-  /** 1 to 6, by the logarithm of its cards. */
+  /** Line width, which grows with the logarithm of the number of cards. */
   readonly thickness: number;
 }
 
+/** Size of a role box in pixels. */
 export const ROLE_BOX_SIZE: { readonly width: number; readonly height: number } = { width: 132, height: 44 };
 const ROLE_GAP = 250;
 const DIAGRAM_MARGIN = 90;
 
+/** Computes the layout of the role graph. */
 export function computeRoleGraphLayout(edges: readonly RoleEdge[]): RoleGraphLayout {
   const names = listRoles(edges.map(({ from, to }) => ({ sender: from, recipient: to })));
   const furthest = Math.max(
@@ -30,17 +37,17 @@ export function computeRoleGraphLayout(edges: readonly RoleEdge[]): RoleGraphLay
     ...edges.map(({ from, to }) => Math.abs(names.indexOf(from) - names.indexOf(to))),
   );
   const middle = 60 + furthest * 46;
-  const most = Math.max(1, ...edges.map(({ cardCount: cards }) => cards));
-  const xOf = (name: string): number => DIAGRAM_MARGIN + names.indexOf(name) * ROLE_GAP;
+  const maxCount = Math.max(1, ...edges.map(({ cardCount }) => cardCount));
+  const getX = (name: string): number => DIAGRAM_MARGIN + names.indexOf(name) * ROLE_GAP;
   return {
     width: 2 * DIAGRAM_MARGIN + Math.max(0, names.length - 1) * ROLE_GAP,
     height: 2 * middle,
-    roles: names.map((name) => ({ name, x: xOf(name), y: middle })),
+    roles: names.map((name) => ({ name, x: getX(name), y: middle })),
     edges: edges.map((edge) => {
       const steps = names.indexOf(edge.to) - names.indexOf(edge.from);
       const side = steps < 0 ? 1 : -1;
       const bend = 22 + Math.abs(steps) * 44;
-      const [x1, x2] = [xOf(edge.from) - side * 34, xOf(edge.to) + side * 34];
+      const [x1, x2] = [getX(edge.from) - side * 34, getX(edge.to) + side * 34];
       const [start, top] = [
         middle + (side * ROLE_BOX_SIZE.height) / 2,
         middle + side * (ROLE_BOX_SIZE.height / 2 + bend),
@@ -49,9 +56,9 @@ export function computeRoleGraphLayout(edges: readonly RoleEdge[]): RoleGraphLay
         edge,
         path: `M ${x1} ${start} C ${x1} ${top}, ${x2} ${top}, ${x2} ${start}`,
         x: (x1 + x2) / 2,
-        // A cubic with both handles at the same height reaches three quarters of it.
+        // The middle of a cubic curve is at three quarters of the height of its two control points.
         y: start + (top - start) * 0.75,
-        thickness: 1 + (5 * Math.log1p(edge.cardCount)) / Math.log1p(most) / 1.4,
+        thickness: 1 + (5 * Math.log1p(edge.cardCount)) / Math.log1p(maxCount) / 1.4,
       };
     }),
   };

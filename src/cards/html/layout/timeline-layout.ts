@@ -4,31 +4,39 @@ import { listRoles } from "../run-overview.ts";
 import type { PageCard } from "../run-model.ts";
 import { computeLastArrival } from "../sample-summary.ts";
 
-/** Lanes of time, one for each role: when it worked on a card, and when cards were under way. Lengths are shares of the whole. */
+/**
+ * Layout of a timeline with one lane for each role. Positions and lengths are fractions of the total time.
+ */
 export interface TimelineLayout {
-  /** Milliseconds from the left edge to the right one; at least 1. */
+  /** Total time in milliseconds, at least 1. */
   readonly totalMs: number;
   readonly lanes: readonly TimelineLane[];
-  /** Milliseconds at which the scale has a mark. */
+  /** Times in milliseconds of the marks on the scale. */
   readonly ticks: readonly number[];
 }
 
+/** Lane of a role. */
 export interface TimelineLane {
   readonly role: string;
-  /** Side by side where the role works on several cards at once. */
+  /** Number of rows: more than one if the role worked on several cards at the same time. */
   readonly rowCount: number;
   readonly bars: readonly TimelineBar[];
 }
 
-/** The work on a card, by what its sender says, else since it last heard or said something. A card that took no time is a mark. */
+/**
+ * The work on a card: the duration that its sender reported, else the time since the sender's last card.
+ * A card without a duration is a mark.
+ */
 export interface TimelineBar {
   readonly pageCard: PageCard;
   readonly row: number;
-  /** 0 to 1. */
+  /** Start as a fraction of the total time, from 0 to 1. */
   readonly start: number;
+  /** Length as a fraction of the total time, from 0 to 1. */
   readonly length: number;
 }
 
+/** Computes the layout of a timeline. */
 export function computeTimelineLayout(cards: readonly PageCard[]): TimelineLayout {
   const spans = new Map(
     flattenDelegations(buildDelegationForest(cards).roots).flatMap((one) =>
@@ -43,22 +51,25 @@ export function computeTimelineLayout(cards: readonly PageCard[]): TimelineLayou
   const span = Math.max(1, computeLastArrival(cards) - begin) || 1;
   const lanes = listRoles(cards.map(({ card }) => card)).map((role): TimelineLane => {
     const ends: number[] = [];
-    const own = works
+    const bars = works
       .filter(({ seen }) => seen.card.sender === role)
       .toSorted((a, b) => a.from - b.from)
       .map(({ seen, from }): TimelineBar => {
-        // What ends when the next begins stands in the same row.
+        // A bar may start in a row at the time at which the previous bar ends.
         let row = ends.findIndex((end) => end <= from);
         if (row < 0) row = ends.length;
         ends[row] = seen.sentMs;
         return { pageCard: seen, row, start: (from - begin) / span, length: (seen.sentMs - from) / span };
       });
-    return { role, rowCount: Math.max(1, ends.length), bars: own };
+    return { role, rowCount: Math.max(1, ends.length), bars };
   });
   return { totalMs: cards.length > 0 ? span : 1, lanes, ticks: cards.length > 0 ? computeTicks(span) : [] };
 }
 
-/** Round steps of which four to ten are in the span. */
+/**
+ * Returns the times of the marks. The step is 1, 2, 5, or 10 times a power of ten, so that there are few
+ * marks.
+ */
 function computeTicks(span: number): number[] {
   const rough = span / 6;
   const power = 10 ** Math.floor(Math.log10(rough));

@@ -1,11 +1,11 @@
 import type { JsonValue } from "../../../protocol/index.ts";
 import { toDict } from "../../message-card/parse-card.ts";
+import { getCardTypeClass } from "../../views/card-type-class.ts";
 import type { PageSample, PageCard } from "../run-model.ts";
 import { announceToScreenReader, createElement, createIsolatedText } from "./dom.ts";
-import { getCardCssClass } from "./sequence-view.ts";
 import { formatDuration } from "./text-format.ts";
 
-/** All of a card: what it says, what else it tells, and the six members as they are. */
+/** Renders all details of a card: content, metadata, transport, and JSON. */
 export function renderCardInspector(
   sample: PageSample,
   seen: PageCard,
@@ -13,7 +13,7 @@ export function renderCardInspector(
 ): HTMLElement[] {
   const { card } = seen;
   const at = sample.cards.indexOf(seen) + 1;
-  const asked = sample.cards.find(
+  const cause = sample.cards.find(
     (other) =>
       card.metadata.in_reply_to !== undefined && other.card.metadata.card_id === card.metadata.in_reply_to,
   );
@@ -21,7 +21,7 @@ export function renderCardInspector(
   return [
     createElement(
       "header",
-      { class: `card-head ${getCardCssClass(card)}` },
+      { class: `card-head ${getCardTypeClass(card.message_type)}` },
       createElement("span", { class: "badge" }, createIsolatedText(card.message_type)),
       createElement("h2", {}, `Card ${at}`),
       createElement("p", {}, createIsolatedText(card.sender), " → ", createIsolatedText(card.recipient)),
@@ -39,12 +39,12 @@ export function renderCardInspector(
         createElement("dd", {}, createIsolatedText(value)),
       ]),
     ),
-    ...(asked
+    ...(cause
       ? [
           createElement(
             "button",
-            { type: "button", class: "link", onclick: () => go(asked) },
-            `${card.recipient === asked.card.sender ? "replies to" : "comes of"} card ${sample.cards.indexOf(asked) + 1}`,
+            { type: "button", class: "link", onclick: () => go(cause) },
+            `${card.recipient === cause.card.sender ? "reply to" : "result of"} card ${sample.cards.indexOf(cause) + 1}`,
           ),
         ]
       : []),
@@ -62,14 +62,14 @@ export function renderCardInspector(
   ];
 }
 
-function listTimeFields({ card, sentMs: sent, arrivedMs: arrived }: PageCard): [string, string][] {
+function listTimeFields({ card, sentMs, arrivedMs }: PageCard): [string, string][] {
   return [
     ["sent", card.timestamp],
-    ...(arrived > sent ? [["under way", formatDuration(arrived - sent)] as [string, string]] : []),
+    ...(arrivedMs > sentMs ? [["in transit", formatDuration(arrivedMs - sentMs)] as [string, string]] : []),
   ];
 }
 
-/** How it travelled, and who tells. */
+/** Returns the transport fields of a card, and the role that recorded it. */
 function listTransportFields({ line }: PageCard): [string, string][] {
   return [
     ...(line.dir === "out" ? [] : [["recorded by", `${line.at_role} (${line.dir})`] as [string, string]]),
@@ -79,7 +79,7 @@ function listTransportFields({ line }: PageCard): [string, string][] {
   ];
 }
 
-/** The six members; characters that would change the order of what is seen, as JSON's escapes. */
+/** Formats the six members as JSON. Characters that change the text direction are escaped. */
 function formatCardJson({ card }: PageCard): string {
   return JSON.stringify(toDict(card), null, 2).replaceAll(
     /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
@@ -98,6 +98,6 @@ async function copyToClipboard(text: string): Promise<void> {
   } catch {
     const code = document.querySelector(".raw code");
     if (code) getSelection()?.selectAllChildren(code);
-    announceToScreenReader("Copying is not allowed here; the text is selected.");
+    announceToScreenReader("The browser does not allow copying. The text is selected.");
   }
 }

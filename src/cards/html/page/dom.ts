@@ -8,8 +8,8 @@ type ElementProperties = Readonly<
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
 /**
- * An element with attributes, listeners (`onclick`) and children. Texts become text nodes, never markup: what agents say
- * is shown and does nothing.
+ * Creates an element with attributes, event listeners (`onclick`), and children.
+ * Strings become text nodes and never markup, so text of agents is displayed and cannot act.
  */
 export function createElement<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
@@ -19,6 +19,7 @@ export function createElement<Name extends keyof HTMLElementTagNameMap>(
   return initializeElement(document.createElement(name), properties, children);
 }
 
+/** Creates an SVG element. See `createElement`. */
 export function createSvgElement<Name extends keyof SVGElementTagNameMap>(
   name: Name,
   properties: ElementProperties = {},
@@ -44,21 +45,21 @@ function initializeElement<E extends Element>(
 }
 
 /**
- * What an agent said, with its own direction, so that a text from right to left does not turn what is around it, and with
- * control characters made visible.
+ * Creates an element for text of an agent.
+ * Its text direction does not affect the surrounding text, and control characters are visible.
  */
 export function createIsolatedText(text: string, properties: ElementProperties = {}): HTMLElement {
   return createElement("bdi", properties, escapeControlCharacters(text));
 }
 
-/** The element of the page with this id; there is always one. */
+/** Returns the element with this ID. Throws if the page has none. */
 export function requireElementById(id: string): HTMLElement {
   const element = document.getElementById(id);
   if (!element) throw new Error(`The page has no #${id}.`);
   return element;
 }
 
-/** Tells who cannot see it what has changed. */
+/** Announces a change to screen readers. */
 export function announceToScreenReader(text: string): void {
   requireElementById("says").textContent = text;
 }

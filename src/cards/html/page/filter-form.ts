@@ -13,7 +13,7 @@ const OUTCOME_OPTIONS = [
   ["partial", "partial"],
 ] as const;
 
-/** The controls above the list; tells when one of them changes. */
+/** The filter controls above the list. Calls `onchange` when the filter changes. */
 export class FilterForm {
   readonly element: HTMLFormElement;
   readonly searchInput: HTMLInputElement;
@@ -63,7 +63,7 @@ export class FilterForm {
     this.element.reset();
   }
 
-  /** What there is to choose from, by the cards of the run. */
+  /** Updates the choices to the roles, types, and statuses of the run. */
   updateOptions(model: RunModel): void {
     const cards = model.samples.flatMap((sample) => sample.cards.map(({ card }) => card));
     setSelectOptions(this.#selects.role, buildSelectOptions("any role", listRoles(cards)));
@@ -85,16 +85,16 @@ function createSelect(name: string): HTMLSelectElement {
 function buildSelectOptions(
   any: string,
   values: Iterable<string>,
-): (readonly [value: string, words: string])[] {
+): (readonly [value: string, label: string])[] {
   return [["", any], ...[...values].map((value) => [value, value] as const)];
 }
 
 function setSelectOptions(
   select: HTMLSelectElement,
-  choices: readonly (readonly [value: string, words: string])[],
+  choices: readonly (readonly [value: string, label: string])[],
 ): void {
   if (select.options.length === choices.length) return;
-  const chosen = select.value;
-  select.replaceChildren(...choices.map(([value, words]) => createElement("option", { value }, words)));
-  select.value = chosen;
+  const selectedValue = select.value;
+  select.replaceChildren(...choices.map(([value, label]) => createElement("option", { value }, label)));
+  select.value = selectedValue;
 }

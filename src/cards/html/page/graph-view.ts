@@ -3,12 +3,13 @@ import { computeDagLayout, NODE_SIZE } from "../layout/dag-layout.ts";
 import { computeRoleGraphLayout, ROLE_BOX_SIZE } from "../layout/role-graph-layout.ts";
 import type { RoleEdge } from "../run-overview.ts";
 import { countCardTokens } from "../sample-summary.ts";
-import { fitToColumns, toSingleLine } from "../../views/text-width.ts";
+import { getCardTypeClass } from "../../views/card-type-class.ts";
+import { toSingleLine, truncateLine } from "../../views/text-width.ts";
 import { createSvgElement } from "./dom.ts";
-import { createCardButtonProperties, getCardCssClass, type SampleViewProps } from "./sequence-view.ts";
+import { createCardButtonProperties, type SampleViewProps } from "./sequence-view.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
-/** Each card of a problem, and what it came of. */
+/** Renders the causal graph of the cards of a problem. */
 export function renderCardDag(shown: SampleViewProps): SVGSVGElement {
   const layout = computeDagLayout(shown.cards, computeCardCauses(shown.cards));
   const root = createSvgElement("svg", {
@@ -17,7 +18,7 @@ export function renderCardDag(shown: SampleViewProps): SVGSVGElement {
     height: layout.height,
     viewBox: `0 0 ${layout.width} ${layout.height}`,
     role: "group",
-    "aria-label": "Graph: each card, and the cards that it came of",
+    "aria-label": "Graph: each card with its causes",
   });
   for (const { from, to } of layout.edges) {
     const [x1, y1] = [from.x + NODE_SIZE.width / 2, from.y + NODE_SIZE.height];
@@ -40,18 +41,11 @@ export function renderCardDag(shown: SampleViewProps): SVGSVGElement {
       ...(tokens > 0 ? [`${formatCount(tokens)} tok`] : []),
     ].join(" · ");
     const line = (className: string, dy: number, text: string): SVGTextElement =>
-      createSvgElement(
-        "text",
-        { class: className, x: x + 10, y: y + dy },
-        fitToColumns(toSingleLine(text), 29).trim(),
-      );
+      createSvgElement("text", { class: className, x: x + 10, y: y + dy }, truncateLine(text, 29));
     root.append(
       createSvgElement(
         "g",
-        {
-          ...createCardButtonProperties(shown, seen, at),
-          class: `card ${getCardCssClass(card)}${shown.criticalCards.has(seen) ? " critical" : ""}${shown.selectedCard === seen ? " chosen" : ""}`,
-        },
+        createCardButtonProperties(shown, seen, at),
         createSvgElement("rect", {
           class: "node",
           x,
@@ -69,7 +63,7 @@ export function renderCardDag(shown: SampleViewProps): SVGSVGElement {
   return root;
 }
 
-/** How much went between whom, of all problems together. */
+/** Renders the cards between roles, over all problems. */
 export function renderRoleGraph(edges: readonly RoleEdge[]): SVGSVGElement {
   const layout = computeRoleGraphLayout(edges);
   const root = createSvgElement("svg", {
@@ -79,26 +73,24 @@ export function renderRoleGraph(edges: readonly RoleEdge[]): SVGSVGElement {
     viewBox: `0 0 ${layout.width} ${layout.height}`,
     role: "img",
     "aria-label": edges
-      .map(({ from, to, cardCount: cards }) => toSingleLine(`${from} to ${to}: ${formatCount(cards)} cards`))
+      .map(({ from, to, cardCount }) => toSingleLine(`${from} to ${to}: ${formatCount(cardCount)} cards`))
       .join("; "),
   });
   for (const { edge, path, x, y, thickness } of layout.edges) {
     const [head] = Object.entries(edge.countByType).toSorted(([, a], [, b]) => b - a);
-    const words = [
+    const note = [
       edge.averageMs === undefined ? "" : `⌀ ${formatDuration(edge.averageMs)}`,
       edge.tokens > 0 ? `⌀ ${formatCount(Math.round(edge.tokens / edge.cardCount))} tok` : "",
     ]
       .filter(Boolean)
       .join(" · ");
-    const kind =
-      ["task", "result", "query", "control", "error"].find((type) => type === head?.[0]) ?? "other";
     const d = path.split(" ");
     const [tipX, tipY] = [Number(d.at(-2)), Number(d.at(-1))];
     const down = tipY < layout.height / 2 ? 1 : -1;
     root.append(
       createSvgElement(
         "g",
-        { class: `edge ${kind}` },
+        { class: `edge ${getCardTypeClass(head?.[0])}` },
         createSvgElement("path", { class: "arrow", d: path, "stroke-width": thickness.toFixed(1) }),
         createSvgElement("path", { class: "head", d: `M ${tipX} ${tipY} l -6 ${-10 * down} h 12 z` }),
         createSvgElement(
@@ -109,7 +101,7 @@ export function renderRoleGraph(edges: readonly RoleEdge[]): SVGSVGElement {
         createSvgElement(
           "text",
           { class: "notes", x, y: y - down * 4 + (down > 0 ? 0 : 26), "text-anchor": "middle" },
-          words,
+          note,
         ),
       ),
     );
@@ -127,7 +119,7 @@ export function renderRoleGraph(edges: readonly RoleEdge[]): SVGSVGElement {
       createSvgElement(
         "text",
         { class: "role-name", x, y: y + 5, "text-anchor": "middle" },
-        fitToColumns(toSingleLine(name), 15).trim(),
+        truncateLine(name, 15),
       ),
     );
   return root;
@@ -137,6 +129,6 @@ function formatCardCounts({ countByType: types }: RoleEdge): string {
   return Object.entries(types)
     .toSorted(([, a], [, b]) => b - a)
     .slice(0, 3)
-    .map(([type, cards]) => `${formatCount(cards)} ${fitToColumns(toSingleLine(type), 12).trim()}`)
+    .map(([type, cards]) => `${formatCount(cards)} ${truncateLine(type, 12)}`)
     .join(", ");
 }

@@ -1,26 +1,26 @@
 import type { RecordLine } from "../../recording/index.ts";
 
-/** What the server of a watched file says. */
+/** Callbacks for the events of a live server. */
 export interface LiveEventCallbacks {
-  /** Lines of the record, in their order. */
+  /** Called with record lines, in order. */
   readonly onLines: (lines: readonly RecordLine[]) => void;
-  /** So many lines could not be read. */
+  /** Called with the number of lines that could not be decoded. */
   readonly onTornLines: (count: number) => void;
-  /** The file is another one now, or begins again. */
+  /** Called when the file was replaced or starts again. */
   readonly onReset: () => void;
-  /** Whether the server is there. */
+  /** Called when the connection to the server opens or closes. */
   readonly onConnectionChange: (isConnected: boolean) => void;
 }
 
-/** Hears of new lines. The browser connects again by itself, and says from where on: the id of the last event. */
-export function subscribeToLiveEvents(address: string, heard: LiveEventCallbacks): void {
+/** Subscribes to new lines. The browser reconnects automatically and sends the ID of the last event. */
+export function subscribeToLiveEvents(address: string, callbacks: LiveEventCallbacks): void {
   const source = new EventSource(address);
-  source.addEventListener("open", () => heard.onConnectionChange(true));
-  source.addEventListener("error", () => heard.onConnectionChange(false));
-  source.addEventListener("reset", () => heard.onReset());
-  source.addEventListener("torn", ({ data }: MessageEvent<string>) => heard.onTornLines(Number(data)));
-  // The server has decoded them.
+  source.addEventListener("open", () => callbacks.onConnectionChange(true));
+  source.addEventListener("error", () => callbacks.onConnectionChange(false));
+  source.addEventListener("reset", () => callbacks.onReset());
+  source.addEventListener("torn", ({ data }: MessageEvent<string>) => callbacks.onTornLines(Number(data)));
+  // The server has already validated the lines.
   source.addEventListener("lines", ({ data }: MessageEvent<string>) =>
-    heard.onLines(JSON.parse(data) as RecordLine[]),
+    callbacks.onLines(JSON.parse(data) as RecordLine[]),
   );
 }

@@ -26,11 +26,11 @@ const VIEW_LABELS: Readonly<Record<ViewName, string>> = {
   table: "Table",
 };
 
-// The text of the page's own build.
+// The same build of Colloquy created this data.
 const pageData = JSON.parse(requireElementById("recording").textContent ?? "") as PageData;
 let runModel = RunModel.fromPageData(pageData);
 let viewState: ViewState = parseViewHash(location.hash);
-/** What the middle shows; drawn again only when that has changed. */
+/** Key of the displayed content, which is rendered again only if the key changes. */
 let renderedKey = "";
 let isConnected = true;
 
@@ -45,7 +45,7 @@ function navigate(to: Partial<ViewState>): void {
   renderPage();
 }
 
-/** Everything as it is now; what has not changed stays as it is. */
+/** Renders the current state. Unchanged parts are not rendered again. */
 function renderPage(): void {
   const { filter } = filterForm;
   const samples = runModel.samples.filter((sample) => isListed(sample) && matchesSample(sample, filter));
@@ -64,13 +64,14 @@ function renderPage(): void {
   else renderRun(samples);
 }
 
-/** Lines without a problem have a row only when there are any. */
+/** Returns whether the list shows a problem. Cards without a problem have a row only if there are any. */
 function isListed({ id, cards }: PageSample): boolean {
   return id !== "" || cards.length > 0;
 }
 
 function renderSample(sample: PageSample): void {
-  const chosen = viewState.cardNumber === undefined ? undefined : sample.cards[viewState.cardNumber - 1];
+  const selectedCard =
+    viewState.cardNumber === undefined ? undefined : sample.cards[viewState.cardNumber - 1];
   const room = requireElementById("picture").clientWidth - 2;
   const key = JSON.stringify([
     sample.id,
@@ -90,7 +91,7 @@ function renderSample(sample: PageSample): void {
   };
   const shown: SampleViewProps = {
     cards: sample.cards,
-    selectedCard: chosen,
+    selectedCard,
     criticalCards: collectCriticalCards(sample, runModel),
     onSelect: choose,
     width: room,
@@ -100,13 +101,13 @@ function renderSample(sample: PageSample): void {
   picture.replaceChildren(renderView(shown, sample));
   picture.scrollTo(scrollLeft, scrollTop);
   requireElementById("card").replaceChildren(
-    ...(chosen
-      ? renderCardInspector(sample, chosen, choose)
+    ...(selectedCard
+      ? renderCardInspector(sample, selectedCard, choose)
       : [
           createElement(
             "p",
             { class: "hint" },
-            "Choose a card to see all of it. ← and → walk through the cards.",
+            "Select a card to see its details. Use ← and → to move between cards.",
           ),
         ]),
   );
@@ -114,7 +115,7 @@ function renderSample(sample: PageSample): void {
 
 function renderView(shown: SampleViewProps, sample: PageSample): Element {
   if (sample.cards.length === 0)
-    return createElement("p", { class: "hint" }, "There is no card of this problem yet.");
+    return createElement("p", { class: "hint" }, "This problem has no cards yet.");
   return VIEW_RENDERERS[viewState.view](shown, sample);
 }
 
@@ -128,7 +129,7 @@ const VIEW_RENDERERS: Readonly<Record<ViewName, (shown: SampleViewProps, sample:
         .map((seen, at) => ({ sample, pageCard: seen, cardNumber: at + 1 }))
         .filter(({ pageCard }) => matchesCard(pageCard, sample, { ...filterForm.filter, text: "" })),
       shown.selectedCard,
-      ({ pageCard: seen }) => shown.onSelect(seen),
+      ({ pageCard }) => shown.onSelect(pageCard),
     ),
 };
 
@@ -155,8 +156,8 @@ function renderRun(samples: readonly PageSample[]): void {
         .filter(({ pageCard }) => matchesCard(pageCard, sample, filterForm.filter)),
     );
     picture.replaceChildren(
-      renderTableView(rows, undefined, ({ sample, cardNumber: number }) =>
-        navigate({ sampleId: sample.id, cardNumber: number, view: "sequence" }),
+      renderTableView(rows, undefined, ({ sample, cardNumber }) =>
+        navigate({ sampleId: sample.id, cardNumber, view: "sequence" }),
       ),
     );
   } else
@@ -195,7 +196,7 @@ function renderTabs(): void {
 
 let runOverview = summarizeRun(runModel);
 
-/** After the run has changed. */
+/** Updates the page after a change of the run. */
 function refreshRun(): void {
   runOverview = summarizeRun(runModel);
   filterForm.updateOptions(runModel);
@@ -211,7 +212,7 @@ function focusSelectedCard(): void {
   document.querySelector<SVGElement>("#picture [aria-pressed=true]")?.focus();
 }
 
-/** Which card comes so many after the one that is chosen. */
+/** Moves the selection by the given number of cards. */
 function moveCardSelection(steps: number): void {
   const cards =
     viewState.sampleId === undefined ? 0 : (runModel.findSample(viewState.sampleId)?.cards.length ?? 0);
@@ -219,9 +220,9 @@ function moveCardSelection(steps: number): void {
   navigate({
     cardNumber: Math.min(cards, Math.max(1, (viewState.cardNumber ?? (steps > 0 ? 0 : cards + 1)) + steps)),
   });
-  const chosen = document.querySelector("#picture [aria-pressed=true]");
-  chosen?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  announceToScreenReader(chosen?.getAttribute("aria-label") ?? "");
+  const selected = document.querySelector("#picture [aria-pressed=true]");
+  selected?.scrollIntoView({ block: "nearest", inline: "nearest" });
+  announceToScreenReader(selected?.getAttribute("aria-label") ?? "");
 }
 
 const KEY_BINDINGS: Readonly<Record<string, () => void>> = {
@@ -257,7 +258,7 @@ document.addEventListener("keydown", (event) => {
     renderPage();
     if (event.key === "Escape") return;
   }
-  // Tabs are walked through as tabs are.
+  // In the tab list, arrow keys move between tabs.
   if (target instanceof HTMLElement && target.role === "tab" && /^Arrow(Left|Right)$/.test(event.key)) {
     const tabs = [...requireElementById("tabs").querySelectorAll<HTMLElement>("[role=tab]")];
     const at = tabs.indexOf(target) + (event.key === "ArrowRight" ? 1 : -1);
@@ -265,7 +266,7 @@ document.addEventListener("keydown", (event) => {
     tabs.at(at % tabs.length)?.click();
     return;
   }
-  // Whoever reads the JSON scrolls with the arrows.
+  // In the table and the JSON view, arrow keys scroll.
   if (target instanceof Element && target.closest(".table-body, .raw") && event.key.startsWith("Arrow"))
     return;
   const act = KEY_BINDINGS[event.key];
@@ -291,37 +292,37 @@ refreshRun();
 document.body.dataset["ready"] = "true";
 
 if (pageData.live !== undefined) {
-  let isDue = false;
+  let isScheduled = false;
   let pause = 100;
-  // However many lines come, the page is drawn a few times a second, and a large one no more than a fifth of the time.
-  const due = (): void => {
-    if (isDue) return;
-    isDue = true;
+  // The page is rendered at most ten times a second, and rendering takes at most a fifth of the time.
+  const scheduleRefresh = (): void => {
+    if (isScheduled) return;
+    isScheduled = true;
     setTimeout(() => {
-      const began = performance.now();
-      isDue = false;
+      const startMs = performance.now();
+      isScheduled = false;
       refreshRun();
-      pause = Math.max(100, 4 * (performance.now() - began));
+      pause = Math.max(100, 4 * (performance.now() - startMs));
     }, pause);
   };
   subscribeToLiveEvents(pageData.live, {
     onLines: (lines) => {
       for (const line of lines) runModel.addLine(line);
-      due();
+      scheduleRefresh();
     },
     onTornLines: (lines) => {
       runModel.tornLineCount += lines;
-      due();
+      scheduleRefresh();
     },
     onReset: () => {
       runModel = new RunModel();
-      due();
+      scheduleRefresh();
     },
     onConnectionChange: (isThere) => {
       if (isThere === isConnected) return;
       isConnected = isThere;
-      announceToScreenReader(isThere ? "Connected again." : "The connection is lost; trying again.");
-      due();
+      announceToScreenReader(isThere ? "Reconnected." : "Connection lost. Reconnecting.");
+      scheduleRefresh();
     },
   });
 }

@@ -1,6 +1,7 @@
 import type { RunOverview } from "../run-overview.ts";
 import type { RunModel } from "../run-model.ts";
 import { createElement, createIsolatedText } from "./dom.ts";
+import { renderFact } from "./sample-header.ts";
 import {
   formatCount,
   formatDuration,
@@ -9,7 +10,7 @@ import {
   pluralize,
 } from "./text-format.ts";
 
-/** What the run is, and how it stands. */
+/** Renders the description, the state, and the figures of the run. */
 export function renderRunHeader(
   model: RunModel,
   overview: RunOverview,
@@ -25,7 +26,7 @@ export function renderRunHeader(
       createElement(
         "span",
         { class: `state ${getRunState(model, isLive).kind}` },
-        getRunState(model, isLive).words,
+        getRunState(model, isLive).label,
       ),
     ),
     ...(run
@@ -33,14 +34,7 @@ export function renderRunHeader(
           createElement(
             "p",
             { class: "facts" },
-            ...listRunFacts(run, model).flatMap(([name, value]) => [
-              createElement(
-                "span",
-                { class: "fact" },
-                createElement("span", { class: "name" }, name),
-                createIsolatedText(value),
-              ),
-            ]),
+            ...listRunFacts(run, model).map(([name, value]) => renderFact(name, value)),
           ),
           renderEvidence(run.evidence),
         ]
@@ -63,14 +57,14 @@ function listRunFacts(
       ? [
           [
             "clocks",
-            `of ${formatCount(clocks.files)} files, moved by up to ${formatDuration(clocks.moved)}`,
+            `${formatCount(clocks.files)} files, shifted by up to ${formatDuration(clocks.moved)}`,
           ] as [string, string],
         ]
       : []),
   ];
 }
 
-/** Roles of the same model together: `planner, solver: oracle`. */
+/** Groups roles by model: `planner, solver: oracle`. */
 function groupRolesByModel(models: Readonly<Record<string, string>>): [string, string][] {
   return [...Map.groupBy(Object.entries(models), ([, model]) => model)].map(([model, roles]) => [
     roles.map(([role]) => role).join(", "),
@@ -121,37 +115,37 @@ function renderFigures(overview: RunOverview, model: RunModel): HTMLElement[] {
           ? "no errors"
           : `${pluralize(overview.errorCount, "error")}, ${formatCount(overview.partialCount)} partial`,
         ...(model.abandonedCardCount > 0
-          ? [`${formatCount(model.abandonedCardCount)} more of attempts that were begun again`]
+          ? [`${formatCount(model.abandonedCardCount)} more in abandoned attempts`]
           : []),
       ].join("; "),
     ),
     renderTokensFigure(overview),
     ...(overview.medianMs === undefined
       ? []
-      : [renderFigure("time", formatDuration(overview.medianMs), "a problem, median")]),
+      : [renderFigure("time", formatDuration(overview.medianMs), "median per problem")]),
     renderLedgerFigure(ledger),
   ];
 }
 
 function renderTokensFigure({
   tokenCount: tokens,
-  meanTokens: tokensEach,
+  meanTokens,
   estimatedTokens: estimated,
 }: RunOverview): HTMLElement {
-  if (tokens === 0) return renderFigure("tokens", "–", "no card tells of any");
+  if (tokens === 0) return renderFigure("tokens", "–", "no card reports tokens");
   const notes = [
-    ...(tokensEach === undefined ? [] : [`${formatCount(Math.round(tokensEach))} a problem`]),
+    ...(meanTokens === undefined ? [] : [`${formatCount(Math.round(meanTokens))} per problem`]),
     ...(estimated > 0 ? [`${formatCount(estimated)} estimated`] : []),
   ];
   return renderFigure("tokens", formatCount(tokens), notes.join(", "));
 }
 
 function renderLedgerFigure(ledger: RunOverview["ledger"]): HTMLElement {
-  if (!ledger) return renderFigure("ledger", "–", "no model call on record");
+  if (!ledger) return renderFigure("ledger", "–", "no model calls recorded");
   if (!ledger.ok)
     return renderFigure("ledger", "off", `in ${pluralize(ledger.mismatches.length, "place")}`, "bad");
-  const rest = ledger.unchecked.length > 0 ? `; not on record: ${ledger.unchecked.join(", ")}` : "";
-  return renderFigure("ledger", "balanced", `cards tell what calls spent${rest}`, "good");
+  const rest = ledger.unchecked.length > 0 ? `; not recorded: ${ledger.unchecked.join(", ")}` : "";
+  return renderFigure("ledger", "balanced", `cards match model calls${rest}`, "good");
 }
 
 function renderFigure(name: string, value: string, note: string, kind = ""): HTMLElement {
@@ -168,13 +162,13 @@ function renderFigure(name: string, value: string, note: string, kind = ""): HTM
   );
 }
 
-function getRunState(model: RunModel, isLive: boolean): { kind: string; words: string } {
+function getRunState(model: RunModel, isLive: boolean): { kind: string; label: string } {
   if (!model.run && model.cardCount === 0)
-    return { kind: "running", words: isLive ? "waiting for the run to begin" : "empty" };
+    return { kind: "running", label: isLive ? "waiting for the run to start" : "empty" };
   const torn = model.tornLineCount > 0 ? `, ${pluralize(model.tornLineCount, "line")} unreadable` : "";
   const degraded = model.ends.some(({ recorder }) => recorder === "degraded") ? ", record incomplete" : "";
-  if (model.endStatus) return { kind: model.endStatus, words: `${model.endStatus}${degraded}${torn}` };
-  if (isLive) return { kind: "running", words: `running${torn}` };
-  if (!model.run) return { kind: "", words: `cards without a run${torn}` };
-  return { kind: "interrupted", words: `no end on record: killed, or still running${torn}` };
+  if (model.endStatus) return { kind: model.endStatus, label: `${model.endStatus}${degraded}${torn}` };
+  if (isLive) return { kind: "running", label: `running${torn}` };
+  if (!model.run) return { kind: "", label: `cards without a run record${torn}` };
+  return { kind: "interrupted", label: `no recorded end: killed or still running${torn}` };
 }

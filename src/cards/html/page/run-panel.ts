@@ -4,9 +4,12 @@ import type { PageSample } from "../run-model.ts";
 import { summarizeSample } from "../sample-summary.ts";
 import { createElement, createIsolatedText } from "./dom.ts";
 import { renderRoleGraph } from "./graph-view.ts";
-import { formatCount, formatDuration, formatPercent } from "./text-format.ts";
+import { formatCount, formatDuration, formatPercent, formatSampleId } from "./text-format.ts";
 
-/** The whole run: who sent how much to whom, where tokens and time went, which problems took longest. */
+/**
+ * Renders the overview of the entire run: cards between roles, tokens and time, bottlenecks, findings, and
+ * the slowest problems.
+ */
 export function renderRunPanel(
   overview: RunOverview,
   samples: readonly PageSample[],
@@ -19,11 +22,11 @@ export function renderRunPanel(
     .slice(0, 8);
   return [
     renderSection(
-      "Who sent how much to whom",
+      "Cards between roles",
       createElement("div", { class: "scroll" }, renderRoleGraph(overview.roleEdges)),
     ),
     renderSection(
-      "Where tokens and time went",
+      "Tokens and time by role",
       renderTable(
         ["role", "turn", "cards", "input", "cached", "output", "time", "share"],
         overview.spending.map((one) => [
@@ -41,13 +44,13 @@ export function renderRunPanel(
     ...(overview.bottlenecks.length > 0
       ? [
           renderSection(
-            "What answers waited for",
+            "Bottlenecks",
             renderTable(
-              ["who", "turn", "time", "share"],
+              ["role", "turn", "time", "share"],
               overview.bottlenecks
                 .slice(0, 6)
                 .map(({ kind, who, turn, ms, share }) => [
-                  createIsolatedText(kind === "work" ? who : `on the way, ${who}`),
+                  createIsolatedText(kind === "work" ? who : `in transit, ${who}`),
                   turn === undefined ? "–" : String(turn),
                   formatDuration(ms),
                   formatPercent(share),
@@ -59,9 +62,9 @@ export function renderRunPanel(
     ...(overview.findingsByKind.size > 0
       ? [
           renderSection(
-            "What stands out",
+            "Findings",
             renderTable(
-              ["what", "how often", "first in"],
+              ["finding", "count", "problems"],
               [...overview.findingsByKind].map(([kind, found]) => [
                 createElement(
                   "span",
@@ -82,7 +85,7 @@ export function renderRunPanel(
         ]
       : []),
     renderSection(
-      "The slowest problems",
+      "Slowest problems",
       renderTable(
         ["problem", "time", "tokens", "cards", "answer", "gold"],
         slowest.map(({ sample, summary }) => [
@@ -102,7 +105,7 @@ function renderSampleLink(id: string, choose: (id: string) => void): HTMLElement
   return createElement(
     "button",
     { type: "button", class: "link", onclick: () => choose(id) },
-    createIsolatedText(id === "" ? "(no problem)" : id),
+    createIsolatedText(formatSampleId(id)),
   );
 }
 

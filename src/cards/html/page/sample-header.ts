@@ -1,21 +1,17 @@
-import { type SampleAnalysis, computePathDuration } from "../sample-analysis.ts";
+import type { SampleAnalysis } from "../sample-analysis.ts";
 import type { PageSample } from "../run-model.ts";
-import { RUN_FINDING_KINDS } from "../../statistics/index.ts";
+import { computePathDuration, RUN_FINDING_KINDS } from "../../statistics/index.ts";
 import { createElement, createIsolatedText } from "./dom.ts";
-import { formatCount, formatDuration, pluralize } from "./text-format.ts";
+import { formatCount, formatDuration, formatSampleId, pluralize } from "./text-format.ts";
 
-/** What a problem is and how it ended, above its pictures. */
+/** Renders the question, the outcome, and the figures of a problem. */
 export function renderSampleHeader(
   sample: PageSample,
-  { summary, criticalPath: path, criticalCards: critical, findings }: SampleAnalysis,
+  { summary, criticalPath, criticalCards, findings }: SampleAnalysis,
 ): HTMLElement[] {
   const { score } = sample;
   return [
-    createElement(
-      "h2",
-      { id: "sample-title", tabindex: -1 },
-      createIsolatedText(sample.id === "" ? "(no problem)" : sample.id),
-    ),
+    createElement("h2", { id: "sample-title", tabindex: -1 }, createIsolatedText(formatSampleId(sample.id))),
     createElement("p", { class: "question", dir: "auto" }, createIsolatedText(summary.question)),
     createElement(
       "p",
@@ -33,11 +29,11 @@ export function renderSampleHeader(
       renderFact("cards", formatCount(summary.cardCount)),
       renderFact("tokens", formatCount(summary.tokenCount)),
       renderFact("time", formatDuration(summary.durationMs)),
-      ...(path.length > 0
+      ...(criticalPath.length > 0
         ? [
             renderFact(
               "critical path",
-              `${pluralize(critical.size, "card")}, ${formatDuration(computePathDuration(path))}, drawn bold`,
+              `${pluralize(criticalCards.size, "card")}, ${formatDuration(computePathDuration(criticalPath))}, shown in bold`,
             ),
           ]
         : []),
@@ -52,7 +48,8 @@ export function renderSampleHeader(
   ];
 }
 
-function renderFact(name: string, value: string): HTMLElement {
+/** Renders a labeled value. */
+export function renderFact(name: string, value: string): HTMLElement {
   return createElement(
     "span",
     { class: "fact" },

@@ -3,16 +3,19 @@ import { type SampleSummary, summarizeSample } from "../sample-summary.ts";
 import { toSingleLine } from "../../views/text-width.ts";
 import { requireElementById, createElement, createIsolatedText } from "./dom.ts";
 import { VirtualList } from "./virtual-list.ts";
-import { formatCount, formatDuration } from "./text-format.ts";
+import { formatCount, formatDuration, formatSampleId } from "./text-format.ts";
 
-const OUTCOME_MARKS: Readonly<Record<SampleSummary["outcome"], readonly [mark: string, words: string]>> = {
+const OUTCOME_MARKS: Readonly<Record<SampleSummary["outcome"], readonly [mark: string, label: string]>> = {
   correct: ["✓", "correct"],
   wrong: ["✗", "wrong"],
   unscored: ["…", "not scored"],
-  waiting: ["·", "not begun"],
+  waiting: ["·", "not started"],
 };
 
-/** The problems that match the filter, as a list box: one of them is chosen, the arrow keys choose another. */
+/**
+ * The list of the problems that match the filter. One problem is selected, and the arrow keys change the
+ * selection.
+ */
 export class SampleList {
   readonly #list: VirtualList<PageSample>;
   readonly #onSelect: (id: string) => void;
@@ -25,7 +28,7 @@ export class SampleList {
       element,
       56,
       (sample, at) => this.#renderRow(sample, at),
-      // A problem of which there is more is drawn again.
+      // A changed problem is rendered again.
       ({ id, version }) => `${id} ${version} ${id === this.#selectedId}`,
     );
     element.addEventListener("keydown", (event) => {
@@ -42,18 +45,18 @@ export class SampleList {
     });
   }
 
-  render(samples: readonly PageSample[], chosen: string | undefined): void {
-    const hasMoved = chosen !== this.#selectedId;
-    this.#selectedId = chosen;
+  render(samples: readonly PageSample[], selectedId: string | undefined): void {
+    const hasMoved = selectedId !== this.#selectedId;
+    this.#selectedId = selectedId;
     this.#list.items = samples;
-    const at = samples.findIndex(({ id }) => id === chosen);
+    const at = samples.findIndex(({ id }) => id === selectedId);
     if (at >= 0 && hasMoved) this.#list.scrollToRow(at);
     const active = this.#list.findRowElement(at)?.id;
     if (active === undefined) this.#list.element.removeAttribute("aria-activedescendant");
     else this.#list.element.setAttribute("aria-activedescendant", active);
   }
 
-  /** Chooses the problem that stands so many further down. */
+  /** Moves the selection down by the given number of rows. */
   moveSelection(steps: number): void {
     const { items } = this.#list;
     const at = items.findIndex(({ id }) => id === this.#selectedId);
@@ -64,7 +67,7 @@ export class SampleList {
 
   #renderRow(sample: PageSample, at: number): HTMLElement {
     const summary = summarizeSample(sample);
-    const [mark, words] = OUTCOME_MARKS[summary.outcome];
+    const [mark, label] = OUTCOME_MARKS[summary.outcome];
     const notes = [
       ...(summary.errorCount > 0 ? ["error"] : []),
       ...(summary.isPartial ? ["partial"] : []),
@@ -82,8 +85,8 @@ export class SampleList {
         "aria-setsize": this.#list.items.length,
         onclick: () => this.#onSelect(sample.id),
       },
-      createElement("span", { class: "mark", role: "img", "aria-label": words, title: words }, mark),
-      createIsolatedText(sample.id === "" ? "(no problem)" : sample.id, { class: "id" }),
+      createElement("span", { class: "mark", role: "img", "aria-label": label, title: label }, mark),
+      createIsolatedText(formatSampleId(sample.id), { class: "id" }),
       createElement("span", { class: "notes" }, notes),
       createIsolatedText(toSingleLine(summary.question.slice(0, 160)), { class: "question" }),
     );

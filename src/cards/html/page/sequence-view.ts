@@ -1,29 +1,26 @@
 import { ROW_HEIGHT, computeSequenceLayout } from "../layout/sequence-layout.ts";
 import type { PageCard } from "../run-model.ts";
 import { findCardStatus, countCardTokens } from "../sample-summary.ts";
-import { fitToColumns, toSingleLine } from "../../views/text-width.ts";
+import { getCardTypeClass } from "../../views/card-type-class.ts";
+import { toSingleLine, truncateLine } from "../../views/text-width.ts";
 import { createSvgElement } from "./dom.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
-/** Pixels that a column of text takes at most, at the size of the labels. */
+/** Maximum width of a text column in pixels at the font size of labels. */
 const LABEL_COLUMN_PX = 6.6;
 const NOTE_COLUMN_PX = 5.6;
 
-/** What a view of one problem is given. */
+/** Input of the views of one problem. */
 export interface SampleViewProps {
   readonly cards: readonly PageCard[];
   readonly selectedCard: PageCard | undefined;
   readonly criticalCards: ReadonlySet<PageCard>;
   readonly onSelect: (seen: PageCard) => void;
-  /** Pixels that there are. */
+  /** Available width in pixels. */
   readonly width: number;
 }
 
-/** The kinds that have a colour of their own. */
-export function getCardCssClass({ message_type }: PageCard["card"]): string {
-  return ["task", "result", "query", "control", "error"].includes(message_type) ? message_type : "other";
-}
-
+/** Renders the sequence diagram of a problem. */
 export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
   const layout = computeSequenceLayout(shown.cards, shown.width);
   const root = createSvgElement("svg", {
@@ -41,7 +38,7 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
       createSvgElement(
         "text",
         { class: "role-name", x, y: 32, "text-anchor": "middle" },
-        fitToColumns(toSingleLine(name), 15).trim(),
+        truncateLine(name, 15),
       ),
     );
   for (const { x, top, bottom, depth } of layout.bars)
@@ -55,7 +52,7 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
         rx: 3,
       }),
     );
-  for (const [at, { pageCard: seen, y, from, to, delayMs: after }] of layout.arrows.entries()) {
+  for (const [at, { pageCard: seen, y, from, to, delayMs }] of layout.arrows.entries()) {
     const { card } = seen;
     const way = to >= from ? 1 : -1;
     const [left, right] = [Math.min(from, to), Math.max(from, to)];
@@ -76,15 +73,12 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
       : createSvgElement("path", { class: "arrow", d: `M ${from + way * 5} ${y} H ${end - way * 6}` });
     const tip = isSelf ? y + 12 : y;
     const head = isSelf ? -1 : way;
-    const words = isSelf ? from + 46 : (from + to) / 2;
+    const labelX = isSelf ? from + 46 : (from + to) / 2;
     const anchor = isSelf ? "start" : "middle";
     root.append(
       createSvgElement(
         "g",
-        {
-          ...createCardButtonProperties(shown, seen, at),
-          class: `card ${getCardCssClass(card)}${shown.criticalCards.has(seen) ? " critical" : ""}${shown.selectedCard === seen ? " chosen" : ""}`,
-        },
+        createCardButtonProperties(shown, seen, at),
         createSvgElement("rect", {
           class: "hit",
           x: 4,
@@ -97,19 +91,19 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
         createSvgElement(
           "text",
           { class: "after", x: 14, y: y + 12 },
-          at === 0 ? "" : `+${formatDuration(after)}`,
+          at === 0 ? "" : `+${formatDuration(delayMs)}`,
         ),
         line,
         createSvgElement("path", { class: "head", d: `M ${end} ${tip} l ${-head * 9} -4.5 v 9 z` }),
         createSvgElement(
           "text",
-          { class: "label", x: words, y: y - 7, "text-anchor": anchor },
-          fitToColumns(toSingleLine(card.content), columns(LABEL_COLUMN_PX)).trim(),
+          { class: "label", x: labelX, y: y - 7, "text-anchor": anchor },
+          truncateLine(card.content, columns(LABEL_COLUMN_PX)),
         ),
         createSvgElement(
           "text",
-          { class: "notes", x: words, y: y + 14, "text-anchor": anchor },
-          fitToColumns(toSingleLine(notes), columns(NOTE_COLUMN_PX)).trim(),
+          { class: "notes", x: labelX, y: y + 14, "text-anchor": anchor },
+          truncateLine(notes, columns(NOTE_COLUMN_PX)),
         ),
       ),
     );
@@ -117,26 +111,27 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
   return root;
 }
 
-/** What makes a card in a picture a button. */
+/** Returns the attributes and listeners that make a card in a view a button. */
 export function createCardButtonProperties(
-  { onSelect: choose, selectedCard: chosen }: SampleViewProps,
+  { onSelect, selectedCard, criticalCards }: SampleViewProps,
   seen: PageCard,
   at: number,
 ): Record<string, string | number | ((event: never) => void)> {
   const { sender, recipient, message_type, content } = seen.card;
   return {
+    class: `card ${getCardTypeClass(message_type)}${criticalCards.has(seen) ? " critical" : ""}${seen === selectedCard ? " chosen" : ""}`,
     role: "button",
-    tabindex: seen === chosen || (chosen === undefined && at === 0) ? 0 : -1,
+    tabindex: seen === selectedCard || (selectedCard === undefined && at === 0) ? 0 : -1,
     "data-card": at + 1,
-    "aria-pressed": String(seen === chosen),
+    "aria-pressed": String(seen === selectedCard),
     "aria-label": toSingleLine(
       `Card ${at + 1}, ${message_type} from ${sender} to ${recipient}: ${content.slice(0, 200)}`,
     ),
-    onclick: () => choose(seen),
+    onclick: () => onSelect(seen),
     onkeydown: (event: KeyboardEvent) => {
       if (event.key !== "Enter" && event.key !== " ") return;
       event.preventDefault();
-      choose(seen);
+      onSelect(seen);
     },
   };
 }

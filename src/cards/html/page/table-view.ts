@@ -1,22 +1,22 @@
 import type { PageSample, PageCard } from "../run-model.ts";
 import { findCardStatus, countCardTokens } from "../sample-summary.ts";
+import { getCardTypeClass } from "../../views/card-type-class.ts";
 import { toSingleLine } from "../../views/text-width.ts";
 import { createElement, createIsolatedText } from "./dom.ts";
 import { VirtualList } from "./virtual-list.ts";
-import { getCardCssClass } from "./sequence-view.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
 /** A row of the table. */
 export interface CardTableRow {
   readonly sample: PageSample;
   readonly pageCard: PageCard;
-  /** Counts the problem's cards, from 1. */
+  /** Number of the card in its problem, starting at 1. */
   readonly cardNumber: number;
 }
 
 const COLUMN_NAMES = ["problem", "#", "type", "from", "to", "content", "status", "tokens", "time"] as const;
 
-/** The table of the cards, of one problem or of all. */
+/** Renders the table of the cards of one problem or of the entire run. */
 export function renderTableView(
   rows: readonly CardTableRow[],
   chosen: PageCard | undefined,
@@ -74,7 +74,7 @@ export function renderTableView(
     event.preventDefault();
   });
   list.items = rows;
-  // Not before the table has a height.
+  // Scrolling requires that the table has a height.
   if (at >= 0) requestAnimationFrame(() => goTo(at));
   return table;
 }
@@ -90,7 +90,7 @@ function renderRow(
   return createElement(
     "div",
     {
-      class: `table-row ${getCardCssClass(card)}${isChosen ? " chosen" : ""}${isActive ? " active" : ""}`,
+      class: `table-row ${getCardTypeClass(card.message_type)}${isChosen ? " chosen" : ""}${isActive ? " active" : ""}`,
       role: "row",
       id: `row-${at}`,
       "aria-rowindex": at + 2,

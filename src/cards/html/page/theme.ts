@@ -1,4 +1,7 @@
-/** Light or dark as the system has it, until the reader says otherwise. */
+/**
+ * Toggles between the light and the dark theme and returns the new theme. The initial theme is that of the
+ * system.
+ */
 export function toggleTheme(): string {
   const isDark = document.documentElement.dataset["theme"]
     ? document.documentElement.dataset["theme"] === "dark"

@@ -1,7 +1,7 @@
 import { computeTimelineLayout } from "../layout/timeline-layout.ts";
-import { fitToColumns, toSingleLine } from "../../views/text-width.ts";
+import { truncateLine } from "../../views/text-width.ts";
 import { createSvgElement } from "./dom.ts";
-import { createCardButtonProperties, getCardCssClass, type SampleViewProps } from "./sequence-view.ts";
+import { createCardButtonProperties, type SampleViewProps } from "./sequence-view.ts";
 import { formatDuration } from "./text-format.ts";
 
 const HEADER_HEIGHT = 34;
@@ -9,7 +9,7 @@ const LANE_HEIGHT = 40;
 const LEFT_MARGIN = 112;
 const RIGHT_MARGIN = 24;
 
-/** Who worked when. */
+/** Renders the timeline of a problem. */
 export function renderTimelineView(shown: SampleViewProps): SVGSVGElement {
   const layout = computeTimelineLayout(shown.cards);
   const width = Math.max(560, shown.width);
@@ -51,7 +51,7 @@ export function renderTimelineView(shown: SampleViewProps): SVGSVGElement {
       createSvgElement(
         "text",
         { class: "role-name", x: LEFT_MARGIN - 14, y: (top + bottom) / 2 + 4, "text-anchor": "end" },
-        fitToColumns(toSingleLine(lane.role), 13).trim(),
+        truncateLine(lane.role, 13),
       ),
     );
     for (const { pageCard: seen, row, start, length } of lane.bars) {
@@ -62,10 +62,7 @@ export function renderTimelineView(shown: SampleViewProps): SVGSVGElement {
       root.append(
         createSvgElement(
           "g",
-          {
-            ...createCardButtonProperties(shown, seen, at),
-            class: `card ${getCardCssClass(seen.card)}${shown.criticalCards.has(seen) ? " critical" : ""}${shown.selectedCard === seen ? " chosen" : ""}`,
-          },
+          createCardButtonProperties(shown, seen, at),
           createSvgElement("rect", {
             class: "work",
             x,

@@ -1,37 +1,40 @@
-/** What is looked at; what the address says behind `#`. */
+/** The current view, which the URL fragment represents. */
 export interface ViewState {
-  /** `undefined`: the whole run. */
+  /** Selected problem, or `undefined` for the entire run. */
   readonly sampleId: string | undefined;
-  /** Counts the problem's cards, from 1. */
+  /** Number of the selected card in its problem, starting at 1. */
   readonly cardNumber: number | undefined;
   readonly view: ViewName;
 }
 
+/** Names of the views of a problem. */
 export const VIEW_NAMES = ["sequence", "timeline", "graph", "table"] as const;
 export type ViewName = (typeof VIEW_NAMES)[number];
 
-/** `#gsm8k_0`, or `#sample=gsm8k_0&card=3&view=timeline`. */
+/** Parses a URL fragment: `#gsm8k_0`, or `#sample=gsm8k_0&card=3&view=timeline`. */
 export function parseViewHash(hash: string): ViewState {
   const text = hash.replace(/^#/, "");
   if (text !== "" && !text.includes("="))
     return { sampleId: tryDecodeUri(text), cardNumber: undefined, view: "sequence" };
-  const words = new URLSearchParams(text);
-  const card = Number(words.get("card"));
+  const params = new URLSearchParams(text);
+  const card = Number(params.get("card"));
   return {
-    sampleId: words.get("sample") ?? undefined,
+    sampleId: params.get("sample") ?? undefined,
     cardNumber: Number.isSafeInteger(card) && card > 0 ? card : undefined,
-    view: VIEW_NAMES.find((view) => view === words.get("view")) ?? "sequence",
+    view: VIEW_NAMES.find((view) => view === params.get("view")) ?? "sequence",
   };
 }
 
-export function formatViewHash({ sampleId: sample, cardNumber: card, view }: ViewState): string {
-  const isPlain = sample !== undefined && !sample.includes("=") && card === undefined && view === "sequence";
-  if (isPlain) return `#${encodeURIComponent(sample)}`;
-  const words = new URLSearchParams();
-  if (sample !== undefined) words.set("sample", sample);
-  if (card !== undefined) words.set("card", String(card));
-  if (view !== "sequence") words.set("view", view);
-  return `#${words}`;
+/** Formats a view as a URL fragment. */
+export function formatViewHash({ sampleId, cardNumber, view }: ViewState): string {
+  const isPlain =
+    sampleId !== undefined && !sampleId.includes("=") && cardNumber === undefined && view === "sequence";
+  if (isPlain) return `#${encodeURIComponent(sampleId)}`;
+  const params = new URLSearchParams();
+  if (sampleId !== undefined) params.set("sample", sampleId);
+  if (cardNumber !== undefined) params.set("card", String(cardNumber));
+  if (view !== "sequence") params.set("view", view);
+  return `#${params}`;
 }
 
 function tryDecodeUri(text: string): string {

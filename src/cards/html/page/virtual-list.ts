@@ -1,11 +1,12 @@
 import { createElement } from "./dom.ts";
 
-/** How many rows are drawn above and below those that are seen. */
+/** Number of rows that are rendered above and below the visible rows. */
 const OVERSCAN_ROWS = 8;
 
 /**
- * A long list of which only the rows in sight are elements. All rows have the same height; `draw` makes one, `keyOf` says
- * what it shows, so that a row that shows the same again stays as it is.
+ * A long list that renders only the visible rows. All rows have the same height.
+ * `renderRow` creates a row, and `getRowKey` identifies its content. A row with the same key is not rendered
+ * again.
  */
 export class VirtualList<Item> {
   readonly element: HTMLElement;
@@ -18,14 +19,14 @@ export class VirtualList<Item> {
 
   constructor(
     element: HTMLElement,
-    height: number,
-    draw: (item: Item, at: number) => HTMLElement,
-    keyOf: (item: Item, at: number) => string,
+    rowHeight: number,
+    renderRow: (item: Item, at: number) => HTMLElement,
+    getRowKey: (item: Item, at: number) => string,
   ) {
     this.element = element;
-    this.#rowHeight = height;
-    this.#renderRow = draw;
-    this.#getRowKey = keyOf;
+    this.#rowHeight = rowHeight;
+    this.#renderRow = renderRow;
+    this.#getRowKey = getRowKey;
     this.#content = createElement("div", { class: "rows", role: "presentation" });
     element.append(this.#content);
     element.addEventListener("scroll", () => this.#renderVisibleRows(), { passive: true });
@@ -42,7 +43,7 @@ export class VirtualList<Item> {
     this.#renderVisibleRows();
   }
 
-  /** The element of a row, when it is in sight. */
+  /** Returns the element of a row if it is visible. */
   findRowElement(at: number): HTMLElement | undefined {
     const item = this.#items[at];
     return item === undefined ? undefined : this.#renderedRows.get(this.#getRowKey(item, at));
@@ -57,7 +58,7 @@ export class VirtualList<Item> {
     this.#renderVisibleRows();
   }
 
-  /** How many rows fit, less one: what a page is for the keys. */
+  /** Number of rows that a page key scrolls: one less than the number of visible rows. */
   get rowsPerPage(): number {
     return Math.max(1, Math.floor(this.element.clientHeight / this.#rowHeight) - 1);
   }

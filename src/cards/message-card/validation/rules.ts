@@ -7,25 +7,25 @@ import {
   type FieldRule,
 } from "./validation-context.ts";
 
-/** Deeper than this is no context that anybody wrote, and every reader behind us would have to bear it. */
+/** Maximum nesting depth of JSON. Deeper values could overload the receivers of a card. */
 const MAX_JSON_DEPTH = 32;
 const ID_PATTERN = /^[A-Za-z0-9_.:-]{1,128}$/;
 
-/** The member must be there. */
+/** Marks a member as required. */
 export function required<T>(rule: FieldRule<T>): RequiredField<T> {
   return { rule };
 }
 
-/** Text; whole characters only, because half of one has no form in UTF-8. */
+/** Validates a string. Unpaired surrogates are violations, because UTF-8 cannot encode them. */
 export function string(value: unknown, at: ValidationContext): value is string {
   if (typeof value !== "string") return at.addViolation(`must be a string, not ${describeValue(value)}`);
   return (
     value.isWellFormed() ||
-    at.addViolation("has half a character in it (an unpaired surrogate); cut between characters")
+    at.addViolation("contains half a character (an unpaired surrogate); cut texts between characters")
   );
 }
 
-/** A name that may stand in a URL, a file name and a table: of a role, a type, a card, a run. */
+/** Validates a name that is safe in URLs, file names, and tables: a role, a type, a card ID, or a run ID. */
 export function id(value: unknown, at: ValidationContext): value is string {
   if (typeof value === "string" && ID_PATTERN.test(value)) return true;
   return at.addViolation(
@@ -33,32 +33,35 @@ export function id(value: unknown, at: ValidationContext): value is string {
   );
 }
 
+/** Validates a boolean. */
 export function boolean(value: unknown, at: ValidationContext): value is boolean {
   return typeof value === "boolean" || at.addViolation(`must be true or false, not ${describeValue(value)}`);
 }
 
-/** A whole number, 0 or more. */
+/** Validates an integer of at least 0. */
 export function nonNegativeInteger(value: unknown, at: ValidationContext): value is number {
   return (
     (Number.isSafeInteger(value) && (value as number) >= 0) ||
-    at.addViolation(`must be a whole number from 0, not ${describeValue(value)}`)
+    at.addViolation(`must be an integer of at least 0, not ${describeValue(value)}`)
   );
 }
 
-/** A number, 0 or more. */
+/** Validates a finite number of at least 0. */
 export function nonNegativeNumber(value: unknown, at: ValidationContext): value is number {
   return (
     (Number.isFinite(value) && (value as number) >= 0) ||
-    at.addViolation(`must be a number from 0, not ${describeValue(value)}`)
+    at.addViolation(`must be a number of at least 0, not ${describeValue(value)}`)
   );
 }
 
+/** Returns a rule that accepts only the listed strings. */
 export function oneOf<const T extends string>(...values: readonly T[]): FieldRule<T> {
   return (value, at): value is T =>
     values.includes(value as T) ||
     at.addViolation(`must be one of ${values.join(", ")}, not ${describeValue(value)}`);
 }
 
+/** Returns a rule that validates an array and each of its items. */
 export function list<T>(rule: FieldRule<T>): FieldRule<T[]> {
   return (value, at): value is T[] => {
     if (!Array.isArray(value)) return at.addViolation(`must be an array, not ${describeValue(value)}`);
@@ -68,13 +71,17 @@ export function list<T>(rule: FieldRule<T>): FieldRule<T[]> {
   };
 }
 
-/** An object with a string for a name and JSON for a value, as it can be sent. */
+/** Validates a plain object that JSON can represent. */
 export function object(value: unknown, at: ValidationContext): value is JsonObject {
   if (!isPlainObject(value)) return at.addViolation(`must be an object, not ${describeValue(value)}`);
   return isJsonValue(value, at, 1);
 }
 
-/** Notes what is no JSON: functions, `undefined`, NaN, objects of classes, and what is nested without an end. */
+/**
+ * Adds a violation for each value that JSON cannot represent: functions, `undefined`, NaN, and class
+ * instances.
+ * Values that are nested too deeply are violations, too.
+ */
 function isJsonValue(value: unknown, at: ValidationContext, depth: number): boolean {
   if (at.isFull) return false;
   if (value === null || typeof value === "boolean" || Number.isFinite(value)) return true;
@@ -90,9 +97,10 @@ function isJsonValue(value: unknown, at: ValidationContext, depth: number): bool
   } else {
     for (const [name, item] of Object.entries(value)) {
       at.withPathSegment(name, () => {
-        // A reader that copies members by assignment would set the prototype with it.
-        if (name === "__proto__") at.addViolation("is no name for a member; call it something else");
-        else if (!name.isWellFormed()) at.addViolation("has a name with half a character in it");
+        // A consumer that copies members by assignment would change the prototype.
+        if (name === "__proto__") at.addViolation("is not allowed as a member name; rename the member");
+        else if (!name.isWellFormed())
+          at.addViolation("has a name that contains half a character (an unpaired surrogate)");
         else isJsonValue(item, at, depth + 1);
       });
     }

@@ -1,44 +1,49 @@
 import type { FieldViolation } from "../../../protocol/index.ts";
 
-/** Nobody reads more than these. */
+/** Maximum number of violations that a validation collects. */
 const MAX_VIOLATIONS = 100;
 
-/** One reading under way: where it stands, and what it has found so far. It never throws for what it reads. */
+/**
+ * State of a validation: the current path and the violations found so far. Validation collects violations and
+ * does not throw.
+ */
 export class ValidationContext {
   readonly violations: FieldViolation[] = [];
   readonly #path: string[] = [];
 
-  /** So much is wrong that the rest need not be read. */
+  /** Whether the maximum number of violations is reached, so that validation can stop. */
   get isFull(): boolean {
     return this.violations.length >= MAX_VIOLATIONS;
   }
 
-  /** Reads what stands at `step`, a member's name or a place in a list. */
+  /** Calls `read` with the path extended by `step`, a member name or an array index. */
   withPathSegment(step: string | number, read: () => void): void {
     this.#path.push(typeof step === "number" ? `[${step}]` : `.${step.slice(0, 100)}`);
     read();
     this.#path.pop();
   }
 
-  /** Notes a violation at the present place; false, so that a predicate can end with it. */
+  /** Adds a violation at the current path. Returns `false`, so that a predicate can return the result. */
   addViolation(description: string): false {
     if (!this.isFull) this.violations.push({ field: this.#path.join("").slice(1) || "card", description });
     return false;
   }
 }
 
-/** What must hold of a member's value. Notes every violation; true when there was none. */
+/**
+ * A rule for the value of a member. It adds every violation to `at` and returns whether the value is valid.
+ */
 export type FieldRule<T> = (value: unknown, at: ValidationContext) => value is T;
 
-/** A member that must be there (`rule` makes it); one with a bare `FieldRule` may be missing. */
+/** A rule for a required member, created by `required`. A plain `FieldRule` is for an optional member. */
 export interface RequiredField<T> {
   readonly rule: FieldRule<T>;
 }
 
-/** Rules by the name of the member. Other members are nobody's business. */
+/** Rules by member name. Members without a rule are ignored. */
 export type FieldRules = Readonly<Record<string, FieldRule<unknown> | RequiredField<unknown>>>;
 
-/** The object that `FieldRules` describe. */
+/** The type of an object that conforms to `FieldRules`. */
 export type InferFields<M extends FieldRules> = {
   [K in keyof M as M[K] extends RequiredField<unknown> ? K : never]: M[K] extends RequiredField<infer T>
     ? T
@@ -49,27 +54,27 @@ export type InferFields<M extends FieldRules> = {
     : never;
 };
 
-/** Whether an object has what its members ask for. */
+/** Returns whether an object conforms to the rules of its members. Adds each violation to `at`. */
 export function matchesFieldRules(value: object, members: FieldRules, at: ValidationContext): boolean {
   const before = at.violations.length;
   for (const [name, member] of Object.entries(members)) {
-    const given: unknown = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+    const field: unknown = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
     at.withPathSegment(name, () => {
-      if (given !== undefined) (typeof member === "function" ? member : member.rule)(given, at);
+      if (field !== undefined) (typeof member === "function" ? member : member.rule)(field, at);
       else if (typeof member !== "function") at.addViolation("is required");
     });
   }
   return at.violations.length === before;
 }
 
-/** A plain object, from JSON or a literal. */
+/** Returns whether a value is a plain object, as from JSON or an object literal. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);
   return prototype === Object.prototype || prototype === null;
 }
 
-/** What a value is, for people; short, whatever it is. */
+/** Returns a short description of a value for error messages. */
 export function describeValue(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "an array";

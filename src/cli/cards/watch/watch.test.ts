@@ -202,7 +202,7 @@ describe.skipIf(findChromium() === undefined)("the page of a watched record", ()
     cleanups.unshift(() => browser.close());
     const { page, errors } = await openObservedPage(browser, url);
     const state = page.locator("#run .state");
-    expect(await state.innerText()).toBe("waiting for the run to begin");
+    expect(await state.innerText()).toBe("waiting for the run to start");
 
     const lines = createScriptedRecordText().split("\n");
     const scored = lines.findIndex((line) => line.includes(`"kind":"score"`));
@@ -224,7 +224,7 @@ describe.skipIf(findChromium() === undefined)("the page of a watched record", ()
 
     await truncate(file, 0);
     await page.locator("#run .state.running").waitFor();
-    expect(await state.innerText()).toBe("waiting for the run to begin");
+    expect(await state.innerText()).toBe("waiting for the run to start");
     expect(errors).toEqual([]);
   });
 });
