@@ -61,11 +61,11 @@ interface PromptCase<Sample> {
 
 async function measurePromptCost<Sample extends Gsm8kSample | HotpotQaSample>(
   samples: readonly Sample[],
-  { role, createModel: modelFor }: PromptCase<Sample>,
+  { role, createModel }: PromptCase<Sample>,
 ): Promise<TokenTotals> {
   const sums: TokenTotals = { calls: 0, input: 0, output: 0 };
   for (const sample of samples) {
-    const model = withTokenCount(modelFor(sample), sums);
+    const model = withTokenCount(createModel(sample), sums);
     const { reply } = await runRole(role, {
       task: sample.question,
       dataset: sample.dataset,
@@ -117,21 +117,21 @@ function defineHotpotPlanner(options: PlannerOptions): PromptCase<HotpotQaSample
   };
 }
 
-function renderHotpotReply(sample: HotpotQaSample, { input: step }: ModelRequest): string {
+function renderHotpotReply(sample: HotpotQaSample, { input }: ModelRequest): string {
   const needed = sample.paragraphs.filter((paragraph) => getSupportingSentences(sample, paragraph) !== "");
-  if (step.kind === "solve") {
-    const paragraph = needed.find(({ title }) => step.task.content.endsWith(title));
+  if (input.kind === "solve") {
+    const paragraph = needed.find(({ title }) => input.task.content.endsWith(title));
     return paragraph ? getSupportingSentences(sample, paragraph) : "Not found";
   }
-  if (step.kind === "answer") throw new Error("The planner must delegate a subtask before it answers.");
+  if (input.kind === "answer") throw new Error("The planner must delegate a subtask before it answers.");
   const subtask = ({ title }: Paragraph): string => `${sample.question} Look into ${title}`;
-  const open = needed.slice(step.findings.length);
+  const open = needed.slice(input.findings.length);
   const [next] = open;
   if (!next) return JSON.stringify({ action: "final_answer", answer: sample.gold });
-  if (step.mode === "chained")
+  if (input.mode === "chained")
     return JSON.stringify({ action: "call_solver", subtask: subtask(next), documents: [next.title] });
-  const subtasks = open.map((paragraph, at) => ({
-    id: `s${at + 1}`,
+  const subtasks = open.map((paragraph, index) => ({
+    id: `s${index + 1}`,
     task: subtask(paragraph),
     documents: [paragraph.title],
   }));
@@ -139,10 +139,10 @@ function renderHotpotReply(sample: HotpotQaSample, { input: step }: ModelRequest
 }
 
 function getSupportingSentences(
-  { supportingFacts: supporting }: HotpotQaSample,
+  { supportingFacts }: HotpotQaSample,
   { title, sentences }: Paragraph,
 ): string {
-  return supporting
+  return supportingFacts
     .filter((fact) => fact.title === title)
     .map(({ sentence }) => sentences[sentence]?.trim() ?? "")
     .join(" ");
@@ -165,7 +165,8 @@ async function printTable<Sample extends Gsm8kSample | HotpotQaSample>(
   console.log("| method | calls | input | output | total | × CoT | × CoT, output at five times the price |");
   console.log("|---|---|---|---|---|---|---|");
   const found = new Map<string, TokenTotals>();
-  for (const [name, asked] of Object.entries(rows)) found.set(name, await measurePromptCost(samples, asked));
+  for (const [name, promptCase] of Object.entries(rows))
+    found.set(name, await measurePromptCost(samples, promptCase));
   const cot = found.get("CoT") ?? { calls: 0, input: 0, output: 0 };
   for (const [name, { calls, input, output }] of found) {
     const total = (input + output) / (cot.input + cot.output);

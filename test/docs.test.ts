@@ -144,22 +144,22 @@ describe("the code in the documents", () => {
 const AGENT = `export declare const rootAgent: import("@google/adk").LlmAgent;\n`;
 
 describe("the commands and scripts in the documents", () => {
-  const played = DOCUMENTS.filter(
+  const executedDocuments = DOCUMENTS.filter(
     (document) =>
       !isTranslation(document) && blocks.some((block) => block.document === document && isExecuted(block)),
   );
 
-  it.concurrent.each(played)("print what %s shows", { timeout: 60_000 }, async (document) => {
+  it.concurrent.each(executedDocuments)("print what %s shows", { timeout: 60_000 }, async (document) => {
     const { printed, shown } = await runDocument(document);
     expect(printed).toBe(shown);
   });
 
   afterAll(() => {
     const runnable = blocks.filter((block) => isShellBlock(block) || block.language === "ts");
-    const own = runnable.filter(({ document }) => !isTranslation(document));
-    const run = own.filter(isExecuted);
-    const files = own.filter((block) => block.file !== undefined);
-    const left = own.filter((block) => block.skipReason !== undefined);
+    const untranslated = runnable.filter(({ document }) => !isTranslation(document));
+    const run = untranslated.filter(isExecuted);
+    const files = untranslated.filter((block) => block.file !== undefined);
+    const skipped = untranslated.filter((block) => block.skipReason !== undefined);
     const parts = code.filter(
       (block) =>
         block.skipReason === undefined &&
@@ -167,8 +167,8 @@ describe("the commands and scripts in the documents", () => {
         (isFragment(block.code) || isElided(block.code)),
     );
     const lines = [
-      `Blocks in the documents: ${run.length} run, ${files.length} files for them, ${parts.length} parts of programs (compiled), ${left.length} not run:`,
-      ...left.map((block) => `  ${formatBlockLocation(block)}: ${block.skipReason}`),
+      `Blocks in the documents: ${run.length} run, ${files.length} files for them, ${parts.length} parts of programs (compiled), ${skipped.length} not run:`,
+      ...skipped.map((block) => `  ${formatBlockLocation(block)}: ${block.skipReason}`),
     ];
     console.info(lines.join("\n"));
   });

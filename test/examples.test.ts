@@ -38,21 +38,21 @@ describe("the examples", () => {
       `sqlite:${join(cwd, "tasks.db")}`,
     ];
     const before = await startServingProcess(args, cwd);
-    const send = async (url: string, ...more: string[]): Promise<Task> => {
-      const { out } = await startColloquy(["send", url, "-o", "json", ...more], cwd).result;
+    const send = async (url: string, ...options: string[]): Promise<Task> => {
+      const { out } = await startColloquy(["send", url, "-o", "json", ...options], cwd).result;
       return (JSON.parse(out) as { task: Task }).task;
     };
-    const asked = await send(before.agentUrls["adk-approval"] as string, "Refund 80 euros");
+    const question = await send(before.agentUrls["adk-approval"] as string, "Refund 80 euros");
     before.process.child.kill("SIGKILL");
     await before.process.result;
-    expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    const call = asked.status.message?.parts[0] as DataPart;
+    expect(question.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
+    const call = question.status.message?.parts[0] as DataPart;
     const { id } = call.data as { id: string };
     const after = await startServingProcess(args, cwd);
     try {
       const answer = JSON.stringify({ id, response: { approved: true } });
       const url = after.agentUrls["adk-approval"] as string;
-      const done = await send(url, "--task-id", asked.id, "--data", answer);
+      const done = await send(url, "--task-id", question.id, "--data", answer);
       expect(done.status.state).toBe("TASK_STATE_COMPLETED");
       expect(done.artifacts?.map(({ parts }) => getText(parts)).join(" ")).toBe(
         "I have requested approval. The money is on its way.",

@@ -146,17 +146,17 @@ describe.each(Object.entries(HOST_FRAMEWORKS))("a server inside %s", (_name, mou
   it("sends every chunk immediately", async () => {
     goOn = Promise.withResolvers();
     const { send, event } = STREAM_REQUESTS.JSONRPC;
-    const said: string[] = [];
+    const output: string[] = [];
     for await (const { data } of readSseStream(
       send(`${host.origin}/agents/a2a/actor`, createUserMessage(crypto.randomUUID(), "gate")),
     )) {
       const happened = event(data);
       if (!("artifactUpdate" in happened)) continue;
-      said.push(getText(happened.artifactUpdate.artifact.parts));
+      output.push(getText(happened.artifactUpdate.artifact.parts));
       // The agent yields nothing more before this chunk was read.
       goOn.resolve();
     }
-    expect(said).toEqual(["before", "after"]);
+    expect(output).toEqual(["before", "after"]);
   });
 
   it("continues a task whose client has disconnected", async () => {
@@ -177,8 +177,8 @@ describe.each(Object.entries(HOST_FRAMEWORKS))("a server inside %s", (_name, mou
     const { send, event } = STREAM_REQUESTS.JSONRPC;
     let size = 0;
     let frames = 0;
-    const asked = send(`${host.origin}/agents/a2a/actor`, createUserMessage(crypto.randomUUID(), "flood"));
-    for await (const { data } of readSseStream(asked)) {
+    const request = send(`${host.origin}/agents/a2a/actor`, createUserMessage(crypto.randomUUID(), "flood"));
+    for await (const { data } of readSseStream(request)) {
       const happened = event(data);
       if ("artifactUpdate" in happened) size += getText(happened.artifactUpdate.artifact.parts).length;
       if (frames++ % 8 === 0) for (let turn = 0; turn < 50; turn++) await setImmediate();
@@ -206,10 +206,10 @@ describe.each(Object.entries(HOST_FRAMEWORKS))("a server inside %s", (_name, mou
 });
 
 it.each(["Hono", "a route handler"])("%s notifies the server when a reader disconnects", async (name) => {
-  const left = Promise.withResolvers<void>();
+  const disconnected = Promise.withResolvers<void>();
   const body = new ReadableStream({
     start: (controller) => controller.enqueue(new TextEncoder().encode(": here\n\n")),
-    cancel: () => left.resolve(),
+    cancel: () => disconnected.resolve(),
   });
   const fetching = (): Promise<Response> =>
     Promise.resolve(new Response(body, { headers: { "content-type": "text/event-stream" } }));
@@ -219,7 +219,7 @@ it.each(["Hono", "a route handler"])("%s notifies the server when a reader disco
   const { body: read } = await fetch(`${host?.origin}/agents/`, { signal: leave.signal });
   await read?.getReader().read();
   leave.abort();
-  expect(await left.promise).toBeUndefined();
+  expect(await disconnected.promise).toBeUndefined();
 });
 
 describe("a server with a base path", () => {
@@ -282,8 +282,10 @@ describe("a server with a base path", () => {
       "access-control-request-method": "POST",
       "access-control-request-headers": "content-type,a2a-version,last-event-id",
     };
-    const asked = await app.request("/agents/a2a/agent", { method: "OPTIONS", headers });
-    expect(asked.headers.get("access-control-allow-headers")).toBe("content-type,a2a-version,last-event-id");
+    const request = await app.request("/agents/a2a/agent", { method: "OPTIONS", headers });
+    expect(request.headers.get("access-control-allow-headers")).toBe(
+      "content-type,a2a-version,last-event-id",
+    );
     const card = await app.request("/agents/.well-known/agent-card.json", { headers });
     expect(card.headers.get("access-control-allow-origin")).toBe("https://shop.example");
   });
@@ -337,8 +339,8 @@ describe("the examples of hosts", () => {
   /** Returns the app's answers under the path of its agents and elsewhere. */
   async function visit(app: CliProcess): Promise<{ said: string; elsewhere: number }> {
     const url = (await app.waitForOutput("/agents\n")).trim();
-    const said = getAnswerText(await collect((await connect(url)).stream("Ada")));
-    return { said, elsewhere: (await fetch(new URL("/elsewhere", url))).status };
+    const output = getAnswerText(await collect((await connect(url)).stream("Ada")));
+    return { said: output, elsewhere: (await fetch(new URL("/elsewhere", url))).status };
   }
   const visited = { said: expect.stringMatching(/^Hello, Ada!/) as string, elsewhere: 404 };
 

@@ -64,7 +64,7 @@ describe("the import boundaries of src/", () => {
   });
 
   it("keep framework packages out of the main entry", () => {
-    const imports = listImports(sources).filter(({ isTypeOnly: typesOnly }) => !typesOnly);
+    const imports = listImports(sources).filter(({ isTypeOnly }) => !isTypeOnly);
     const reached = new Set(["entries/colloquy.ts"]);
     for (const file of reached) {
       for (const { from, to } of imports) if (from === file) reached.add(to);
@@ -80,7 +80,7 @@ describe("the import boundaries of src/", () => {
       readFileSync(new URL("../package.json", import.meta.url), "utf8"),
     ) as Record<"dependencies" | "peerDependencies", Record<string, string> | undefined>;
     const outside = listImports(sources).filter(
-      ({ to, isInternal: inside }) => !inside && !to.startsWith("node:"),
+      ({ to, isInternal }) => !isInternal && !to.startsWith("node:"),
     );
     const declared = new Set([...Object.keys({ ...dependencies, ...peerDependencies }), ...INLINED_PACKAGES]);
     const undeclared = outside.filter(({ to }) => !declared.has(to));

@@ -179,7 +179,7 @@ export function readSources(): SourceFiles {
 /** Returns each nested `index.ts` that a package entry re-exports. */
 export function findNestedEntryPoints(sources: SourceFiles): string[] {
   const opened = listImports(sources).filter(
-    ({ from, isInternal: inside }) => inside && from.startsWith("entries/"),
+    ({ from, isInternal }) => isInternal && from.startsWith("entries/"),
   );
   return [...new Set(opened.map(({ to }) => to).filter((to) => /^[\w-]+\/.+\/index\.ts$/.test(to)))];
 }
@@ -231,14 +231,14 @@ export function findViolations(sources: SourceFiles, innerDoors: readonly string
 }
 
 function findViolation(
-  { from, to, isInternal: inside, isTypeOnly: typesOnly }: Import,
+  { from, to, isInternal, isTypeOnly }: Import,
   innerDoors: readonly string[],
 ): string | undefined {
   const room = getRoom(from);
   const wall = room === undefined ? undefined : IMPORT_BOUNDARIES[room];
   if (!wall) return `${from}: the room ${room} has no row in the table of walls`;
   if (to.startsWith("node:")) return wall.allowsNode ? undefined : `${from} uses ${to}`;
-  if (!inside) return mayUsePackage(wall, to) ? undefined : `${from} uses the package ${to}`;
+  if (!isInternal) return mayUsePackage(wall, to) ? undefined : `${from} uses the package ${to}`;
 
   const other = getRoom(to);
   if (other === room) return undefined;
@@ -247,7 +247,7 @@ function findViolation(
   if (access === undefined) return `${from} opens ${other}`;
   if (typeof access === "object" && access.onlyIn !== from)
     return `${from} opens ${other}, which only ${access.onlyIn} may`;
-  if (access === "types" && !typesOnly) return `${from} opens more of ${other} than its types`;
+  if (access === "types" && !isTypeOnly) return `${from} opens more of ${other} than its types`;
   const isDoor = to === `${other}/index.ts` || innerDoors.includes(to);
   if (!isDoor) return `${from} enters ${to}, which is no door`;
   return undefined;
@@ -267,8 +267,8 @@ function mayUsePackage({ packages = [] }: ImportBoundary, name: string): boolean
 /** Finds cycles among run-time imports. Type-only imports may be cyclic. */
 function findCycles(imports: readonly Import[]): string[] {
   const edges = new Map<string, string[]>();
-  for (const { from, to, isInternal: inside, isTypeOnly: typesOnly } of imports) {
-    if (inside && !typesOnly) edges.set(from, [...(edges.get(from) ?? []), to]);
+  for (const { from, to, isInternal, isTypeOnly } of imports) {
+    if (isInternal && !isTypeOnly) edges.set(from, [...(edges.get(from) ?? []), to]);
   }
   const cycles: string[] = [];
   const done = new Set<string>();

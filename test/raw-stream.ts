@@ -17,24 +17,24 @@ export interface StreamRequest {
  * after that many bytes of the body, even within an event, and drops the rest.
  */
 export async function* readSseStream(
-  asked: StreamRequest,
+  request: StreamRequest,
   cutAfter: number = Infinity,
 ): AsyncGenerator<SseFrame> {
-  const response = await openStream(asked);
-  let left = cutAfter;
+  const response = await openStream(request);
+  let remaining = cutAfter;
   let text = "";
   const decoder = new TextDecoder();
   try {
     for await (const bytes of response as AsyncIterable<Buffer>) {
-      text += decoder.decode(bytes.subarray(0, left), { stream: true });
-      left -= bytes.length;
+      text += decoder.decode(bytes.subarray(0, remaining), { stream: true });
+      remaining -= bytes.length;
       const blocks = text.split("\n\n");
       text = blocks.pop() ?? "";
       for (const block of blocks) {
         const frame = parseFrame(block);
         if (frame) yield frame;
       }
-      if (left <= 0) return;
+      if (remaining <= 0) return;
     }
   } finally {
     response.destroy();

@@ -15,7 +15,7 @@ function findUnverified(
   requirements: readonly Requirement[],
   cited: ReadonlySet<string>,
 ): UnverifiedRequirements {
-  const told: string[] = [];
+  const open: string[] = [];
   const wrong: string[] = [];
   for (const [id, level, , text, status = "implemented"] of requirements) {
     const isCited = cited.has(id);
@@ -24,13 +24,13 @@ function findUnverified(
       continue;
     }
     const [[kind, why] = []] = Object.entries(status);
-    told.push(`${id} (${level}) ${text}; ${kind}: ${why}`);
+    open.push(`${id} (${level}) ${text}; ${kind}: ${why}`);
     if (kind === "untested" && isCited)
       wrong.push(`${id} ${text}: a test cites it, but it is called untested`);
     if (kind === "untested" && BINDING_LEVELS.has(level))
       wrong.push(`${id} ${text}: must be verified by a test`);
   }
-  return { told, wrong };
+  return { told: open, wrong };
 }
 
 const BINDING_LEVELS: ReadonlySet<RequirementLevel> = new Set<RequirementLevel>(["M", "E"]);

@@ -25,8 +25,8 @@ async function startExample(
 ): Promise<RunningExample> {
   const cli = startColloquy(["serve", EXAMPLE_FOLDER, "--port", port, "-o", "json"], cwd, env);
   onTestFinished(() => void cli.child.kill("SIGKILL"));
-  const said = await cli.waitForOutput("Ctrl-C stops it.");
-  const { url } = JSON.parse(said.slice(0, said.indexOf("\n}\n") + 3)) as { url: string };
+  const output = await cli.waitForOutput("Ctrl-C stops it.");
+  const { url } = JSON.parse(output.slice(0, output.indexOf("\n}\n") + 3)) as { url: string };
   return { cli, url: `${url}/a2a/research`, port: new URL(url).port };
 }
 
@@ -87,11 +87,11 @@ describe("examples/research", () => {
   it.each(["TASK_STATE_SUBMITTED", "Found 7 documents", "Analysis done"])(
     "continues when its server was killed after %s: the client resumes, and receives the report once [E9, E4]",
     { timeout: 60_000 },
-    async (seen) => {
+    async (requests) => {
       const cwd = await createTempDirectory({});
       const before = await startExample(cwd, { RESEARCH_PACE_MS: "500" });
       const client = startColloquy(["send", before.url, QUESTION, "--stream"], cwd);
-      await client.waitForOutput(seen);
+      await client.waitForOutput(requests);
       before.cli.child.kill("SIGKILL");
       await before.cli.result;
       const after = await startExample(cwd, { RESEARCH_PACE_MS: "500" }, before.port);

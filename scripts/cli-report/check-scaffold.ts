@@ -13,9 +13,9 @@ const cliFile = join(root, "bin/colloquy.js");
  * answers a message. Throws on a failure.
  */
 export async function checkScaffold(): Promise<void> {
-  const above = mkdtempSync(join(tmpdir(), "colloquy-init-"));
-  const cwd = join(above, "hello-there");
-  runNode([cliFile, "init", "hello-there"], above);
+  const folder = mkdtempSync(join(tmpdir(), "colloquy-init-"));
+  const cwd = join(folder, "hello-there");
+  runNode([cliFile, "init", "hello-there"], folder);
   const modules = join(cwd, "node_modules");
   mkdirSync(join(modules, "@types"), { recursive: true });
   for (const name of ["typescript", "@types/node"])
@@ -25,8 +25,8 @@ export async function checkScaffold(): Promise<void> {
   const serve = ["serve", "--store", "memory", "--port", "0"];
   const server = spawn(process.execPath, [cliFile, ...serve], { cwd, stdio: ["ignore", "ignore", "pipe"] });
   try {
-    const said = runNode([cliFile, "send", await readServerUrl(server.stderr), "Ada"], cwd);
-    if (!said.includes("Hello, Ada!")) throw new Error(`The agent of a new project answered: ${said}`);
+    const output = runNode([cliFile, "send", await readServerUrl(server.stderr), "Ada"], cwd);
+    if (!output.includes("Hello, Ada!")) throw new Error(`The agent of a new project answered: ${output}`);
   } finally {
     server.kill("SIGKILL");
   }

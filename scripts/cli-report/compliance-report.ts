@@ -85,15 +85,15 @@ export interface TierTally {
  * satisfied, too.
  */
 export function computeTierTally({ rows }: ComplianceReport, tier: number): TierTally {
-  const own = rows.filter((row) => row.tier === tier);
-  const count = (status: ComplianceStatus): number => own.filter((row) => row.status === status).length;
-  const below = rows.filter((row) => row.tier <= tier);
+  const tierRows = rows.filter((row) => row.tier === tier);
+  const count = (status: ComplianceStatus): number => tierRows.filter((row) => row.status === status).length;
+  const cumulativeRows = rows.filter((row) => row.tier <= tier);
   return {
-    total: own.length,
+    total: tierRows.length,
     pass: count("pass"),
     fail: count("fail"),
     not_measured: count("not_measured"),
-    satisfied: own.length > 0 && below.every(({ status }) => status === "pass"),
+    satisfied: tierRows.length > 0 && cumulativeRows.every(({ status }) => status === "pass"),
   };
 }
 

@@ -52,9 +52,9 @@ for (const { id, tier, status, note } of report.rows) {
   if (status !== "pass" && tier === 1) console.log(`  ${toFullId(id)} ${status}: ${note}`);
 }
 const { startup } = metadata;
-for (const { command: what, median } of startup?.rows ?? []) {
+for (const { command, median } of startup?.rows ?? []) {
   console.log(
-    `${what}: ${median.toFixed(0)} ms, ${(median / (startup?.base.median ?? NaN)).toFixed(2)} × node -e 0`,
+    `${command}: ${median.toFixed(0)} ms, ${(median / (startup?.base.median ?? NaN)).toFixed(2)} × node -e 0`,
   );
 }
 await checkScaffold();

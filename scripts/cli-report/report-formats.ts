@@ -52,12 +52,15 @@ ${report.rows.map(renderRequirement).join("\n")}
 
 default_001_breakdown:
 ${Object.entries(report.defaults)
-  .map(([key, is]) => `  ${key}: {shipped: ${formatYesNo(is)}, overridable: ${formatYesNo(is)}, note: null}`)
+  .map(
+    ([key, isPassed]) =>
+      `  ${key}: {shipped: ${formatYesNo(isPassed)}, overridable: ${formatYesNo(isPassed)}, note: null}`,
+  )
   .join("\n")}
 
 error_codes:
 ${Object.entries(report.errors)
-  .map(([code, is]) => `  ${code}: {emitted: ${formatYesNo(is)}, note: null}`)
+  .map(([code, isPassed]) => `  ${code}: {emitted: ${formatYesNo(isPassed)}, note: null}`)
   .join("\n")}
 
 attestation:
@@ -67,13 +70,13 @@ attestation:
 `;
 }
 
-function renderRequirement({ id, tier, section, text: words, status, note }: RequirementRow): string {
+function renderRequirement({ id, tier, section, text, status, note }: RequirementRow): string {
   const area = id.replace(/_\d+$/, "");
   return `  ${toFullId(id)}:
     tier: ${tier}
     area: ${area}
     spec: ${quoteYaml(section)}
-    requirement: ${quoteYaml(words)}
+    requirement: ${quoteYaml(text)}
     status: ${status}
     note: ${quoteYaml(note)}
     evidence: null`;
@@ -84,8 +87,8 @@ function quoteYaml(value: string): string {
   return JSON.stringify(value);
 }
 
-function formatYesNo(is: boolean): string {
-  return is ? "yes" : "no";
+function formatYesNo(isPassed: boolean): string {
+  return isPassed ? "yes" : "no";
 }
 
 const STATUS_MARKS = { pass: "✅", fail: "❌", not_measured: "⊘" } as const;
@@ -100,8 +103,8 @@ export function renderMarkdown(
     return `| ${tier} | ${total} | ${pass} | ${fail} | ${not_measured} | ${formatYesNo(satisfied)} |`;
   });
   const rows = report.rows.map(
-    ({ id, tier, section, text: words, status, note }) =>
-      `| \`${toFullId(id)}\` | ${tier} | ${section} | ${words} | ${STATUS_MARKS[status]} | ${note.replaceAll("|", "\\|")} |`,
+    ({ id, tier, section, text, status, note }) =>
+      `| \`${toFullId(id)}\` | ${tier} | ${section} | ${text} | ${STATUS_MARKS[status]} | ${note.replaceAll("|", "\\|")} |`,
   );
   return `# Colloquy ${version} and the CLI specification ${CLI_SPEC.version} of ${CLI_SPEC.revision}
 
@@ -125,14 +128,14 @@ Local errors: ${formatChecklist(report.errors)}.
 
 function formatChecklist(rows: Readonly<Record<string, boolean>>): string {
   return Object.entries(rows)
-    .map(([key, is]) => `${key} ${is ? "✅" : "❌"}`)
+    .map(([key, isPassed]) => `${key} ${isPassed ? "✅" : "❌"}`)
     .join(", ");
 }
 
 function renderStartup({ base, rows, rounds }: StartupTimings, node: string): string {
   const lines = rows.map(
-    ({ command: what, median, minimum: least }) =>
-      `| \`${what}\` | ${median.toFixed(0)} | ${least.toFixed(0)} | ${(median / base.median).toFixed(2)} |`,
+    ({ command, median, minimum }) =>
+      `| \`${command}\` | ${median.toFixed(0)} | ${minimum.toFixed(0)} | ${(median / base.median).toFixed(2)} |`,
   );
   return `Startup of the built command line, Node ${node}, ${rounds} rounds, in ms:
 

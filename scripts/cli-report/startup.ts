@@ -47,14 +47,14 @@ export async function measureStartup(rounds: number): Promise<StartupTimings> {
     ];
     const times = commands.map((): number[] => []);
     for (let round = 0; round < rounds; round++) {
-      for (const [at, [what, args]] of commands.entries()) {
+      for (const [index, [label, args]] of commands.entries()) {
         const began = performance.now();
         const { status } = spawnSync(process.execPath, args, { cwd: directory, stdio: "ignore" });
-        times[at]?.push(performance.now() - began);
-        if (status !== 0) throw new Error(`${what} exited with ${status}.`);
+        times[index]?.push(performance.now() - began);
+        if (status !== 0) throw new Error(`${label} exited with ${status}.`);
       }
     }
-    const [base, ...rows] = commands.map(([what], at) => summarizeTimes(what, times[at] ?? []));
+    const [base, ...rows] = commands.map(([label], index) => summarizeTimes(label, times[index] ?? []));
     return { base: base as CommandTiming, rows, rounds };
   } finally {
     server.kill("SIGKILL");
@@ -70,7 +70,7 @@ export async function readServerUrl(stderr: NodeJS.ReadableStream): Promise<stri
   throw new Error("The server exited before it listened.");
 }
 
-function summarizeTimes(what: string, times: readonly number[]): CommandTiming {
+function summarizeTimes(label: string, times: readonly number[]): CommandTiming {
   const sorted = times.toSorted((a, b) => a - b);
-  return { command: what, median: sorted[Math.floor(sorted.length / 2)] ?? NaN, minimum: sorted[0] ?? NaN };
+  return { command: label, median: sorted[Math.floor(sorted.length / 2)] ?? NaN, minimum: sorted[0] ?? NaN };
 }

@@ -26,8 +26,8 @@ function renderMembersTable(file: string, name: string): string {
   const declared = SourceFile.load(file).findDeclaration(name);
   if (!declared) throw new Error(`${file} does not declare ${name}.`);
   const rows = declared.members.map(
-    ({ name: member, type, comment: about }) =>
-      `| \`${member}\` | ${escapeCell(formatCode(type))} | ${escapeCell(replaceDocLinks(about))} |`,
+    ({ name, type, comment }) =>
+      `| \`${name}\` | ${escapeCell(formatCode(type))} | ${escapeCell(replaceDocLinks(comment))} |`,
   );
   const head = [`### ${name}`, replaceDocLinks(declared.comment)].filter((text) => text !== "").join("\n\n");
   return `${head}\n\n| | type | |\n|---|---|---|\n${rows.join("\n")}`;
@@ -36,10 +36,10 @@ function renderMembersTable(file: string, name: string): string {
 function renderFunctionsTable(file: string, names: readonly string[]): string {
   const all = SourceFile.load(file)
     .listExports()
-    .filter(({ declaration: declared }) => declared.kind === "function");
+    .filter(({ declaration }) => declaration.kind === "function");
   const chosen = names.length === 0 ? all : names.map((name) => all.find((one) => one.name === name));
-  const rows = chosen.map((one, at) => {
-    if (!one) throw new Error(`${file} does not export a function ${names[at]}.`);
+  const rows = chosen.map((one, index) => {
+    if (!one) throw new Error(`${file} does not export a function ${names[index]}.`);
     return `| ${escapeCell(formatCode(one.declaration.type.replace(/: [\w<>[\], |]+$/, "")))} | ${escapeCell(replaceDocLinks(removeCode(one.declaration.comment)))} |`;
   });
   return `| | |\n|---|---|\n${rows.join("\n")}`;
@@ -92,10 +92,10 @@ function renderExportsTables(): string {
       .listExports()
       .toSorted((a, b) => (a.name < b.name ? -1 : 1));
     const lines = exported
-      .filter(({ name: one }, at) => exported.findIndex((other) => other.name === one) === at)
+      .filter(({ name }, index) => exported.findIndex((other) => other.name === name) === index)
       .map(
-        ({ name: one, declaration: { kind, comment: about } }) =>
-          `| \`${one}\` | ${kind} | ${escapeCell(getFirstSentence(replaceDocLinks(about)))} |`,
+        ({ name, declaration: { kind, comment } }) =>
+          `| \`${name}\` | ${kind} | ${escapeCell(getFirstSentence(replaceDocLinks(comment)))} |`,
       );
     return `## ${entry}\n\n| | | |\n|---|---|---|\n${lines.join("\n")}`;
   });

@@ -53,8 +53,9 @@ function renderLlmsTxt(text: (file: string) => string): string {
 
 /** Renders `llms-full.txt`: the content of all pages except those about Colloquy's internals. */
 function renderLlmsFullTxt(text: (file: string) => string): string {
-  const inside = /conformance|benchmarks|dependencies|card-figures|decisions|AGENTS|extensions|exports/;
-  const pages = listPages().flatMap(({ pages }) => pages.filter((page) => !inside.test(page)));
+  const internalPages =
+    /conformance|benchmarks|dependencies|card-figures|decisions|AGENTS|extensions|exports/;
+  const pages = listPages().flatMap(({ pages }) => pages.filter((page) => !internalPages.test(page)));
   return pages.map((page) => `<!-- ${page} -->\n\n${text(page).trim()}\n`).join("\n\n");
 }
 

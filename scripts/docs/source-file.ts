@@ -176,13 +176,13 @@ export class SourceFile {
   }
 
   /** Returns the docstring that ends immediately before a position. */
-  #findCommentBefore(place: number): string {
+  #findCommentBefore(position: number): string {
     const before = this.#comments.findLast(
       ({ type, value, end }) =>
         type === "Block" &&
         value.startsWith("*") &&
-        end <= place &&
-        this.#text.slice(end, place).trim() === "",
+        end <= position &&
+        this.#text.slice(end, position).trim() === "",
     );
     return before ? stripCommentMarks(before.value) : "";
   }

@@ -38,13 +38,13 @@ const skippedPeers: { readonly peer: string; readonly why: string }[] = [];
 let unexpectedCount = 0;
 
 const server = createServer(textDrivenAgent, { store: "memory", push: { allowPrivate: true } });
-const { url: ourUrl } = await server.listen({ grpc: true });
+const { url } = await server.listen({ grpc: true });
 for (const peer of SDK_PEERS.filter(({ name }) => name.includes(values.only))) {
-  const ready = await peer.setUp(log);
-  if (typeof ready === "string") {
-    skippedPeers.push({ peer: peer.name, why: ready });
-    log(`${peer.sdk}: left out, because ${ready}`);
-  } else unexpectedCount += await runPeer(peer, ready);
+  const programs = await peer.setUp(log);
+  if (typeof programs === "string") {
+    skippedPeers.push({ peer: peer.name, why: programs });
+    log(`${peer.sdk}: left out, because ${programs}`);
+  } else unexpectedCount += await runPeer(peer, programs);
 }
 await server.close();
 if (values.json)
@@ -54,20 +54,20 @@ if (values.json)
 process.exit(unexpectedCount === 0 ? 0 : 1);
 
 /** Runs all variants in both directions. Returns the number of unexpected outcomes. */
-async function runPeer(peer: SdkPeer, ready: PeerPrograms): Promise<number> {
-  const theirs = startProgram(ready.server);
+async function runPeer(peer: SdkPeer, programs: PeerPrograms): Promise<number> {
+  const theirs = startProgram(programs.server);
   let unexpected = 0;
   try {
-    const theirUrl = await readFirstUrl(theirs, ready.server);
+    const theirUrl = await readFirstUrl(theirs, programs.server);
     for (const direction of CALL_DIRECTIONS) {
       const met: InteropResult[] = [];
-      for (const way of PROTOCOL_VARIANTS.filter(peer.supports)) {
+      for (const variant of PROTOCOL_VARIANTS.filter(peer.supports)) {
         const outcomes =
           direction === "our client"
-            ? runOurClient(theirUrl, way)
-            : runTheirClient(ready.createClientCommand(ourUrl, way));
+            ? runOurClient(theirUrl, variant)
+            : runTheirClient(programs.createClientCommand(url, variant));
         for await (const outcome of outcomes) {
-          met.push({ peer: peer.name, sdk: peer.sdk, direction, ...way, ...outcome });
+          met.push({ peer: peer.name, sdk: peer.sdk, direction, ...variant, ...outcome });
         }
       }
       results.push(...met);
@@ -116,15 +116,15 @@ function readLines({ stdout }: ChildProcess): AsyncIterable<string> {
 }
 
 /** Renders a table with one row for each scenario and one column for each variant. */
-function renderTable(met: readonly InteropResult[]): string[] {
-  const width = Math.max(...met.map(({ scenario }) => scenario.length));
-  const ways = PROTOCOL_VARIANTS.filter((way) =>
-    met.some((row) => row.version === way.version && row.binding === way.binding),
+function renderTable(results: readonly InteropResult[]): string[] {
+  const width = Math.max(...results.map(({ scenario }) => scenario.length));
+  const variants = PROTOCOL_VARIANTS.filter((variant) =>
+    results.some((row) => row.version === variant.version && row.binding === variant.binding),
   );
-  const head = ways.map(({ binding, version }) => `${binding} ${version}`);
-  const lines = [...new Set(met.map(({ scenario }) => scenario))].map((scenario) => {
-    const cells = ways.map(({ binding, version }, index) => {
-      const row = met.find(
+  const head = variants.map(({ binding, version }) => `${binding} ${version}`);
+  const lines = [...new Set(results.map(({ scenario }) => scenario))].map((scenario) => {
+    const cells = variants.map(({ binding, version }, index) => {
+      const row = results.find(
         (one) => one.scenario === scenario && one.binding === binding && one.version === version,
       );
       return (row === undefined ? "–" : row.ok ? "ok" : "FAILED").padEnd(head[index]?.length ?? 0);
@@ -134,10 +134,10 @@ function renderTable(met: readonly InteropResult[]): string[] {
   return [`  ${" ".repeat(width)}  ${head.join("  ")}`, ...lines];
 }
 
-function createReport(met: readonly InteropResult[]): Parameters<typeof countUnexpectedOutcomes>[0] {
-  const failed = met.filter(({ ok }) => !ok);
+function createReport(results: readonly InteropResult[]): Parameters<typeof countUnexpectedOutcomes>[0] {
+  const failed = results.filter(({ ok }) => !ok);
   return {
-    passed: met.length - failed.length,
+    passed: results.length - failed.length,
     skipped: 0,
     failed: new Map(
       failed.map(({ binding, version, scenario, detail = "" }) => [

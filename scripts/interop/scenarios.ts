@@ -36,13 +36,13 @@ export async function* runOurClient(
 }
 
 async function runScenario(scenario: string, work: () => Promise<void>): Promise<ScenarioOutcome> {
-  const late = Promise.withResolvers<never>();
+  const deadline = Promise.withResolvers<never>();
   const timer = setTimeout(
-    () => late.reject(new Error(`no end within ${SCENARIO_TIMEOUT_MS} ms`)),
+    () => deadline.reject(new Error(`no end within ${SCENARIO_TIMEOUT_MS} ms`)),
     SCENARIO_TIMEOUT_MS,
   );
   try {
-    await Promise.race([work(), late.promise]);
+    await Promise.race([work(), deadline.promise]);
     return { scenario, ok: true };
   } catch (error) {
     const reason = error instanceof A2AError ? `${error.reason}: ` : "";
@@ -68,14 +68,14 @@ const SCENARIOS: Readonly<Record<string, (remote: A2AClient) => Promise<void>>> 
   },
 
   async "follow-up"(remote) {
-    const asked = requireTask(await collect(remote.stream("ask")));
-    assert.equal(asked.status.state, "TASK_STATE_INPUT_REQUIRED");
-    const about = { taskId: asked.id, contextId: asked.contextId };
+    const question = requireTask(await collect(remote.stream("ask")));
+    assert.equal(question.status.state, "TASK_STATE_INPUT_REQUIRED");
+    const about = { taskId: question.id, contextId: question.contextId };
     // The pause gives Python's 0.3 SDK time to remove the queue of the previous turn. Without it, the SDK
     // also removes the queue of this turn.
     await pause(100);
     const done = requireTask(await remote.send("blue", about));
-    assert.deepEqual([done.id, getAnswerText(done)], [asked.id, "got blue"]);
+    assert.deepEqual([done.id, getAnswerText(done)], [question.id, "got blue"]);
   },
 
   async get(remote) {
@@ -110,17 +110,17 @@ const SCENARIOS: Readonly<Record<string, (remote: A2AClient) => Promise<void>>> 
   },
 
   async "push configuration"(remote) {
-    const { pushConfigs: push } = remote.tasks;
+    const { pushConfigs } = remote.tasks;
     const { id } = requireTask(await remote.send("ask"));
-    const made = await push.create(id, { id: "mine", url: WEBHOOK_URL, token: "secret" });
+    const made = await pushConfigs.create(id, { id: "mine", url: WEBHOOK_URL, token: "secret" });
     assert.equal(made.url, WEBHOOK_URL);
-    assert.equal((await push.get(id, "mine")).url, WEBHOOK_URL);
+    assert.equal((await pushConfigs.get(id, "mine")).url, WEBHOOK_URL);
     assert.deepEqual(
-      (await push.list(id)).configs.map((one) => one.id),
+      (await pushConfigs.list(id)).configs.map((one) => one.id),
       ["mine"],
     );
-    await push.delete(id, "mine");
-    assert.equal((await push.list(id)).configs.length, 0);
+    await pushConfigs.delete(id, "mine");
+    assert.equal((await pushConfigs.list(id)).configs.length, 0);
   },
 
   async "push delivery"(remote) {
@@ -141,10 +141,10 @@ const SCENARIOS: Readonly<Record<string, (remote: A2AClient) => Promise<void>>> 
     await assert.rejects(remote.tasks.cancel("nobody"), { reason: "TASK_NOT_FOUND" });
     await assert.rejects(remote.tasks.cancel(id), { reason: "TASK_NOT_CANCELABLE" });
     // A2A 0.3 does not define the error for a message to a terminal task.
-    const wanted = remote.agentInterface.protocolVersion.startsWith("1.")
+    const expected = remote.agentInterface.protocolVersion.startsWith("1.")
       ? { reason: "UNSUPPORTED_OPERATION" }
       : A2AError;
-    await assert.rejects(collect(remote.stream("more", { taskId: id })), wanted);
+    await assert.rejects(collect(remote.stream("more", { taskId: id })), expected);
   },
 };
 

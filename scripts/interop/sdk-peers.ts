@@ -14,18 +14,18 @@ export interface PeerPrograms {
   /** A test agent that prints `{"url":…}` and exits when its stdin closes. */
   readonly server: ProgramCommand;
   /** A client that prints one outcome per line. */
-  createClientCommand(url: string, way: ProtocolVariant): ProgramCommand;
+  createClientCommand(url: string, variant: ProtocolVariant): ProgramCommand;
 }
 
 export interface SdkPeer {
   readonly name: string;
   readonly sdk: string;
-  readonly supports: (way: ProtocolVariant) => boolean;
+  readonly supports: (variant: ProtocolVariant) => boolean;
   /**
    * Installs the SDK once in a folder of node_modules. Resolves with the reason as text if that is
    * impossible.
    */
-  setUp(say: (line: string) => void): Promise<PeerPrograms | string>;
+  setUp(report: (line: string) => void): Promise<PeerPrograms | string>;
 }
 
 interface PythonFiles {
@@ -42,25 +42,25 @@ function definePythonPeer(name: string, speaks: SdkPeer["supports"], files: Pyth
     name,
     sdk: readSdkVersion(requirements, /^(a2a-sdk)\S*?==(\S+)/m),
     supports: speaks,
-    async setUp(say) {
+    async setUp(report) {
       if (!canRun("python3", "-c", "import sys, venv; sys.exit(sys.version_info < (3, 10))")) {
         return "there is no Python 3.10 or newer with venv (python3)";
       }
-      const place = join(cacheFolder, name);
-      const wanted = readFileSync(requirements, "utf8");
-      const mark = join(place, "installed.txt");
-      if (!existsSync(mark) || readFileSync(mark, "utf8") !== wanted) {
-        say("Installing Python's SDK (about a minute) …");
+      const folder = join(cacheFolder, name);
+      const versions = readFileSync(requirements, "utf8");
+      const mark = join(folder, "installed.txt");
+      if (!existsSync(mark) || readFileSync(mark, "utf8") !== versions) {
+        report("Installing Python's SDK (about a minute) …");
         const pip = ["-m", "pip", "install", "--quiet", "-r", requirements];
         const isDone =
-          (await runProgram("python3", "-m", "venv", place)) &&
-          (await runProgram(getPythonPath(place), ...pip));
+          (await runProgram("python3", "-m", "venv", folder)) &&
+          (await runProgram(getPythonPath(folder), ...pip));
         if (!isDone) return "its packages could not be installed; what pip said is above";
-        writeFileSync(mark, wanted);
+        writeFileSync(mark, versions);
       }
-      const client = [getPythonPath(place), join(home, files.client)] as const;
+      const client = [getPythonPath(folder), join(home, files.client)] as const;
       return {
-        server: [getPythonPath(place), join(home, files.server)],
+        server: [getPythonPath(folder), join(home, files.server)],
         createClientCommand: (url, { binding, version }) => [...client, url, binding, version],
       };
     },
@@ -74,11 +74,11 @@ function defineGoPeer(name: string, speaks: SdkPeer["supports"]): SdkPeer {
     name,
     sdk: readSdkVersion(join(home, "go.mod"), /(a2a-go)(?:\/v2)? v(\S+)/),
     supports: speaks,
-    async setUp(say) {
+    async setUp(report) {
       if (!canRun("go", "version")) return "there is no Go (go)";
       mkdirSync(cacheFolder, { recursive: true });
       const binary = join(cacheFolder, `interop-${name}`);
-      say("Building with Go's SDK (several minutes the first time) …");
+      report("Building with Go's SDK (several minutes the first time) …");
       // The 1.0 and 0.3 modules define protobuf messages with the same names. By default, the Go runtime
       // exits on such a conflict.
       const allowed = "-ldflags=-X google.golang.org/protobuf/reflect/protoregistry.conflictPolicy=ignore";
@@ -114,8 +114,8 @@ export const SDK_PEERS: readonly SdkPeer[] = [
   defineGoPeer("go-0.3", ({ version, binding }) => version === "0.3" && binding !== "HTTP+JSON"),
 ];
 
-function getPythonPath(place: string): string {
-  return join(place, process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
+function getPythonPath(folder: string): string {
+  return join(folder, process.platform === "win32" ? "Scripts/python.exe" : "bin/python");
 }
 
 function readSdkVersion(file: string, pattern: RegExp): string {

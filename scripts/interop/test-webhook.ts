@@ -13,13 +13,13 @@ export async function startTestWebhook(token: string): Promise<{
   close(): void;
 }> {
   const events: StreamResponse[] = [];
-  let tell = Promise.withResolvers<void>();
+  let arrival = Promise.withResolvers<void>();
   const receive = createWebhook({
     token,
     onEvent: (event) => {
       events.push(event);
-      tell.resolve();
-      tell = Promise.withResolvers();
+      arrival.resolve();
+      arrival = Promise.withResolvers();
     },
   });
   const http = createServer(toNodeListener(receive));
@@ -31,7 +31,7 @@ export async function startTestWebhook(token: string): Promise<{
       for (;;) {
         const found = events.find(isWanted);
         if (found) return found;
-        await tell.promise;
+        await arrival.promise;
       }
     },
     close() {

@@ -20,15 +20,15 @@ export function countUnexpectedOutcomes(
   { passed, skipped, failed }: TestReport,
   run: string,
   expected: readonly ExpectedFailure[],
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): number {
   const due = expected.filter(({ runs }) => runs.includes(run));
   const unexpected = [...failed].filter(([test]) => !due.some((known) => known.test === test));
   const stale = due.filter(({ test }) => !failed.has(test));
-  for (const { test, reason } of due) if (failed.has(test)) say(`  expected: ${test}\n    ${reason}`);
-  for (const [test, message] of unexpected) say(`  FAILED: ${test}\n    ${message}`);
-  for (const { test } of stale) say(`  STALE: ${test} is listed as an expected failure but passed`);
-  say(
+  for (const { test, reason } of due) if (failed.has(test)) print(`  expected: ${test}\n    ${reason}`);
+  for (const [test, message] of unexpected) print(`  FAILED: ${test}\n    ${message}`);
+  for (const { test } of stale) print(`  STALE: ${test} is listed as an expected failure but passed`);
+  print(
     `  ${passed} passed, ${skipped} skipped, ${due.length - stale.length} failed as expected, ${unexpected.length} failed, ${stale.length} stale`,
   );
   return unexpected.length + stale.length;

@@ -56,13 +56,13 @@ const v1Kit: CompatibilityKit = {
   testFolder: "tests/compatibility",
   pythonModules: "pytest, httpx, grpc, jsonschema, jinja2, gherkin",
   pipArguments: "-e .",
-  runs: V1_RUNS.map(({ name, description: about, flags, pytestFilter: select = [] }) => ({
+  runs: V1_RUNS.map(({ name, description, flags, pytestFilter = [] }) => ({
     name,
-    description: about,
+    description: description,
     sutFlags: ["--card", "v1", ...flags],
     getPytestArguments: (url, folder) => [
       "tests/compatibility",
-      ...select,
+      ...pytestFilter,
       `--sut-host=${url}`,
       "--webhook-host=localhost",
       `--compatibility-report=${folder}/compatibility`,

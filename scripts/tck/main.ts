@@ -23,8 +23,8 @@ const USAGE =
 const values = readOptions();
 
 const chosenKits = KITS.flatMap((kit) => {
-  const place = values[`v${kit.version}`];
-  return place === undefined ? [] : [{ kit, place: resolve(place) }];
+  const path = values[`v${kit.version}`];
+  return path === undefined ? [] : [{ kit, place: resolve(path) }];
 });
 if (chosenKits.length === 0) {
   exitWithError(
@@ -82,7 +82,7 @@ interface RunKitOptions {
 async function runKit(
   kit: CompatibilityKit,
   run: KitRun,
-  { kitFolder: place, python, expected }: RunKitOptions,
+  { kitFolder, python, expected }: RunKitOptions,
 ): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), "colloquy-tck-"));
   const report = join(folder, "junit.xml");
@@ -92,7 +92,7 @@ async function runKit(
       console.log(`A2A TCK ${kit.version} against ${url}: ${run.description} (several minutes) …`);
       const args = ["-m", "pytest", "-p", "no:cacheprovider", `--junit-xml=${report}`];
       const pytest = spawn(python, [...args, ...run.getPytestArguments(url, folder)], {
-        cwd: place,
+        cwd: kitFolder,
         stdio: ["ignore", "ignore", "inherit"],
         env: { ...process.env, PYTHONWARNINGS: "ignore", TCK_STREAMING_TIMEOUT: "5.0" },
       });
@@ -114,20 +114,20 @@ async function runKit(
  * modules that the kit requires.
  */
 async function findPython(
-  { testFolder: tests, version, branch, pythonModules: needs, pipArguments: install }: CompatibilityKit,
-  place: string,
+  { testFolder, version, branch, pythonModules, pipArguments }: CompatibilityKit,
+  path: string,
 ): Promise<string> {
-  if (!existsSync(join(place, tests))) {
+  if (!existsSync(join(path, testFolder))) {
     exitWithError(
-      `${place} is not the kit for ${version}. Check out the branch ${branch} of a2aproject/a2a-tck.`,
+      `${path} is not the kit for ${version}. Check out the branch ${branch} of a2aproject/a2a-tck.`,
     );
   }
-  const own = join(place, ".venv/bin/python");
-  const python = values.python ?? (existsSync(own) ? own : "python3");
-  const child = spawn(python, ["-c", `import ${needs}`], { stdio: "ignore", cwd: place });
+  const kitPython = join(path, ".venv/bin/python");
+  const python = values.python ?? (existsSync(kitPython) ? kitPython : "python3");
+  const child = spawn(python, ["-c", `import ${pythonModules}`], { stdio: "ignore", cwd: path });
   if ((await waitForExit(child)) === 0) return python;
   return exitWithError(
-    `The kit for ${version} requires Python 3.11 or newer with its packages. Run \`cd ${place} && python3 -m venv .venv && .venv/bin/pip install ${install}\`, or pass a Python interpreter with --python.`,
+    `The kit for ${version} requires Python 3.11 or newer with its packages. Run \`cd ${path} && python3 -m venv .venv && .venv/bin/pip install ${pipArguments}\`, or pass a Python interpreter with --python.`,
   );
 }
 

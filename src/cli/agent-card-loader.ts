@@ -113,12 +113,12 @@ function readCardFile(ref: string): string | undefined {
  */
 function createAbortSignal({ timeout }: ClientOptions, { interruptSignal }: CliContext): AbortSignal {
   if (timeout === undefined || interruptSignal.aborted) return interruptSignal;
-  const ends = new AbortController();
-  const late = (): void =>
-    ends.abort(new DOMException("The time limit of --timeout expired.", "TimeoutError"));
-  setTimeout(late, timeout).unref();
-  interruptSignal.addEventListener("abort", () => ends.abort(interruptSignal.reason), { once: true });
-  return ends.signal;
+  const controller = new AbortController();
+  const onTimeout = (): void =>
+    controller.abort(new DOMException("The time limit of --timeout expired.", "TimeoutError"));
+  setTimeout(onTimeout, timeout).unref();
+  interruptSignal.addEventListener("abort", () => controller.abort(interruptSignal.reason), { once: true });
+  return controller.signal;
 }
 
 export function toCardError(error: unknown, ref: string, url: string): unknown {

@@ -31,10 +31,10 @@ export function defineClientCommand<O extends ClientOptions>(
   context: CliContext,
   work: (call: AgentCommandContext<O>) => Promise<void>,
 ): Command {
-  const open = async (ref: string, options: O, world: CliContext): Promise<AgentConnection> => {
+  const open = async (ref: string, options: O, cliContext: CliContext): Promise<AgentConnection> => {
     // Loads the client code only here, so that commands that only read a card start faster.
     const { connectToAgent } = await import("./agent-connection.ts");
-    return connectToAgent(ref, options, world);
+    return connectToAgent(ref, options, cliContext);
   };
   return defineAgentCommand(command, words, context, open, work);
 }
@@ -59,13 +59,13 @@ function defineAgentCommand<O extends ClientOptions, T>(
   return addClientOptions(command)
     .usage(`<agent> ${words}[options]`)
     .argument("[words...]")
-    .action(async (given: string[], said: O, self: Command) => {
-      const settings = readSettings(said.config, context);
+    .action(async (words: string[], flags: O, self: Command) => {
+      const settings = readSettings(flags.config, context);
       applySettings(self, settings);
       const options = self.opts<O>();
-      const isSaid = self.getOptionValueSource("agentCard") === "cli";
-      const { ref, rest } = parseAgentArgument(given, options, isSaid);
-      const isNamed = isSaid || rest.length < given.length;
+      const isFlag = self.getOptionValueSource("agentCard") === "cli";
+      const { ref, rest } = parseAgentArgument(words, options, isFlag);
+      const isNamed = isFlag || rest.length < words.length;
       if (!isNamed) assertCredentialsMayBeSent(self, settings);
       const { stream = false, verbose = false } = options;
       const output = new OutputWriter(context.streams, options.output, { jsonLines: stream, verbose });
@@ -82,8 +82,8 @@ function defineAgentCommand<O extends ClientOptions, T>(
 
 /** Returns the only task id among the arguments, or throws a usage error. */
 export function requireSingleId(words: readonly string[]): string {
-  const [id, ...more] = words;
-  if (id !== undefined && more.length === 0) return id;
+  const [id, ...rest] = words;
+  if (id !== undefined && rest.length === 0) return id;
   throw createUsageError(id === undefined ? "Pass the id of the task." : "Pass a single task id.");
 }
 
@@ -115,8 +115,9 @@ function createTimeoutError(error: unknown, { timeout }: ClientOptions, hint?: s
  * credentials.
  */
 function formatInsecureWarning(options: ClientOptions): string {
-  const what = hasCredentials(options) || options.svcParam ? "; YOUR CREDENTIALS GO TO WHOEVER THAT IS" : "";
-  return `--insecure: certificates are not verified, so any server can pose as the agent${what}`;
+  const credentialWarning =
+    hasCredentials(options) || options.svcParam ? "; YOUR CREDENTIALS GO TO WHOEVER THAT IS" : "";
+  return `--insecure: certificates are not verified, so any server can pose as the agent${credentialWarning}`;
 }
 
 function hasCredentials(options: ClientOptions): boolean {

@@ -27,9 +27,9 @@ export async function connectToAgent(
       version: options.a2aVersion ?? "1.0",
       ...(options.transport ? { preferredBindings: options.transport } : {}),
     });
-    const { protocolBinding, protocolVersion, url: at } = remote.agentInterface;
+    const { protocolBinding, protocolVersion, url: interfaceUrl } = remote.agentInterface;
     if (options.debug)
-      context.streams.err(`debug: speaks ${protocolBinding} ${protocolVersion} with ${at}\n`);
+      context.streams.err(`debug: speaks ${protocolBinding} ${protocolVersion} with ${interfaceUrl}\n`);
     return { agentRef: ref, client: remote, signal };
   } catch (error) {
     throw toCardError(error, ref, url);

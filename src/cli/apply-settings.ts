@@ -48,10 +48,11 @@ export function isSettable({ long, hidden }: Option): boolean {
 
 /** Applies the settings to all options that are not on the command line. */
 export function applySettings(command: Command, settings: Settings): void {
-  const isSaid = (name: string): boolean => command.getOptionValueSource(name) === "cli";
+  const isOnCommandLine = (name: string): boolean => command.getOptionValueSource(name) === "cli";
   for (const option of command.options) {
     const name = option.attributeName();
-    if (!isSettable(option) || isSaid(name) || isSaid(OPPOSITE_OPTIONS[name] ?? "")) continue;
+    if (!isSettable(option) || isOnCommandLine(name) || isOnCommandLine(OPPOSITE_OPTIONS[name] ?? ""))
+      continue;
     const variable = toVariableName(option.long ?? "");
     const setting = settings.get(variable);
     if (setting)
@@ -84,8 +85,8 @@ export function assertCredentialsMayBeSent(command: Command, settings: Settings)
   if (!agent || !isDiscoveredSource(agent.source)) return;
   for (const option of command.options) {
     const variable = toVariableName(option.long ?? "");
-    const isSaid = command.getOptionValueSource(option.attributeName()) === "cli";
-    const from = isCredentialOption(option) && !isSaid ? settings.get(variable)?.source : undefined;
+    const isOnCommandLine = command.getOptionValueSource(option.attributeName()) === "cli";
+    const from = isCredentialOption(option) && !isOnCommandLine ? settings.get(variable)?.source : undefined;
     if (from?.kind !== "global") continue;
     throw createUsageError(
       `${variable} of ${from.file} is not sent to ${agent.value}, which ${agent.source.file} names as the agent.`,

@@ -37,9 +37,12 @@ function runAuthNewKey(
   if (file !== undefined) {
     const known = existsSync(file) ? readApiKeys(file) : [];
     // Writes a temporary file and renames it, because a server may read the file at any time.
-    const beside = `${file}.${randomUUID()}`;
-    writeFileSync(beside, `${JSON.stringify([...known, storedKey], null, 2)}\n`, { mode: 0o600, flag: "wx" });
-    renameSync(beside, file);
+    const temporaryFile = `${file}.${randomUUID()}`;
+    writeFileSync(temporaryFile, `${JSON.stringify([...known, storedKey], null, 2)}\n`, {
+      mode: 0o600,
+      flag: "wx",
+    });
+    renameSync(temporaryFile, file);
   }
   const out = new OutputWriter(streams, output);
   if (output === "json") return out.writeJsonResult({ key, stored: storedKey });

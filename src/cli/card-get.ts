@@ -20,10 +20,10 @@ export function createCardGetCommand(context: CliContext): Command {
       if (options.validate) (await import("./card-validate.ts")).assertValidCardJson(servedJson);
       output.writeCard(card);
     },
-    async (ref, options, world) => {
-      if (!options.extended) return loadAgentCard(ref, options, world);
+    async (ref, options, cliContext) => {
+      if (!options.extended) return loadAgentCard(ref, options, cliContext);
       const { loadExtendedCard } = await import("./agent-connection.ts");
-      return loadExtendedCard(ref, options, world);
+      return loadExtendedCard(ref, options, cliContext);
     },
   );
 }

@@ -23,9 +23,14 @@ export function createCardSignCommand(context: CliContext): Command {
   return defineCardCommand<CardSignOptions>(command, context, async ({ servedJson, options, output }) => {
     const { key, alg, kid, jku } = options;
     const privateKey = await readPrivateKey(key);
-    const how = { privateKey, ...(alg ? { alg } : {}), ...(kid ? { kid } : {}), ...(jku ? { jku } : {}) };
+    const signOptions = {
+      privateKey,
+      ...(alg ? { alg } : {}),
+      ...(kid ? { kid } : {}),
+      ...(jku ? { jku } : {}),
+    };
     try {
-      output.writeJson(await signCard(v1.decodeCard(servedJson), how));
+      output.writeJson(await signCard(v1.decodeCard(servedJson), signOptions));
     } catch (error) {
       throw createUsageError((error as Error).message, undefined, error);
     }

@@ -70,13 +70,13 @@ async function* readInputLines(words: readonly string[], context: CliContext): A
   });
   // In this mode, readline reports Ctrl-C as an event, and the process gets no signal.
   lines.on("SIGINT", () => process.kill(process.pid, "SIGINT"));
-  const ask = (): void => {
+  const prompt = (): void => {
     if (isInteractive) streams.err("> ");
   };
-  ask();
+  prompt();
   for await (const line of lines) {
     yield line;
-    ask();
+    prompt();
   }
 }
 
@@ -128,17 +128,17 @@ class ChatSession {
     const known = this.#conversation.taskId !== undefined;
     const messageId = crypto.randomUUID();
     output.writeSentMessage({ messageId, role: "ROLE_USER", parts });
-    let seen: Task | undefined;
+    let task: Task | undefined;
     const stream = client.stream(parts, { ...this.#conversation, messageId, signal });
     for await (const event of untilTerminalOrInterrupted(stream, known)) {
-      if (known && !seen) output.writeResumedTask(event);
+      if (known && !task) output.writeResumedTask(event);
       else output.writeEvent(event);
-      seen = this.#trackTask(event, seen);
+      task = this.#trackTask(event, task);
     }
-    if (!seen) return;
-    const { id, contextId, status } = seen;
+    if (!task) return;
+    const { id, contextId, status } = task;
     output.writeStreamEnd({ id, contextId, state: status.state });
-    this.#waitingTask = seen;
+    this.#waitingTask = task;
     const waits = isInterrupted(status.state);
     this.#conversation = waits ? { contextId, taskId: id } : { contextId };
     if (waits) output.writeWarning(`the task waits for you (${status.state})`);
@@ -147,7 +147,7 @@ class ChatSession {
         `the task is ${status.state}: ${formatCommandLine("task", "get", agentRef, id, "--wait")}`,
       );
     }
-    for (const { name, args } of findPendingToolCalls(seen)) {
+    for (const { name, args } of findPendingToolCalls(task)) {
       output.writeHint(
         `the agent needs the result of ${name}(${JSON.stringify(args)}): /answer {"approved":true}`,
       );
@@ -155,17 +155,17 @@ class ChatSession {
   }
 
   /** Returns the state of the task after an event. */
-  #trackTask(event: StreamResponse, seen: Task | undefined): Task | undefined {
+  #trackTask(event: StreamResponse, task: Task | undefined): Task | undefined {
     if ("task" in event) return event.task;
     if ("statusUpdate" in event) {
       const { taskId, contextId, status } = event.statusUpdate;
-      return { ...seen, id: taskId, contextId, status };
+      return { ...task, id: taskId, contextId, status };
     }
     if ("message" in event) {
       const { contextId } = event.message;
       this.#conversation = contextId === undefined ? this.#conversation : { contextId };
     }
-    return seen;
+    return task;
   }
 }
 

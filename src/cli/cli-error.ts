@@ -56,18 +56,18 @@ export class CliError extends Error {
 
   constructor(code: CliErrorCode, message: string, hint?: string, cause?: unknown);
   constructor(error: A2AError, hint?: string);
-  constructor(what: CliErrorCode | A2AError, second?: string, hint?: string, cause?: unknown) {
-    if (typeof what === "string") {
+  constructor(codeOrError: CliErrorCode | A2AError, second?: string, hint?: string, cause?: unknown) {
+    if (typeof codeOrError === "string") {
       super(second, cause === undefined ? undefined : { cause });
-      this.code = what;
+      this.code = codeOrError;
       this.hint = hint;
       this.a2aCode = undefined;
-      this.exitCode = EXIT_CODES[what];
+      this.exitCode = EXIT_CODES[codeOrError];
     } else {
-      super(what.message, { cause: what });
-      this.code = toErrorName(what.reason);
+      super(codeOrError.message, { cause: codeOrError });
+      this.code = toErrorName(codeOrError.reason);
       this.hint = second;
-      this.a2aCode = ERROR_MAPPINGS[what.reason].jsonRpc;
+      this.a2aCode = ERROR_MAPPINGS[codeOrError.reason].jsonRpc;
       this.exitCode = 1;
     }
   }

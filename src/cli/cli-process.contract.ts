@@ -32,13 +32,13 @@ export class CliProcess {
     stdin: "ended" | "open" = "ended",
   ) {
     this.child = spawn(command, args, { cwd, env: { ...createCleanEnv(), ...env } });
-    const more = (chunk: string, stream: "out" | "err"): void => {
+    const moreEnv = (chunk: string, stream: "out" | "err"): void => {
       if (stream === "out") this.#stdout += chunk;
       else this.#stderr += chunk;
       this.#onOutput?.();
     };
-    this.child.stdout?.setEncoding("utf8").on("data", (chunk: string) => more(chunk, "out"));
-    this.child.stderr?.setEncoding("utf8").on("data", (chunk: string) => more(chunk, "err"));
+    this.child.stdout?.setEncoding("utf8").on("data", (chunk: string) => moreEnv(chunk, "out"));
+    this.child.stderr?.setEncoding("utf8").on("data", (chunk: string) => moreEnv(chunk, "err"));
     if (stdin === "ended") this.child.stdin?.end();
     this.result = new Promise((resolve) => {
       this.child.once("close", (code) => {
@@ -76,7 +76,7 @@ export function startColloquy(
  */
 export async function runInProcess(
   args: readonly string[],
-  world: Partial<Pick<CliContext, "env" | "cwd" | "stdin" | "isInteractive" | "stdoutColumns">> = {},
+  overrides: Partial<Pick<CliContext, "env" | "cwd" | "stdin" | "isInteractive" | "stdoutColumns">> = {},
 ): Promise<ProcessResult> {
   const ended = { code: 0, out: "", err: "" };
   const streams = {
@@ -90,7 +90,7 @@ export async function runInProcess(
     interruptSignal: new AbortController().signal,
     env: { HOME: "/nowhere" },
     cwd: process.cwd(),
-    ...world,
+    ...overrides,
   });
   return ended;
 }
@@ -111,14 +111,14 @@ export interface ServingProcess {
 /** Starts `colloquy serve` or `demo`. Resolves once the server listens. */
 export async function startServingProcess(args: readonly string[], cwd: string): Promise<ServingProcess> {
   const cli = startColloquy([...args, "--port", "0", "-o", "json"], cwd);
-  const said = await cli.waitForOutput("Ctrl-C stops it.");
-  const json = said.slice(0, said.indexOf("\n}\n") + 3);
+  const banner = await cli.waitForOutput("Ctrl-C stops it.");
+  const json = banner.slice(0, banner.indexOf("\n}\n") + 3);
   const { url, agents } = JSON.parse(json) as { url: string; agents: { id: string; url: string }[] };
   return {
     process: cli,
     url,
     agentUrls: Object.fromEntries(agents.map((one) => [one.id, one.url])),
-    banner: said,
+    banner: banner,
   };
 }
 

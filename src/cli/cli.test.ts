@@ -271,10 +271,10 @@ describe("send", () => {
   });
 
   it("stops at a question, and prints the command that answers it", async () => {
-    const asked = await startColloquy(["send", parrot, "ask"], cwd).result;
-    expect(asked.code).toBe(0);
-    expect(asked.out).toContain("State: TASK_STATE_INPUT_REQUIRED\nMessage: ROLE_AGENT\nWhich city?\n");
-    const resume = /hint: (.+ send .+ --task-id .+) "<your answer>"/.exec(asked.err)?.[1] ?? "";
+    const question = await startColloquy(["send", parrot, "ask"], cwd).result;
+    expect(question.code).toBe(0);
+    expect(question.out).toContain("State: TASK_STATE_INPUT_REQUIRED\nMessage: ROLE_AGENT\nWhich city?\n");
+    const resume = /hint: (.+ send .+ --task-id .+) "<your answer>"/.exec(question.err)?.[1] ?? "";
     const answered = await runShellLine(`${resume} Seoul`, cwd).result;
     expect(answered.out).toContain("State: TASK_STATE_COMPLETED\nArtifact: answer\nYou said: Seoul\n");
   });

@@ -27,8 +27,8 @@ export function toClientAuthOptions(options: ClientOptions): ClientAuthOptions |
  * repeat the value.
  */
 function splitAtColon(option: string, text: string): [name: string, secret: string] {
-  const at = text.indexOf(":");
-  if (at > 0) return [text.slice(0, at), text.slice(at + 1)];
+  const colon = text.indexOf(":");
+  if (colon > 0) return [text.slice(0, colon), text.slice(colon + 1)];
   throw createUsageError(`${option} must be a name and a secret separated by a colon.`);
 }
 
@@ -36,8 +36,8 @@ function splitAtColon(option: string, text: string): [name: string, secret: stri
 export function parseServiceParams(params: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
     params.map((param) => {
-      const at = param.indexOf(":");
-      if (at > 0) return [param.slice(0, at).trim(), param.slice(at + 1).trim()];
+      const colon = param.indexOf(":");
+      if (colon > 0) return [param.slice(0, colon).trim(), param.slice(colon + 1).trim()];
       throw createUsageError("--svc-param must be a name and a value separated by a colon.");
     }),
   );

@@ -20,14 +20,14 @@ interface ShownSetting {
  * their options are the settings.
  */
 export function createConfigShowCommand(context: CliContext): Command {
-  return addClientOptions(new Command("show")).action((said: ClientOptions, self: Command) => {
-    const settings = readSettings(said.config, context);
+  return addClientOptions(new Command("show")).action((flagOptions: ClientOptions, self: Command) => {
+    const settings = readSettings(flagOptions.config, context);
     const flags = new Set(self.options.filter((option) => isSetByFlag(self, option)).map(getOptionVariable));
     applySettings(self, settings);
     const { output: format, stream = false } = self.opts<ClientOptions>();
     const output = new OutputWriter(context.streams, format, { jsonLines: stream });
     const options = collectSettableOptions(getRootCommand(self));
-    const shown = [...options].map(([name, option]) =>
+    const shownSettings = [...options].map(([name, option]) =>
       flags.has(name)
         ? {
             name,
@@ -37,8 +37,8 @@ export function createConfigShowCommand(context: CliContext): Command {
         : resolveSetting(name, option, settings),
     );
     output.writeResult(
-      { settings: shown },
-      Object.fromEntries(shown.map((one) => [one.name, formatShownSetting(one)])),
+      { settings: shownSettings },
+      Object.fromEntries(shownSettings.map((one) => [one.name, formatShownSetting(one)])),
     );
     for (const caution of collectSettingWarnings(self, settings)) output.writeWarning(caution);
     for (const name of settings.variableNames.filter((one) => !options.has(one) && one !== "A2ACLI_CONFIG")) {
@@ -87,9 +87,9 @@ function getRootCommand(command: Command): Command {
 /** Collects the options of all client commands by variable name. */
 function collectSettableOptions(command: Command): Map<string, Option> {
   const isClient = command.options.some(({ long }) => long === "--agent-card");
-  const own = isClient ? command.options.filter((option) => isSettable(option)) : [];
+  const clientOptions = isClient ? command.options.filter((option) => isSettable(option)) : [];
   return new Map([
-    ...own.map((option) => [getOptionVariable(option), option] as const),
+    ...clientOptions.map((option) => [getOptionVariable(option), option] as const),
     ...command.commands.flatMap((child) => [...collectSettableOptions(child)]),
   ]);
 }

@@ -8,30 +8,30 @@ import { redactHeaders, type Redactor } from "./redactor.ts";
 export function createDebugLogger(err: (text: string) => void, redact: Redactor): FetchObserver {
   const began = performance.now();
   const decoder = new TextDecoder();
-  let asked = "";
+  let requestLine = "";
   let line = "";
-  const say = (text: string): void => err(`debug: ${redact(text)}\n`);
-  const took = (): number => Math.round(performance.now() - began);
+  const log = (text: string): void => err(`debug: ${redact(text)}\n`);
+  const elapsedMs = (): number => Math.round(performance.now() - began);
   return {
     onRequest(method, url, headers, body) {
-      asked = `${method} ${url.href}`;
-      say(`> ${asked}`);
-      for (const header of redactHeaders(headers)) say(`> ${header}`);
-      if (body !== "") say(`> ${body}`);
+      requestLine = `${method} ${url.href}`;
+      log(`> ${requestLine}`);
+      for (const header of redactHeaders(headers)) log(`> ${header}`);
+      if (body !== "") log(`> ${body}`);
     },
     onResponse(status, contentType) {
-      say(`${asked}: ${status} in ${took()} ms (${contentType})`);
+      log(`${requestLine}: ${status} in ${elapsedMs()} ms (${contentType})`);
     },
     onChunk(chunk) {
       const lines = (line + decoder.decode(chunk, { stream: true })).split("\n");
       line = lines.pop() ?? "";
-      for (const whole of lines) if (whole !== "") say(`< ${whole}`);
+      for (const completeLine of lines) if (completeLine !== "") log(`< ${completeLine}`);
     },
     onEnd() {
-      if (line !== "") say(`< ${line}`);
+      if (line !== "") log(`< ${line}`);
     },
     onError(error) {
-      say(`${asked}: ${String(error)} in ${took()} ms`);
+      log(`${requestLine}: ${String(error)} in ${elapsedMs()} ms`);
     },
   };
 }

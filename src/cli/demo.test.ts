@@ -77,13 +77,13 @@ describe("the demo", () => {
   });
 
   it("receives an approval even after it was killed and restarted", async () => {
-    const asked = await startColloquy(["send", assistant, "Reimburse 150 euros for a taxi"], cwd).result;
-    expect(asked.out).toContain("State: TASK_STATE_INPUT_REQUIRED\n");
-    expect(asked.err).toContain(`request_approval({"amount":150,"purpose":"a taxi"})`);
+    const request = await startColloquy(["send", assistant, "Reimburse 150 euros for a taxi"], cwd).result;
+    expect(request.out).toContain("State: TASK_STATE_INPUT_REQUIRED\n");
+    expect(request.err).toContain(`request_approval({"amount":150,"purpose":"a taxi"})`);
     const { url } = demo;
     await killDemo();
     await startDemo();
-    const approve = /hint: (.+ --answer .+)/.exec(asked.err)?.[1] ?? "false";
+    const approve = /hint: (.+ --answer .+)/.exec(request.err)?.[1] ?? "false";
     const approved = await runShellLine(approve.replace(url, demo.url), cwd).result;
     expect(approved.out).toContain("State: TASK_STATE_COMPLETED\n");
     expect(approved.out).toContain("Paid: 150 euros for a taxi.");

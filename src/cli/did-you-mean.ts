@@ -3,16 +3,16 @@
  * similar.
  */
 export function didYouMean(word: string, names: Iterable<string>): string {
-  const near = [...names]
+  const closest = [...names]
     .map((name) => ({ name, far: computeEditDistance(word.toLowerCase(), name.toLowerCase()) }))
     .filter(({ name, far }) => far < name.length && far <= Math.max(2, Math.floor(name.length / 3)))
     .toSorted((a, b) => a.far - b.far)[0];
-  return near ? ` Did you mean ${near.name}?` : "";
+  return closest ? ` Did you mean ${closest.name}?` : "";
 }
 
 /** Computes the Levenshtein distance between two words. */
 function computeEditDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [i, letter] of Array.from(a).entries()) {
     const next = [i + 1];
     for (const [j, other] of Array.from(b).entries()) {

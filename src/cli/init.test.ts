@@ -14,10 +14,10 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** Creates a project with `colloquy init`, linked to this repository's packages and source types. */
 async function createProject(): Promise<string> {
-  const above = await createTempDirectory({});
-  const { code } = await runInProcess(["init", "weather-man"], { cwd: above });
+  const parent = await createTempDirectory({});
+  const { code } = await runInProcess(["init", "weather-man"], { cwd: parent });
   expect(code).toBe(0);
-  const cwd = join(above, "weather-man");
+  const cwd = join(parent, "weather-man");
   await symlink(join(root, "node_modules"), join(cwd, "node_modules"));
   return cwd;
 }
@@ -49,16 +49,16 @@ describe("init", () => {
   });
 
   it("depends on the current version, and prints the next command", async () => {
-    const above = await createTempDirectory({});
-    const { out, err } = await runInProcess(["init", "my agent", "--name", "My Agent"], { cwd: above });
-    expect(out).toContain(`Directory: ${join(above, "my agent")}\n`);
+    const parent = await createTempDirectory({});
+    const { out, err } = await runInProcess(["init", "my agent", "--name", "My Agent"], { cwd: parent });
+    expect(out).toContain(`Directory: ${join(parent, "my agent")}\n`);
     expect(err).toBe("hint: cd 'my agent' && npm install && npm start\n");
-    const made = JSON.parse(await readFile(join(above, "my agent/package.json"), "utf8")) as Record<
+    const made = JSON.parse(await readFile(join(parent, "my agent/package.json"), "utf8")) as Record<
       string,
       unknown
     >;
-    const own = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
-    expect(made).toMatchObject({ name: "my-agent", dependencies: { colloquy: `^${own.version}` } });
+    const ownPackage = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { version: string };
+    expect(made).toMatchObject({ name: "my-agent", dependencies: { colloquy: `^${ownPackage.version}` } });
   });
 
   it("creates nothing if it would overwrite a file", async () => {
@@ -118,9 +118,9 @@ describe("colloquy.config.ts", () => {
   });
 
   it("may contain agents, and resolves paths relative to itself", async () => {
-    const own = `import { agent } from "colloquy";\n`;
+    const importLine = `import { agent } from "colloquy";\n`;
     const agents = `{ agents: { hello: agent({ name: "hello", description: "Greets" }, async function* () { yield "hi"; }) }, store: "memory" }`;
-    const cwd = await createTempDirectory({ "colloquy.config.ts": own + configured(agents) });
+    const cwd = await createTempDirectory({ "colloquy.config.ts": importLine + configured(agents) });
     const served = await startServingProcess(["serve"], cwd);
     expect((await runInProcess(["send", served.agentUrls["hello"] ?? "", "x"])).out).toContain("hi");
     served.process.child.kill("SIGKILL");

@@ -31,9 +31,9 @@ async function runInit(
 ): Promise<void> {
   const root = resolve(context.cwd, directory);
   const files = buildProjectFiles(toAgentId(name ?? basename(root)).toLowerCase(), readPackageVersion());
-  const there = Object.keys(files).filter((file) => existsSync(join(root, file)));
-  if (there.length > 0) {
-    const message = `${root} already has ${there.join(", ")}. Nothing was overwritten.`;
+  const existing = Object.keys(files).filter((file) => existsSync(join(root, file)));
+  if (existing.length > 0) {
+    const message = `${root} already has ${existing.join(", ")}. Nothing was overwritten.`;
     throw createUsageError(message, "colloquy init another-directory");
   }
   for (const [file, text] of Object.entries(files)) {
@@ -46,7 +46,9 @@ async function runInit(
     { directory: root, files: Object.keys(files) },
     { Directory: root, Files: Object.keys(files).join(", ") },
   );
-  const where = relative(context.cwd, root);
-  const place = where.startsWith("..") ? root : where;
-  output.writeHint(`${place === "" ? "" : `cd ${quoteShellWord(place)} && `}npm install && npm start`);
+  const relativePath = relative(context.cwd, root);
+  const shownPath = relativePath.startsWith("..") ? root : relativePath;
+  output.writeHint(
+    `${shownPath === "" ? "" : `cd ${quoteShellWord(shownPath)} && `}npm install && npm start`,
+  );
 }

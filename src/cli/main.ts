@@ -98,8 +98,8 @@ function toUsageError(error: CommanderError): CliError {
  */
 function detectOutputFormat(argv: readonly string[], context: CliContext): OutputFormat {
   if (argv.includes("--json")) return "json";
-  const said = findOptionValue(argv, "-o", "--output");
-  if (said !== undefined) return said === "json" ? "json" : "text";
+  const format = findOptionValue(argv, "-o", "--output");
+  if (format !== undefined) return format === "json" ? "json" : "text";
   try {
     const settings = readSettings(findOptionValue(argv, "--config"), context);
     return settings.get("A2ACLI_OUTPUT")?.value === "json" ? "json" : "text";
@@ -113,8 +113,8 @@ function detectOutputFormat(argv: readonly string[], context: CliContext): Outpu
  */
 function findOptionValue(argv: readonly string[], ...names: string[]): string | undefined {
   for (const name of names) {
-    const at = argv.indexOf(name);
-    if (at >= 0) return argv[at + 1];
+    const index = argv.indexOf(name);
+    if (index >= 0) return argv[index + 1];
     const start = name.startsWith("--") ? `${name}=` : name;
     const joined = argv.find((word) => word.startsWith(start));
     if (joined !== undefined) return joined.slice(start.length);
@@ -167,9 +167,9 @@ export function createProcessContext(): CliContext {
 
 /** Creates the console on first use. */
 function installStderrConsole(): Console {
-  const own = new Console(process.stderr);
-  replaceConsole(own);
-  return own;
+  const stderrConsole = new Console(process.stderr);
+  replaceConsole(stderrConsole);
+  return stderrConsole;
 }
 
 function replaceConsole(value: Console): void {

@@ -52,8 +52,8 @@ Examples:
   colloquy mcp agent.ts https://agent.example.com
   colloquy mcp agents/ --port 4130`,
     )
-    .action(async (refs: string[], said: McpOptions, self: Command) => {
-      const settings = readSettings(said.config, context);
+    .action(async (refs: string[], flags: McpOptions, self: Command) => {
+      const settings = readSettings(flags.config, context);
       applySettings(self, settings);
       const options = self.opts<McpOptions>();
       const output = new OutputWriter(context.streams, "text", { jsonLines: false, verbose: false });

@@ -7,14 +7,14 @@ function captureOutput(
   format: OutputFormat,
   write: (output: OutputWriter) => void,
 ): { out: string; err: string } {
-  const seen = { out: "", err: "" };
+  const written = { out: "", err: "" };
   write(
     new OutputWriter(
-      { out: (text) => void (seen.out += text), err: (text) => void (seen.err += text) },
+      { out: (text) => void (written.out += text), err: (text) => void (written.err += text) },
       format,
     ),
   );
-  return seen;
+  return written;
 }
 
 const task: Task = {

@@ -72,9 +72,9 @@ export class PartFlags {
    */
   async buildParts(words: readonly string[], stdin: NodeJS.ReadableStream): Promise<Part[]> {
     const parts: Part[] = [];
-    const said = words.join(" ");
-    if (said === "-") parts.push({ text: await text(stdin) });
-    else if (said !== "") parts.push({ text: said });
+    const argumentText = words.join(" ");
+    if (argumentText === "-") parts.push({ text: await text(stdin) });
+    else if (argumentText !== "") parts.push({ text: argumentText });
     for (const flag of this.#flags) parts.push(await toPart(flag, stdin));
     if (parts.length === 0)
       throw createSendUsageError("There is nothing to send. Pass a text, --text, --file, or --data.");

@@ -55,8 +55,8 @@ export class ProgressReporter {
   }
 
   #formatLine({ done, total, doneBefore = 0, note = "" }: ProgressStep, drawn = ""): string {
-    const left = formatTimeLeft(this.#now() - this.#startedAt, done - doneBefore, total - done);
-    return [this.#label, drawn, `${done}/${total}`, note, left].filter((word) => word !== "").join("  ");
+    const remaining = formatTimeLeft(this.#now() - this.#startedAt, done - doneBefore, total - done);
+    return [this.#label, drawn, `${done}/${total}`, note, remaining].filter((word) => word !== "").join("  ");
   }
 }
 
@@ -69,9 +69,9 @@ function renderBar(share: number): string {
  * Estimates the remaining time from the average speed so far. Returns an empty string without progress, and
  * at the end.
  */
-export function formatTimeLeft(elapsedMs: number, done: number, left: number): string {
-  if (done <= 0 || left <= 0) return "";
-  const seconds = Math.ceil((elapsedMs / done / 1_000) * left);
+export function formatTimeLeft(elapsedMs: number, done: number, remaining: number): string {
+  if (done <= 0 || remaining <= 0) return "";
+  const seconds = Math.ceil((elapsedMs / done / 1_000) * remaining);
   if (seconds < 60) return `${seconds} s left`;
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s left`;
   return `${Math.floor(seconds / 3_600)} h ${Math.round((seconds % 3_600) / 60)} min left`;

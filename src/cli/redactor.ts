@@ -21,8 +21,8 @@ interface SecretOptions {
  * Creates a redactor for all credentials among the options. It searches for the values themselves in every
  * encoding in which they are sent, because an agent may echo a credential in any field.
  */
-export function createRedactor(all: SecretOptions): Redactor {
-  const { bearer, apiKey, basic, oauthClient, svcParam = [], token, credentials } = all;
+export function createRedactor(options: SecretOptions): Redactor {
+  const { bearer, apiKey, basic, oauthClient, svcParam = [], token, credentials } = options;
   const secrets = [
     bearer,
     apiKey,

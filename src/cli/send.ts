@@ -66,8 +66,8 @@ async function buildMessageParts(
   if (options.taskId === undefined)
     throw createSendUsageError("--answer requires --task-id, the id of the waiting task.");
   const answers = createAnswerParts(await client.tasks.get(options.taskId, { signal }), options.answer);
-  const more = args.length > 0 || flags.hasFlags ? await flags.buildParts(args, stdin) : [];
-  return [...answers, ...more];
+  const otherParts = args.length > 0 || flags.hasFlags ? await flags.buildParts(args, stdin) : [];
+  return [...answers, ...otherParts];
 }
 
 async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): Promise<void> {
@@ -137,10 +137,10 @@ async function waitForResponse(
 /** Passes a stream through, and reports the task's id as soon as it is known. */
 async function* withTaskIdCallback(
   stream: AsyncIterable<StreamResponse>,
-  tell: (taskId: string) => void,
+  onTaskId: (taskId: string) => void,
 ): AsyncGenerator<StreamResponse, void> {
   for await (const event of stream) {
-    if ("task" in event) tell(event.task.id);
+    if ("task" in event) onTaskId(event.task.id);
     yield event;
   }
 }

@@ -72,13 +72,13 @@ export function addServeOptions(command: Command): Command {
 }
 
 async function runServe(
-  said: readonly string[],
+  paths: readonly string[],
   options: ServeCommandOptions,
   context: CliContext,
   configured: Config["agents"] = [],
 ): Promise<void> {
-  const isSaid = options.exec !== undefined || said.length > 0;
-  const agents = isSaid ? said : configured;
+  const isGiven = options.exec !== undefined || paths.length > 0;
+  const agents = isGiven ? paths : configured;
   if (options.exec === undefined && Object.keys(agents).length === 0) {
     const hint = "colloquy serve --help";
     const message =
@@ -97,15 +97,15 @@ async function runServe(
 }
 
 async function loadAgents(
-  wanted: NonNullable<Config["agents"]>,
+  agents: NonNullable<Config["agents"]>,
   { exec, shell, name }: ServeCommandOptions,
   adk: AdkAgentFactory,
 ): Promise<{ agents: Record<string, Agent>; skipped: string[] }> {
   if (exec === undefined) {
     const { isPathList } = await import("./serve/config.ts");
-    if (!isPathList(wanted)) return { agents: wanted, skipped: [] };
+    if (!isPathList(agents)) return { agents: agents, skipped: [] };
     const { loadAgentFiles } = await import("./serve/load-agent-files.ts");
-    return loadAgentFiles(wanted, adk);
+    return loadAgentFiles(agents, adk);
   }
   const { command } = await import("../adapters/index.ts");
   const { toAgentId } = await import("./serve/find-agent-files.ts");

@@ -14,23 +14,23 @@ export async function showStream(
   known = false,
 ): Promise<void> {
   const { output, agentRef, signal } = call;
-  let seen: (Pick<Task, "id" | "contextId"> & { status: TaskStatus }) | undefined;
+  let task: (Pick<Task, "id" | "contextId"> & { status: TaskStatus }) | undefined;
   try {
     for await (const event of untilTerminalOrInterrupted(stream, known)) {
-      if (known && !seen) output.writeResumedTask(event);
+      if (known && !task) output.writeResumedTask(event);
       else output.writeEvent(event);
-      if ("task" in event) seen = event.task;
+      if ("task" in event) task = event.task;
       else if ("statusUpdate" in event) {
         const { taskId, contextId, status } = event.statusUpdate;
-        seen = { id: taskId, contextId, status };
+        task = { id: taskId, contextId, status };
       }
     }
   } catch (error) {
-    if (seen && signal.aborted)
-      throw toInterruptedWaitError(call, error, formatCommandLine("task", "subscribe", agentRef, seen.id));
+    if (task && signal.aborted)
+      throw toInterruptedWaitError(call, error, formatCommandLine("task", "subscribe", agentRef, task.id));
     throw error;
   }
-  if (!seen) return;
-  output.writeStreamEnd({ id: seen.id, contextId: seen.contextId, state: seen.status.state });
-  reportTaskState(output, agentRef, seen);
+  if (!task) return;
+  output.writeStreamEnd({ id: task.id, contextId: task.contextId, state: task.status.state });
+  reportTaskState(output, agentRef, task);
 }

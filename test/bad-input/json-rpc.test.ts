@@ -193,7 +193,7 @@ describe("a version of A2A that is not served", () => {
   });
 
   it("may be in the query on every binding; the header takes precedence [B-02, C-10]", async () => {
-    const ask = async (query: string, headers: Record<string, string>): Promise<unknown[]> => {
+    const listReasons = async (query: string, headers: Record<string, string>): Promise<unknown[]> => {
       const rpc = await fetch(`${endpoint.url}?${query}`, {
         method: "POST",
         headers: { "content-type": "application/json", ...headers },
@@ -204,9 +204,12 @@ describe("a version of A2A that is not served", () => {
         [rpc, rest].map(async (response) => findErrorReason((await response.json()) as object)),
       );
     };
-    expect(await ask("A2A-Version=1.0", {})).toEqual(["TASK_NOT_FOUND", "TASK_NOT_FOUND"]);
-    expect(await ask("A2A-Version=9.0", {})).toEqual(["VERSION_NOT_SUPPORTED", "VERSION_NOT_SUPPORTED"]);
-    expect(await ask("A2A-Version=9.0", { "A2A-VERSION": "1.0" })).toEqual([
+    expect(await listReasons("A2A-Version=1.0", {})).toEqual(["TASK_NOT_FOUND", "TASK_NOT_FOUND"]);
+    expect(await listReasons("A2A-Version=9.0", {})).toEqual([
+      "VERSION_NOT_SUPPORTED",
+      "VERSION_NOT_SUPPORTED",
+    ]);
+    expect(await listReasons("A2A-Version=9.0", { "A2A-VERSION": "1.0" })).toEqual([
       "TASK_NOT_FOUND",
       "TASK_NOT_FOUND",
     ]);

@@ -82,11 +82,11 @@ describe("parameters that are not valid", () => {
 
   const requests = [
     ...INVALID_MESSAGES.map(
-      ([what, message, field]) => [what, { message: mergeWithMessage(message) }, field] as const,
+      ([name, message, field]) => [name, { message: mergeWithMessage(message) }, field] as const,
     ),
     ...INVALID_CONFIGURATIONS.map(
-      ([what, configuration, field]) =>
-        [what, { message: createValidMessage(), configuration }, field] as const,
+      ([name, configuration, field]) =>
+        [name, { message: createValidMessage(), configuration }, field] as const,
     ),
   ];
 
@@ -123,8 +123,8 @@ describe("parameters that are not valid", () => {
   it.each(INVALID_QUERIES)(
     "of %s are refused with their field: %j [F-31, F-33, F-37, F-38, D-02]",
     async (operation, params, field) => {
-      const asked = operation === "GetTask" ? { id: "none", ...params } : params;
-      const rpc = await endpoint.callJsonRpc(operation, asked);
+      const requestParams = operation === "GetTask" ? { id: "none", ...params } : params;
+      const rpc = await endpoint.callJsonRpc(operation, requestParams);
       expect(rpc.body.error?.code).toBe(-32602);
       expect(listViolatedFields(rpc.body)).toEqual([field]);
 

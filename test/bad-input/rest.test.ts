@@ -230,11 +230,11 @@ describe("an operation that cannot be performed", () => {
   );
 
   it("is refused as a bad parameter when the context is not the task's [F-07]", async () => {
-    const asked = await endpoint.callJsonRpc("SendMessage", {
+    const question = await endpoint.callJsonRpc("SendMessage", {
       message: { ...createValidMessage(), parts: [{ text: "ask" }] },
     });
-    const { id: taskId } = requireTask(asked.body);
-    const message = { ...createValidMessage(), taskId, contextId: "another" };
+    const { id } = requireTask(question.body);
+    const message = { ...createValidMessage(), taskId: id, contextId: "another" };
     const { body } = await endpoint.callJsonRpc("SendMessage", { message });
     expect(listViolatedFields(body)).toEqual(["message.contextId"]);
     expect(body.error?.code).toBe(-32602);

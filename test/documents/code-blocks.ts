@@ -36,9 +36,9 @@ const OUTPUT_LANGUAGES = new Set(["", "text", "mermaid", "json"]);
 
 export function parseCodeBlocks(document: string, markdown: string = readDocument(document)): CodeBlock[] {
   const found = [...markdown.matchAll(FENCE_PATTERN)];
-  return found.map((match, at) => {
+  return found.map((match, index) => {
     const [whole, notRun, language = "", code = ""] = match;
-    const next = found[at + 1];
+    const next = found[index + 1];
     const between = next && markdown.slice(match.index + whole.length, next.index);
     const isOutput =
       next?.[1] === undefined && between?.trim() === "" && OUTPUT_LANGUAGES.has(next?.[2] ?? "-");
@@ -76,11 +76,13 @@ declare global {
 const FRAGMENT_GLOBAL_NAMES = [...FRAGMENT_GLOBALS.matchAll(/const (\w+):/g)].map(([, name = ""]) => name);
 
 export function isFragment(code: string): boolean {
-  const said = code.replaceAll(/\/\/.*$|"[^"\n]*"|`[^`]*`/gm, "");
+  const codeOnly = code.replaceAll(/\/\/.*$|"[^"\n]*"|`[^`]*`/gm, "");
   return FRAGMENT_GLOBAL_NAMES.some(
     (name) =>
-      new RegExp(`(?<![.\\w])${name}\\b(?!:|\\?:)`).test(said) &&
-      !new RegExp(`(?:const|let|function) (?:\\{[^}]*)?\\b${name}\\b|import[^;]*\\b${name}\\b`).test(said),
+      new RegExp(`(?<![.\\w])${name}\\b(?!:|\\?:)`).test(codeOnly) &&
+      !new RegExp(`(?:const|let|function) (?:\\{[^}]*)?\\b${name}\\b|import[^;]*\\b${name}\\b`).test(
+        codeOnly,
+      ),
   );
 }
 
@@ -90,8 +92,12 @@ export function isElided(code: string): boolean {
 }
 
 /** Returns whether the block is a complete script, which can be run. */
-export function isScript({ language, file, code, skipReason: notRun }: CodeBlock): boolean {
+export function isScript({ language, file, code, skipReason }: CodeBlock): boolean {
   return (
-    language === "ts" && file === undefined && notRun === undefined && !isFragment(code) && !isElided(code)
+    language === "ts" &&
+    file === undefined &&
+    skipReason === undefined &&
+    !isFragment(code) &&
+    !isElided(code)
   );
 }

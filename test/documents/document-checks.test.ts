@@ -15,12 +15,12 @@ describe("the blocks of a page", () => {
       createCodeBlock("text", "hi"),
     ].join("\n");
     const found = parseCodeBlocks("page.md", page).map(
-      ({ line, language, file, skipReason: notRun, expectedOutput: prints }) => [
+      ({ line, language, file, skipReason, expectedOutput }) => [
         line,
         language,
         file,
-        notRun,
-        prints,
+        skipReason,
+        expectedOutput,
       ],
     );
     expect(found).toEqual([
@@ -58,20 +58,20 @@ describe("the expected output in a page", () => {
   const other = "01a20202-4e9c-7645-bf45-12652743bcb3";
 
   it("matches printed output with other ids and times, and … matches any text", async () => {
-    const meanings = await PageValues.create("--port 4999");
-    const printed = `Task: ${other}\nat 2026-11-22T06:40:40.803Z on ${meanings.toActual("4999")}\nmany\nlines\nend\n`;
+    const values = await PageValues.create("--port 4999");
+    const printed = `Task: ${other}\nat 2026-11-22T06:40:40.803Z on ${values.toActual("4999")}\nmany\nlines\nend\n`;
     const shown = `Task: ${id}\nat 2025-01-01T00:00:00.000Z on 4999\n…\nend`;
-    expect(meanings.matchOutput(shown, printed)).toBe(meanings.toShown(printed).trimEnd().length);
-    expect(meanings.toActual(`get ${id}`)).toBe(`get ${other}`);
+    expect(values.matchOutput(shown, printed)).toBe(values.toShown(printed).trimEnd().length);
+    expect(values.toActual(`get ${id}`)).toBe(`get ${other}`);
   });
 
   it("does not match if a word, a line, or the position of an id differs", async () => {
-    const meanings = await PageValues.create("");
-    expect(meanings.matchOutput("State: DONE", "State: FAILED")).toBeUndefined();
-    expect(meanings.matchOutput("one\n…\nthree", "one\ntwo")).toBeUndefined();
-    expect(meanings.matchOutput(`a ${id} b ${id}`, `a ${id} b ${other}`)).toBeUndefined();
-    expect(meanings.matchOutput(`a ${id}`, `a ${id}`)).toBeDefined();
-    expect(meanings.matchOutput(`a ${id}`, `a ${other}`)).toBeUndefined();
+    const values = await PageValues.create("");
+    expect(values.matchOutput("State: DONE", "State: FAILED")).toBeUndefined();
+    expect(values.matchOutput("one\n…\nthree", "one\ntwo")).toBeUndefined();
+    expect(values.matchOutput(`a ${id} b ${id}`, `a ${id} b ${other}`)).toBeUndefined();
+    expect(values.matchOutput(`a ${id}`, `a ${id}`)).toBeDefined();
+    expect(values.matchOutput(`a ${id}`, `a ${other}`)).toBeUndefined();
   });
 });
 
@@ -90,11 +90,11 @@ describe("links", () => {
 });
 
 describe("running a page", () => {
-  const doing = (...blocks: string[]): ReturnType<typeof runDocument> =>
+  const runBlocks = (...blocks: string[]): ReturnType<typeof runDocument> =>
     runDocument("page.md", blocks.join("\n"));
 
   it("runs files, scripts, commands, and background jobs in one project", async () => {
-    const compared = await doing(
+    const compared = await runBlocks(
       createCodeBlock("ts", '// name.ts\nexport const name = "Ada";'),
       createCodeBlock("ts", 'import { name } from "./name.ts";\nconsole.log(name);'),
       createCodeBlock("text", "Ada"),
@@ -107,14 +107,14 @@ describe("running a page", () => {
   });
 
   it("reports where the output differs from the page", async () => {
-    const wrong = await doing(createCodeBlock("ts", "console.log(1 + 1);"), createCodeBlock("text", "3"));
+    const wrong = await runBlocks(createCodeBlock("ts", "console.log(1 + 1);"), createCodeBlock("text", "3"));
     expect(wrong).toEqual({
       printed: "page.md:1: node block-0.ts\n2\n\n(exit code 0)",
       shown: "page.md:1: node block-0.ts\n3\n\n(exit code 0)",
     });
-    const failing = await doing(createCodeBlock("sh", "echo bad; exit 3"));
+    const failing = await runBlocks(createCodeBlock("sh", "echo bad; exit 3"));
     expect(failing.printed).toContain("bad\n\n(exit code 3)");
-    const more = await doing(createCodeBlock("console", "$ printf 'one\\ntwo\\n'\none"));
+    const more = await runBlocks(createCodeBlock("console", "$ printf 'one\\ntwo\\n'\none"));
     expect(more.printed).toContain("two");
   });
 });

@@ -16,27 +16,27 @@ export class PageValues {
   readonly #ids = new Map<string, string>();
 
   static async create(markdown: string): Promise<PageValues> {
-    const meanings = new PageValues();
+    const values = new PageValues();
     // 4120 is the default port of `colloquy serve`.
     for (const port of new Set(["4120", ...(markdown.match(PORT_PATTERN) ?? [])]))
-      meanings.#ports.set(port, String(await findFreePort()));
-    return meanings;
+      values.#ports.set(port, String(await findFreePort()));
+    return values;
   }
 
   /** Replaces the page's ids and ports with those of the test run. */
   toActual(text: string): string {
-    let said = text;
+    let result = text;
     for (const [shown, actual] of [...this.#ports, ...this.#ids])
-      said = said.replaceAll(new RegExp(`\\b${shown}\\b`, "g"), actual);
-    return said;
+      result = result.replaceAll(new RegExp(`\\b${shown}\\b`, "g"), actual);
+    return result;
   }
 
   /** Replaces the test run's ids and ports with those of the page. */
   toShown(text: string): string {
-    let said = text;
+    let result = text;
     for (const [shown, actual] of [...this.#ports, ...this.#ids])
-      said = said.replaceAll(new RegExp(`\\b${actual}\\b`, "g"), shown);
-    return said.replaceAll(/[^\S\n]+$/gm, "");
+      result = result.replaceAll(new RegExp(`\\b${actual}\\b`, "g"), shown);
+    return result.replaceAll(/[^\S\n]+$/gm, "");
   }
 
   /**

@@ -32,20 +32,20 @@ export async function runDocument(
   document: string,
   markdown: string = readDocument(document),
 ): Promise<OutputMismatch> {
-  const meanings = await PageValues.create(markdown);
-  const terminal = await Terminal.open(meanings.toActual("4120"));
+  const values = await PageValues.create(markdown);
+  const terminal = await Terminal.open(values.toActual("4120"));
   try {
-    for (const [at, block] of parseCodeBlocks(document, markdown).entries()) {
+    for (const [index, block] of parseCodeBlocks(document, markdown).entries()) {
       if (block.file !== undefined && !isShellBlock(block)) {
-        await terminal.writeFile(block.file, meanings.toActual(block.code));
+        await terminal.writeFile(block.file, values.toActual(block.code));
       } else if (isExecuted(block)) {
-        const script = `block-${at}.ts`;
-        if (!isShellBlock(block)) await terminal.writeFile(script, meanings.toActual(block.code));
+        const script = `block-${index}.ts`;
+        if (!isShellBlock(block)) await terminal.writeFile(script, values.toActual(block.code));
         const steps = isShellBlock(block)
           ? parseSteps(block)
           : [{ line: `node ${script}`, expectedOutput: block.expectedOutput }];
         for (const step of steps) {
-          const compared = await runStep(step, terminal, meanings, `${document}:${block.line}`);
+          const compared = await runStep(step, terminal, values, `${document}:${block.line}`);
           if (compared) return compared;
         }
       }
@@ -58,32 +58,32 @@ export async function runDocument(
 
 /** Returns `undefined` when the output matches the page. */
 async function runStep(
-  { line, expectedOutput: shows }: CommandStep,
+  { line, expectedOutput }: CommandStep,
   terminal: Terminal,
-  meanings: PageValues,
-  where: string,
+  values: PageValues,
+  location: string,
 ): Promise<OutputMismatch | undefined> {
-  const goesOn = line.endsWith(" &");
+  const isBackground = line.endsWith(" &");
   // For a background command without expected output, wait until it reports that it is running.
-  const shown = shows ?? (goesOn ? "…\nCtrl-C stops it." : undefined);
-  const seen = (printed: string): number | undefined =>
-    shown === undefined ? 0 : meanings.matchOutput(shown, printed);
-  const { code, printed } = await terminal.run(meanings.toActual(line), seen);
-  const end = seen(printed);
-  const isAll = end !== undefined && (goesOn || meanings.toShown(printed).slice(end).trim() === "");
+  const shown = expectedOutput ?? (isBackground ? "…\nCtrl-C stops it." : undefined);
+  const matchShown = (printed: string): number | undefined =>
+    shown === undefined ? 0 : values.matchOutput(shown, printed);
+  const { code, printed } = await terminal.run(values.toActual(line), matchShown);
+  const end = matchShown(printed);
+  const isAll = end !== undefined && (isBackground || values.toShown(printed).slice(end).trim() === "");
   const mayFail = /^error\b/m.test(shown ?? "");
   if ((code === 0 || mayFail) && (shown === undefined || isAll)) return undefined;
-  const told = `${where}: ${line}\n`;
+  const heading = `${location}: ${line}\n`;
   return {
-    printed: `${told}${meanings.toShown(printed)}\n(exit code ${code})`,
-    shown: `${told}${shown ?? "…"}\n(exit code 0)`,
+    printed: `${heading}${values.toShown(printed)}\n(exit code ${code})`,
+    shown: `${heading}${shown ?? "…"}\n(exit code 0)`,
   };
 }
 
 /**
  * Parses the commands of a block. In a `console` block each command follows `$`, and its output is below it.
  */
-export function parseSteps({ language, code, expectedOutput: prints }: CodeBlock): CommandStep[] {
+export function parseSteps({ language, code, expectedOutput }: CodeBlock): CommandStep[] {
   const lines = code.replaceAll(/\\\n/g, "\\\u0000").split("\n");
   const steps: { line: string; shown: string[] }[] = [];
   for (const line of lines) {
@@ -92,9 +92,9 @@ export function parseSteps({ language, code, expectedOutput: prints }: CodeBlock
     else if (command.trim() !== "" && !command.startsWith("#"))
       steps.push({ line: command.replaceAll("\u0000", "\n").replace(/\s+#.*$/, ""), shown: [] });
   }
-  return steps.map(({ line, shown }, at) => {
-    const below = shown.join("\n").trimEnd();
-    if (below !== "") return { line, expectedOutput: below };
-    return { line, expectedOutput: at === steps.length - 1 ? prints : undefined };
+  return steps.map(({ line, shown }, index) => {
+    const output = shown.join("\n").trimEnd();
+    if (output !== "") return { line, expectedOutput: output };
+    return { line, expectedOutput: index === steps.length - 1 ? expectedOutput : undefined };
   });
 }

@@ -111,9 +111,9 @@ export class Terminal {
 
   /** Runs a line until it ends. A background command runs until `isShown` returns a position. */
   async run(line: string, isShown: (printed: string) => number | undefined): Promise<CommandResult> {
-    const [, where] = /^cd (\S+)$/.exec(line) ?? [];
-    if (where !== undefined) {
-      this.#cwd = resolve(this.#cwd, where);
+    const [, directory] = /^cd (\S+)$/.exec(line) ?? [];
+    if (directory !== undefined) {
+      this.#cwd = resolve(this.#cwd, directory);
       return { code: 0, printed: "" };
     }
     const [, name, value] = /^export (\w+)=(\S*)$/.exec(line) ?? [];
@@ -133,18 +133,18 @@ export class Terminal {
 
   async close(): Promise<void> {
     for (const job of this.#shownLengths.keys()) job.kill("SIGKILL");
-    await Promise.all([...this.#shownLengths.keys()].map(({ exitCode: ended }) => ended));
+    await Promise.all([...this.#shownLengths.keys()].map(({ exitCode }) => exitCode));
   }
 
   async #startJob(line: string, isShown: (printed: string) => number | undefined): Promise<CommandResult> {
     const job = new ShellJob(line, this.#cwd, this.#env);
-    for (const [number, { hasEnded: isOver }] of this.#jobs) if (isOver) this.#jobs.delete(number);
+    for (const [number, { hasEnded }] of this.#jobs) if (hasEnded) this.#jobs.delete(number);
     this.#jobs.set(Math.max(0, ...this.#jobs.keys()) + 1, job);
     this.#shownLengths.set(job, 0);
     for (;;) {
-      const seen = isShown(job.output);
-      if (seen !== undefined) {
-        this.#shownLengths.set(job, seen);
+      const shownLength = isShown(job.output);
+      if (shownLength !== undefined) {
+        this.#shownLengths.set(job, shownLength);
         return { code: 0, printed: job.output };
       }
       if (job.hasEnded) return { code: job.child.exitCode || 1, printed: job.output };
@@ -179,9 +179,9 @@ export class Terminal {
 
 /** Returns the arguments of a simple `colloquy` call that ends soon. A shell runs every other line. */
 function parseColloquyCommand(line: string): string[] | undefined {
-  const [, said] =
+  const [, commandLine] =
     /^(?:npx )?colloquy ((?!serve\b|demo\b|mcp\b|auth\b)[^#$|<>;&]+?)(?:\s+#.*)?$/.exec(line) ?? [];
-  return said === undefined ? undefined : splitCommand(said);
+  return commandLine === undefined ? undefined : splitCommand(commandLine);
 }
 
 async function writeScript(file: string, body: string): Promise<void> {

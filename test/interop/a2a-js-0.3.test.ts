@@ -119,8 +119,8 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
         { kind: "file", file: { bytes: "aGk=", mimeType: "text/plain" } },
         { kind: "file", file: { uri: "https://example.com/x", mimeType: "text/plain" } },
       ];
-      const heard = requireTask(await client.sendMessage(createTextRequest("", { parts: sent })));
-      expect(JSON.parse((listArtifactTexts(heard)[0] ?? "").slice("heard ".length))).toEqual([
+      const answer = requireTask(await client.sendMessage(createTextRequest("", { parts: sent })));
+      expect(JSON.parse((listArtifactTexts(answer)[0] ?? "").slice("heard ".length))).toEqual([
         { raw: "aGk=", mediaType: "text/plain" },
         { url: "https://example.com/x", mediaType: "text/plain" },
       ]);
@@ -156,13 +156,13 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
 
     it("receives a question, which ends the stream, and answers within the task [V-04]", async () => {
       const events = await collectEvents(client.sendMessageStream(createTextRequest("ask")));
-      const asked = events.at(-1);
-      expect(asked).toMatchObject({
+      const question = events.at(-1);
+      expect(question).toMatchObject({
         kind: "status-update",
         status: { state: "input-required" },
         final: true,
       });
-      const { taskId, contextId } = asked as TaskStatusUpdateEvent;
+      const { taskId, contextId } = question as TaskStatusUpdateEvent;
       const answer = await collectEvents(
         client.sendMessageStream(createTextRequest("Paris", { taskId, contextId })),
       );
@@ -176,12 +176,12 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
     });
 
     it("does not wait if not requested, and polls the task until it is done [V-09]", async () => {
-      const begun = requireTask(
+      const started = requireTask(
         await client.sendMessage({ ...createTextRequest("wait"), configuration: { blocking: false } }),
       );
-      expect(["submitted", "working"]).toContain(begun.status.state);
-      expect(await client.cancelTask({ id: begun.id })).toMatchObject({ status: { state: "canceled" } });
-      expect(await client.getTask({ id: begun.id })).toMatchObject({ status: { state: "canceled" } });
+      expect(["submitted", "working"]).toContain(started.status.state);
+      expect(await client.cancelTask({ id: started.id })).toMatchObject({ status: { state: "canceled" } });
+      expect(await client.getTask({ id: started.id })).toMatchObject({ status: { state: "canceled" } });
     });
 
     it("resubscribes to a running task, and receives its end [V-04, V-12]", async () => {
@@ -205,20 +205,20 @@ describe.each(STORE_FACTORIES)("the 0.3 client of @a2a-js/sdk, with tasks in $na
     });
 
     it("sets, gets, lists and deletes push configurations [V-10, V-13, V-23]", async () => {
-      const { id: taskId } = requireTask(await client.sendMessage(createTextRequest("ask")));
+      const { id } = requireTask(await client.sendMessage(createTextRequest("ask")));
       const config = {
         id: "one",
         url: "http://127.0.0.1:9/hook",
         token: "t",
         authentication: { schemes: ["Bearer"], credentials: "c" },
       };
-      const told = { taskId, pushNotificationConfig: config };
+      const told = { taskId: id, pushNotificationConfig: config };
       expect(await client.setTaskPushNotificationConfig(told)).toEqual(told);
-      const name = { id: taskId, pushNotificationConfigId: "one" };
+      const name = { id: id, pushNotificationConfigId: "one" };
       expect(await client.getTaskPushNotificationConfig(name)).toEqual(told);
-      expect(await client.listTaskPushNotificationConfig({ id: taskId })).toEqual([told]);
+      expect(await client.listTaskPushNotificationConfig({ id: id })).toEqual([told]);
       await client.deleteTaskPushNotificationConfig(name);
-      expect(await client.listTaskPushNotificationConfig({ id: taskId })).toEqual([]);
+      expect(await client.listTaskPushNotificationConfig({ id: id })).toEqual([]);
     });
 
     it("receives errors in the format of 0.3 [V-11, V-16]", async () => {

@@ -81,13 +81,13 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
   afterAll(() => server.close());
 
   it("verifies the card's signature with a trusted key only [A-40, A-44, A-46]", async () => {
-    const asked: unknown[] = [];
+    const question: unknown[] = [];
     const verify = verifyAgentCardSignature((kid) => {
-      asked.push(kid);
+      question.push(kid);
       return Promise.resolve(publicKey as never);
     });
     expect((await client.getAgentCard({}, verify)).name).toBe("careful");
-    expect(asked).toEqual([publicKey.kid]);
+    expect(question).toEqual([publicKey.kid]);
     const stranger = await createSigner({ privateKey: await generateSigningKey() });
     vi.spyOn(console, "debug").mockImplementation(() => {});
     const distrust = verifyAgentCardSignature(() => Promise.resolve(stranger.publicKey as never));

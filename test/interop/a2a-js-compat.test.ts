@@ -64,15 +64,17 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)(
     });
 
     it("sends, answers a question, and gets the task [V-01, V-02, V-05, V-13]", async () => {
-      const asked = requireTask(await client.sendMessage(createTextRequest("ask")));
-      expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+      const question = requireTask(await client.sendMessage(createTextRequest("ask")));
+      expect(question.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
       const done = requireTask(
         await client.sendMessage(
-          createTextRequest("Paris", { taskId: asked.id, contextId: asked.contextId }),
+          createTextRequest("Paris", { taskId: question.id, contextId: question.contextId }),
         ),
       );
-      expect(done).toMatchObject({ id: asked.id, status: { state: TaskState.TASK_STATE_COMPLETED } });
-      expect(listArtifactTexts(await client.getTask({ tenant: "", id: asked.id }))).toEqual(["heard Paris"]);
+      expect(done).toMatchObject({ id: question.id, status: { state: TaskState.TASK_STATE_COMPLETED } });
+      expect(listArtifactTexts(await client.getTask({ tenant: "", id: question.id }))).toEqual([
+        "heard Paris",
+      ]);
     });
 
     it("streams to the end [V-03, V-04, V-18]", async () => {
@@ -116,8 +118,8 @@ describe("a card for readers of both versions", () => {
     });
 
     // Simulates a proxy that removes headers: the newer client receives the same hybrid card.
-    const bare: typeof fetch = (input) => fetch(input);
-    const newer = await createClientFactory("JSONRPC", bare).createFromUrl(url);
+    const fetchWithoutHeaders: typeof fetch = (input) => fetch(input);
+    const newer = await createClientFactory("JSONRPC", fetchWithoutHeaders).createFromUrl(url);
     expect(await newer.getAgentCard()).toMatchObject({ url: `${url}/a2a/agent` });
     expect(newer.protocolVersion).toBe("1.0");
     expect(listArtifactTexts(requireTask(await newer.sendMessage(createTextRequest("y"))))).toEqual([

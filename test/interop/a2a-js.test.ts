@@ -96,10 +96,10 @@ describe.each(STORE_FACTORIES)("the client of @a2a-js/sdk, with tasks in $name",
     });
 
     it("answers a question within the task [F-06, F-15]", async () => {
-      const asked = requireTask(await client.sendMessage(createTextRequest("ask")));
-      expect(asked.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
-      const done = requireTask(await client.sendMessage(createTextRequest("Paris", { taskId: asked.id })));
-      expect(done).toMatchObject({ id: asked.id, contextId: asked.contextId });
+      const question = requireTask(await client.sendMessage(createTextRequest("ask")));
+      expect(question.status?.state).toBe(TaskState.TASK_STATE_INPUT_REQUIRED);
+      const done = requireTask(await client.sendMessage(createTextRequest("Paris", { taskId: question.id })));
+      expect(done).toMatchObject({ id: question.id, contextId: question.contextId });
       expect(done.status?.state).toBe(TaskState.TASK_STATE_COMPLETED);
     });
 

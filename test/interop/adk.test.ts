@@ -112,8 +112,8 @@ const getText = (events: readonly Event[]): string =>
 async function runConversation(agent: BaseAgent): Promise<unknown[]> {
   const conversation = new Conversation(agent);
   const greeting = getText(await conversation.send([{ text: "hello" }]));
-  const asked = await conversation.send([{ text: "approve" }]);
-  const ids = new Set(asked.flatMap(({ longRunningToolIds }) => longRunningToolIds ?? []));
+  const question = await conversation.send([{ text: "approve" }]);
+  const ids = new Set(question.flatMap(({ longRunningToolIds }) => longRunningToolIds ?? []));
   const [id] = ids;
   const response = { id, name: "request_approval", response: { status: "approved" } };
   const approved = getText(await conversation.send([{ functionResponse: response }]));
@@ -153,9 +153,9 @@ describe("ADK of the same language, over HTTP", () => {
       tools: [quit],
       model: new ScriptedLlm([{ call: "quit" }, "Done."]),
     });
-    const far = new RemoteAgent({ name: "far", agent: await startAdkServer(worker) });
+    const remoteAgent = new RemoteAgent({ name: "far", agent: await startAdkServer(worker) });
     const nag = new LlmAgent({ name: "nag", model: new ScriptedLlm(["Again."]) });
-    const loop = new LoopAgent({ name: "loop", subAgents: [far, nag], maxIterations: 3 });
+    const loop = new LoopAgent({ name: "loop", subAgents: [remoteAgent, nag], maxIterations: 3 });
     const events = await new Conversation(loop).send([{ text: "go" }]);
     expect(events.filter(({ author }) => author === "nag")).toEqual([]);
     expect(getText(events)).toBe("Done.");

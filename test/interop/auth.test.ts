@@ -54,8 +54,8 @@ const AUTH_CASES: Record<string, (issuer: FakeOidcProvider) => Promise<AuthCase>
       auth: { bearer: TOKEN },
     }),
   "an API key": async () => {
-    const { key, storedKey: stored } = generateApiKey("ada");
-    const scheme = apiKeys({ in: "header", name: "X-API-Key", keys: [stored] });
+    const { key, storedKey } = generateApiKey("ada");
+    const scheme = apiKeys({ in: "header", name: "X-API-Key", keys: [storedKey] });
     return Promise.resolve({ scheme, headers: { "x-api-key": key }, auth: { apiKey: key } });
   },
   "a password": async () => ({
@@ -94,8 +94,8 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)("over %s", (binding) => {
 
   describe.each(Object.keys(AUTH_CASES))("with %s", (kind) => {
     const open = async (): Promise<{ server: AuthTestServer; way: AuthCase }> => {
-      const way = await (AUTH_CASES[kind] as (issuer: FakeOidcProvider) => Promise<AuthCase>)(issuer);
-      return { server: await AuthTestServer.start(way.scheme, {}, polite), way };
+      const authCase = await (AUTH_CASES[kind] as (issuer: FakeOidcProvider) => Promise<AuthCase>)(issuer);
+      return { server: await AuthTestServer.start(authCase.scheme, {}, polite), way: authCase };
     };
 
     it("the client of @a2a-js/sdk is rejected, sends its credentials, and is accepted [M-01, M-11, A-30]", async () => {
@@ -125,7 +125,7 @@ describe.each(["JSONRPC", "HTTP+JSON"] as const)("over %s", (binding) => {
 async function createOfficialClient(
   url: string,
   binding: "JSONRPC" | "HTTP+JSON",
-  shown: Record<string, string>,
+  credentials: Record<string, string>,
   challenges: (string | null)[],
 ): Promise<Client> {
   let known = {};
@@ -133,7 +133,7 @@ async function createOfficialClient(
     headers: () => Promise.resolve(known),
     shouldRetryWithHeaders: (_, response) => {
       if (response.status === 401) challenges.push(response.headers.get("www-authenticate"));
-      return Promise.resolve(response.status === 401 ? shown : undefined);
+      return Promise.resolve(response.status === 401 ? credentials : undefined);
     },
     onSuccessfulRetry: (headers) => {
       known = headers;

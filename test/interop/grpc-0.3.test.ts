@@ -37,25 +37,31 @@ describe("the client of @a2a-js/sdk 0.3, over gRPC", () => {
   });
 
   it("streams a message and gets every chunk, in order, once [G-01, G-02, G-03]", async () => {
-    const seen: string[] = [];
+    const events: string[] = [];
     let last: unknown;
     for await (const event of client.sendMessageStream(createTextRequest("stream"))) {
       if (event.kind === "artifact-update") {
-        for (const part of event.artifact.parts) if (part.kind === "text") seen.push(part.text);
+        for (const part of event.artifact.parts) if (part.kind === "text") events.push(part.text);
       }
       last = event;
     }
-    expect(seen.join("")).toBe("Once upon a time");
+    expect(events.join("")).toBe("Once upon a time");
     expect(last).toMatchObject({ kind: "status-update", final: true, status: { state: "completed" } });
   });
 
   it("answers a question within the task, gets it, and can not cancel it [F-06, F-30, F-41]", async () => {
-    const asked = requireTask(await client.sendMessage(createTextRequest("ask")));
-    expect(asked.status.state).toBe("input-required");
-    const done = requireTask(await client.sendMessage(createTextRequest("Paris", { taskId: asked.id })));
-    expect(done).toMatchObject({ id: asked.id, contextId: asked.contextId, status: { state: "completed" } });
-    expect(listArtifactTexts(await client.getTask({ id: asked.id }))).toEqual(["heard 3"]);
-    await expect(client.cancelTask({ id: asked.id })).rejects.toThrow(/has ended|not be canceled|can not/i);
+    const question = requireTask(await client.sendMessage(createTextRequest("ask")));
+    expect(question.status.state).toBe("input-required");
+    const done = requireTask(await client.sendMessage(createTextRequest("Paris", { taskId: question.id })));
+    expect(done).toMatchObject({
+      id: question.id,
+      contextId: question.contextId,
+      status: { state: "completed" },
+    });
+    expect(listArtifactTexts(await client.getTask({ id: question.id }))).toEqual(["heard 3"]);
+    await expect(client.cancelTask({ id: question.id })).rejects.toThrow(
+      /has ended|not be canceled|can not/i,
+    );
     await expect(client.getTask({ id: "none" })).rejects.toThrow(/not found/);
   });
 });

@@ -78,11 +78,11 @@ describe.each(["JSONRPC", "HTTP+JSON", "GRPC"] as const)("the client of @a2a-js/
     expect(created).toMatchObject({ taskId, url: receiver.url(), id: expect.stringMatching(/./) as string });
     const { id } = created;
     expect(await client.getTaskPushNotificationConfig({ tenant: "", taskId, id })).toEqual(created);
-    const asked = { tenant: "", taskId, pageSize: 10, pageToken: "" };
-    expect((await client.listTaskPushNotificationConfig(asked)).configs).toEqual([created]);
+    const question = { tenant: "", taskId, pageSize: 10, pageToken: "" };
+    expect((await client.listTaskPushNotificationConfig(question)).configs).toEqual([created]);
     await client.deleteTaskPushNotificationConfig({ tenant: "", taskId, id });
     await client.deleteTaskPushNotificationConfig({ tenant: "", taskId, id });
-    expect((await client.listTaskPushNotificationConfig(asked)).configs).toEqual([]);
+    expect((await client.listTaskPushNotificationConfig(question)).configs).toEqual([]);
     await expect(client.getTaskPushNotificationConfig({ tenant: "", taskId, id })).rejects.toThrow(
       /not found/,
     );

@@ -52,8 +52,8 @@ class TextDrivenExecutor implements AgentExecutor {
       return Promise.resolve();
     }
     const state = task ? "TASK_STATE_WORKING" : "TASK_STATE_SUBMITTED";
-    const begun: Task = { id: taskId, contextId, status: { state } };
-    publishToSdkBus(bus, { task: begun });
+    const started: Task = { id: taskId, contextId, status: { state } };
+    publishToSdkBus(bus, { task: started });
     status("TASK_STATE_WORKING");
     if (text === "work") {
       say(["on it"]);
@@ -135,13 +135,13 @@ describe.each<[string, ConnectOptions]>([
 
   it("a question is answered in its task without repeating earlier output [W24, J18]", async () => {
     const conversation = new Conversation(createRemoteAgent(await startServer(), { connect: how }));
-    const asked = await conversation.send("weather?");
-    expect(listFinalTexts(asked)).toEqual(["remote: Let me see. "]);
-    const call = asked.at(-1)?.content?.parts?.[0]?.functionCall;
+    const question = await conversation.send("weather?");
+    expect(listFinalTexts(question)).toEqual(["remote: Let me see. "]);
+    const call = question.at(-1)?.content?.parts?.[0]?.functionCall;
     expect(call?.args).toEqual({ input_required: "Which city?" });
     const answered = await conversation.send("Warsaw");
     expect(listFinalTexts(answered)).toEqual(["remote: It is sunny in Warsaw."]);
-    expect(collectIds([...asked, ...answered], "a2a:task_id").size).toBe(1);
+    expect(collectIds([...question, ...answered], "a2a:task_id").size).toBe(1);
   });
 
   it("a failure is an error [J17]", async () => {

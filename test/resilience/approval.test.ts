@@ -27,19 +27,23 @@ describe("the server of an ADK agent that is killed", () => {
     const file = await createTempFile();
     const before = await startChild(CHILD_SCRIPT, file);
     const remote = await connect(before.url);
-    const asked = await Promise.all(AMOUNTS.map(async (euros) => requireTask(await remote.send(`${euros}`))));
-    expect(new Set(asked.map(({ status }) => status.state))).toEqual(new Set(["TASK_STATE_INPUT_REQUIRED"]));
+    const questions = await Promise.all(
+      AMOUNTS.map(async (euros) => requireTask(await remote.send(`${euros}`))),
+    );
+    expect(new Set(questions.map(({ status }) => status.state))).toEqual(
+      new Set(["TASK_STATE_INPUT_REQUIRED"]),
+    );
     await killChild(before);
 
     const after = await connect((await startChild(CHILD_SCRIPT, file)).url);
     const done = await Promise.all(
-      asked.map(async (task, at) =>
+      questions.map(async (task, at) =>
         requireTask(await after.send(createApproval(task, AMOUNTS[at] as number), { taskId: task.id })),
       ),
     );
     for (const [at, task] of done.entries()) {
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");
-      expect(task.contextId).toBe(asked[at]?.contextId);
+      expect(task.contextId).toBe(question[at]?.contextId);
       expect(getTaskText(task)).toMatch(new RegExp(`^Asked\\.${AMOUNTS[at]} euros are on their way`));
     }
   });
@@ -48,12 +52,12 @@ describe("the server of an ADK agent that is killed", () => {
     const file = await createTempFile();
     const before = await startChild(CHILD_SCRIPT, file);
     const remote = await connect(before.url);
-    const asked = requireTask(await remote.send("80"));
-    const { id: taskId, contextId } = asked;
+    const question = requireTask(await remote.send("80"));
+    const { id, contextId } = question;
 
     let restarted: Promise<unknown> | undefined;
     let last = "";
-    for await (const event of remote.stream(createApproval(asked, 80), { taskId })) {
+    for await (const event of remote.stream(createApproval(question, 80), { taskId: id })) {
       if ("statusUpdate" in event) last = event.statusUpdate.status.state;
       if ("artifactUpdate" in event) {
         restarted ??= killChild(before).then(() => startChild(CHILD_SCRIPT, file, new URL(before.url).port));
@@ -61,7 +65,7 @@ describe("the server of an ADK agent that is killed", () => {
     }
     await restarted;
     expect(last).toBe("TASK_STATE_FAILED");
-    const task = await remote.tasks.get(taskId);
+    const task = await remote.tasks.get(id);
     expect(getText(task.status.message?.parts ?? [])).toContain("stopped");
     expect(getTaskText(task)).toMatch(/^Asked\.80/);
     expect(getTaskText(task)).not.toContain("hears");

@@ -9,12 +9,12 @@ const CHILD_SCRIPT = "interrupted-child.ts";
 it("an ADK agent that is killed during a tool call learns of it, and its context continues", async () => {
   const file = await createTempFile();
   const before = await startChild(CHILD_SCRIPT, file);
-  const begun = (await (
+  const started = (await (
     await connect(before.url)
   ).send("dig", { configuration: { returnImmediately: true } })) as {
     task: Task;
   };
-  const { contextId, id } = begun.task;
+  const { contextId, id } = started.task;
   await once(before.child, "message");
   await killChild(before);
 
@@ -22,8 +22,8 @@ it("an ADK agent that is killed during a tool call learns of it, and its context
   expect((await after.tasks.get(id)).status.state).toBe("TASK_STATE_FAILED");
   const { task } = (await after.send("What happened?", { contextId })) as { task: Task };
   expect(task.status.state).toBe("TASK_STATE_COMPLETED");
-  const told = JSON.parse((task.artifacts ?? []).map(({ parts }) => getText(parts)).join("")) as object[];
-  expect(told).toMatchObject([
+  const history = JSON.parse((task.artifacts ?? []).map(({ parts }) => getText(parts)).join("")) as object[];
+  expect(history).toMatchObject([
     { role: "user", text: "dig" },
     { role: "model", text: "I dig." },
     { role: "model", functionCall: { name: "dig" } },

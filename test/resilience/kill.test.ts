@@ -7,12 +7,12 @@ const CHILD_SCRIPT = "kill-child.ts";
 
 /** Reads a stream into `frames`. Resolves with the code of the error that broke it, if any. */
 async function readWholeStream(
-  asked: StreamRequest,
+  request: StreamRequest,
   frames: SseFrame[],
   onFrame: () => void = () => {},
 ): Promise<string | undefined> {
   try {
-    for await (const frame of readSseStream(asked)) {
+    for await (const frame of readSseStream(request)) {
       frames.push(frame);
       onFrame();
     }
@@ -30,19 +30,19 @@ describe.each(HTTP_BINDINGS)("a server that is killed while it streams, over %s"
     const { send, subscribe, event } = STREAM_REQUESTS[binding];
 
     const before = await startChild(CHILD_SCRIPT, file);
-    const seen = Array.from({ length: CLIENTS }, (): SseFrame[] => []);
+    const received = Array.from({ length: CLIENTS }, (): SseFrame[] => []);
     const killInTime = (): void => {
-      if (seen.every((frames) => frames.length >= 30)) before.child.kill("SIGKILL");
+      if (received.every((frames) => frames.length >= 30)) before.child.kill("SIGKILL");
     };
     const broken = await Promise.all(
-      seen.map((frames, number) =>
+      received.map((frames, number) =>
         readWholeStream(send(before.url, createUserMessage(`m-${number}`, "count")), frames, killInTime),
       ),
     );
-    expect(broken).toEqual(seen.map(() => "ECONNRESET"));
+    expect(broken).toEqual(received.map(() => "ECONNRESET"));
 
     const { url } = await startChild(CHILD_SCRIPT, file);
-    for (const frames of seen) {
+    for (const frames of received) {
       const first = event(frames[0]?.data ?? "");
       const taskId = "task" in first ? first.task.id : "";
       const { status } = await fetchTask(url, taskId);

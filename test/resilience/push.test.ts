@@ -20,12 +20,12 @@ async function startWithWebhook(agent: string): Promise<{
   const before = await startChild(CHILD_SCRIPT, file);
   const send = async (): Promise<string> => {
     const configuration = { taskPushNotificationConfig: { url: receiver.url() }, returnImmediately: true };
-    const response = await fetch(`${before.url}/a2a/${agent}/message:send`, {
+    const request = await fetch(`${before.url}/a2a/${agent}/message:send`, {
       method: "POST",
       headers: { "a2a-version": "1.0", "content-type": "application/json" },
       body: JSON.stringify({ message: createUserMessage("m-1", "go"), configuration }),
     });
-    return ((await response.json()) as { task: { id: string } }).task.id;
+    return ((await request.json()) as { task: { id: string } }).task.id;
   };
   return { receiver, file, before, send };
 }
@@ -41,8 +41,8 @@ function isTerminalUpdate({ json }: ReceivedRequest): boolean {
 async function readTaskLog(url: string, agent: string, taskId: string): Promise<StreamResponse[]> {
   const { subscribe, event } = STREAM_REQUESTS["HTTP+JSON"];
   const log: StreamResponse[] = [];
-  const asked = { ...subscribe(`${url}/a2a/${agent}`, taskId), headers: { "last-event-id": "0" } };
-  for await (const { data } of readSseStream(asked)) log.push(event(data));
+  const request = { ...subscribe(`${url}/a2a/${agent}`, taskId), headers: { "last-event-id": "0" } };
+  for await (const { data } of readSseStream(request)) log.push(event(data));
   return log;
 }
 

@@ -7,11 +7,11 @@ import type { Agent } from "../../src/engine/index.ts";
 import { getText } from "../../src/protocol/index.ts";
 import { createServer } from "../../src/server/index.ts";
 
-const [file = "", how = "restart", port = "0"] = process.argv.slice(2);
+const [file = "", policy = "restart", port = "0"] = process.argv.slice(2);
 const CHUNK_COUNT = 40;
 
 const reporter: Agent = {
-  afterRestart: how as "restart" | "resume",
+  afterRestart: policy as "restart" | "resume",
   describe: () => ({ name: "reporter", description: "Reports" }),
   async *execute({ task, signal, attempt }) {
     yield {

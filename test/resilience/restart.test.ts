@@ -15,13 +15,13 @@ function foldEvent(task: Task | undefined, event: StreamResponse): Task | undefi
   return folded;
 }
 
-describe.each(["restart", "resume"] as const)("an agent with afterRestart %s", (how) => {
+describe.each(["restart", "resume"] as const)("an agent with afterRestart %s", (policy) => {
   it.each(["SIGKILL", "SIGTERM"] as const)(
     "completes its task when its server restarts after %s, and one stream receives it all [E9, E4]",
     { timeout: 30_000 },
     async (signal) => {
       const file = await createTempFile();
-      const before = await startChild(CHILD_SCRIPT, file, how);
+      const before = await startChild(CHILD_SCRIPT, file, policy);
       const remote = await connect(before.url, { reconnect: { maxRetries: 50, maxDelayMs: 200 } });
       let task: Task | undefined;
       let chunks = 0;
@@ -33,7 +33,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart %s", (
         if ("artifactUpdate" in event && ++chunks === 10) {
           before.child.kill(signal);
           back = once(before.child, "exit").then(() =>
-            startChild(CHILD_SCRIPT, file, how, new URL(before.url).port),
+            startChild(CHILD_SCRIPT, file, policy, new URL(before.url).port),
           );
         }
         if ("statusUpdate" in event) {
@@ -47,7 +47,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart %s", (
       expect(attempts).toEqual(["Attempt 1", "Attempt 2"]);
       expect(task?.artifacts?.map(({ parts }) => getText(parts))).toEqual([REPORT]);
       // A resumed agent repeats nothing.
-      if (how === "resume") expect(chunks).toBe(40);
+      if (policy === "resume") expect(chunks).toBe(40);
       else expect(chunks).toBeGreaterThanOrEqual(50);
       const kept = await remote.tasks.get(task?.id ?? "");
       expect(kept).toMatchObject({ status: { state: "TASK_STATE_COMPLETED" }, artifacts: task?.artifacts });

@@ -46,9 +46,9 @@ describe(`${CLIENTS} streams at once, each cut ${CUTS_PER_CLIENT} times at rando
 
       const random = seededRandom(20_261_121);
       const clients = Array.from({ length: CLIENTS }, async (_, number) => {
-        const way = RESUME_CASES[number % RESUME_CASES.length] as (typeof RESUME_CASES)[number];
+        const resumeCase = RESUME_CASES[number % RESUME_CASES.length] as (typeof RESUME_CASES)[number];
         const cuts = Array.from({ length: CUTS_PER_CLIENT }, () => 1 + Math.floor(random() * 2000));
-        return { way, ...(await readWithCuts(url, `message-${number}`, way, cuts)) };
+        return { way: resumeCase, ...(await readWithCuts(url, `message-${number}`, resumeCase, cuts)) };
       });
       for (const { frames, way, cutsDone } of await Promise.all(clients)) {
         const events = frames.map(({ data }) => STREAM_REQUESTS[way.binding].event(data));
@@ -81,17 +81,17 @@ async function readWithCuts(
   let taskId: string | undefined;
   let cutsDone = 0;
   for (;;) {
-    const asked =
+    const request =
       resume === "SubscribeToTask" && taskId !== undefined
         ? subscribe(url, taskId)
         : send(url, createUserMessage(messageId, "count"));
     const last = frames.at(-1);
     const headers = last ? { "last-event-id": String(last.id) } : {};
     const cutAfter = cuts.shift();
-    for await (const frame of readSseStream({ ...asked, headers }, cutAfter)) {
+    for await (const frame of readSseStream({ ...request, headers }, cutAfter)) {
       frames.push(frame);
-      const seen = event(frame.data);
-      if ("task" in seen) taskId = seen.task.id;
+      const received = event(frame.data);
+      if ("task" in received) taskId = received.task.id;
     }
     const end = frames.at(-1);
     if (end && isTerminalEvent(event(end.data))) return { frames, cutsDone };

@@ -21,11 +21,11 @@ async function startWriter(file: string, name: string): Promise<ChildProcess> {
  * Lets a process write until it has reported `enough` events, and kills it. Resolves with the last reported
  * event.
  */
-async function writeUntilKilled(child: ChildProcess, enough: number): Promise<number> {
+async function writeUntilKilled(child: ChildProcess, minEvents: number): Promise<number> {
   let last = -1;
   child.on("message", (n) => {
     last = n as number;
-    if (last >= enough) child.kill("SIGKILL");
+    if (last >= minEvents) child.kill("SIGKILL");
   });
   child.send("go");
   const [, signal] = (await once(child, "exit")) as [number | null, string | null];
@@ -39,16 +39,16 @@ it("an ADK session in SQLite contains all events that several killed processes s
   const file = join(folder, "sessions.db");
   const writers = await Promise.all(WRITERS.map((name) => startWriter(file, name)));
   // All processes start at the same time, before the file exists.
-  const told = await Promise.all(writers.map((child, at) => writeUntilKilled(child, 200 + 50 * at)));
+  const lastReported = await Promise.all(writers.map((child, at) => writeUntilKilled(child, 200 + 50 * at)));
 
   const service = new SqliteSessionService(file);
   onTestFinished(() => service.close());
   const session = await service.getSession({ appName: "app", userId: "u", sessionId: "s" });
   for (const [at, name] of WRITERS.entries()) {
-    const own = (session?.events ?? []).filter(({ author }) => author === name).map(({ id }) => id);
-    expect(own).toEqual(own.map((_, n) => `${name}.${n}`));
-    expect(own.length).toBeGreaterThan(told[at] as number);
+    const ownEvents = (session?.events ?? []).filter(({ author }) => author === name).map(({ id }) => id);
+    expect(ownEvents).toEqual(ownEvents.map((_, n) => `${name}.${n}`));
+    expect(ownEvents.length).toBeGreaterThan(lastReported[at] as number);
     // An event and its state are written atomically.
-    expect(session?.state[name]).toBe(own.length - 1);
+    expect(session?.state[name]).toBe(ownEvents.length - 1);
   }
 });

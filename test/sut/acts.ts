@@ -48,9 +48,9 @@ export const findActsScenario: (text: string) => Scenario | undefined = createSc
 /** The answer to a question continues the scenario that asked it. */
 export const actsFollowUp: Scenario = (run) => {
   const [first] = run.task.history ?? [];
-  const said = getText(run.message.parts);
-  const isOpen = getText(first?.parts ?? []).startsWith("tck-multi-turn") && !said.startsWith("done");
+  const text = getText(run.message.parts);
+  const isOpen = getText(first?.parts ?? []).startsWith("tck-multi-turn") && !text.startsWith("done");
   return isOpen
     ? [createStatusEvent("INPUT_REQUIRED", 'More? Begin with "done" to end.')]
-    : [createStatusEvent("COMPLETED", `Heard: ${said}`)];
+    : [createStatusEvent("COMPLETED", `Heard: ${text}`)];
 };

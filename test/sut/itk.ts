@@ -95,12 +95,12 @@ async function streamAndResubscribe(
   }
   const words: string[] = [];
   for await (const event of remote.tasks.subscribe(id, { signal })) {
-    const said = [
+    const texts = [
       ...(("task" in event && event.task.history) || []).flatMap(getAgentTexts),
       ...getEventTexts(event),
     ];
-    words.push(...said.map((text) => text.replace(FINISHED_MARKER, "")));
-    if (said.some((text) => text.includes(FINISHED_MARKER))) return words;
+    words.push(...texts.map((text) => text.replace(FINISHED_MARKER, "")));
+    if (texts.some((text) => text.includes(FINISHED_MARKER))) return words;
   }
   await remote.tasks.cancel(id, { signal });
   return words;

@@ -97,9 +97,9 @@ console.log(
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void server.close());
 
 /** The TCK for 0.3 expects gRPC addresses in URL form. The TCK for 1.0 expects plain addresses. */
-async function chooseGrpcOptions(wanted: number): Promise<{ port: number; publicAddress?: string }> {
-  if (card !== "v0.3") return { port: wanted };
-  const free = createNetServer().listen(wanted, "127.0.0.1");
+async function chooseGrpcOptions(requestedPort: number): Promise<{ port: number; publicAddress?: string }> {
+  if (card !== "v0.3") return { port: requestedPort };
+  const free = createNetServer().listen(requestedPort, "127.0.0.1");
   await once(free, "listening");
   const { port } = free.address() as AddressInfo;
   free.close();

@@ -24,13 +24,13 @@ class ScenarioExecutor implements AgentExecutor {
     // The SDK requires the task as the first event, unless the answer is a message.
     let opened = task !== undefined;
     try {
-      for await (const said of play({ signal: abort.signal, message } as Parameters<typeof play>[0])) {
-        if (!opened && !("message" in said)) {
+      for await (const event of play({ signal: abort.signal, message } as Parameters<typeof play>[0])) {
+        if (!opened && !("message" in event)) {
           const status: TaskStatus = { state: "TASK_STATE_SUBMITTED" };
           publishToSdkBus(bus, { task: { id: taskId, contextId, status, history: [message] } });
         }
         opened = true;
-        publishToSdkBus(bus, toStreamResponse(said, taskId, contextId));
+        publishToSdkBus(bus, toStreamResponse(event, taskId, contextId));
       }
     } catch (error) {
       if (!abort.signal.aborted) throw error;
@@ -46,13 +46,22 @@ class ScenarioExecutor implements AgentExecutor {
   }
 }
 
-function toStreamResponse(said: AgentEvent, taskId: string, contextId: string): StreamResponse {
-  if ("artifact" in said) return { artifactUpdate: { taskId, contextId, ...said } };
-  const { message } = "message" in said ? said : said.status;
-  const whole = message && { role: "ROLE_AGENT" as const, contextId, ...message, messageId: randomUUID() };
-  if ("message" in said) return { message: whole as Said };
-  const { state } = said.status;
-  const status = { state, timestamp: new Date().toISOString(), ...(whole ? { message: whole } : {}) };
+function toStreamResponse(event: AgentEvent, taskId: string, contextId: string): StreamResponse {
+  if ("artifact" in event) return { artifactUpdate: { taskId, contextId, ...event } };
+  const { message } = "message" in event ? event : event.status;
+  const agentMessage = message && {
+    role: "ROLE_AGENT" as const,
+    contextId,
+    ...message,
+    messageId: randomUUID(),
+  };
+  if ("message" in event) return { message: agentMessage as Said };
+  const { state } = event.status;
+  const status = {
+    state,
+    timestamp: new Date().toISOString(),
+    ...(agentMessage ? { message: agentMessage } : {}),
+  };
   return { statusUpdate: { taskId, contextId, status } };
 }
 

@@ -28,15 +28,15 @@ export function createSutAgent(about: Partial<AgentDescription> = {}): Agent {
   };
 }
 
-function selectScenario({ message, task, protocolVersion: version }: Run): Scenario {
-  const played =
+function selectScenario({ message, task, protocolVersion }: Run): Scenario {
+  const scenario =
     findItkScenario(message) ??
     findTckScenario(message.messageId) ??
     findActsScenario(getText(message.parts));
-  if (played) return played;
+  if (scenario) return scenario;
   const [first, ...more] = task.history ?? [];
   if (first && more.length > 0 && findActsScenario(getText(first.parts))) return actsFollowUp;
-  return version === "0.3" ? workThenAskForInput : echo;
+  return protocolVersion === "0.3" ? workThenAskForInput : echo;
 }
 
 const echo: Scenario = ({ message }) => completeWithArtifact(...message.parts);

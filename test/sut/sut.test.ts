@@ -28,11 +28,11 @@ describe("the agent under test", () => {
   });
   afterAll(() => server.close());
 
-  const told = (answer: SendMessageResponse): string => {
+  const describeResponse = (answer: SendMessageResponse): string => {
     const { status, artifacts = [] }: Pick<Task, "status" | "artifacts"> =
       "task" in answer ? answer.task : { status: { state: "TASK_STATE_COMPLETED", message: answer.message } };
-    const said: Pick<Message, "parts"> | undefined = status.message ?? artifacts[0];
-    return `${formatTaskState(status.state)}: ${getText(said?.parts ?? [])}`;
+    const content: Pick<Message, "parts"> | undefined = status.message ?? artifacts[0];
+    return `${formatTaskState(status.state)}: ${getText(content?.parts ?? [])}`;
   };
 
   it.each([
@@ -45,14 +45,14 @@ describe("the agent under test", () => {
     ["m", "good day", "completed: good day"],
     ["tck-unheard-of", "good day", "completed: good day"],
   ])("plays the scenario of message %s: %s", async (messageId, text, outcome) => {
-    expect(told(await remote.send(text, { messageId }))).toBe(outcome);
+    expect(describeResponse(await remote.send(text, { messageId }))).toBe(outcome);
   });
 
   it("continues the scenario that asked", async () => {
-    const asked = await remote.send("tck-multi-turn");
-    const taskId = "task" in asked ? asked.task.id : "";
-    expect(told(await remote.send("more", { taskId }))).toMatch(/^input-required/);
-    expect(told(await remote.send("done", { taskId }))).toBe("completed: Heard: done");
+    const question = await remote.send("tck-multi-turn");
+    const taskId = "task" in question ? question.task.id : "";
+    expect(describeResponse(await remote.send("more", { taskId }))).toMatch(/^input-required/);
+    expect(describeResponse(await remote.send("done", { taskId }))).toBe("completed: Heard: done");
   });
 });
 
@@ -138,10 +138,10 @@ describe("the agent under test, with instructions of the ITK", () => {
     it.each([true, false])(
       "from agent to agent, of either version, and back (streaming: %j)",
       async (streaming) => {
-        const there = encodeInstruction.call(old, transport, encodeInstruction.answer("of 0.3"), {
+        const callOld = encodeInstruction.call(old, transport, encodeInstruction.answer("of 0.3"), {
           streaming,
         });
-        const both = encodeInstruction.series(encodeInstruction.answer("here"), there);
+        const both = encodeInstruction.series(encodeInstruction.answer("here"), callOld);
         const trip = encodeInstruction.call(first, transport, both, { streaming });
         expect(await told(encodeInstruction.series(trip, encodeInstruction.answer("home")))).toBe(
           "completed: here\nof 0.3\nhome",
@@ -157,12 +157,12 @@ describe("the agent under test, with instructions of the ITK", () => {
   });
 
   it("receives push notifications", async () => {
-    const seen: { token: unknown; body: string }[] = [];
+    const notifications: { token: unknown; body: string }[] = [];
     const inbox = createHttpServer((incoming, response) => {
       let body = "";
       incoming.on("data", (chunk: Buffer) => (body += chunk.toString()));
       incoming.on("end", () => {
-        seen.push({ token: incoming.headers["x-a2a-notification-token"], body });
+        notifications.push({ token: incoming.headers["x-a2a-notification-token"], body });
         response.end();
       });
     }).listen(0, "127.0.0.1");
@@ -171,8 +171,8 @@ describe("the agent under test, with instructions of the ITK", () => {
     expect(
       await told(encodeInstruction.call(first, "JSONRPC", encodeInstruction.answer("x"), { pushTo })),
     ).toBe("completed: x");
-    await expect.poll(() => seen.at(-1)?.body).toContain("TASK_STATE_COMPLETED");
-    expect(seen.every(({ token }) => token === "itk-token")).toBe(true);
+    await expect.poll(() => notifications.at(-1)?.body).toContain("TASK_STATE_COMPLETED");
+    expect(notifications.every(({ token }) => token === "itk-token")).toBe(true);
     inbox.close();
   });
 

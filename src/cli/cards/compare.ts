@@ -23,10 +23,10 @@ export function createCardsCompareCommand(context: CliContext): Command {
           "A comparison requires at least two runs.",
           "Use colloquy cards stats for a single run.",
         );
-      const bare = runs.find(({ recording }) => !recording.run);
-      if (bare)
+      const cardList = runs.find(({ recording }) => !recording.run);
+      if (cardList)
         throw createUsageError(
-          `${bare.name} contains only message cards. The problems and the correct answers of the run are missing.`,
+          `${cardList.name} contains only message cards. The problems and the correct answers of the run are missing.`,
           "Pass the recording of the run (.cards.jsonl).",
         );
       const report = buildComparisonReport(
@@ -51,10 +51,10 @@ export function renderComparison({
   const measures = Object.keys(first?.measures ?? {});
   const hasPrice = rows.some(({ price }) => price !== undefined);
   const body = rows.map(
-    ({ name, accuracy, measures: of, tokens, estimated, turns, price, perThousand, against }) => [
+    ({ name, accuracy, measures: rowMeasures, tokens, estimated, turns, price, perThousand, against }) => [
       name,
       formatEstimate(accuracy),
-      ...measures.map((measure) => formatPercent(of[measure])),
+      ...measures.map((measure) => formatPercent(rowMeasures[measure])),
       tokens
         ? `${formatNumber(tokens.input)}/${formatNumber(tokens.output)}${estimated ? " est." : ""}`
         : "–",

@@ -56,8 +56,8 @@ export function createCardsExportCommand(context: CliContext): Command {
     .option("--content", "include the content of cards in otlp-json")
     .action(async (files: string[], { run, sample, to, out, content = false }: ExportOptions) => {
       const { recording } = await readRun(files, run, context.stdin);
-      const shown = filterRecording(recording, selectSamples(recording, sample));
-      const text = EXPORT_FORMATS[to](shown, content);
+      const selection = filterRecording(recording, selectSamples(recording, sample));
+      const text = EXPORT_FORMATS[to](selection, content);
       if (out === undefined) context.streams.out(text);
       else await writeOutputFile(out, text);
     });

@@ -34,10 +34,10 @@ export function createCardsFetchCommand(context: CliContext): Command {
         new OutputWriter(context.streams, output).writeJson({ folder, sources: DATASET_SOURCES });
         return;
       }
-      const blocks = DATASET_SOURCES.map(({ dataset, licence, from, folder: inside, files, note }) =>
+      const blocks = DATASET_SOURCES.map(({ dataset, licence, from, folder: sourceFolder, files, note }) =>
         [
           `${dataset} (${licence})`,
-          `  from  ${from}${inside === "" ? "" : `, folder ${inside}`}`,
+          `  from  ${from}${sourceFolder === "" ? "" : `, folder ${sourceFolder}`}`,
           ...files.map((file) => `  to    ${folder}/${dataset}/${file}`),
           `  ${note}`,
         ].join("\n"),

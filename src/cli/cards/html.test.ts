@@ -50,8 +50,8 @@ describe("colloquy cards watch", () => {
   it("prints the page's URL, and serves the page until it is stopped", async () => {
     const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordText() });
     const cli = startColloquy(["cards", "watch", "run.cards.jsonl", "-o", "json"], cwd);
-    const said = await cli.waitForOutput("Ctrl-C stops.");
-    const { url } = JSON.parse(said.slice(0, said.indexOf("}") + 1)) as { url: string };
+    const output = await cli.waitForOutput("Ctrl-C stops.");
+    const { url } = JSON.parse(output.slice(0, output.indexOf("}") + 1)) as { url: string };
     expect(await (await fetch(url)).text()).toContain("<title>run.cards.jsonl · cards</title>");
     cli.child.kill("SIGINT");
     expect((await cli.result).code).toBe(0);

@@ -31,11 +31,11 @@ async function writeHtmlPage(
   { streams, stdin }: CliContext,
 ): Promise<void> {
   const { name, recording } = await readRun(files, run, stdin);
-  const page = renderHtmlReport(recording, { title: name });
+  const html = renderHtmlReport(recording, { title: name });
   const [first = ""] = files;
-  if (out === "-" || (out === undefined && first === "-")) return streams.out(page);
+  if (out === "-" || (out === undefined && first === "-")) return streams.out(html);
   const target = out ?? join(dirname(first), `${basename(first).replace(/(\.cards)?\.jsonl?$/, "")}.html`);
-  await writeOutputFile(target, page);
+  await writeOutputFile(target, html);
   streams.out(`${target}\n`);
   if (open) openInBrowser(resolve(target), (why) => streams.err(`${why}\n`));
 }

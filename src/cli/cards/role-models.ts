@@ -26,9 +26,9 @@ export interface RoleModelOptions {
  * use.
  */
 export async function createRoleModel(name: string, source: RoleModelOptions): Promise<RoleModel> {
-  const bare = await createBareModel(name, source);
-  const heard = source.cassette === undefined ? bare : withCassette(bare, name, source);
-  return source.faults ? withFaults(heard, source.faults) : heard;
+  const inner = await createBareModel(name, source);
+  const model = source.cassette === undefined ? inner : withCassette(inner, name, source);
+  return source.faults ? withFaults(model, source.faults) : model;
 }
 
 async function createBareModel(

@@ -23,9 +23,9 @@ import { renderStats } from "./stats-text.ts";
 type ReportedOutcome = ExperimentOutcome & { readonly report: RunReport };
 
 export function createCardsRunCommand(context: CliContext): Command {
-  return addCardsRunOptions(new Command("run")).action(async (given: CardsRunOptions) => {
-    const data = given.data ?? (context.env["COLLOQUY_DATA"] || undefined);
-    const options = { ...given, ...(data !== undefined && { data }) };
+  return addCardsRunOptions(new Command("run")).action(async (flags: CardsRunOptions) => {
+    const data = flags.data ?? (context.env["COLLOQUY_DATA"] || undefined);
+    const options = { ...flags, ...(data !== undefined && { data }) };
     const dataset = loadDataset(options);
     const model = await createRoleModels(options, dataset);
     const outcomes: ReportedOutcome[] = [];

@@ -38,7 +38,7 @@ type ShowStyle = keyof typeof TEXT_STYLES | keyof typeof DIAGRAM_STYLES | "graph
 
 /** Text styles for a single problem. Several problems are printed one below the other. */
 const TEXT_STYLES = {
-  boxes: ({ cards }: RunSample, look: RenderOptions) => visualizeCards(cards, look),
+  boxes: ({ cards }: RunSample, renderOptions: RenderOptions) => visualizeCards(cards, renderOptions),
   flow: ({ cards }: RunSample) => generateFlowDiagram(cards),
   lanes: ({ cards }: RunSample, { width }: RenderOptions) => renderSequenceText(cards, { width }),
   classic: ({ cards }: RunSample) => visualizeCards(cards, { style: "classic" }),
@@ -77,14 +77,16 @@ export function createCardsShowCommand(context: CliContext): Command {
       } else if (style === "mermaid" || style === "svg") {
         context.streams.out(DIAGRAM_STYLES[style](requireSingleSample(samples)));
       } else {
-        const look = {
+        const renderOptions = {
           width: options.width ?? context.stdoutColumns ?? 100,
           colors: shouldUseColors(context),
         };
         const isOne = samples.length === 1 && samples[0]?.score === undefined;
         for (const one of samples) {
           const heading = isOne ? "" : `${renderSampleHeading(one)}\n`;
-          context.streams.out(`${heading}${TEXT_STYLES[style](one, look, recording)}\n${isOne ? "" : "\n"}`);
+          context.streams.out(
+            `${heading}${TEXT_STYLES[style](one, renderOptions, recording)}\n${isOne ? "" : "\n"}`,
+          );
         }
       }
     });

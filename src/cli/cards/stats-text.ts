@@ -94,7 +94,7 @@ function renderTokens({ tokens, spending }: RunReport): string {
     price !== undefined && `price ${formatNumber(price, 4)} by the tariff`,
   ].filter((note) => typeof note === "string");
   const head = ["role", "turn", "cards", "input", "cached", "output", "share", "time"];
-  const all = [
+  const totalRow = [
     "all",
     "",
     "",
@@ -105,7 +105,7 @@ function renderTokens({ tokens, spending }: RunReport): string {
     "",
   ];
   return (
-    (total > 0 ? renderTable([head, ...rows, all], "lrrrrrrr") : "") +
+    (total > 0 ? renderTable([head, ...rows, totalRow], "lrrrrrrr") : "") +
     notes.map((note) => `${note}\n`).join("")
   );
 }
@@ -153,8 +153,8 @@ function renderFindings({ found, findings }: RunReport): string {
   return renderTable(
     Object.entries(found).map(([kind, count]) => {
       const { mastFailureMode, description } = RUN_FINDING_KINDS[kind as RunFindingKind];
-      const where = new Set(findings.flatMap((one) => (one.kind === kind ? (one.sample_id ?? []) : [])));
-      const first = [...where].slice(0, 3).join(", ") + (where.size > 3 ? " …" : "");
+      const sampleIds = new Set(findings.flatMap((one) => (one.kind === kind ? (one.sample_id ?? []) : [])));
+      const first = [...sampleIds].slice(0, 3).join(", ") + (sampleIds.size > 3 ? " …" : "");
       return [
         String(count),
         `${description}${mastFailureMode === undefined ? "" : ` (MAST ${mastFailureMode})`}`,
@@ -188,7 +188,7 @@ function renderChecks({ ledger, broken, unknown, abandoned, clocks, torn }: RunR
     );
   for (const { file, line, why } of torn.slice(0, MAX_ROWS))
     lines.push(`torn line: ${file}:${line} (${why})`);
-  for (const what of unknown) lines.push(`not known: ${what}`);
+  for (const message of unknown) lines.push(`not known: ${message}`);
   for (const what of broken) lines.push(`broken: ${what}`);
   return renderTable(lines.map((line) => [line]));
 }

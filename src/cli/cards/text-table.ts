@@ -9,13 +9,14 @@ export function renderTable(rows: readonly (readonly string[])[], align = ""): s
   const cells = rows.map((row) => row.map((cell) => escapeControlCharacters(cell.replaceAll(/\s+/g, " "))));
   const widths: number[] = [];
   for (const row of cells)
-    for (const [at, cell] of row.entries()) widths[at] = Math.max(widths[at] ?? 0, measureColumns(cell));
+    for (const [column, cell] of row.entries())
+      widths[column] = Math.max(widths[column] ?? 0, measureColumns(cell));
   return cells
     .map((row) =>
       row
-        .map((cell, at) => {
-          const width = widths[at] ?? 0;
-          return align[at] === "r"
+        .map((cell, column) => {
+          const width = widths[column] ?? 0;
+          return align[column] === "r"
             ? " ".repeat(width - measureColumns(cell)) + cell
             : fitToColumns(cell, width);
         })
@@ -44,8 +45,8 @@ export function formatNumber(value: number | undefined, digits = 0): string {
 }
 
 /** Formats a count with its noun: `1 card`, `2 cards`. */
-export function pluralize(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? "" : "s"}`;
+export function pluralize(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** Formats a duration as `820 ms`, `3.1 s`, or `12 min`. */

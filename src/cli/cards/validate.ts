@@ -75,7 +75,7 @@ export function validateRunFile(text: string, file: string, runId?: string): Val
       errors: errors.slice(0, MAX_MESSAGES),
       warnings: [
         ...report.torn.map(({ line, why }) => `${file}:${line}: a torn line (${why})`),
-        ...report.unknown.map((what) => `not known: ${what}`),
+        ...report.unknown.map((message) => `not known: ${message}`),
         ...findOffProtocolCards(cards),
       ].slice(0, MAX_MESSAGES),
     };
@@ -110,8 +110,8 @@ function findMalformedCards(text: string, file: string): string[] {
     return [];
   } catch (error) {
     const { message, violations } = A2AError.from(error);
-    const all = violations.map(({ field, description }) => `${field} ${description}`);
-    return all.length > 1 ? [message, ...all] : [message];
+    const messages = violations.map(({ field, description }) => `${field} ${description}`);
+    return messages.length > 1 ? [message, ...messages] : [message];
   }
 }
 
@@ -126,9 +126,9 @@ function findOffProtocolCards(cards: readonly MessageCard[]): string[] {
   const found = cards.flatMap((card) =>
     CORE_CARD_PROTOCOL.validate(card).map(({ field, description }) => `${field} ${description}`),
   );
-  const counts = Map.groupBy(found, (what) => what);
+  const counts = Map.groupBy(found, (message) => message);
   return [...counts].map(
-    ([what, { length }]) => `not in the core protocol (${pluralize(length, "card")}): ${what}`,
+    ([message, { length }]) => `not in the core protocol (${pluralize(length, "card")}): ${message}`,
   );
 }
 

@@ -33,7 +33,7 @@ async function runCardsWatch(
   context: CliContext,
 ): Promise<void> {
   const { streams } = context;
-  const told = new Set<string>();
+  const reportedRuns = new Set<string>();
   const server = await withPortInUseError(port, () =>
     startWatchServer({
       file: resolve(file),
@@ -41,9 +41,9 @@ async function runCardsWatch(
       port,
       ...(run !== undefined && { runId: run }),
       onForeignRun: (runId) => {
-        if (!told.has(runId))
+        if (!reportedRuns.has(runId))
           streams.err(`The file also has run ${runId}. Use --run ${runId} to watch it.\n`);
-        told.add(runId);
+        reportedRuns.add(runId);
       },
     }),
   );

@@ -34,10 +34,10 @@ export function collectCompletionLevels(command: Command, path = ""): Completion
     ],
     options: help.visibleOptions(command).map(toOptionWord),
   };
-  const below = command.commands.flatMap((child) =>
+  const children = command.commands.flatMap((child) =>
     collectCompletionLevels(child, path === "" ? child.name() : `${path} ${child.name()}`),
   );
-  return [level, ...below];
+  return [level, ...children];
 }
 
 function toOptionWord(option: Option): CompletionLevel["options"][number] {

@@ -47,14 +47,14 @@ compdef _colloquy colloquy
 
 export function renderFishCompletion(levels: readonly CompletionLevel[]): string {
   const lines = levels.flatMap((level) => {
-    const here = `complete -c colloquy -n ${quoteForShell(`__colloquy_is "${formatLevelPath(level)}"`)}`;
+    const prefix = `complete -c colloquy -n ${quoteForShell(`__colloquy_is "${formatLevelPath(level)}"`)}`;
     return [
       ...level.commands.map(
-        ({ word, description }) => `${here} -f -a ${word} -d ${quoteForShell(description)}`,
+        ({ word, description }) => `${prefix} -f -a ${word} -d ${quoteForShell(description)}`,
       ),
       ...level.options.map(({ long, short, description, takesValue, values }) =>
         [
-          here,
+          prefix,
           long && `-l ${long.slice(2)}`,
           short && `-s ${short.slice(1)}`,
           takesValue && (values.length > 0 ? "-x" : "-r"),

@@ -66,8 +66,8 @@ const FILE_EXTENSIONS: Readonly<Record<string, string>> = {
 };
 
 function chooseFileName(part: Exclude<Part, { url: string }>, { name, artifactId }: Artifact): string {
-  const own = sanitizeFileName(part.filename ?? "");
-  if (own !== "") return own;
+  const ownName = sanitizeFileName(part.filename ?? "");
+  if (ownName !== "") return ownName;
   const base = sanitizeFileName(name ?? "") || sanitizeFileName(artifactId) || "artifact";
   return base.includes(".") ? base : base + (FILE_EXTENSIONS[getPartContent(part).mediaType] ?? ".bin");
 }

@@ -49,9 +49,9 @@ function isAgentPath(ref: string): boolean {
 /** Throws if the credentials would be sent to more than one agent. */
 function assertCredentialsNotShared(refs: readonly string[], options: ClientOptions): void {
   if (refs.length < 2) return;
-  const given =
+  const hasCredentials =
     CREDENTIAL_OPTIONS.some((name) => options[name] !== undefined) || options.svcParam !== undefined;
-  if (!given) return;
+  if (!hasCredentials) return;
   throw createUsageError(
     `The credentials would be sent to ${refs.length} agents.`,
     "Configure a separate MCP server for each agent that requires credentials.",

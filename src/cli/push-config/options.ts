@@ -3,8 +3,8 @@ import { createUsageError } from "../cli-error.ts";
 
 /** Returns the task id and the configuration id among the arguments, or throws a usage error. */
 export function requireTaskAndConfigIds(words: readonly string[]): [taskId: string, id: string] {
-  const [taskId, id, ...more] = words;
-  if (taskId !== undefined && id !== undefined && more.length === 0) return [taskId, id];
+  const [taskId, id, ...rest] = words;
+  if (taskId !== undefined && id !== undefined && rest.length === 0) return [taskId, id];
   throw createUsageError("Pass the ids of the task and of the configuration.");
 }
 

@@ -22,13 +22,13 @@ it("two ADK agents with the same name, store, and context have separate conversa
   };
   const server = createServer(agents, { store });
   const { agents: served } = await server.listen();
-  const said: string[] = [];
+  const texts: string[] = [];
   for (const { url } of [served[0]!, served[0]!, served[1]!]) {
     const remote = await connect(url);
     const answer = await collect(remote.stream("Hello", { contextId: "shared" }));
-    if ("task" in answer) said.push(getText(answer.task.artifacts?.[0]?.parts ?? []));
+    if ("task" in answer) texts.push(getText(answer.task.artifacts?.[0]?.parts ?? []));
   }
   await server.close();
   adk.close();
-  expect(said).toEqual(["1 before you", "3 before you", "1 before you"]);
+  expect(texts).toEqual(["1 before you", "3 before you", "1 before you"]);
 });

@@ -116,17 +116,17 @@ describe("serve", () => {
       keys: `{"k":"${TOKEN}"}`,
       short: "ada secret",
     });
-    const said = await Promise.all([
+    const output = await Promise.all([
       runServeCommand("--bearer-file", join(directory, "tokens")),
       runServeCommand("--api-keys-file", join(directory, "keys")),
       runServeCommand("--bearer-file", join(directory, "short")),
     ]);
-    expect(said.map(({ code }) => code)).toEqual([2, 2, 2]);
-    const [tokens, keys, short] = said.map(({ err }) => err);
+    expect(output.map(({ code }) => code)).toEqual([2, 2, 2]);
+    const [tokens, keys, short] = output.map(({ err }) => err);
     expect(tokens).toContain(`tokens:2 does not have the form "name token"`);
     expect(keys).toContain("has no JSON list of keys");
     expect(short).toContain("at least 16 characters");
-    expect(said.map(({ err }) => err).join("")).not.toMatch(/token-of|secret/);
+    expect(output.map(({ err }) => err).join("")).not.toMatch(/token-of|secret/);
   });
 });
 

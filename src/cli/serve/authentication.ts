@@ -52,12 +52,12 @@ export function createAuthSchemes(
   env: NodeJS.ProcessEnv,
   now: () => number = Date.now,
 ): AuthScheme[] | undefined {
-  const ways = [
+  const schemes = [
     createBearerScheme(options, env),
     createApiKeyScheme(options, now),
     createOpenIdScheme(options),
-  ].filter((way) => way !== undefined);
-  return ways.length === 0 ? undefined : ways;
+  ].filter((scheme) => scheme !== undefined);
+  return schemes.length === 0 ? undefined : schemes;
 }
 
 /** Returns whether any option configures authentication. */
@@ -74,9 +74,9 @@ export function hasAuthOptions({
  * Describes for the banner which credentials callers send. The variables are those that the client commands
  * read.
  */
-export function describeClientCredentials(ways: readonly AuthScheme[]): { hint: string; header: string } {
-  const hasKeys = ways.some(({ securityScheme }) => "apiKeySecurityScheme" in securityScheme);
-  const hasTokens = ways.some(({ securityScheme }) => !("apiKeySecurityScheme" in securityScheme));
+export function describeClientCredentials(schemes: readonly AuthScheme[]): { hint: string; header: string } {
+  const hasKeys = schemes.some(({ securityScheme }) => "apiKeySecurityScheme" in securityScheme);
+  const hasTokens = schemes.some(({ securityScheme }) => !("apiKeySecurityScheme" in securityScheme));
   const names = [...(hasTokens ? ["A2ACLI_BEARER"] : []), ...(hasKeys ? ["A2ACLI_API_KEY"] : [])];
   const header = hasTokens ? "Authorization: Bearer $A2ACLI_BEARER" : `${API_KEY_HEADER}: $A2ACLI_API_KEY`;
   return { hint: `Callers must authenticate. First set ${names.join(" or ")} to your credentials.`, header };
@@ -94,12 +94,12 @@ function createBearerScheme(
     tokens.set(token, name);
   }
   if (bearerFile !== undefined) {
-    for (const [at, line] of readTextFile(bearerFile).split("\n").entries()) {
+    for (const [index, line] of readTextFile(bearerFile).split("\n").entries()) {
       if (line.trim() === "" || line.startsWith("#")) continue;
       const [principal = "", token, ...rest] = line.trim().split(/\s+/);
       if (token === undefined || rest.length > 0) {
         throw createUsageError(
-          `${bearerFile}:${at + 1} does not have the form "name token". Write one such line per caller.`,
+          `${bearerFile}:${index + 1} does not have the form "name token". Write one such line per caller.`,
         );
       }
       tokens.set(token, principal);

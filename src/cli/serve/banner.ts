@@ -27,6 +27,6 @@ export function renderCurlCommand(url: string, text: string, header?: string): s
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } });
   // Uses double quotes, so that the shell expands the variable.
-  const who = header === undefined ? "" : ` -H "${header}"`;
-  return `  curl -s ${url}${who} -H 'A2A-Version: 1.0' -H 'Content-Type: application/json' -d ${quoteShellWord(body)}\n`;
+  const headerFlag = header === undefined ? "" : ` -H "${header}"`;
+  return `  curl -s ${url}${headerFlag} -H 'A2A-Version: 1.0' -H 'Content-Type: application/json' -d ${quoteShellWord(body)}\n`;
 }

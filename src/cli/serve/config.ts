@@ -54,8 +54,8 @@ async function importConfig(file: string): Promise<Record<string, unknown>> {
   try {
     return await importFile(file);
   } catch (error) {
-    const [said = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-    throw createUsageError(`${file} could not be loaded: ${said}`, undefined, error);
+    const [reason = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    throw createUsageError(`${file} could not be loaded: ${reason}`, undefined, error);
   }
 }
 
@@ -83,14 +83,14 @@ function matchesType(kind: ConfigValueType, value: unknown): boolean {
 }
 
 function resolveConfigPaths(config: Config, file: string): LoadedConfig {
-  const whole = (path: string): string => (isAbsolute(path) ? path : join(dirname(file), path));
+  const toAbsolute = (path: string): string => (isAbsolute(path) ? path : join(dirname(file), path));
   const { agents, store, bearerFile, apiKeysFile } = config;
   return {
     ...config,
-    ...(isPathList(agents) ? { agents: agents.map(whole) } : {}),
-    ...(store?.startsWith("sqlite:") ? { store: `sqlite:${whole(store.slice("sqlite:".length))}` } : {}),
-    ...(bearerFile === undefined ? {} : { bearerFile: whole(bearerFile) }),
-    ...(apiKeysFile === undefined ? {} : { apiKeysFile: whole(apiKeysFile) }),
+    ...(isPathList(agents) ? { agents: agents.map(toAbsolute) } : {}),
+    ...(store?.startsWith("sqlite:") ? { store: `sqlite:${toAbsolute(store.slice("sqlite:".length))}` } : {}),
+    ...(bearerFile === undefined ? {} : { bearerFile: toAbsolute(bearerFile) }),
+    ...(apiKeysFile === undefined ? {} : { apiKeysFile: toAbsolute(apiKeysFile) }),
     file,
   };
 }
@@ -103,8 +103,8 @@ export function isPathList(agents: Config["agents"]): agents is readonly string[
 export function applyConfig(command: Command, config: Config): void {
   for (const key of Object.keys(CONFIG_VALUE_TYPES) as (keyof Config)[]) {
     const source = command.getOptionValueSource(key);
-    const isSaid = source === "cli" || source === "env";
-    if (key !== "agents" && config[key] !== undefined && !isSaid)
+    const isSet = source === "cli" || source === "env";
+    if (key !== "agents" && config[key] !== undefined && !isSet)
       command.setOptionValueWithSource(key, config[key], "config");
   }
 }

@@ -16,30 +16,30 @@ export async function findAgentFiles(paths: readonly string[]): Promise<AgentFil
   const found: AgentFileCandidate[] = [];
   for (const path of paths) {
     const absolute = resolve(path);
-    const is = await stat(absolute).catch(() => undefined);
-    if (!is) {
+    const stats = await stat(absolute).catch(() => undefined);
+    if (!stats) {
       throw createUsageError(
         `${path} does not exist (looked for ${absolute}).`,
         "Pass an agent file, or a directory with agent files.",
       );
     }
-    if (is.isDirectory()) found.push(...(await searchDirectory(absolute)));
+    if (stats.isDirectory()) found.push(...(await searchDirectory(absolute)));
     else found.push({ file: absolute, id: deriveAgentId(absolute) });
   }
   return skipDuplicates(found);
 }
 
 async function searchDirectory(directory: string): Promise<AgentFileCandidate[]> {
-  const own = await findAgentFile(directory);
-  if (own) return [{ file: own, id: deriveAgentId(own) }];
+  const ownAgent = await findAgentFile(directory);
+  if (ownAgent) return [{ file: ownAgent, id: deriveAgentId(ownAgent) }];
   const found: AgentFileCandidate[] = [];
   const entries = await readdir(directory, { withFileTypes: true });
   for (const entry of entries.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
     const file = join(directory, entry.name);
     if (entry.name.startsWith(".") || entry.name === "node_modules") continue;
     if (entry.isDirectory()) {
-      const inside = await findAgentFile(file);
-      found.push(inside ? { file: inside, id: deriveAgentId(inside) } : { file, skipped: "has no agent.ts" });
+      const nested = await findAgentFile(file);
+      found.push(nested ? { file: nested, id: deriveAgentId(nested) } : { file, skipped: "has no agent.ts" });
     } else if (AGENT_FILE_EXTENSIONS.includes(extname(entry.name))) {
       const reason = findSkipReason(entry.name);
       found.push(reason ? { file, skipped: reason } : { file, id: deriveAgentId(file) });

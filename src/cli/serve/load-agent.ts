@@ -27,8 +27,8 @@ export async function loadAgent(
     await found.describe();
     return { agent: found };
   } catch (error) {
-    const [said = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-    return { skipped: `could not be loaded: ${said.trim()}${formatErrorLine(file, error)}` };
+    const [reason = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
+    return { skipped: `could not be loaded: ${reason.trim()}${formatErrorLine(file, error)}` };
   }
 }
 
@@ -56,12 +56,12 @@ async function findExportedAgent(
 
 function explainMissingAgent(exports: Record<string, unknown>): string {
   const found = Object.keys(exports).filter((name) => name !== "default" || exports[name] !== undefined);
-  const wanted = AGENT_EXPORT_NAMES.slice(0, 3).join(", ");
-  if (found.length === 0) return `exports nothing; export your agent as ${wanted}`;
-  const near = found.filter((name) => AGENT_EXPORT_NAMES.includes(name));
-  if (near.length > 0)
-    return `${near.join(", ")} is not an agent: use an ADK agent, agent(…), or an async generator`;
-  return `exports no agent (only ${found.join(", ")}); name it ${wanted}`;
+  const expectedNames = AGENT_EXPORT_NAMES.slice(0, 3).join(", ");
+  if (found.length === 0) return `exports nothing; export your agent as ${expectedNames}`;
+  const candidates = found.filter((name) => AGENT_EXPORT_NAMES.includes(name));
+  if (candidates.length > 0)
+    return `${candidates.join(", ")} is not an agent: use an ADK agent, agent(…), or an async generator`;
+  return `exports no agent (only ${found.join(", ")}); name it ${expectedNames}`;
 }
 
 /** Returns whether a value implements the `Agent` interface. */

@@ -59,10 +59,10 @@ export async function serveUntilStopped(
 ): Promise<void> {
   const observer = createErrorObserver(context);
   const adk = new AdkAgentFactory(options.store, observer);
-  const lineup = await load(adk);
+  const plan = await load(adk);
   // Runs after the agents are loaded, because their `.env` files may contain the tokens.
   const authenticate = createAuthSchemes(options, process.env);
-  const server = createServerOrFail(lineup.agents, {
+  const server = createServerOrFail(plan.agents, {
     store: options.store as StoreOption,
     observer,
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
@@ -84,13 +84,13 @@ export async function serveUntilStopped(
       ...openai,
     });
     context.streams.err(
-      await renderBanner(lineup, address, options, authenticate && describeClientCredentials(authenticate)),
+      await renderBanner(plan, address, options, authenticate && describeClientCredentials(authenticate)),
     );
     await waitForAbort(context.interruptSignal);
     context.streams.err("Stopping. Press Ctrl-C again to stop at once.\n");
   } finally {
     await server.close();
-    await lineup.close?.();
+    await plan.close?.();
     adk.close();
   }
 }
@@ -106,24 +106,24 @@ function createServerOrFail(agents: Record<string, Agent>, options: ServerOption
 }
 
 async function renderBanner(
-  lineup: ServePlan,
+  plan: ServePlan,
   { url, agents, grpc }: ServerAddress,
   { store, openai }: ServeOptions,
-  sending: ReturnType<typeof describeClientCredentials> | undefined,
+  credentialHint: ReturnType<typeof describeClientCredentials> | undefined,
 ): Promise<string> {
   const served = await Promise.all(
     agents.map(async ({ id, url }) => ({
       id,
       url,
-      description: await (lineup.agents[id] as Agent).describe(),
+      description: await (plan.agents[id] as Agent).describe(),
     })),
   );
   const top = `colloquy ${readPackageVersion()} · node ${process.version} · ${store}\n`;
-  const carried = grpc ? `  over gRPC, too: ${grpc.host}:${grpc.port}\n` : "";
-  const beside = openai ? `  as models of OpenAI's API, too: ${url}/v1\n` : "";
-  const who = sending ? `${sending.hint}\n\n` : "";
-  const about = lineup.headline === undefined ? "" : `${lineup.headline}\n`;
-  return `${top}${about}\n${renderAgentList(served)}${carried}${beside}\n${who}${lineup.renderFooter(served, sending?.header)}\nCtrl-C stops it.\n`;
+  const grpcLine = grpc ? `  over gRPC, too: ${grpc.host}:${grpc.port}\n` : "";
+  const openaiLine = openai ? `  as models of OpenAI's API, too: ${url}/v1\n` : "";
+  const credentialLine = credentialHint ? `${credentialHint.hint}\n\n` : "";
+  const about = plan.headline === undefined ? "" : `${plan.headline}\n`;
+  return `${top}${about}\n${renderAgentList(served)}${grpcLine}${openaiLine}\n${credentialLine}${plan.renderFooter(served, credentialHint?.header)}\nCtrl-C stops it.\n`;
 }
 
 /** Listens on the requested port, or on the next free port. */
@@ -172,9 +172,9 @@ export function createErrorObserver({ streams }: CliContext): Observer {
   return {
     onError({ where, error, taskId }) {
       const task = taskId ? ` (task ${taskId})` : "";
-      const what = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      const description = error instanceof Error ? (error.stack ?? error.message) : String(error);
       const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : "";
-      streams.err(`error in ${where}${task}: ${what}${cause}\n`);
+      streams.err(`error in ${where}${task}: ${description}${cause}\n`);
     },
     onPush({ taskId, configId, outcome, reason = "" }) {
       if (outcome !== "dead") return;

@@ -44,12 +44,12 @@ describe("credentials", () => {
     ],
   ] satisfies [string, () => AuthScheme, string, string, string, string][])(
     "%s goes where the card wants it, from a flag and from its variable [AUTH_001, AUTH_002]",
-    async (_, scheme, flag, variable, secret, who) => {
+    async (_, scheme, flag, variable, secret, principal) => {
       await using guarded = await AuthTestServer.start(scheme());
       const words = ["send", guarded.url, "Who am I?"];
-      expect((await runSuccessfully([...words, flag, secret])).out).toContain(`"principal":"${who}"`);
+      expect((await runSuccessfully([...words, flag, secret])).out).toContain(`"principal":"${principal}"`);
       expect((await runSuccessfully(words, { env: { HOME, [variable]: secret } })).out).toContain(
-        `"principal":"${who}"`,
+        `"principal":"${principal}"`,
       );
       expect(await runExpectingError(words)).toMatchObject({ exit: 4 });
     },

@@ -30,12 +30,12 @@ describe.each(TEST_SERVERS)("a chat with %s", (_, serve) => {
     );
     const contexts = [...out.matchAll(/^Context: (\S+)$/gm)].map(([, context]) => context);
     expect(new Set(contexts).size).toBe(1);
-    const ends = [
+    const output = [
       ...out.matchAll(/^Task: (\S+)\nContext: \S+\nState: TASK_STATE_(COMPLETED|INPUT_REQUIRED)$/gm),
     ];
-    const turns = ends
+    const turns = output
       .map(([, task, state]) => ({ task, state }))
-      .filter((turn, at, all) => turn.task !== all[at - 1]?.task || turn.state !== all[at - 1]?.state);
+      .filter((turn, at, lines) => turn.task !== lines[at - 1]?.task || turn.state !== lines[at - 1]?.state);
     expect(turns.map(({ state }) => state)).toEqual([
       "COMPLETED",
       "INPUT_REQUIRED",
@@ -84,8 +84,8 @@ describe("a chat", () => {
   });
 
   it("of a pipe ends at a failed line, with its exit code", async () => {
-    const world = createPipedInput("hello", "again");
-    const { code, err } = await runInProcess(["chat", served.url, "--task-id", "nobody"], world);
+    const overrides = createPipedInput("hello", "again");
+    const { code, err } = await runInProcess(["chat", served.url, "--task-id", "nobody"], overrides);
     expect({ code, err }).toMatchObject({
       code: 1,
       err: expect.stringContaining("TaskNotFoundError") as string,

@@ -34,8 +34,8 @@ describe("task download", () => {
 
   it("lists the saved files in JSON [DOWNLOAD_001]", async () => {
     const cwd = await createTempDirectory({});
-    const told = await runForJson<{ saved: object[] }>(["task", "download", served.url, id], { cwd });
-    expect(told.saved).toContainEqual({
+    const result = await runForJson<{ saved: object[] }>(["task", "download", served.url, id], { cwd });
+    expect(result.saved).toContainEqual({
       path: join(cwd, "hello.txt"),
       artifactId: "report",
       mediaType: "text/plain",

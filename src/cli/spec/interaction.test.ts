@@ -37,22 +37,22 @@ describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
 
   it("continues its task, with and without the context [INTERACT_002]", async () => {
     for (const withContext of [false, true]) {
-      const asked = await send("ask");
-      const context = withContext ? ["--context-id", asked.contextId] : [];
-      const answered = await send("Seoul", "--task-id", asked.id, ...context);
-      expect(answered).toMatchObject({ id: asked.id, contextId: asked.contextId });
+      const question = await send("ask");
+      const context = withContext ? ["--context-id", question.contextId] : [];
+      const answered = await send("Seoul", "--task-id", question.id, ...context);
+      expect(answered).toMatchObject({ id: question.id, contextId: question.contextId });
       expect(answered.status.state).toBe("TASK_STATE_COMPLETED");
     }
   });
 
   it("fails for a rejected id, starts no other task, and mentions --debug [INTERACT_002]", async () => {
-    const asked = await send("ask");
+    const question = await send("ask");
     const ended = await send("hello");
     const before = await runForJson<ListTasksResponse>(["task", "list", served.url]);
     for (const [flags, code] of [
       [["--task-id", "nobody"], "TaskNotFoundError"],
       [["--task-id", ended.id], ANY_TEXT],
-      [["--task-id", asked.id, "--context-id", ended.contextId], ANY_TEXT],
+      [["--task-id", question.id, "--context-id", ended.contextId], ANY_TEXT],
     ] as const) {
       const error = await runExpectingError(["send", served.url, "hi", ...flags]);
       expect(error).toMatchObject({ exit: 1, code });
@@ -120,9 +120,9 @@ describe("between two calls", () => {
   it("nothing is stored: no file, no --continue, and the next message starts a new task [INTERACT_005]", async () => {
     const served = await startTextDrivenServer();
     const cwd = await createTempDirectory({});
-    const world = { cwd, env: { HOME: cwd } };
-    const first = (await runForJson<{ task: Task }>(["send", served.url, "ask"], world)).task;
-    const second = (await runForJson<{ task: Task }>(["send", served.url, "hello"], world)).task;
+    const overrides = { cwd, env: { HOME: cwd } };
+    const first = (await runForJson<{ task: Task }>(["send", served.url, "ask"], overrides)).task;
+    const second = (await runForJson<{ task: Task }>(["send", served.url, "hello"], overrides)).task;
     expect([second.id, second.contextId]).not.toContain(first.id);
     expect(second.contextId).not.toBe(first.contextId);
     expect(await readdir(cwd)).toEqual([]);

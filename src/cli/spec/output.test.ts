@@ -149,12 +149,12 @@ describe("-o json", () => {
 
 describe("errors", () => {
   it("have the protocol's names, identical over every binding, and a hint [OUT_004]", async () => {
-    const said = await Promise.all(
+    const errors = await Promise.all(
       ["jsonrpc", "rest", "grpc"].map((binding) =>
         runExpectingError(["task", "get", served.url, "nobody", "--transport", binding]),
       ),
     );
-    for (const error of said) {
+    for (const error of errors) {
       expect(error).toMatchObject({ code: "TaskNotFoundError", a2aCode: -32001, exit: 1, message: ANY_TEXT });
       expect(error.hint).toContain(`task list ${served.url}`);
     }

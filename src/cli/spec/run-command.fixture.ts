@@ -10,22 +10,25 @@ export const ANY_TEXT = expect.stringMatching(/\S/) as string;
 /** Runs a command, and expects success. Returns its output. */
 export async function runSuccessfully(
   args: readonly string[],
-  world?: CliContextOverrides,
+  overrides?: CliContextOverrides,
 ): Promise<ProcessResult> {
-  const ended = await runInProcess(args, world);
+  const ended = await runInProcess(args, overrides);
   // Compares the complete result, so that a failure message includes the output.
   expect(ended).toMatchObject({ code: 0 });
   return ended;
 }
 
 /** Runs a command and parses its only JSON document. */
-export async function runForJson<T>(args: readonly string[], world?: CliContextOverrides): Promise<T> {
-  return JSON.parse((await runSuccessfully([...args, "-o", "json"], world)).out) as T;
+export async function runForJson<T>(args: readonly string[], overrides?: CliContextOverrides): Promise<T> {
+  return JSON.parse((await runSuccessfully([...args, "-o", "json"], overrides)).out) as T;
 }
 
 /** Runs a streaming command and parses its JSON lines. */
-export async function runForJsonLines<T>(args: readonly string[], world?: CliContextOverrides): Promise<T[]> {
-  const { out } = await runSuccessfully([...args, "--stream", "-o", "json"], world);
+export async function runForJsonLines<T>(
+  args: readonly string[],
+  overrides?: CliContextOverrides,
+): Promise<T[]> {
+  const { out } = await runSuccessfully([...args, "--stream", "-o", "json"], overrides);
   return parseJsonLines(out);
 }
 
@@ -48,9 +51,9 @@ interface ErrorEnvelope {
 /** Runs a command, and expects an error. Returns the error and the exit code. */
 export async function runExpectingError(
   args: readonly string[],
-  world?: CliContextOverrides,
+  overrides?: CliContextOverrides,
 ): Promise<ErrorEnvelope["error"] & { readonly exit: number | null }> {
-  const { code, out } = await runInProcess([...args, "-o", "json"], world);
+  const { code, out } = await runInProcess([...args, "-o", "json"], overrides);
   return { ...(JSON.parse(out) as ErrorEnvelope).error, exit: code };
 }
 

@@ -69,7 +69,7 @@ describe.each(TEST_SERVERS)("send, to %s", (_, serve) => {
 describe("send", () => {
   let served: RunningServer;
   /** Sends a message and returns the parts that the agent received. */
-  const heard = async (args: string[], stdin: Readable = Readable.from([])): Promise<Part[]> => {
+  const sendAndEcho = async (args: string[], stdin: Readable = Readable.from([])): Promise<Part[]> => {
     const { task } = await runForJson<{ task: Task }>(["send", served.url, ...args], { stdin });
     const [part] = task.artifacts?.[0]?.parts ?? [];
     return part && "data" in part ? (JSON.parse(part.data as string) as Part[]) : [];
@@ -106,7 +106,7 @@ describe("send", () => {
   it("--media-type applies to the preceding part, and is guessed if omitted [SEND_005]", async () => {
     const cwd = await createTempDirectory({ "report.bin": "x", "page.html": "<p>" });
     const typed = ["--file", `${cwd}/report.bin`, "--media-type", "application/pdf"];
-    const parts = await heard([...typed, "--file", `${cwd}/page.html`]);
+    const parts = await sendAndEcho([...typed, "--file", `${cwd}/page.html`]);
     expect(parts).toMatchObject([
       { raw: "eA==", filename: "report.bin", mediaType: "application/pdf" },
       { raw: "PHA+", filename: "page.html", mediaType: "text/html" },
@@ -121,7 +121,7 @@ describe("send", () => {
   it("--text, --file and --data repeat and keep their order [SEND_006]", async () => {
     const cwd = await createTempDirectory({ "data.json": `{"from":"file"}` });
     const first = ["--data", `${cwd}/data.json`, "--text", "one", "--file", "https://example.com/a.png"];
-    const parts = await heard([...first, "--text", "two", "--data", "[1]"]);
+    const parts = await sendAndEcho([...first, "--text", "two", "--data", "[1]"]);
     expect(parts).toMatchObject([
       { data: { from: "file" } },
       { text: "one" },
@@ -132,7 +132,7 @@ describe("send", () => {
   });
 
   it("--data - reads stdin [SEND_006]", async () => {
-    expect(await heard(["--data", "-"], Readable.from(['{"from":', '"stdin"}']))).toMatchObject([
+    expect(await sendAndEcho(["--data", "-"], Readable.from(['{"from":', '"stdin"}']))).toMatchObject([
       { data: { from: "stdin" } },
     ]);
   });

@@ -26,9 +26,9 @@ async function createHome(
 
 async function runConfigShow(
   words: string[],
-  world: object,
+  overrides: object,
 ): Promise<Record<string, ConfigShowOutput["settings"][number]>> {
-  const { settings } = await runForJson<ConfigShowOutput>(["config", "show", ...words], world);
+  const { settings } = await runForJson<ConfigShowOutput>(["config", "show", ...words], overrides);
   return Object.fromEntries(settings.map((one) => [one.name, one]));
 }
 
@@ -40,13 +40,13 @@ afterAll(() => served.close());
 
 describe("settings", () => {
   it("have the precedence flag, environment, local file, global file, default [CONFIG_002]", async () => {
-    const world = await createHome(
+    const overrides = await createHome(
       "A2ACLI_TIMEOUT=4s\nA2ACLI_HISTORY=4\nA2ACLI_STATE=failed\n",
       "A2ACLI_TIMEOUT=3s\nA2ACLI_HISTORY=3\n",
     );
-    const env = { ...world.env, A2ACLI_TIMEOUT: "2s" };
-    const { HOME } = world;
-    const all = await runConfigShow([], { cwd: world.cwd, env });
+    const env = { ...overrides.env, A2ACLI_TIMEOUT: "2s" };
+    const { HOME } = overrides;
+    const all = await runConfigShow([], { cwd: overrides.cwd, env });
     expect(all["A2ACLI_TIMEOUT"]).toEqual({ name: "A2ACLI_TIMEOUT", value: "2s", source: "environment" });
     expect(all["A2ACLI_HISTORY"]).toEqual({
       name: "A2ACLI_HISTORY",
@@ -60,25 +60,25 @@ describe("settings", () => {
       file: `${HOME}/.config/a2a-cli/.env`,
     });
     expect(all["A2ACLI_POLL_INTERVAL"]).toMatchObject({ value: "2s", source: "default" });
-    const flagged = await runConfigShow(["--timeout", "1s"], { cwd: world.cwd, env });
+    const flagged = await runConfigShow(["--timeout", "1s"], { cwd: overrides.cwd, env });
     expect(flagged["A2ACLI_TIMEOUT"]).toMatchObject({ source: "flag" });
   });
 
   it("control the commands in that order [CONFIG_002]", async () => {
-    const world = await createHome(
+    const overrides = await createHome(
       `A2ACLI_AGENT_CARD=${served.url}\nA2ACLI_ASYNC=true\n`,
       "A2ACLI_OUTPUT=json\n",
     );
-    const { out } = await runSuccessfully(["send", "wait"], world);
+    const { out } = await runSuccessfully(["send", "wait"], overrides);
     expect(JSON.parse(out)).toMatchObject({
       task: { status: { state: expect.stringMatching(/SUBMITTED|WORKING/) as string } },
     });
     // Flags override each of these settings.
-    expect((await runSuccessfully(["send", "hello", "--wait", "-o", "text"], world)).out).toContain(
+    expect((await runSuccessfully(["send", "hello", "--wait", "-o", "text"], overrides)).out).toContain(
       "State: TASK_STATE_COMPLETED",
     );
-    const env = { ...world.env, A2ACLI_AGENT_CARD: "http://127.0.0.1:9", A2ACLI_OUTPUT: "text" };
-    const { code, err } = await runInProcess(["card", "get"], { ...world, env });
+    const env = { ...overrides.env, A2ACLI_AGENT_CARD: "http://127.0.0.1:9", A2ACLI_OUTPUT: "text" };
+    const { code, err } = await runInProcess(["card", "get"], { ...overrides, env });
     expect({ code, err }).toMatchObject({ code: 3, err: expect.stringContaining("error: ") as string });
   });
 
@@ -86,19 +86,19 @@ describe("settings", () => {
     await using ada = await AuthTestServer.start(bearer({ tokens: { "token-of-ada-0123456789": "ada" } }));
     const { key, storedKey } = generateApiKey("bob");
     await using bob = await AuthTestServer.start(apiKeys({ in: "header", name: "X-Key", keys: [storedKey] }));
-    const world = await createHome("", "A2ACLI_AGENT_CARD=http://127.0.0.1:9\n");
+    const overrides = await createHome("", "A2ACLI_AGENT_CARD=http://127.0.0.1:9\n");
     for (const [name, url, credential] of [
       ["ada", ada.url, "A2ACLI_BEARER=token-of-ada-0123456789"],
       ["bob", bob.url, `A2ACLI_API_KEY=${key}`],
     ]) {
-      await writeFile(join(world.cwd, `${name}.env`), `A2ACLI_AGENT_CARD=${url}\n${credential}\n`, {
+      await writeFile(join(overrides.cwd, `${name}.env`), `A2ACLI_AGENT_CARD=${url}\n${credential}\n`, {
         mode: 0o600,
       });
-      const { out, err } = await runSuccessfully(["send", "Who?", "--config", `${name}.env`], world);
+      const { out, err } = await runSuccessfully(["send", "Who?", "--config", `${name}.env`], overrides);
       expect(out).toContain(`"principal":"${name}"`);
       expect(err).toBe("");
     }
-    expect(await runExpectingError(["card", "get", "--config", "nobody.env"], world)).toMatchObject({
+    expect(await runExpectingError(["card", "get", "--config", "nobody.env"], overrides)).toMatchObject({
       exit: 2,
     });
   });
@@ -107,12 +107,12 @@ describe("settings", () => {
     await using ada = await AuthTestServer.start(bearer({ tokens: { "token-of-ada-0123456789": "ada" } }));
     const local = `A2ACLI_AGENT_CARD=${ada.url}\n`;
     const credential = "A2ACLI_BEARER=token-of-ada-0123456789\n";
-    const world = await createHome(credential, local);
+    const overrides = await createHome(credential, local);
     // This holds even if the first argument looks like an agent reference.
     for (const words of [["Who?"], ["agent.example", "Who?"]]) {
-      const { code, hint, message, exit } = await runExpectingError(["send", ...words], world);
+      const { code, hint, message, exit } = await runExpectingError(["send", ...words], overrides);
       expect({ code, exit }).toEqual({ code: "A2ACLI_ERR_USAGE", exit: 2 });
-      expect(message).toContain(`${world.HOME}/project/.env`);
+      expect(message).toContain(`${overrides.HOME}/project/.env`);
       expect(hint).toContain("--config");
     }
     // A user who names the agent or the file consents. Credentials in the same file as the agent may be sent
@@ -121,12 +121,12 @@ describe("settings", () => {
       ["send", ada.url, "Who?"],
       ["send", "-a", ada.url, "Who?"],
     ]) {
-      expect((await runSuccessfully(words, world)).out).toContain('"principal":"ada"');
+      expect((await runSuccessfully(words, overrides)).out).toContain('"principal":"ada"');
     }
     const own = await createHome("A2ACLI_BEARER=another\n", local + credential);
     expect((await runSuccessfully(["send", "Who?"], own)).out).toContain('"principal":"ada"');
-    const file = `${world.HOME}/project/.env`;
-    expect((await runSuccessfully(["send", "Who?", "--config", file], world)).out).toContain(
+    const file = `${overrides.HOME}/project/.env`;
+    expect((await runSuccessfully(["send", "Who?", "--config", file], overrides)).out).toContain(
       '"principal":"ada"',
     );
   });
@@ -138,17 +138,17 @@ describe("settings", () => {
   });
 
   it("exclude --stream and the content of a message [CONFIG_002, OUT_002]", async () => {
-    const world = await createHome("A2ACLI_STREAM=true\nA2ACLI_TEXT=hi\n", "A2ACLI_OUTPUT=json\n");
-    const { out } = await runSuccessfully(["send", served.url, "hello"], world);
+    const overrides = await createHome("A2ACLI_STREAM=true\nA2ACLI_TEXT=hi\n", "A2ACLI_OUTPUT=json\n");
+    const { out } = await runSuccessfully(["send", served.url, "hello"], overrides);
     expect(JSON.parse(out)).toMatchObject({ task: { status: { state: "TASK_STATE_COMPLETED" } } });
     expect(out).toContain("You said: hello");
   });
 
   it("with invalid values are rejected with their source, also for switches [CONFIG_002]", async () => {
-    const world = await createHome("", "A2ACLI_TIMEOUT=soon\n");
-    const error = await runExpectingError(["card", "get", served.url], world);
+    const overrides = await createHome("", "A2ACLI_TIMEOUT=soon\n");
+    const error = await runExpectingError(["card", "get", served.url], overrides);
     expect(error).toMatchObject({ code: "A2ACLI_ERR_USAGE", exit: 2 });
-    expect(error.message).toContain(`A2ACLI_TIMEOUT of ${world.HOME}/project/.env`);
+    expect(error.message).toContain(`A2ACLI_TIMEOUT of ${overrides.HOME}/project/.env`);
     for (const off of ["false", "0", "no", ""]) {
       const env = { HOME: "/nowhere", A2ACLI_ASYNC: off };
       expect((await runSuccessfully(["send", served.url, "hello"], { env })).out).toContain("COMPLETED");
@@ -160,37 +160,37 @@ describe("settings", () => {
 
 describe("config show", () => {
   it("shows no credential, and changes nothing [CONFIG_001]", async () => {
-    const world = await createHome(
+    const overrides = await createHome(
       "A2ACLI_BEARER=s3cret-token\nA2ACLI_SVC_PARAM=x-key: s3cret\n",
       "A2ACLI_BASIC=ada:s3cret\n",
     );
-    const before = await readFile(`${world.HOME}/.config/a2a-cli/.env`, "utf8");
+    const before = await readFile(`${overrides.HOME}/.config/a2a-cli/.env`, "utf8");
     for (const flags of [[], ["-o", "json"], ["--debug", "--verbose"], ["--api-key", "s3cret-key"]]) {
-      const { out, err } = await runSuccessfully(["config", "show", ...flags], world);
+      const { out, err } = await runSuccessfully(["config", "show", ...flags], overrides);
       expect(out).toMatch(/A2ACLI_BEARER.*\*\*\*/s);
       expect(out + err).not.toContain("s3cret");
     }
-    expect(await readFile(`${world.HOME}/.config/a2a-cli/.env`, "utf8")).toBe(before);
-    expect(await readdir(world.cwd)).toEqual([]);
+    expect(await readFile(`${overrides.HOME}/.config/a2a-cli/.env`, "utf8")).toBe(before);
+    expect(await readdir(overrides.cwd)).toEqual([]);
   });
 
   it("uses the conventional path, and warns of credentials that others can read [CONFIG_001]", async () => {
-    const world = await createHome("A2ACLI_BEARER=s3cret-token\n", "");
-    const file = `${world.HOME}/.config/a2a-cli/.env`;
-    expect((await runSuccessfully(["config", "show"], world)).err).toBe("");
+    const overrides = await createHome("A2ACLI_BEARER=s3cret-token\n", "");
+    const file = `${overrides.HOME}/.config/a2a-cli/.env`;
+    expect((await runSuccessfully(["config", "show"], overrides)).err).toBe("");
     await chmod(file, 0o644);
     for (const words of [
       ["config", "show"],
       ["card", "get", served.url],
     ]) {
-      expect((await runSuccessfully(words, world)).err).toBe(
+      expect((await runSuccessfully(words, overrides)).err).toBe(
         `warning: others can read the credentials in ${file}: chmod 600 it\n`,
       );
     }
   });
 
   it("contains no interaction state: no command writes anything [CONFIG_001, INTERACT_005]", async () => {
-    const world = await createHome("", "");
+    const overrides = await createHome("", "");
     for (const words of [
       ["send", served.url, "ask"],
       ["chat", served.url, "ask"],
@@ -198,9 +198,9 @@ describe("config show", () => {
       ["card", "get", served.url],
       ["config", "show"],
     ]) {
-      await runSuccessfully(words, world);
+      await runSuccessfully(words, overrides);
     }
-    const files = (await readdir(world.HOME, { recursive: true, withFileTypes: true })).filter((one) =>
+    const files = (await readdir(overrides.HOME, { recursive: true, withFileTypes: true })).filter((one) =>
       one.isFile(),
     );
     expect(files.map(({ name }) => name)).toEqual([".env", ".env"]);
@@ -208,8 +208,8 @@ describe("config show", () => {
   });
 
   it("reports an unknown name with the closest known one [CONFIG_001]", async () => {
-    const world = await createHome("", "A2ACLI_BEARRER=s3cret-token\n");
-    const { out, err } = await runSuccessfully(["config", "show"], world);
+    const overrides = await createHome("", "A2ACLI_BEARRER=s3cret-token\n");
+    const { out, err } = await runSuccessfully(["config", "show"], overrides);
     expect(err).toBe("warning: A2ACLI_BEARRER is no setting of this tool. Did you mean A2ACLI_BEARER?\n");
     expect(out + err).not.toContain("s3cret");
   });

@@ -135,11 +135,11 @@ describe("completion", () => {
     expect(lines).toContain(
       `complete -c colloquy -n '__colloquy_is " task"' -f -a wait -d 'Wait until a task has ended or waits for its user, and show it.'`,
     );
-    const place = /^complete -c colloquy -n '__colloquy_is "(?: [a-z-]+)*"' /;
+    const commandPath = /^complete -c colloquy -n '__colloquy_is "(?: [a-z-]+)*"' /;
     const rest = /^(?:-f -a [a-z-]+|(?:-l [a-z0-9-]+)?(?: ?-s \w)?(?: -[xr])?(?: -a '[^']*')?) -d '[^']*'$/;
     for (const line of lines) {
-      expect(line).toMatch(place);
-      expect(line.replace(place, "")).toMatch(rest);
+      expect(line).toMatch(commandPath);
+      expect(line.replace(commandPath, "")).toMatch(rest);
     }
   });
 

@@ -43,16 +43,16 @@ const createCardInterface = (
   url: string,
   protocolBinding: string,
   protocolVersion = "1.0",
-  more: object = {},
+  moreMembers: object = {},
 ): object => ({
   url: `${url}/${protocolBinding}`,
   protocolBinding,
   protocolVersion,
-  ...more,
+  ...moreMembers,
 });
 
-const getUsedTransport = (seen: readonly RecordedRequest[]): string | undefined =>
-  seen.findLast(({ url }) => !url.includes("/.well-known/"))?.url.split("/")[1];
+const getUsedTransport = (requests: readonly RecordedRequest[]): string | undefined =>
+  requests.findLast(({ url }) => !url.includes("/.well-known/"))?.url.split("/")[1];
 
 describe("the transport", () => {
   it.each([
@@ -62,8 +62,8 @@ describe("the transport", () => {
   ])(
     'default "transport": %s of %j, the first that is spoken [TX_001, TX_002, DEFAULT_001]',
     async (used, order) => {
-      const { url, seen } = await startAgentWithInterfaces((here) =>
-        order.map((binding) => createCardInterface(here, binding)),
+      const { url, seen } = await startAgentWithInterfaces((baseUrl) =>
+        order.map((binding) => createCardInterface(baseUrl, binding)),
       );
       await runSuccessfully(["send", url, "hello"]);
       expect(getUsedTransport(seen)).toBe(used);
@@ -77,9 +77,9 @@ describe("the transport", () => {
   ])(
     "%s with %j: the first that the card has, or else the card's own [TX_002, DEFAULT_001]",
     async (used, flags) => {
-      const { url, seen } = await startAgentWithInterfaces((here) => [
-        createCardInterface(here, "JSONRPC"),
-        createCardInterface(here, "HTTP+JSON"),
+      const { url, seen } = await startAgentWithInterfaces((baseUrl) => [
+        createCardInterface(baseUrl, "JSONRPC"),
+        createCardInterface(baseUrl, "HTTP+JSON"),
       ]);
       await runSuccessfully(["send", url, "hello", ...flags]);
       expect(getUsedTransport(seen)).toBe(used);
@@ -87,9 +87,9 @@ describe("the transport", () => {
   );
 
   it("sends the tenant of its interface, if any, in every request [TX_003]", async () => {
-    const { url, seen } = await startAgentWithInterfaces((here) => [
-      createCardInterface(here, "JSONRPC", "1.0", { tenant: "Acme/7" }),
-      createCardInterface(here, "HTTP+JSON"),
+    const { url, seen } = await startAgentWithInterfaces((baseUrl) => [
+      createCardInterface(baseUrl, "JSONRPC", "1.0", { tenant: "Acme/7" }),
+      createCardInterface(baseUrl, "HTTP+JSON"),
     ]);
     await runSuccessfully(["send", url, "hello"]);
     await runSuccessfully(["task", "get", url, "t"]);
@@ -133,22 +133,24 @@ describe.each(TEST_SERVERS)("%s is called over each binding", (_, serve) => {
 
 describe("the version", () => {
   it('default "version": 1.0 is named in every request, for the card too [VER_001, DEFAULT_001]', async () => {
-    const { url, seen } = await startAgentWithInterfaces((here) => [
-      createCardInterface(here, "JSONRPC", "0.3"),
-      createCardInterface(here, "JSONRPC"),
+    const { url, seen } = await startAgentWithInterfaces((baseUrl) => [
+      createCardInterface(baseUrl, "JSONRPC", "0.3"),
+      createCardInterface(baseUrl, "JSONRPC"),
     ]);
     await runSuccessfully(["send", url, "hello"]);
     await runSuccessfully(["task", "get", url, "t"]);
     expect(seen.length).toBeGreaterThan(3);
     expect(seen.map(({ headers }) => headers["a2a-version"])).toEqual(seen.map(() => "1.0"));
     // The patch number is not part of the protocol version.
-    const patched = await startAgentWithInterfaces((here) => [createCardInterface(here, "JSONRPC", "1.0.1")]);
+    const patched = await startAgentWithInterfaces((baseUrl) => [
+      createCardInterface(baseUrl, "JSONRPC", "1.0.1"),
+    ]);
     await runSuccessfully(["send", patched.url, "hello"]);
   });
 
   it("is never below 1.0 by default: an agent of 0.3 is rejected with a hint [VER_001]", async () => {
-    const { url, seen } = await startAgentWithInterfaces((here) => [
-      createCardInterface(here, "JSONRPC", "0.3"),
+    const { url, seen } = await startAgentWithInterfaces((baseUrl) => [
+      createCardInterface(baseUrl, "JSONRPC", "0.3"),
     ]);
     const error = await runExpectingError(["send", url, "hello"]);
     expect(error).toMatchObject({ code: "VersionNotSupportedError", exit: 1 });
@@ -189,7 +191,9 @@ describe("the version", () => {
 
 describe("features that the card does not declare", () => {
   it("are not requested: no stream, no extended card [VER_003]", async () => {
-    const { url, seen } = await startAgentWithInterfaces((here) => [createCardInterface(here, "JSONRPC")]);
+    const { url, seen } = await startAgentWithInterfaces((baseUrl) => [
+      createCardInterface(baseUrl, "JSONRPC"),
+    ]);
     await runSuccessfully(["send", url, "hello", "--stream"]);
     expect(seen.at(-1)?.body.method).toBe("SendMessage");
     const before = seen.length;
@@ -201,9 +205,12 @@ describe("features that the card does not declare", () => {
 
   it("and required extensions are declared with --extension, or rejected at once [VER_002]", async () => {
     const extensions = [{ uri: "urn:example:cite", required: true }];
-    const { url, seen } = await startAgentWithInterfaces((here) => [createCardInterface(here, "JSONRPC")], {
-      capabilities: { extensions },
-    });
+    const { url, seen } = await startAgentWithInterfaces(
+      (baseUrl) => [createCardInterface(baseUrl, "JSONRPC")],
+      {
+        capabilities: { extensions },
+      },
+    );
     const refused = await runExpectingError(["send", url, "hello"]);
     expect(refused).toMatchObject({ code: "ExtensionSupportRequiredError" });
     expect(refused.hint).toContain("--extension");
@@ -214,9 +221,9 @@ describe("features that the card does not declare", () => {
 
 describe("the card", () => {
   it("is found by host, by URL, and in a file, and determines the transport [CARD_GET_001]", async () => {
-    const { url, seen } = await startAgentWithInterfaces((here) => [
-      createCardInterface(here, "HTTP+JSON"),
-      createCardInterface(here, "JSONRPC"),
+    const { url, seen } = await startAgentWithInterfaces((baseUrl) => [
+      createCardInterface(baseUrl, "HTTP+JSON"),
+      createCardInterface(baseUrl, "JSONRPC"),
     ]);
     const card = await runForJson<object>(["card", "get", url]);
     const cwd = await createTempDirectory({ "card.json": JSON.stringify(card) });
@@ -255,11 +262,11 @@ describe("the card", () => {
   });
 
   it("can be checked with --validate [CARD_GET_002]", async () => {
-    const fine = await startAgentWithInterfaces((here) => [createCardInterface(here, "JSONRPC")], {
+    const fine = await startAgentWithInterfaces((baseUrl) => [createCardInterface(baseUrl, "JSONRPC")], {
       skills: [{ id: "s", name: "S", description: "S", tags: ["s"] }],
     });
     expect((await runSuccessfully(["card", "get", fine.url, "--validate"])).out).toContain("Name: Raw");
-    const odd = await startAgentWithInterfaces((here) => [createCardInterface(here, "JSONRPC")], {
+    const odd = await startAgentWithInterfaces((baseUrl) => [createCardInterface(baseUrl, "JSONRPC")], {
       skills: [{ id: "s" }],
     });
     expect(await runExpectingError(["card", "get", odd.url, "--validate"])).toMatchObject({

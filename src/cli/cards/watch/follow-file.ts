@@ -35,7 +35,7 @@ export async function* followFile(
 ): AsyncGenerator<FileFollowEvent, void, undefined> {
   using changes = new FileChangeWatcher(path, signal);
   const chunk = Buffer.allocUnsafe(READ_SIZE);
-  let place = from;
+  let position = from;
   let rest: Buffer = Buffer.alloc(0);
   let isTooLong = false;
   // An open handle keeps the inode number from being reused for another file.
@@ -49,17 +49,17 @@ export async function* followFile(
         await changed;
         continue;
       }
-      if (place && (place.fileId !== now.file || now.size < place.offset + rest.length)) {
+      if (position && (position.fileId !== now.file || now.size < position.offset + rest.length)) {
         yield "reset";
-        place = undefined;
+        position = undefined;
         rest = Buffer.alloc(0);
         isTooLong = false;
         await handle?.close();
         handle = undefined;
       }
       handle ??= await open(path, "r");
-      place ??= { fileId: now.file, offset: 0 };
-      const { bytesRead } = await handle.read(chunk, 0, READ_SIZE, place.offset + rest.length);
+      position ??= { fileId: now.file, offset: 0 };
+      const { bytesRead } = await handle.read(chunk, 0, READ_SIZE, position.offset + rest.length);
       if (bytesRead === 0) {
         await changed;
         continue;
@@ -72,12 +72,12 @@ export async function* followFile(
         // Drops the rest of a line whose start was skipped.
         if (isTooLong) lines.shift();
         isTooLong = false;
-        place = { fileId: place.fileId, offset: place.offset + end };
-        yield { lines, position: place };
+        position = { fileId: position.fileId, offset: position.offset + end };
+        yield { lines, position: position };
       }
       if (rest.length > MAX_LINE_BYTES) {
         isTooLong = true;
-        place = { fileId: place.fileId, offset: place.offset + rest.length };
+        position = { fileId: position.fileId, offset: position.offset + rest.length };
         rest = Buffer.alloc(0);
       }
     }
@@ -106,15 +106,15 @@ class FileChangeWatcher implements Disposable {
   readonly #watcher: ReturnType<typeof watch> | undefined;
 
   constructor(path: string, signal: AbortSignal) {
-    const tell = (): void => {
+    const notify = (): void => {
       this.#pendingChange?.resolve();
       this.#pendingChange = undefined;
     };
-    this.#timer = setInterval(tell, POLL_INTERVAL_MS);
-    signal.addEventListener("abort", tell);
+    this.#timer = setInterval(notify, POLL_INTERVAL_MS);
+    signal.addEventListener("abort", notify);
     try {
       // Watches the folder instead of the file, because the file may not exist yet or may be replaced.
-      this.#watcher = watch(dirname(path), { persistent: false }, tell);
+      this.#watcher = watch(dirname(path), { persistent: false }, notify);
       this.#watcher.on("error", () => this.#watcher?.close());
     } catch {
       // Without a watchable folder, the polling interval alone detects changes.

@@ -28,12 +28,12 @@ const MAX_STREAMS = 16;
  * path. It rejects requests with another host name (DNS rebinding) or from another origin.
  */
 export async function startWatchServer(options: WatchServerOptions): Promise<WatchServer> {
-  const word = randomBytes(18).toString("base64url");
+  const secret = randomBytes(18).toString("base64url");
   const closing = new AbortController();
   let streams = 0;
   const server = createServer((request, response) => {
     for (const [name, value] of Object.entries(RESPONSE_HEADERS)) response.setHeader(name, value);
-    const refused = findRefusal(request, getHost(server), word);
+    const refused = findRefusal(request, getHost(server), secret);
     if (refused) return sendRefusal(response, ...refused);
     if (request.url?.endsWith("/")) {
       response.setHeader("content-type", "text/html; charset=utf-8");
@@ -47,7 +47,7 @@ export async function startWatchServer(options: WatchServerOptions): Promise<Wat
   server.listen(options.port, "127.0.0.1");
   await once(server, "listening");
   return {
-    url: `http://${getHost(server)}/${word}/`,
+    url: `http://${getHost(server)}/${secret}/`,
     async close() {
       closing.abort();
       const closed = once(server, "close");
@@ -75,19 +75,20 @@ function getHost(server: Server): string {
 function findRefusal(
   { method, headers, url = "" }: IncomingMessage,
   host: string,
-  word: string,
+  secret: string,
 ): [status: number, why: string] | undefined {
   if (headers.host !== host) return [403, `This server accepts only the host name ${host}.`];
   if (headers.origin !== undefined && headers.origin !== `http://${host}`)
     return [403, "This server rejects requests from other origins."];
   if (method !== "GET") return [405, "Only GET is supported."];
-  const [, given = ""] = /^\/([^/?]*)\/(?:events)?$/.exec(url) ?? [];
-  if (!isSameSecret(given, word)) return [404, "Not found. Open the complete URL that the command printed."];
+  const [, token = ""] = /^\/([^/?]*)\/(?:events)?$/.exec(url) ?? [];
+  if (!isSameSecret(token, secret))
+    return [404, "Not found. Open the complete URL that the command printed."];
   return undefined;
 }
 
-function isSameSecret(given: string, word: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(word)];
+function isSameSecret(token: string, secret: string): boolean {
+  const [a, b] = [Buffer.from(token), Buffer.from(secret)];
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
@@ -105,9 +106,9 @@ async function streamEvents(
   { file, runId, onForeignRun }: WatchServerOptions,
   closing: AbortSignal,
 ): Promise<void> {
-  const gone = new AbortController();
-  response.on("close", () => gone.abort());
-  const signal = AbortSignal.any([gone.signal, closing]);
+  const disconnection = new AbortController();
+  response.on("close", () => disconnection.abort());
+  const signal = AbortSignal.any([disconnection.signal, closing]);
   const lastEventId = request.headers["last-event-id"];
   try {
     response.writeHead(200, { "content-type": "text/event-stream" }).write("retry: 1000\n\n");
