@@ -43,7 +43,7 @@ describe("the server of an ADK agent that is killed", () => {
     );
     for (const [at, task] of done.entries()) {
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");
-      expect(task.contextId).toBe(question[at]?.contextId);
+      expect(task.contextId).toBe(questions[at]?.contextId);
       expect(getTaskText(task)).toMatch(new RegExp(`^Asked\\.${AMOUNTS[at]} euros are on their way`));
     }
   });

@@ -38,7 +38,7 @@ describe("cards stats", () => {
       "accuracy          50.0 % (15.0–85.0)  2 of 4 by gsm8k/strict",
       "seed formulas                         turns 2.50, solver success 63.6 %, completion 50.0 %",
       "57.3 %  solver, turn 1",
-      "1  problems that ran out of turns (MAST FM-1.5)                     gsm8k_2",
+      "1  problems that ran out of turns (MAST FM-1.5)               gsm8k_2",
       "price 0.0108 by the tariff",
       "ledger: ok, the tokens on the cards are those of the calls (12 sums)",
     ])
@@ -265,15 +265,10 @@ describe("the files of a run", () => {
     });
     const { code, err } = await runCardsCommand("stats", `${cwd}/none`);
     expect(code).toBe(1);
-<<<<<<< HEAD
     expect(err).toContain(`${cwd}/none: the file does not exist. To do: name a record`);
     expect((await runCardsCommand("stats", `${cwd}/app.log`)).err).toContain(
       "app.log: no line of a card record found",
     );
-=======
-    expect(err).toContain(`${cwd}/none: the file does not exist. Pass a recording`);
-    expect((await runCardsCommand("stats", `${cwd}/app.log`)).err).toContain("app.log: there is no line");
->>>>>>> prose-cli
     const two = await runCardsCommand("stats", `${cwd}/a.cards.jsonl`, `${cwd}/b.cards.jsonl`);
     expect(two).toMatchObject({ code: 2, err: expect.stringContaining("several runs: a, b.") as string });
   });
