@@ -237,7 +237,7 @@ describe("a server with a base path", () => {
     const app = new Hono().mount("/agents", server.fetch);
     const response = await app.request("/agents/.well-known/agent-card.json");
     expect(response.status).toBe(404);
-    expect(await response.text()).toMatch(/have the host hand on whole paths/);
+    expect(await response.text()).toMatch(/make the host pass full paths/);
   });
 
   it("uses its public URL in its cards, if configured", async () => {
@@ -322,7 +322,7 @@ describe("a request body that the host has already read", () => {
   ])("is taken from where it was kept: %s", async (_what, keep) => {
     const remote = await connect(await reading(keep));
     expect(getAnswerText(await remote.send("grüezi"))).toBe("grüezi");
-    await expect(remote.send("x".repeat(1_000))).rejects.toThrow(/larger than 1,000 bytes/);
+    await expect(remote.send("x".repeat(1_000))).rejects.toThrow(/exceeds 1,000 bytes/);
   });
 
   it("that is lost is reported to the server's observer", async () => {

@@ -28,8 +28,9 @@ async function collectParts(
   const configuration = acceptedOutputModes ? { acceptedOutputModes } : {};
   const answer = await collect(remote.stream("hi", { configuration }));
   const { artifacts = [], status } = (answer as { task: Task }).task;
-  const partsOf = (id: string): Part[] => artifacts.find(({ artifactId }) => artifactId === id)?.parts ?? [];
-  return { said: partsOf("answer"), table: partsOf("table"), asked: status.message?.parts ?? [] };
+  const collectParts = (id: string): Part[] =>
+    artifacts.find(({ artifactId }) => artifactId === id)?.parts ?? [];
+  return { said: collectParts("answer"), table: collectParts("table"), asked: status.message?.parts ?? [] };
 }
 
 describe("the output of a generator for a client", () => {

@@ -33,7 +33,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
   let seen: unknown[] = [];
   afterEach(() => server?.close({ graceMs: 0 }));
 
-  async function remoteOf(agent: Agent): Promise<A2AClient> {
+  async function connectToAgent(agent: Agent): Promise<A2AClient> {
     seen = [];
     const observer = { onError: ({ error }: { error: unknown }): void => void seen.push(error) };
     server = createServer(agent, { store: "memory", mergeChunks: false, observer });
@@ -42,7 +42,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
 
   describe(`${name} as an agent`, () => {
     it("streams its answer in chunks and completes the task, which is stored completely", async () => {
-      const remote = await remoteOf(framework.createAnsweringAgent(["One ", "two ", "three."]));
+      const remote = await connectToAgent(framework.createAnsweringAgent(["One ", "two ", "three."]));
       const chunks: string[] = [];
       const events = remote.stream("count");
       const reported = async function* (): typeof events extends AsyncIterable<infer E>
@@ -63,7 +63,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
 
     it("emits output while it is still working", async () => {
       const gate = Promise.withResolvers<void>();
-      const remote = await remoteOf(framework.createPausingAgent(gate.promise));
+      const remote = await connectToAgent(framework.createPausingAgent(gate.promise));
       let output = "";
       for await (const event of remote.stream("go")) {
         if (!("artifactUpdate" in event)) continue;
@@ -75,7 +75,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
 
     it("continues when its reader has left, and loses nothing", async () => {
       const gate = Promise.withResolvers<void>();
-      const remote = await remoteOf(framework.createPausingAgent(gate.promise));
+      const remote = await connectToAgent(framework.createPausingAgent(gate.promise));
       let id = "";
       for await (const event of remote.stream("go")) {
         if ("task" in event) id = event.task.id;
@@ -91,7 +91,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
 
     it("hides the error from the caller and reports it to the observer", async () => {
       const cause = new Error("no route to 10.1.2.3");
-      const remote = await remoteOf(framework.createFailingAgent(cause));
+      const remote = await connectToAgent(framework.createFailingAgent(cause));
       const task = await requireTask(remote.send("go"));
       expect(task.status.state).toBe("TASK_STATE_FAILED");
       expect(getText(task.status.message?.parts ?? [])).toMatch(/error id/);
@@ -101,7 +101,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
 
     it("is stopped by a cancellation", async () => {
       const stopped = Promise.withResolvers<void>();
-      const remote = await remoteOf(framework.createEndlessAgent(() => stopped.resolve()));
+      const remote = await connectToAgent(framework.createEndlessAgent(() => stopped.resolve()));
       let state: string | undefined;
       for await (const event of remote.stream("go")) {
         if ("artifactUpdate" in event) {
@@ -114,7 +114,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
     });
 
     it("remembers a conversation by its contextId, separately from others", async () => {
-      const remote = await remoteOf(framework.createRememberingAgent());
+      const remote = await connectToAgent(framework.createRememberingAgent());
       const first = await requireTask(remote.send("red"));
       const second = await requireTask(remote.send("green", { contextId: first.contextId }));
       const other = await requireTask(remote.send("blue"));
@@ -123,14 +123,14 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
     });
 
     it("receives files and data", async () => {
-      const remote = await remoteOf(framework.createEchoAgent());
+      const remote = await connectToAgent(framework.createEchoAgent());
       const image = file(new Uint8Array([1, 2, 3]), { mediaType: "image/png" });
       const task = await requireTask(remote.send([text("look"), image, data({ n: 1 })]));
       expect(getAnswerText(task)).toBe('text:look file:image/png:AQID data:{"n":1}');
     });
 
     it.skipIf(!framework.createAskingAgent)("asks a question and continues with the answer", async () => {
-      const remote = await remoteOf((framework.createAskingAgent as () => Agent)());
+      const remote = await connectToAgent((framework.createAskingAgent as () => Agent)());
       const asked = await requireTask(remote.send("How is the weather?"));
       expect(asked.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
       expect(getText(asked.status.message?.parts ?? [])).toBe("Which city?");

@@ -101,7 +101,7 @@ describe("serve", () => {
   it("reports invalid server options as usage errors", async () => {
     for (const [flag, value, text] of [
       ["--store", "postgres://x", "Unknown store"],
-      ["--public-url", "example.com", `"publicUrl" is "example.com"; give a whole URL`],
+      ["--public-url", "example.com", `"publicUrl" is "example.com"; use an absolute URL`],
     ] as const) {
       const refused = await runInDirectory("serve", "--exec", "cat", flag, value);
       expect(refused).toMatchObject({ code: 2, out: "" });

@@ -72,7 +72,7 @@ describe("the demo", () => {
     const { out } = await runInProcess(["send", writer, "write", "-o", "json"]);
     const { task } = JSON.parse(out) as { task: { id: string } };
     const written = await runInProcess(["send", writer, "3", "--task-id", task.id]);
-    expect(written.out).toContain("Artifact: answer\nthe agents of\n\n");
+    expect(written.out).toContain("Artifact: answer\nthe agents talk\n\n");
     expect(written.out).toContain(`"words": 3`);
   });
 

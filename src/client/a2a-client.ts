@@ -136,7 +136,7 @@ export function createA2AClient({
   }
 
   /** Rejects if the card does not declare a capability, without sending a request (A2A §3.3.4). */
-  async function offered(
+  async function assertCapability(
     capability: "pushNotifications" | "extendedAgentCard",
     reason: "PUSH_NOTIFICATION_NOT_SUPPORTED" | "UNSUPPORTED_OPERATION",
   ): Promise<void> {
@@ -145,7 +145,8 @@ export function createA2AClient({
     const message = `${JSON.stringify(name)} does not declare ${capability} in its card. Call refreshCard() if the agent has changed.`;
     throw new A2AError(reason, message);
   }
-  const push = (): Promise<void> => offered("pushNotifications", "PUSH_NOTIFICATION_NOT_SUPPORTED");
+  const assertPushSupported = (): Promise<void> =>
+    assertCapability("pushNotifications", "PUSH_NOTIFICATION_NOT_SUPPORTED");
 
   return {
     get card() {
@@ -166,7 +167,7 @@ export function createA2AClient({
           )
         : sendOnce(input, options),
     async getExtendedCard(call = {}) {
-      await offered("extendedAgentCard", "UNSUPPORTED_OPERATION");
+      await assertCapability("extendedAgentCard", "UNSUPPORTED_OPERATION");
       return cardCache.setExtendedCard(await read("GetExtendedAgentCard", tenant, call));
     },
     refreshCard: ({ signal } = {}) => cardCache.refresh(signal),
@@ -187,15 +188,15 @@ export function createA2AClient({
           : pollTask(() => read("GetTask", { ...tenant, id }, call), call.signal, reconnect),
       pushConfigs: {
         async create(taskId, config, call = {}) {
-          await push();
+          await assertPushSupported();
           return transport.call("CreateTaskPushNotificationConfig", { ...tenant, ...config, taskId }, call);
         },
         async get(taskId, id, call = {}) {
-          await push();
+          await assertPushSupported();
           return read("GetTaskPushNotificationConfig", { ...tenant, taskId, id }, call);
         },
         async list(taskId, { pageSize, pageToken, ...call } = {}) {
-          await push();
+          await assertPushSupported();
           const page = {
             ...(pageSize === undefined ? {} : { pageSize }),
             ...(pageToken ? { pageToken } : {}),
@@ -203,7 +204,7 @@ export function createA2AClient({
           return read("ListTaskPushNotificationConfigs", { ...tenant, taskId, ...page }, call);
         },
         async delete(taskId, id, call = {}) {
-          await push();
+          await assertPushSupported();
           await transport.call("DeleteTaskPushNotificationConfig", { ...tenant, taskId, id }, call);
         },
       },

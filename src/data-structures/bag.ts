@@ -1,6 +1,6 @@
 /** An item that stores its position in a `Bag`. */
 export interface BagItem {
-  /** Position of the item, maintained by the bag. It is -1 when the item is in no bag. */
+  /** Position of the item, maintained by the bag. The position is -1 when the item is in no bag. */
   slot: number;
 }
 

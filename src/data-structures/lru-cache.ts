@@ -1,7 +1,7 @@
 /**
- * A map of at most `max` entries that evicts the least recently used entries. It has two generations. When
- * the young generation reaches half of the size, it becomes the old generation, and unused entries of the
- * previous old generation are dropped. An access costs one lookup and at most one move per generation.
+ * A map of at most `max` entries that evicts the least recently used entries. The cache has two generations.
+ * When the young generation reaches half of the size, it becomes the old generation, and unused entries of
+ * the previous old generation are dropped. An access costs one lookup and at most one move per generation.
  */
 export class LruCache<V> {
   readonly #generationSize: number;

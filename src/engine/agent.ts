@@ -32,8 +32,8 @@ export type AgentEvent =
       metadata?: JsonObject;
     }
   /**
-   * A reply without a task. It is allowed only as the first and only event of an agent with `respondsWith:
-   * "either"`.
+   * A reply without a task. Such a reply is allowed only as the first and only event of an agent with
+   * `respondsWith: "either"`.
    */
   | { message: AgentMessage };
 
@@ -41,7 +41,7 @@ export type AgentEvent =
 export interface Run {
   readonly taskId: string;
   readonly contextId: string;
-  /** The message that started this turn. It is also the last entry of `task.history`. */
+  /** The message that started this turn. This message is also the last entry of `task.history`. */
   readonly message: Message;
   /**
    * A copy of the task at the start of this turn, with its earlier messages, artifacts, and metadata. In a
@@ -49,8 +49,8 @@ export interface Run {
    */
   readonly task: Task;
   /**
-   * Number of this attempt. It starts at 1 and grows by 1 each time the turn is restarted after the server
-   * stopped (`Agent.afterRestart`).
+   * Number of this attempt. The number starts at 1 and grows by 1 each time the turn is restarted after the
+   * server stopped (`Agent.afterRestart`).
    */
   readonly attempt: number;
   readonly caller: Caller;
@@ -62,20 +62,20 @@ export interface Run {
   /** URIs of the active extensions: those that the agent card declares and the client requests (A2A §4.6). */
   readonly extensions: readonly string[];
   /**
-   * The request's `traceparent` header (W3C Trace Context), unchanged. It identifies the caller's span in a
-   * distributed trace.
+   * The request's `traceparent` header (W3C Trace Context), unchanged. The header identifies the caller's
+   * span in a distributed trace.
    */
   readonly traceparent?: string | undefined;
   /** Aborts when the task is canceled or the server closes. */
   readonly signal: AbortSignal;
   /**
-   * Metadata of the CancelTask request. It is `undefined` until the task is canceled, and also when the
-   * server closes.
+   * Metadata of the CancelTask request. The metadata is `undefined` until the task is canceled, and also when
+   * the server closes.
    */
   readonly cancelMetadata?: JsonObject | undefined;
   /**
    * Resolves with copies of the tasks listed in the message's `referenceTaskIds`, in that order, at most 50.
-   * It omits tasks that do not exist or that belong to other callers or other agents.
+   * The result omits tasks that do not exist or that belong to other callers or other agents.
    */
   loadReferencedTasks(): Promise<Task[]>;
   /**
@@ -92,18 +92,18 @@ export type AgentDescription = Pick<AgentCard, "name" | "description"> &
 /**
  * An agent that a server can host.
  *
- * The end of the iterable ends the turn. After a normal return the task is COMPLETED unless the agent set
- * another final state. After a throw it is FAILED, and after an abort it is CANCELED. The runner always calls
- * the iterator's `return()`.
+ * The end of the iterable ends the turn. After a normal return, the task is COMPLETED unless the agent set
+ * another final state. After a throw, the task is FAILED, and after an abort, the task is CANCELED. The runner
+ * always calls the iterator's `return()`.
  */
 export interface Agent {
   /** Returns the content of the agent card. The server caches the result. */
   describe(): AgentDescription | Promise<AgentDescription>;
   /**
-   * Returns the members that the extended agent card adds or replaces for an authenticated caller. They can
-   * differ between callers. When it returns `undefined`, the caller's request is rejected with
-   * `EXTENDED_AGENT_CARD_NOT_CONFIGURED`. A server with authentication declares the extended card when this
-   * method exists.
+   * Returns the members that the extended agent card adds or replaces for an authenticated caller. Different
+   * callers can get different extended cards. When this method returns `undefined`, the caller's request is
+   * rejected with `EXTENDED_AGENT_CARD_NOT_CONFIGURED`. A server with authentication declares the extended card
+   * when this method exists.
    */
   describeExtended?(
     caller: Caller,

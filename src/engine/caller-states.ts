@@ -11,8 +11,8 @@ export interface CallerState<InFlight> {
 }
 
 /**
- * Holds the state of each active caller. It evicts idle callers when the number of callers exceeds twice the
- * limit of runs.
+ * Holds the state of each active caller. The class evicts idle callers when the number of callers exceeds
+ * twice the limit of runs.
  */
 export class CallerStates<InFlight> {
   readonly #runsPerCaller: number;

@@ -3,9 +3,9 @@
  * and contexts. Requests for another caller's task return `TASK_NOT_FOUND`.
  */
 export interface Caller {
-  /** Opaque tenant name. It is empty when the agent has no tenants. */
+  /** Opaque tenant name. The name is empty when the agent has no tenants. */
   readonly tenant: string;
-  /** Stable name of the authenticated principal. It is empty without authentication. */
+  /** Stable name of the authenticated principal. The name is empty without authentication. */
   readonly principal: string;
   /**
    * True when the request chose this tenant and the credentials are not bound to a tenant. Per-caller limits
@@ -13,11 +13,11 @@ export interface Caller {
    */
   readonly choseTenant?: boolean;
   /**
-   * Scopes that the credentials grant, for the agent to check. They do not affect ownership and are not
+   * Scopes that the credentials grant, for the agent to check. The scopes do not affect ownership and are not
    * persisted.
    */
   readonly scopes?: readonly string[];
-  /** Claims of the caller's JWT, if the credentials are a JWT. They are not persisted. */
+  /** Claims of the caller's JWT, if the credentials are a JWT. The claims are not persisted. */
   readonly claims?: Readonly<Record<string, unknown>>;
 }
 

@@ -2,7 +2,10 @@
 export interface Clock {
   /** Returns the time in milliseconds since 1970. */
   now(): number;
-  /** Returns the time in milliseconds since an arbitrary point, with fractions. It never decreases. */
+  /**
+   * Returns the time in milliseconds since an arbitrary point, with fractions. The returned time never
+   * decreases.
+   */
   monotonic(): number;
   /** Calls `callback` once after `ms` milliseconds. Returns a function that cancels the call. */
   schedule(ms: number, callback: () => void): () => void;
@@ -22,8 +25,8 @@ export const systemClock: Clock = {
 let lastFormatted = { ms: Number.NaN, text: "" };
 
 /**
- * Formats a time as ISO 8601 UTC with milliseconds. It caches the last result, because many events share a
- * millisecond and formatting is comparatively expensive.
+ * Formats a time as ISO 8601 UTC with milliseconds. The function caches the last result, because many events
+ * share a millisecond and formatting is comparatively expensive.
  */
 export function formatTimestamp(ms: number): string {
   if (ms !== lastFormatted.ms) lastFormatted = { ms, text: new Date(ms).toISOString() };

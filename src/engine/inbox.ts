@@ -56,8 +56,8 @@ interface InFlightMessage {
 }
 
 /**
- * Accepts messages. It finds or creates the task of each message and deduplicates the messages of each caller
- * by id (E10).
+ * Accepts messages. The inbox finds or creates the task of each message and deduplicates the messages of each
+ * caller by id (E10).
  */
 export class Inbox {
   readonly #context: InboxContext;

@@ -69,7 +69,7 @@ interface UncommittedMessage {
 
 /**
  * An active task, that is, the growing end of its log. An event is validated when it is accepted and then
- * waits for the next commit. It is folded into the task and becomes visible to readers only once it is
+ * waits for the next commit. The event is folded into the task and becomes visible to readers only once it is
  * durable (E1).
  */
 export class LiveTask implements LogWriter, WatchedTask {
@@ -126,7 +126,7 @@ export class LiveTask implements LogWriter, WatchedTask {
     return this.#seq;
   }
 
-  /** State after all pending events are committed. It is `undefined` before the task is created. */
+  /** State after all pending events are committed. The state is `undefined` before the task is created. */
   get state(): TaskState | undefined {
     return this.#state;
   }

@@ -7,8 +7,8 @@ import {
 } from "../protocol/index.ts";
 
 /**
- * Number of events above which the agent waits for the store. It is large enough to turn a burst into few
- * commits.
+ * Number of events above which the agent waits for the store. The number is large enough to turn a burst into
+ * few commits.
  */
 const MAX_EVENTS = 256;
 const MAX_SIZE = 256 * 1024;

@@ -5,8 +5,8 @@ import type { Turn } from "./turn.ts";
 
 /**
  * The persisted data of a running turn, stored in addition to its task's log, so that a later process can
- * start the turn again. It contains the agent's input except the caller's scopes and claims and the webhook
- * with its secrets. Stores treat it as opaque JSON.
+ * start the turn again. A persisted turn contains the agent's input except the caller's scopes and claims and
+ * the webhook with its secrets. Stores treat it as opaque JSON.
  */
 export interface PersistedTurn {
   /** Seq of the turn's message. */

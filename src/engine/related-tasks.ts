@@ -4,8 +4,8 @@ import type { RunnerRegistry } from "./runner-registry.ts";
 import type { TaskStore } from "./task-store.ts";
 
 /**
- * Maximum number of tasks that are loaded. Each costs a store lookup, and a request can name any number of
- * tasks.
+ * Maximum number of tasks that are loaded. Each task costs a store lookup, and a request can name any number
+ * of tasks.
  */
 const MAX_TASKS = 50;
 

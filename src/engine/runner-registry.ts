@@ -61,7 +61,7 @@ export class RunnerRegistry {
     return runner;
   }
 
-  /** Removes a runner. Its task stays in the store. */
+  /** Removes a runner. The runner's task stays in the store. */
   remove(runner: Runner): void {
     this.#byTask.deleteIfValue(runner.liveTask.taskId, runner);
   }

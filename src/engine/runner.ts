@@ -34,8 +34,8 @@ export interface RunnerContext extends LiveTaskContext {
 }
 
 /**
- * Executes the turns of a task, one at a time (E11). It writes the agent's events, and the final state if the
- * agent sets none, into the live task. It never waits for a reader (E2).
+ * Executes the turns of a task, one at a time (E11). The runner writes the agent's events, and the final
+ * state if the agent sets none, into the live task. The runner never waits for a reader (E2).
  */
 export class Runner implements LiveTaskListener {
   readonly liveTask: LiveTask;
@@ -337,7 +337,7 @@ export class Runner implements LiveTaskListener {
     turn.fail(createServerClosingError());
   }
 
-  /** Ends the turn. It stays current until its last events are committed. */
+  /** Ends the turn. The turn stays current until its last events are committed. */
   #endTurn(turn: Turn): void {
     if (turn.hasEnded) return;
     turn.end();

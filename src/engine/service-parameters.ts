@@ -10,8 +10,8 @@ export interface ServiceParameters {
   /** Seq of the last event that the client received from the stream it resumes. */
   readonly resumeAfterSeq?: number | undefined;
   /**
-   * The request's `traceparent` header (W3C Trace Context), which identifies the caller's span. It is not
-   * validated.
+   * The request's `traceparent` header (W3C Trace Context), which identifies the caller's span. The header is
+   * not validated.
    */
   readonly traceparent?: string | undefined;
   /** True: the caller requires a task. A reply without a task then completes the task instead. */

@@ -12,7 +12,7 @@ export class Tail {
   #events: LogEvent[] = [];
   #size = 0;
 
-  /** Adds events. They must directly follow the events that were added before, except after `clear`. */
+  /** Adds events. New events must directly follow the events that were added before, except after `clear`. */
   add(events: readonly LogEvent[]): void {
     for (const { event } of events) this.#size += estimateEventSize(event);
     if (this.#events.length === 0) this.#events = events.slice();

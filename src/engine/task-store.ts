@@ -73,9 +73,9 @@ export interface UnfinishedTask {
 }
 
 /**
- * Storage for tasks. It keeps an append-only log of events per task and folds tasks from it. Reads return
- * only committed data, and reads of another scope's task find nothing. Methods reject with any error when the
- * store is unavailable. A rejected `commit` stores nothing.
+ * Storage for tasks. A store keeps an append-only log of events per task and folds tasks from it. Reads
+ * return only committed data, and reads of another scope's task find nothing. Methods reject with any error
+ * when the store is unavailable. A rejected `commit` stores nothing.
  */
 export interface TaskStore {
   /** Name of the store for people, for example `sqlite:.colloquy/tasks.db`. */
@@ -92,8 +92,8 @@ export interface TaskStore {
   /**
    * Commits the appends of many tasks in one transaction. Resolves when they are durable, with one entry per
    * append: `undefined` for success, or the reason for its rejection. `agentsAtWork` is true while agents are
-   * running. The store then must not block the event loop for the disk. Otherwise it may block, which makes
-   * batches larger.
+   * running. The store then must not block the event loop for the disk. While no agent is running, the store
+   * may block the event loop, which makes batches larger.
    */
   commit(
     batch: readonly LogAppend[],
@@ -102,8 +102,8 @@ export interface TaskStore {
   /** Resolves with the task and the seq of its last event. The caller of `load` owns the returned task. */
   load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined>;
   /**
-   * Resolves with the events after `after`, in order and without gaps. It stops at `limit.events` events, or
-   * after the first event that exceeds `limit.maxBytes` of JSON in total.
+   * Resolves with the events after `after`, in order and without gaps. The result stops at `limit.events`
+   * events, or after the first event that exceeds `limit.maxBytes` of JSON in total.
    */
   readEvents(
     scope: TaskScope,

@@ -66,7 +66,7 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
     return A2AError.from(error);
   };
 
-  async function agentsOf(
+  async function openDirectory(
     request: Request,
     authenticate?: () => Promise<CallerContext>,
   ): Promise<AgentDirectory> {
@@ -82,24 +82,24 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
     );
   }
 
-  async function answer(request: Request, authenticate?: () => Promise<CallerContext>): Promise<Response> {
+  async function respond(request: Request, authenticate?: () => Promise<CallerContext>): Promise<Response> {
     try {
       const [, chat, model] = PATH_PATTERN.exec(new URL(request.url).pathname) ?? [];
-      const agents = await agentsOf(request, authenticate);
+      const agents = await openDirectory(request, authenticate);
       const expectedMethod = chat === undefined ? "GET" : "POST";
       if (request.method !== expectedMethod)
         throw new A2AError(
           "METHOD_NOT_ALLOWED",
           `This path requires ${expectedMethod}, not ${request.method}.`,
         );
-      if (chat !== undefined) return await complete(request, agents);
+      if (chat !== undefined) return await respondToChat(request, agents);
       return await createModelsResponse(agents, model);
     } catch (error) {
       return createErrorResponse(toReportableError(error, request.signal));
     }
   }
 
-  async function complete(request: Request, agents: AgentDirectory): Promise<Response> {
+  async function respondToChat(request: Request, agents: AgentDirectory): Promise<Response> {
     const chatRequest = decodeChatRequest(await readRequestText(request, maxBodyBytes));
     const client = await agents.openClient(chatRequest.model);
     if (!client) throw createModelNotFoundError(chatRequest.model);
@@ -133,9 +133,9 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
 
   return {
     matchesPath: (path) => PATH_PATTERN.exec(path)?.index === 0,
-    handle: answer,
+    handle: respond,
     fetch: (request) => {
-      if (PATH_PATTERN.test(new URL(request.url).pathname)) return answer(request);
+      if (PATH_PATTERN.test(new URL(request.url).pathname)) return respond(request);
       const text = "Unknown path. Use /v1/models or /v1/chat/completions.";
       return Promise.resolve(createA2AErrorResponse(new A2AError("NOT_FOUND", text)));
     },

@@ -10,8 +10,8 @@ export function assertValidAgentCard(card: AgentCardContent): void {
 }
 
 /**
- * Throws an `Error` when `violations` is not empty. It is not an `A2AError`, because the agent's author
- * caused it, not a caller.
+ * Throws an `Error` when `violations` is not empty. The error is not an `A2AError`, because the agent's
+ * author caused it, not a caller.
  */
 export function assertNoCardViolations(name: string, violations: readonly FieldViolation[]): void {
   if (violations.length === 0) return;
@@ -20,10 +20,10 @@ export function assertNoCardViolations(name: string, violations: readonly FieldV
 }
 
 /**
- * Returns every violation in the content of an agent card, with its path, or an empty array. It checks
- * required names, duplicates, URLs, media types, and references to security schemes. It skips references when
- * the card declares no schemes, because the server may declare them. The compiler or a decoder checks the
- * member types.
+ * Returns every violation in the content of an agent card, with its path, or an empty array. The function
+ * checks required names, duplicates, URLs, media types, and references to security schemes. References are
+ * not checked when the card declares no schemes, because the server may declare them. The compiler or a
+ * decoder checks the member types.
  */
 export function validateAgentCardContent(card: AgentCardContent): FieldViolation[] {
   const { provider, capabilities, securitySchemes, skills = [] } = card;

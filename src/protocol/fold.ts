@@ -83,7 +83,7 @@ export function findRefusal(state: TaskState | undefined, event: TaskEvent): Eve
   const refused =
     transition === "artifact" || transition === "message"
       ? `no ${transition}`
-      : `no move to ${formatTaskState(transition)}`;
+      : `no transition to ${formatTaskState(transition)}`;
   return { refusalReason: `a task that is ${formatTaskState(state)} accepts ${refused}` };
 }
 
@@ -93,9 +93,9 @@ export function isEventRefusal(result: Task | EventRefusal): result is EventRefu
 
 /**
  * Applies one event to a task and returns the changed task, or the reason why the task cannot accept the
- * event. This function is the only code that changes a task. It extends the arrays of `task` in place, so the
- * cost of a chunk does not depend on the task's length. Callers must not share `task`; use `copyTask` to hand
- * out a snapshot. The events, parts, and messages are referenced and never modified.
+ * event. `fold` is the only code that changes a task. The function extends the arrays of `task` in place, so
+ * the cost of a chunk does not depend on the task's length. Callers must not share `task`; use `copyTask` to
+ * hand out a snapshot. The events, parts, and messages are referenced and never modified.
  */
 export function fold(task: Task | undefined, event: TaskEvent): Task | EventRefusal {
   const refusal = findRefusal(task?.status.state, event);

@@ -10,8 +10,8 @@ export type EventEncoder = (event: TaskEvent) => string;
  */
 export class LogEvent {
   /**
-   * Sequence number in the log: 1, 2, 3 … without gaps. It is 0 for an event outside of any log, such as a
-   * reply without a task.
+   * Sequence number in the log: 1, 2, 3 … without gaps. The number is 0 for an event outside of any log, such
+   * as a reply without a task.
    */
   readonly seq: number;
   #event: TaskEvent | undefined;
@@ -46,7 +46,7 @@ export class LogEvent {
   }
 
   /**
-   * Returns the event as encoded by `encoder`. It caches the result of the most recent encoder for all
+   * Returns the event as encoded by `encoder`. The event caches the result of the most recent encoder for all
    * readers.
    */
   encodeWith(encoder: EventEncoder): string {

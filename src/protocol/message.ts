@@ -91,7 +91,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Decodes the content of a `raw` part to bytes. It also accepts the URL-safe base64 alphabet. */
+/** Decodes the content of a `raw` part to bytes. The function also accepts the URL-safe base64 alphabet. */
 export function fromBase64(base64: string): Uint8Array {
   const binary = atob(base64.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = new Uint8Array(binary.length);

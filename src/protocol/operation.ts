@@ -60,7 +60,7 @@ export interface ListTasksRequest {
 
 export interface ListTasksResponse {
   tasks: Task[];
-  /** Token of the next page. It is empty on the last page. */
+  /** Token of the next page. The token is empty on the last page. */
   nextPageToken: string;
   pageSize: number;
   /** Number of all matching tasks, on all pages. */

@@ -29,7 +29,7 @@ export type TerminalState =
 export interface TaskStatus {
   state: TaskState;
   message?: Message;
-  /** UTC time of the status in ISO 8601 with milliseconds. It never decreases within a task. */
+  /** UTC time of the status in ISO 8601 with milliseconds. The time never decreases within a task. */
   timestamp?: string;
 }
 

@@ -51,9 +51,9 @@ export interface MemoryStoreOptions {
 }
 
 /**
- * Stores tasks in the memory of the process. Its size is bounded: when there are more than `maxFinishedTasks`
- * finished tasks, the store evicts the task that finished first, with its messages. Unfinished tasks are
- * never evicted.
+ * Stores tasks in the memory of the process. The size of the store is bounded: when there are more than
+ * `maxFinishedTasks` finished tasks, the store evicts the task that finished first, with its messages.
+ * Unfinished tasks are never evicted.
  */
 export class MemoryStore implements TaskStore {
   readonly name = "memory";
@@ -189,8 +189,8 @@ export class MemoryStore implements TaskStore {
   }
 
   /**
-   * Returns the data of a scope. It caches the last scope, because consecutive requests often come from the
-   * same caller.
+   * Returns the data of a scope. The store caches the last scope, because consecutive requests often come
+   * from the same caller.
    */
   #findScopeData(scope: TaskScope): ScopeData | undefined {
     const lastUsed = this.#lastUsedScope;

@@ -129,7 +129,7 @@ describeAdapter("a graph of LangGraph", {
 describe("a LangGraph graph", () => {
   let server: Server | undefined;
   afterEach(() => server?.close({ graceMs: 0 }));
-  async function remoteOf(agent: Agent, options: ServerOptions = {}): Promise<A2AClient> {
+  async function connectToAgent(agent: Agent, options: ServerOptions = {}): Promise<A2AClient> {
     server = createServer(agent, { store: "memory", ...options });
     return connect((await server.listen()).url);
   }
@@ -154,7 +154,7 @@ describe("a LangGraph graph", () => {
       .compile();
 
   it("reports progress and answers with the result of `toAnswer`", async () => {
-    const remote = await remoteOf(
+    const remote = await connectToAgent(
       fromLangGraph(research(), {
         ...agentDescription,
         toGraphInput: ({ text }) => ({ query: text }),
@@ -196,7 +196,9 @@ describe("a LangGraph graph", () => {
       .addEdge("__start__", "plan")
       .addEdge("plan", "say")
       .compile();
-    const task = await requireTask((await remoteOf(fromLangGraph(graph, agentDescription))).send("look"));
+    const task = await requireTask(
+      (await connectToAgent(fromLangGraph(graph, agentDescription))).send("look"),
+    );
     expect(getAnswerText(task)).toBe("Let me see.\n\nIt is blue.");
     const shown = [...(task.history ?? []), task.status.message].flatMap((message) =>
       message?.role === "ROLE_AGENT" ? message.parts : [],
@@ -216,7 +218,9 @@ describe("a LangGraph graph", () => {
       .addEdge("__start__", "draft")
       .addEdge("draft", "final")
       .compile();
-    const remote = await remoteOf(fromLangGraph(graph, { ...agentDescription, answerNodes: ["final"] }));
+    const remote = await connectToAgent(
+      fromLangGraph(graph, { ...agentDescription, answerNodes: ["final"] }),
+    );
     expect(getAnswerText(await requireTask(remote.send("write")))).toBe("The text.");
   });
 
@@ -232,7 +236,7 @@ describe("a LangGraph graph", () => {
       toGraphInput: () => ({ a: 0 }),
       toAnswer: ({ a, b }) => JSON.stringify([a, b]),
     });
-    const remote = await remoteOf(served);
+    const remote = await connectToAgent(served);
     const asked = await requireTask(remote.send("go"));
     const parts = asked.status.message?.parts ?? [];
     expect(parts).toMatchObject([{ data: { approve: "left" } }, { data: { approve: "right" } }]);
@@ -254,7 +258,7 @@ describe("a LangGraph graph", () => {
       })),
       agentDescription,
     );
-    const remote = await remoteOf(served);
+    const remote = await connectToAgent(served);
     const asked = await requireTask(remote.send("Weather?"));
     const other = await requireTask(remote.send("And the time?", { contextId: asked.contextId }));
     expect(other.status).toMatchObject({
@@ -342,7 +346,7 @@ describe("a LangGraph graph", () => {
         task: Task;
       };
       await reached.promise;
-      const remote = await remoteOf(
+      const remote = await connectToAgent(
         live(async ({ a }) => `b of ${a}`),
         { store },
       );

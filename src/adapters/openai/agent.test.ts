@@ -84,7 +84,7 @@ describe("an OpenAI-compatible endpoint", () => {
   let server: Server | undefined;
   let seen: string[] = [];
   afterEach(() => server?.close({ graceMs: 0 }));
-  async function remoteOf(agent: Agent): Promise<A2AClient> {
+  async function connectToAgent(agent: Agent): Promise<A2AClient> {
     seen = [];
     const onError = ({ error }: { error: unknown }): void => void seen.push((error as Error).message);
     server = createServer(agent, { store: "memory", observer: { onError } });
@@ -106,7 +106,7 @@ describe("an OpenAI-compatible endpoint", () => {
         extraBody: { temperature: 0 },
       },
     );
-    const task = await requireTask((await remoteOf(served)).send("hi"));
+    const task = await requireTask((await connectToAgent(served)).send("hi"));
     expect(asked).toEqual([
       {
         model: "m",
@@ -137,7 +137,7 @@ describe("an OpenAI-compatible endpoint", () => {
       sendDelta({ tool_calls: [{ index: 1, id: "c2", function: { name: "time", arguments: "{not json" } }] });
       finish("tool_calls");
     });
-    const task = await requireTask((await remoteOf(served)).send("weather?"));
+    const task = await requireTask((await connectToAgent(served)).send("weather?"));
     expect(task.artifacts).toMatchObject([
       { artifactId: "reasoning", metadata: { thought: true }, parts: [{ text: "Hm, weather." }] },
       {
@@ -158,7 +158,7 @@ describe("an OpenAI-compatible endpoint", () => {
       const message = { role: "assistant", content: "All at once." };
       response.end(JSON.stringify({ choices: [{ message, finish_reason: "stop" }] }));
     });
-    expect(getAnswerText(await requireTask((await remoteOf(served)).send("hi")))).toBe("All at once.");
+    expect(getAnswerText(await requireTask((await connectToAgent(served)).send("hi")))).toBe("All at once.");
   });
 
   it.each([
@@ -177,7 +177,7 @@ describe("an OpenAI-compatible endpoint", () => {
       },
       { maxRetries: 2 },
     );
-    expect(getAnswerText(await requireTask((await remoteOf(served)).send("hi")))).toBe("At last.");
+    expect(getAnswerText(await requireTask((await connectToAgent(served)).send("hi")))).toBe("At last.");
     expect(asked).toBe(3);
   });
 
@@ -190,7 +190,7 @@ describe("an OpenAI-compatible endpoint", () => {
       },
       { maxRetries: 5 },
     );
-    const task = await requireTask((await remoteOf(patient)).send("hi"));
+    const task = await requireTask((await connectToAgent(patient)).send("hi"));
     expect([task.status.state, asked]).toEqual(["TASK_STATE_FAILED", 1]);
     expect(seen).toEqual([expect.stringMatching(/answered 429: too many requests.*Come back later\./)]);
     await server?.close({ graceMs: 0 });
@@ -203,7 +203,7 @@ describe("an OpenAI-compatible endpoint", () => {
       },
       { maxRetries: 5 },
     );
-    const half = await requireTask((await remoteOf(cut)).send("hi"));
+    const half = await requireTask((await connectToAgent(cut)).send("hi"));
     expect([half.status.state, getAnswerText(half), asked]).toEqual(["TASK_STATE_FAILED", "So f", 2]);
     expect(seen).toEqual([expect.stringContaining("ended its stream before the answer was complete")]);
   });
@@ -213,7 +213,7 @@ describe("an OpenAI-compatible endpoint", () => {
       sendDelta({ content: "So far" });
       response.end(`data: ${JSON.stringify({ error: { message: "GPU 3 is on fire" } })}\n\n`);
     });
-    const task = await requireTask((await remoteOf(served)).send("hi"));
+    const task = await requireTask((await connectToAgent(served)).send("hi"));
     expect(JSON.stringify(task)).not.toContain("GPU");
     expect(seen).toEqual(["The endpoint reported an error during the stream: GPU 3 is on fire"]);
   });
@@ -223,7 +223,7 @@ describe("an OpenAI-compatible endpoint", () => {
     [404, "check baseUrl"],
   ])("that answers %d produces a helpful error", async (status, hint) => {
     const served = createScriptedAgent(({ response }) => void response.writeHead(status).end());
-    await (await remoteOf(served)).send("hi");
+    await (await connectToAgent(served)).send("hi");
     expect(seen).toEqual([expect.stringContaining(hint)]);
   });
 
@@ -238,7 +238,9 @@ describe("an OpenAI-compatible endpoint", () => {
     });
     openEndpoints.push(elsewhere, localServer);
     const headers = { "api-key": "s3cret" };
-    await (await remoteOf(fromOpenAi({ baseUrl: localServer.baseUrl, model: "m", headers }))).send("hi");
+    await (
+      await connectToAgent(fromOpenAi({ baseUrl: localServer.baseUrl, model: "m", headers }))
+    ).send("hi");
     expect(asked).toEqual([]);
     expect(seen).toEqual([expect.stringContaining(`${elsewhere.baseUrl}/chat/completions`)]);
   });
@@ -246,7 +248,7 @@ describe("an OpenAI-compatible endpoint", () => {
   it("that is unreachable produces a helpful error", async () => {
     const gone = await startScriptedEndpoint(() => {});
     gone.close();
-    await (await remoteOf(fromOpenAi({ baseUrl: gone.baseUrl, model: "m", maxRetries: 0 }))).send("hi");
+    await (await connectToAgent(fromOpenAi({ baseUrl: gone.baseUrl, model: "m", maxRetries: 0 }))).send("hi");
     expect(seen).toEqual([expect.stringContaining("cannot be reached. Check that it is running")]);
     expect(() => fromOpenAi({ baseUrl: "localhost", model: "m" })).toThrow("is not a valid URL");
   });
@@ -265,7 +267,7 @@ describe("an OpenAI-compatible endpoint", () => {
       { raw: "AQID", mediaType: "application/pdf", filename: "a.pdf" },
       { url: "https://example.com/a.pdf", mediaType: "application/pdf", filename: "a.pdf" },
     ];
-    await (await remoteOf(served)).send(parts);
+    await (await connectToAgent(served)).send(parts);
     expect(content).toEqual([
       { type: "text", text: "null" },
       { type: "image_url", image_url: { url: "https://example.com/a.png" } },

@@ -239,7 +239,7 @@ function listViolations(
   const broken = Object.entries(RUN_FINDING_KINDS).flatMap(([kind, { isViolation, description }]) => {
     const all = findings.filter((finding) => finding.kind === kind);
     return isViolation && all.length > 0
-      ? `${all.length} × ${description},  the first in ${formatSampleId(all[0]?.sample_id)}`
+      ? `${all.length} × ${description}, the first in ${formatSampleId(all[0]?.sample_id)}`
       : [];
   });
   if (ledger && !ledger.ok) {

@@ -67,14 +67,14 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
       throw new NotificationRejectedError(400, "The notification contains no task id.");
     if (!(await isExpectedTask(taskId)))
       throw new NotificationRejectedError(404, `No notifications are expected for task ${taskId}.`);
-    await take(event, taskId, request.headers.get("x-a2a-notification-id") ?? undefined);
+    await processOnce(event, taskId, request.headers.get("x-a2a-notification-id") ?? undefined);
   }
 
   /** Processes an event once. Repeated deliveries of the same id wait for the first. */
-  function take(event: StreamResponse, taskId: string, id: string | undefined): Promise<void> {
+  function processOnce(event: StreamResponse, taskId: string, id: string | undefined): Promise<void> {
     const earlier = id === undefined ? undefined : deliveries.get(id);
-    if (earlier || id === undefined) return earlier ?? handOn(event, taskId, id);
-    const delivery = handOn(event, taskId, id);
+    if (earlier || id === undefined) return earlier ?? callHandler(event, taskId, id);
+    const delivery = callHandler(event, taskId, id);
     deliveries.set(id, delivery);
     // A failed notification is sent again and must count as new.
     delivery.catch(() => deliveries.delete(id));
@@ -83,7 +83,7 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
     return delivery;
   }
 
-  async function handOn(event: StreamResponse, taskId: string, id: string | undefined): Promise<void> {
+  async function callHandler(event: StreamResponse, taskId: string, id: string | undefined): Promise<void> {
     await onEvent(event, taskId, id);
   }
 

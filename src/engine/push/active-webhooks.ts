@@ -69,8 +69,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Reports a commit and the webhooks that it registered or replaced. Its cost does not depend on the size of
-   * the task, and it never throws.
+   * Reports a commit and the webhooks that it registered or replaced. The cost of this method does not depend
+   * on the size of the task, and the method never throws.
    */
   notifyCommit(task: WatchedTask, registered: readonly WebhookRegistration[] = NO_REGISTRATIONS): void {
     const { scope, taskId } = task;

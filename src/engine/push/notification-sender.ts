@@ -6,8 +6,8 @@ export interface WebhookNotification {
   readonly webhook: Pick<Webhook, "scope" | "taskId" | "config" | "version">;
   readonly event: LogEvent;
   /**
-   * The task after the event. It is set when notifications in the webhook's A2A version contain the entire
-   * task.
+   * The task after the event. The task is set when notifications in the webhook's A2A version contain the
+   * entire task.
    */
   readonly task?: Task;
 }

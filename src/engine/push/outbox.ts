@@ -12,7 +12,7 @@ import { WaitGroup } from "./wait-group.ts";
 import { ActiveWebhooks, type WatchedTask } from "./active-webhooks.ts";
 
 export interface OutboxOptions {
-  /** A store with a `pushStore`. It must be open before `open` is called. */
+  /** A store with a `pushStore`. The store must be open before `open` is called. */
   readonly store: TaskStore & { readonly pushStore: PushStore };
   readonly deliver: NotificationSender;
   readonly observer?: Observer;
@@ -56,13 +56,13 @@ export class Outbox {
   readonly #waitGroup = new WaitGroup();
   readonly #responsiveScheduler: FairScheduler<WebhookDelivery>;
   /**
-   * Schedules hosts that have not responded yet. They are separate because a caller can register any number
-   * of hosts that never respond.
+   * Schedules hosts that have not responded yet. New hosts are scheduled separately because a caller can
+   * register any number of hosts that never respond.
    */
   readonly #newHostScheduler: FairScheduler<WebhookDelivery>;
   /**
-   * Schedules webhooks whose last delivery failed. They are separate so that unresponsive receivers do not
-   * use the slots of the others.
+   * Schedules webhooks whose last delivery failed. Failed webhooks are scheduled separately so that
+   * unresponsive receivers do not use the slots of the others.
    */
   readonly #retryScheduler: FairScheduler<WebhookDelivery>;
   /** Hosts whose last response was a success. */
@@ -107,8 +107,8 @@ export class Outbox {
   }
 
   /**
-   * Resumes the outstanding deliveries of earlier processes. It runs in the background, because there can be
-   * many.
+   * Resumes the outstanding deliveries of earlier processes. The method resumes them in the background,
+   * because there can be many.
    */
   open(): void {
     void this.#activeWebhooks.loadDue();

@@ -22,7 +22,7 @@ export function resolveRetryPolicy(options: Partial<RetryPolicy> = {}): RetryPol
 /**
  * Returns the delay in milliseconds after `failures` consecutive failures (1 or more). The delay doubles with
  * each failure, and `random` (0 to 1) reduces it by up to half, so that receivers that failed together are
- * not retried together. It is never shorter than the receiver requests, within the maximum.
+ * not retried together. The delay is never shorter than the receiver requests, within the maximum.
  */
 export function computeRetryDelay(
   failures: number,

@@ -39,7 +39,7 @@ describe("a role rejects with an error card that states the reason", () => {
     [
       "a card without a route",
       toCardParts({ ...task, sender: "controller" }),
-      "no task goes from controller to solver",
+      "controller must not send task to solver",
     ],
     ["an unknown role", toCardParts({ ...task, sender: "boss" }), "boss is not a role"],
     [

@@ -17,7 +17,9 @@ import { migrateSchema } from "./schema.ts";
 /** A database file that only this process has open. */
 export interface SqliteFile {
   readonly db: DatabaseSync;
-  /** Resolves once all commits so far would survive a power failure. It does not block the event loop. */
+  /**
+   * Resolves once all commits so far would survive a power failure. The sync does not block the event loop.
+   */
   flush(): Promise<void>;
   flushSync(): void;
   close(): void;
@@ -38,8 +40,7 @@ const PRAGMAS = `
 `;
 
 /**
- * Opens the database at `path`. It creates the file and its folder, accessible only to the current user, if
- * they do not exist.
+ * Opens the database at `path`. A missing file or folder is created with access for the current user only.
  */
 export async function openSqliteFile(path: string): Promise<SqliteFile> {
   // Load SQLite only when a file is opened, because the memory store does not need it.

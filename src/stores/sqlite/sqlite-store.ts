@@ -81,9 +81,9 @@ export class SqliteStore implements TaskStore {
   }
 
   /**
-   * Returns the store's connection, for statements on additional tables in the same file. It is valid until
-   * `close`. Write only within `runTransaction`, and avoid the table names `scope`, `task`, `log`,
-   * `snapshot`, `message`, `push`, and `turn`.
+   * Returns the store's connection, for statements on additional tables in the same file. The connection is
+   * valid until `close`. Write only within `runTransaction`, and avoid the table names `scope`, `task`,
+   * `log`, `snapshot`, `message`, `push`, and `turn`.
    */
   getDatabase(): DatabaseSync {
     return this.#requireOpen().file.db;

@@ -12,8 +12,8 @@ export class TaskWriter {
   /** Keys of running tasks by scope and id, because they will soon be appended to again. */
   readonly #cachedKeys = createKeyCache();
   /**
-   * Key of the next task. It is assigned here so that a message can be written before its task. This is safe
-   * because no other process writes to the file.
+   * Key of the next task. The writer assigns keys so that a message can be written before its task. Assigning
+   * keys in the process is safe because no other process writes to the file.
    */
   #nextKey: number;
   readonly #selectTask: StatementSync;
