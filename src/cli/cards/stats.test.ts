@@ -265,7 +265,7 @@ describe("the files of a run", () => {
     });
     const { code, err } = await runCardsCommand("stats", `${cwd}/none`);
     expect(code).toBe(1);
-    expect(err).toContain(`${cwd}/none: the file does not exist. To do: name a record`);
+    expect(err).toContain(`${cwd}/none: the file does not exist. Pass a recording`);
     expect((await runCardsCommand("stats", `${cwd}/app.log`)).err).toContain(
       "app.log: no line of a card record found",
     );
