@@ -218,9 +218,9 @@ function validateRoute(
   const allowed = between.flatMap(({ types }) => types);
   if (allowed.includes(message_type)) return;
   at.withPathSegment("message_type", () => {
-    const allowedTypes = allowed.length === 0 ? "nothing" : `only ${allowed.join(", ")}`;
+    const allowedTypes = allowed.join(", ") || "nothing";
     at.addViolation(
-      `${sender} must not send ${message_type} to ${recipient}, ${allowedTypes}; add a route to allow it`,
+      `${sender} must not send ${message_type} to ${recipient} (allowed: ${allowedTypes}); add a route to allow it`,
     );
   });
 }
