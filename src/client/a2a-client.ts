@@ -25,30 +25,34 @@ import type { Transport, UnaryOperation } from "./transport/transport.ts";
  * reason.
  */
 export interface A2AClient {
-  /** The agent card in use: the public card, or the extended card after `getExtendedCard` has returned it. */
+  /**
+   * The agent card that this client uses, which is the extended card after `getExtendedCard` has returned and
+   * the public card before.
+   */
   readonly card: AgentCard;
   readonly cardUrl: string;
-  /** The card interface that this client calls, including its protocol version. */
+  /** The interface of the agent card that this client calls, including its protocol version. */
   readonly agentInterface: AgentInterface;
   /**
-   * Sends a message and resolves when the task has ended or waits for its user. With
-   * `configuration.returnImmediately`, the promise resolves at once. Messages are never retried.
+   * Sends a message and resolves when its task has ended or waits for the user. If
+   * `configuration.returnImmediately` is set, `send` resolves as soon as the agent has accepted the message.
+   * A `send` request is never retried.
    */
   send(input: MessageInput, options?: SendOptions): Promise<SendMessageResponse>;
   /**
-   * Sends a message and yields the events of its task. Reconnects after a lost connection. An agent without
-   * streaming yields one event: the result.
+   * Sends a message, yields the events of its task, and reconnects after a lost connection. An agent without
+   * streaming yields its result as the only event.
    */
   stream(input: MessageInput, options?: SendOptions): AsyncIterable<StreamResponse>;
   readonly tasks: ClientTasks;
   /**
    * Fetches the extended card, which the agent shows only to authenticated callers. The extended card
-   * replaces `card` until the agent's version changes.
+   * replaces the client's `card` until the agent's version changes.
    */
   getExtendedCard(call?: CallOptions): Promise<AgentCard>;
   /**
-   * Fetches the public card again unless the cached copy is still fresh. The interface in use does not
-   * change.
+   * Fetches the public agent card again if the cached copy is no longer fresh. The client keeps calling the
+   * same interface after a refresh of the card.
    */
   refreshCard(call?: Pick<CallOptions, "signal">): Promise<AgentCard>;
 }
@@ -57,19 +61,19 @@ export interface A2AClient {
 export interface ClientTasks {
   get(id: string, options?: CallOptions & { readonly historyLength?: number }): Promise<Task>;
   /**
-   * Returns one page of tasks. `nextPageToken` is empty on the last page. Agents that only support A2A 0.3
-   * cannot list tasks.
+   * Returns one page of tasks. `nextPageToken` is empty on the last page of tasks. Agents that only support
+   * A2A 0.3 cannot list tasks.
    */
   list(params?: Omit<ListTasksRequest, "tenant">, options?: CallOptions): Promise<ListTasksResponse>;
   /**
-   * Requests cancellation and returns the task in its new state. The agent may complete the task instead of
-   * canceling it.
+   * Requests the cancellation of a task and returns the task in its new state. The agent may complete the
+   * task instead of canceling it.
    */
   cancel(id: string, options?: CallOptions & { readonly metadata?: JsonObject }): Promise<Task>;
   /**
-   * Yields the events of a task from now on, or after the event id in `after`. Reconnects after a lost
-   * connection. For an agent without streaming, the client polls every second and yields the complete task
-   * when it has changed.
+   * Yields the new events of a task, or all events after the event id in `after`. The client reconnects after
+   * a lost connection. If the agent does not support streaming, the client polls every second and yields the
+   * complete task after each change.
    */
   subscribe(
     id: string,
@@ -80,19 +84,25 @@ export interface ClientTasks {
 
 /** Webhook configurations of a task: the URLs to which the agent posts task updates. */
 export interface ClientPushConfigs {
-  /** Stores a configuration and returns it with its id. A configuration that has the same id is replaced. */
+  /**
+   * Stores a webhook configuration at the agent and returns the configuration with its id. A stored webhook
+   * configuration with the same id is replaced.
+   */
   create(
     taskId: string,
     config: Omit<TaskPushNotificationConfig, "tenant" | "taskId">,
     call?: CallOptions,
   ): Promise<TaskPushNotificationConfig>;
   get(taskId: string, id: string, call?: CallOptions): Promise<TaskPushNotificationConfig>;
-  /** Returns one page of configurations. `nextPageToken` is missing or empty on the last page. */
+  /**
+   * Returns one page of webhook configurations. `nextPageToken` is missing or empty on the last page of
+   * webhook configurations.
+   */
   list(
     taskId: string,
     options?: CallOptions & { readonly pageSize?: number; readonly pageToken?: string },
   ): Promise<ListTaskPushNotificationConfigsResponse>;
-  /** Deletes a configuration. Deleting an unknown configuration is not an error. */
+  /** Deletes a webhook configuration without an error if the configuration is unknown. */
   delete(taskId: string, id: string, call?: CallOptions): Promise<void>;
 }
 
@@ -105,7 +115,7 @@ export interface A2AClientDependencies {
   readonly retry: RetryOptions;
 }
 
-/** Creates the client of one agent from its card, its chosen interface, and a transport. */
+/** Creates the client of one agent from the agent's card, the chosen interface, and a transport. */
 export function createA2AClient({
   cardCache,
   agentInterface,
@@ -126,7 +136,7 @@ export function createA2AClient({
     yield await send(input, options);
   }
 
-  /** Calls an operation that has no side effects, with retries. */
+  /** Calls an operation without side effects, and retries failed calls. */
   function read<O extends UnaryOperation>(
     operation: O,
     params: Operations[O]["params"],
@@ -135,7 +145,7 @@ export function createA2AClient({
     return retryRead(retry, call.signal, () => transport.call(operation, params, call));
   }
 
-  /** Rejects if the card does not declare a capability, without sending a request (A2A §3.3.4). */
+  /** Rejects without sending a request if the agent card does not declare a capability (A2A §3.3.4). */
   async function assertCapability(
     capability: "pushNotifications" | "extendedAgentCard",
     reason: "PUSH_NOTIFICATION_NOT_SUPPORTED" | "UNSUPPORTED_OPERATION",

@@ -4,7 +4,7 @@ import type { Transport } from "./transport/transport.ts";
 
 /**
  * Wraps a transport so that authentication errors name the credentials that the card requires. `connect`
- * applies this wrapper if no credentials are configured.
+ * wraps the transport if no credentials are configured.
  */
 export function withAuthErrorDetails(transport: Transport, card: AgentCardSecurity): Transport {
   const requirements = listAuthRequirements(card).filter(({ size }) => size > 0);

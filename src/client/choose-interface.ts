@@ -2,22 +2,23 @@ import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index
 import type { ProtocolVersion } from "../wire/index.ts";
 import { CLIENT_BINDINGS, type ClientBinding } from "./transport/create-transport.ts";
 
-/** Preferences for choosing one interface of a card. */
+/** Preferences for choosing one interface of an agent card. */
 export interface InterfacePreferences {
   readonly binding?: ClientBinding;
   /**
-   * Bindings in order of preference, best first. The client chooses the first binding that the card offers in
-   * the requested version. Default: the order in the card.
+   * Protocol bindings in order of preference, best first. The client chooses the first binding in this list
+   * that the agent card offers in the requested version. The default is the order of the interfaces in the
+   * agent card.
    */
   readonly preferredBindings?: readonly ClientBinding[];
-  /** The only protocol version that is accepted. Default: all supported versions. */
+  /** The only protocol version that is accepted, or all supported versions by default. */
   readonly version?: ProtocolVersion;
   /**
-   * Whether A2A 0.3 is accepted from an agent that offers 1.0, but not over the requested binding. Default:
-   * false.
+   * Whether the client may use A2A 0.3 if the agent supports 1.0, but not over the requested binding.
+   * Default: false.
    */
   readonly allowOlderVersion?: boolean;
-  /** A binding that is chosen only if the card offers no other. */
+  /** A protocol binding that is chosen only if the agent card offers no other binding. */
   readonly avoidBinding?: ClientBinding;
 }
 
@@ -25,9 +26,9 @@ export interface InterfacePreferences {
 const SUPPORTED_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 
 /**
- * Chooses the interface to call: the first in the card's order of the newest version that both sides support
- * (A2A §8.3.2). An agent that offers only 0.3 is called with 0.3. An agent that also offers 1.0 is never
- * called with 0.3 unless the options allow it.
+ * Chooses the first interface in the card's order that has the newest version supported by both client and
+ * agent (A2A §8.3.2). An agent that offers only A2A 0.3 is called with 0.3. An agent that also offers A2A 1.0
+ * is never called with 0.3 unless the options allow the older version.
  */
 export function chooseInterface(
   card: AgentCard,
@@ -68,8 +69,8 @@ export function chooseInterface(
 }
 
 /**
- * Returns the protocol version of an interface without its patch number (A2A §3.6). Returns `undefined` for
- * an unsupported version.
+ * Returns the protocol version of an interface without its patch number (A2A §3.6). Returns `undefined` if
+ * the protocol version is not supported.
  */
 export function getProtocolVersion({ protocolVersion }: AgentInterface): ProtocolVersion | undefined {
   return SUPPORTED_VERSIONS.find(

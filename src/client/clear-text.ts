@@ -6,9 +6,9 @@ import type { CallOptions } from "./transport/http.ts";
 import type { Transport } from "./transport/transport.ts";
 
 /**
- * Returns an error if credentials would be sent to this interface unencrypted on the card's authority alone.
- * Returns `undefined` for TLS, for the local machine, and for the host of a plain HTTP URL that the caller
- * configured.
+ * Returns an error if only the agent card requests that credentials be sent to this interface unencrypted.
+ * Returns `undefined` if the interface uses TLS, is on the local machine, or is on the host of a plain HTTP
+ * URL that the caller configured.
  */
 export function findClearTextError(
   agentInterface: AgentInterface,
@@ -29,8 +29,8 @@ function getClearTextHost(url: string): string | undefined {
 }
 
 /**
- * Returns the host of an unencrypted gRPC address. An explicit `tls` option means that the caller has already
- * decided.
+ * Returns the host of a gRPC address without TLS. If the `tls` option is set, the caller has already made the
+ * decision about encryption.
  */
 function getClearTextGrpcHost(url: string, { tls: tlsOption }: GrpcClientOptions = {}): string | undefined {
   const { address, tls } = parseGrpcAddress(url);
@@ -38,7 +38,7 @@ function getClearTextGrpcHost(url: string, { tls: tlsOption }: GrpcClientOptions
 }
 
 /**
- * Wraps a transport so that calls with custom headers are rejected, because the headers may contain secrets.
+ * Wraps a transport so that it rejects calls with custom headers, because these headers may contain secrets.
  */
 export function withHeadersForbidden(transport: Transport, error: A2AError): Transport {
   const assertNoHeaders = ({ headers = {} }: CallOptions): void => {

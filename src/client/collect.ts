@@ -10,8 +10,8 @@ import {
 } from "../protocol/index.ts";
 
 /**
- * Reads a stream to its end and returns the same result as `SendMessage`. The result is the task with all
- * streamed updates, or the message of an agent that answered without a task.
+ * Reads a stream to its end and returns the same result as `SendMessage`, which is the updated task or a
+ * message without a task.
  */
 export async function collect(stream: AsyncIterable<StreamResponse>): Promise<SendMessageResponse> {
   let task: Task | undefined;
@@ -33,8 +33,8 @@ export async function collect(stream: AsyncIterable<StreamResponse>): Promise<Se
 }
 
 /**
- * Creates a task from an update. For an existing task, A2A 0.3 servers may omit the complete task at the
- * start of a stream.
+ * Creates a task from a streamed update of that task. A stream of A2A 0.3 may begin without the complete task
+ * if the task already existed.
  */
 function createTaskFromUpdate(event: StreamResponse): Task | undefined {
   if ("statusUpdate" in event) {

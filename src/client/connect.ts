@@ -12,8 +12,8 @@ import { createA2AClient, type A2AClient } from "./a2a-client.ts";
 import { createTransport } from "./transport/create-transport.ts";
 
 /**
- * Connects to an agent from the URL of its host, its card, or the agent, and returns a client for the
- * interface that its card declares.
+ * Finds the agent card by the URL of the host, the card, or the agent, and returns a client for one of the
+ * card's interfaces.
  */
 export async function connect(url: string, options: ConnectOptions = {}): Promise<A2AClient> {
   const { auth, extensions = [], reconnect = {}, retry = {}, version = "1.0" } = options;
@@ -52,7 +52,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   });
 }
 
-/** Chooses an interface. The gRPC packages are loaded only if gRPC is the preferred binding. */
+/** Chooses an interface. The gRPC packages are loaded only if gRPC is the preferred protocol binding. */
 async function chooseAvailableInterface(card: AgentCard, options: ConnectOptions): Promise<AgentInterface> {
   const preferred = chooseInterface(card, options);
   const isRequested = options.binding !== undefined || options.preferredBindings?.includes("GRPC") === true;
@@ -63,8 +63,8 @@ async function chooseAvailableInterface(card: AgentCard, options: ConnectOptions
 }
 
 /**
- * Throws if the agent requires an extension that the caller does not support. The agent would reject every
- * request (A2A §4.6).
+ * Throws if the agent requires an extension that the caller does not support, because the agent would reject
+ * every request (A2A §4.6).
  */
 function assertRequiredExtensions({ name, capabilities }: AgentCard, supportedUris: readonly string[]): void {
   const missing = (capabilities.extensions ?? []).filter(
@@ -77,8 +77,8 @@ function assertRequiredExtensions({ name, capabilities }: AgentCard, supportedUr
 }
 
 /**
- * Returns the origin that the credentials belong to. A gRPC interface has an address with or without a
- * scheme.
+ * Returns the origin of an interface, which is the only origin that receives the credentials. The address of
+ * a gRPC interface may contain a scheme.
  */
 function getInterfaceOrigin({ url, protocolBinding }: AgentInterface): string {
   if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return new URL(url).origin;

@@ -12,66 +12,70 @@ import type { ClientBinding } from "./transport/create-transport.ts";
 /** Options for `connect`. */
 export interface ConnectOptions {
   /**
-   * The protocol binding to use. Default: the first supported binding in the card's order. gRPC counts only
-   * if its packages are installed. With a custom `fetch` and without `grpc`, gRPC is used only if the card
-   * offers no other binding, because gRPC bypasses `fetch`.
+   * The protocol binding that the client uses. The default is the first supported binding in the card's
+   * order, without gRPC if its packages are not installed. If `fetch` is set and `grpc` is not, gRPC is used
+   * only as a last resort, because gRPC calls bypass `fetch`.
    */
   readonly binding?: ClientBinding;
-  /** Bindings in order of preference, best first. These bindings take precedence over the card's order. */
+  /**
+   * Protocol bindings in order of preference, best first. The client's order of bindings takes precedence
+   * over the card's order.
+   */
   readonly preferredBindings?: readonly ClientBinding[];
-  /** Options for gRPC connections. Requires the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. */
+  /** Options for gRPC connections, which require the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. */
   readonly grpc?: GrpcClientOptions;
   /**
-   * The only protocol version to use. Default: 1.0 for agents that support it, and 0.3 for agents that
-   * support nothing newer.
+   * The only protocol version that the client uses. The default is A2A 1.0 for agents that support 1.0, and
+   * 0.3 for agents that support no newer version.
    */
   readonly version?: ProtocolVersion;
   /**
-   * Whether A2A 0.3 may be used with an agent that supports 1.0, but not over the requested binding. Default:
-   * false.
+   * Whether the client may use A2A 0.3 if the agent supports 1.0, but not over the requested binding.
+   * Default: false.
    */
   readonly allowOlderVersion?: boolean;
   /**
-   * Whether credentials may be sent to an agent whose card names a plain HTTP URL. Default: only to the local
-   * machine, and to the host of a plain HTTP URL passed to `connect`.
+   * Whether credentials may be sent to an agent whose card declares a plain HTTP URL. By default, credentials
+   * are sent over plain HTTP only to the local machine and to the host of a plain HTTP URL passed to
+   * `connect`.
    */
   readonly allowClearText?: boolean;
   /**
-   * Credentials, or a function that returns the headers for a security requirement of the card. Credentials
-   * are sent as the card declares. If the card itself requires authentication, the credentials are sent in
-   * standard headers.
+   * Credentials, or a function that returns the headers for a security requirement of the card. The client
+   * sends the credentials as the agent card declares. If the server requires authentication for the agent
+   * card, the client sends the credentials in standard headers.
    */
   readonly auth?: ClientAuthOptions | AuthorizeFunction;
   /**
-   * Verifies agent cards, for example a verifier from `createCardVerifier`. Called with each card as the
-   * server sent it, before use. Throw to reject the card.
+   * Verifies each agent card before use, for example with a verifier from `createCardVerifier`. The function
+   * receives the card as the server sent it, and throws to reject the card.
    */
   readonly verifyCard?: (card: unknown) => unknown;
-  /** URIs of the extensions that the caller supports. Requested with every request. */
+  /** URIs of the A2A extensions that the caller supports and requests with every request. */
   readonly extensions?: readonly string[];
   /**
-   * Headers for every request, including requests for the card. The headers are also sent to other hosts that
-   * the card names.
+   * Headers for every request, including requests for the card. The client also sends these headers to other
+   * hosts that the agent card declares.
    */
   readonly headers?: Readonly<Record<string, string>>;
   /** The function that sends HTTP requests. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** Cancels the search for the card. */
+  /** Cancels the search for the agent card when aborted. */
   readonly signal?: AbortSignal;
   /** Retry policy for streams that lose their connection. */
   readonly reconnect?: RetryOptions;
   /**
-   * Retry policy for read requests: cards, tasks, lists, and configurations. Requests with side effects are
-   * never retried.
+   * Retry policy for requests that read agent cards, tasks, lists of tasks, or webhook configurations.
+   * Requests with side effects are never retried.
    */
   readonly retry?: RetryOptions;
-  /** Maximum size of a response in bytes. Larger responses are rejected. Default: 64 MiB. */
+  /** Maximum size of a response in bytes; the client rejects larger responses. Default: 64 MiB. */
   readonly maxResponseBytes?: number;
-  /** Maximum size of one stream event in bytes. Larger events are rejected. Default: 16 MiB. */
+  /** Maximum size of one stream event in bytes; the client rejects larger events. Default: 16 MiB. */
   readonly maxEventBytes?: number;
 }
 
-/** Finds an agent card in the same way as `connect`, without creating a client. */
+/** Finds an agent card as `connect` does, but creates no client. */
 export async function findCard(
   url: string,
   options: Omit<ConnectOptions, "allowClearText" | "reconnect" | "grpc"> = {},
@@ -83,7 +87,6 @@ export async function findCard(
   );
 }
 
-/** Returns the transport options for the options of `connect`. */
 export function createTransportOptions(options: ConnectOptions): TransportOptions {
   const { extensions = [], version = "1.0" } = options;
   return {
@@ -97,7 +100,6 @@ export function createTransportOptions(options: ConnectOptions): TransportOption
   };
 }
 
-/** Returns the card fetch options for the options of `connect`. */
 export function createCardFetchOptions(
   http: TransportOptions,
   { auth, verifyCard, retry = {} }: ConnectOptions,

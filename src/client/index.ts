@@ -2,9 +2,9 @@
  * The A2A client. `connect(url)` finds an agent's card and returns an `A2AClient` with `send`, `stream`, and
  * `tasks`.
  *
- * The client supports A2A 1.0 and 0.3 over the binding that the card prefers, and sends credentials as the
- * card declares. A stream that loses its connection resumes at its last event. A lost connection is never
- * reported as the end of a stream.
+ * The client supports A2A 1.0 and 0.3, prefers the bindings that the card lists first, and sends credentials
+ * as the card declares. A stream that loses its connection resumes after its last event. A lost connection is
+ * never reported as the end of a stream.
  */
 export type {
   AuthorizeFunction,

@@ -3,13 +3,10 @@ import type { MessageInput, SendOptions } from "./message-input.ts";
 import type { A2AClient } from "./a2a-client.ts";
 import { getTaskId, isInterrupted, isTerminal, type StreamResponse } from "../protocol/index.ts";
 
-/**
- * Maximum time in milliseconds to wait for the id of a new task that must be canceled, and for its
- * cancellation.
- */
+/** Maximum time in milliseconds for canceling a new task, including the wait for the id of the task. */
 const CANCEL_TIMEOUT_MS = 5_000;
 
-/** The part of `A2AClient` that a message exchange uses. */
+/** The methods of `A2AClient` that a message exchange calls. */
 export interface ExchangeClient extends Pick<A2AClient, "send" | "stream"> {
   readonly card: { readonly capabilities: { readonly streaming?: boolean } };
   readonly tasks: Pick<A2AClient["tasks"], "get" | "cancel">;
@@ -17,13 +14,14 @@ export interface ExchangeClient extends Pick<A2AClient, "send" | "stream"> {
 
 /** Options for `exchangeMessage`. */
 export interface ExchangeOptions extends SendOptions {
-  /** Cancels the exchange and its task. */
+  /** Aborting the signal ends the message exchange and cancels its task. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Sends a message and yields the agent's events until the task has ended or waits for its user. Leaving the
- * exchange early, by the signal or by `return()`, cancels the task. Throws the abort reason of the signal.
+ * Sends a message and yields the agent's events until the task has ended or waits for the user. If the
+ * consumer aborts the signal or calls `return()`, the task is canceled. Throws the abort reason of the
+ * signal.
  */
 export async function* exchangeMessage(
   client: ExchangeClient,
@@ -80,8 +78,9 @@ const MIN_POLL_INTERVAL_MS = 100;
 const MAX_POLL_INTERVAL_MS = 2_000;
 
 /**
- * Streams the agent's events. For an agent without streaming, sends the message, requests an immediate
- * response, and polls the task until it ends. Only a task with a known id can be canceled.
+ * Yields the events of the agent's stream. If the agent does not support streaming, the function sends the
+ * message, requests an immediate response, and polls the task until it ends. A task can be canceled only
+ * after its id is known.
  */
 async function* streamOrPoll(
   client: ExchangeClient,
@@ -110,7 +109,7 @@ async function* streamOrPoll(
   }
 }
 
-/** Cancels a task and ignores all errors, because the caller has already left. */
+/** Cancels a task and ignores all errors, because the caller no longer waits for a result. */
 export async function cancelIgnoringErrors(
   client: Pick<ExchangeClient, "tasks">,
   taskId: string,

@@ -7,26 +7,26 @@ import type {
 } from "../protocol/index.ts";
 import type { CallOptions } from "./transport/http.ts";
 
-/** Content for an agent: text, parts, or a message that has at least `parts`. */
+/** Text, parts, or a message with at least `parts`, as input for an agent. */
 export type MessageInput = string | readonly Part[] | (Pick<Message, "parts"> & Partial<Message>);
 
 /** Options for sending a message. */
 export interface SendOptions extends CallOptions {
-  /** The task to continue, for example a task in state INPUT_REQUIRED. */
+  /** The id of the task to continue, for example a task in state INPUT_REQUIRED. */
   readonly taskId?: string;
-  /** The conversation that the new task belongs to. */
+  /** The id of the context that the new task belongs to. */
   readonly contextId?: string;
   /**
-   * The message id. Default: a random UUID. An agent that deduplicates accepts the same id from the same
-   * caller only once.
+   * Id of the message, which is a random UUID by default. An agent that deduplicates messages accepts the
+   * same id from the same caller only once.
    */
   readonly messageId?: string;
   readonly configuration?: SendMessageConfiguration;
-  /** Metadata of the request. Metadata of the message belongs in the input message. */
+  /** Metadata of the `SendMessage` request, in contrast to the metadata of the message. */
   readonly metadata?: JsonObject;
 }
 
-/** Builds a `SendMessage` request from an input and its options. */
+/** Builds a `SendMessage` request from a message input and the send options. */
 export function toSendMessageRequest(
   input: MessageInput,
   options: SendOptions,

@@ -1,7 +1,7 @@
 import { A2AError, type AgentCard, type SecurityScheme } from "../../protocol/index.ts";
 import type { ClientAuthOptions, AgentCredentials, OAuthClient } from "./client-auth.ts";
 
-/** One step that satisfies one security scheme. */
+/** An authentication step that satisfies one security scheme of the agent card. */
 export type AuthStep =
   | { readonly kind: "header" | "query" | "cookie"; readonly name: string; readonly value: string }
   | { readonly kind: "bearer"; readonly token: string | (() => string | Promise<string>) }
@@ -14,23 +14,23 @@ export type AuthStep =
   | { readonly kind: "nothing" };
 
 /**
- * The place where the card declares that tokens are issued: a token endpoint, or a metadata document that
- * names it.
+ * The token endpoint that the agent card declares, or the URL of a metadata document that contains the token
+ * endpoint.
  */
 export type TokenEndpointSource = { readonly tokenUrl: string } | { readonly metadataUrl: string };
 
 /** The fields of an agent card that describe authentication. */
 export type AgentCardSecurity = Pick<AgentCard, "name" | "securitySchemes" | "securityRequirements">;
 
-/** One security requirement of a card: all of its schemes by name, with their scopes. */
+/** The schemes of one security requirement of an agent card by name, with their scopes. */
 export type AuthRequirement = ReadonlyMap<
   string,
   { readonly scheme: SecurityScheme | undefined; readonly scopes: readonly string[] }
 >;
 
 /**
- * Returns the alternative security requirements of a card, in the card's order. Without requirements, each
- * declared scheme is an alternative.
+ * Returns the alternative security requirements of an agent card, in the card's order. If the card declares
+ * no security requirements, each declared scheme is an alternative.
  */
 export function listAuthRequirements({
   securitySchemes = {},
@@ -52,10 +52,10 @@ export function listAuthRequirements({
 }
 
 /**
- * Returns the authentication steps for the first requirement that the credentials satisfy. A client has to
- * satisfy one requirement with all of its schemes (A2A §7.3). For a card without security schemes, the
- * credentials are sent in standard headers. Throws `UNAUTHENTICATED` with the accepted credentials if no
- * requirement is satisfied.
+ * Returns the authentication steps for the first security requirement that the credentials satisfy. A client
+ * must satisfy all schemes of at least one security requirement (A2A §7.3). If the card declares no security
+ * schemes, the credentials are sent in standard headers. Throws `UNAUTHENTICATED` with a list of accepted
+ * credentials if no security requirement is satisfied.
  */
 export function planAuthentication(card: AgentCardSecurity, auth: ClientAuthOptions): readonly AuthStep[] {
   assertValidCredentials(auth);
@@ -104,8 +104,8 @@ function findAuthStep(
 }
 
 /**
- * Returns whether HTTP allows the name for a header or cookie (RFC 9110 §5.6.2). Query parameters may have
- * any name.
+ * Returns whether HTTP allows the name of a header or cookie (RFC 9110 §5.6.2). Query parameters may have any
+ * name.
  */
 function isValidParameterName(location: "header" | "query" | "cookie", name: string): boolean {
   return location === "query" || /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name);
@@ -138,8 +138,8 @@ export function encodeBase64(text: string): string {
 }
 
 /**
- * Throws for credentials that a header cannot hold. A later failure of `fetch` would expose the secret in its
- * message.
+ * Throws if an HTTP header cannot contain the credentials. Without this check, `fetch` would throw an error
+ * whose message contains the secret.
  */
 function assertValidCredentials(auth: ClientAuthOptions): void {
   const schemeEntries = Object.entries(auth.schemeCredentials ?? {}).map(
@@ -162,7 +162,8 @@ function assertValidCredentials(auth: ClientAuthOptions): void {
 }
 
 /**
- * Formats the requirements of a card for an error message, with the client option that satisfies each scheme.
+ * Formats the security requirements of an agent card for an error message, with the client option that
+ * satisfies each scheme.
  */
 export function formatRequirements(requirements: readonly AuthRequirement[]): string {
   return requirements

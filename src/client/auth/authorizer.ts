@@ -19,26 +19,26 @@ export interface Authorization {
 /** Authenticates the requests to one agent. */
 export interface Authorizer {
   authorize(signal: AbortSignal | undefined): Promise<Authorization>;
-  /** Reports that the agent rejected an authorization. Returns true if another attempt may succeed. */
+  /** Reports that the agent rejected an authorization, and returns true if another attempt may succeed. */
   invalidate(authorization: Authorization): boolean;
 }
 
 /** Options for `createAuthorizer`. */
 export interface AuthorizerOptions {
   readonly auth: ClientAuthOptions | AuthorizeFunction;
-  /** The origin of the interface in use. */
+  /** The origin of the agent's interface that the client calls. */
   readonly agentOrigin: string;
   /**
-   * The `fetch` function for requests to authorization servers. Token requests contain no credentials of the
-   * agent.
+   * The `fetch` function for requests to authorization servers. Token requests do not contain the credentials
+   * for the agent.
    */
   readonly fetch: typeof fetch;
   readonly now: () => number;
 }
 
 /**
- * Creates the authorizer that the card's security requirements ask for. Throws `UNAUTHENTICATED` if the
- * credentials satisfy none of them.
+ * Creates the authorizer that satisfies a security requirement of the agent card. Throws `UNAUTHENTICATED` if
+ * the credentials satisfy no security requirement.
  */
 export function createAuthorizer(card: AgentCardSecurity, options: AuthorizerOptions): Authorizer {
   const { auth } = options;
@@ -47,7 +47,10 @@ export function createAuthorizer(card: AgentCardSecurity, options: AuthorizerOpt
     : createPlanAuthorizer(planAuthentication(card, auth), options);
 }
 
-/** Creates an authorizer that calls the function for each requirement until the function returns headers. */
+/**
+ * Creates an authorizer that calls a function for each security requirement until the function returns
+ * headers.
+ */
 function createFunctionAuthorizer(card: AgentCardSecurity, authorize: AuthorizeFunction): Authorizer {
   const requirements = listAuthRequirements(card);
   const alternatives = requirements.length > 0 ? requirements : [new Map<string, never>()];
@@ -94,7 +97,8 @@ interface SchemeAuthorizer {
     signal: AbortSignal | undefined,
   ): void | Promise<void>;
   /**
-   * Reports a rejected authorization. Absent for static credentials, which do not change after a rejection.
+   * Renews the credentials after the agent has rejected an authorization. Static credentials have no
+   * `invalidate` function, because they do not change after a rejection.
    */
   invalidate?(authorization: Authorization): true;
 }

@@ -2,12 +2,13 @@ import type { AgentCard } from "../../protocol/index.ts";
 import { type Authorizer, type AuthorizerOptions, createAuthorizer } from "./authorizer.ts";
 
 /**
- * Creates an authorizer for fetching a card, before its security schemes are known. The authorizer sends the
- * first request without credentials. After a 401 response, it sends them in standard headers. The request
- * goes to the origin that the caller configured, which is trusted with the credentials.
+ * Creates an authorizer for requests that fetch an agent card, whose security schemes are not yet known. The
+ * authorizer sends the first request without credentials. After a response with status 401, the authorizer
+ * sends the credentials in standard headers. Credentials are sent only to the origin that the user of the
+ * client configured.
  *
- * Returns `undefined` if the credentials contain only an OAuth client, because the token endpoint is declared
- * in the card.
+ * Returns `undefined` if an OAuth client is the only credential, because the agent card declares the token
+ * endpoint.
  */
 export function createChallengeAuthorizer(
   options: Omit<AuthorizerOptions, "agentOrigin">,
@@ -29,7 +30,7 @@ export function createChallengeAuthorizer(
   };
 }
 
-/** A placeholder for a card without security schemes. */
+/** An empty set of security declarations, in place of an agent card that is not yet known. */
 const UNKNOWN_CARD: Pick<AgentCard, "name"> = { name: "the card" };
-/** The agent origin is only used to request tokens, which this authorizer never does. */
+/** The origin is never used, because this authorizer requests no tokens. */
 const NO_ORIGIN = "";

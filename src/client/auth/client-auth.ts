@@ -1,20 +1,20 @@
 import type { SecurityScheme } from "../../protocol/index.ts";
 
 /**
- * Credentials of a client. Each credential is sent only to the agent, and only in the location that its card
- * declares.
+ * Credentials with which a client authenticates to an agent. The client sends each credential only to the
+ * agent, in the location that the agent card declares.
  */
 export interface AgentCredentials {
   readonly apiKey?: string;
-  /** A bearer token, or a function that returns one. A token function is called for every request. */
+  /** A bearer token, or a function that returns one. The client calls a token function for every request. */
   readonly bearer?: string | (() => string | Promise<string>);
   readonly basic?: { readonly username: string; readonly password: string };
   /**
-   * The client of the OAuth 2.0 client credentials flow. The card declares the token endpoint or a metadata
-   * URL.
+   * The registered client for the OAuth 2.0 client credentials flow. The agent card declares the token
+   * endpoint or a metadata URL.
    */
   readonly oauthClient?: OAuthClient;
-  /** True if `fetch` presents a client certificate. Default: false. */
+  /** True if the configured `fetch` function presents a TLS client certificate. Default: false. */
   readonly mutualTls?: boolean;
 }
 
@@ -23,15 +23,15 @@ export interface OAuthClient {
   readonly id: string;
   readonly secret: string;
   /**
-   * The URL of the authorization server that issued the secret. Required if its host differs from the agent's
-   * host, because a card may name any host as its token endpoint.
+   * The URL of the authorization server that issued the secret. The issuer is required if its host differs
+   * from the agent's host, because an agent card can declare any host as its token endpoint.
    */
   readonly issuer?: string;
-  /** Scopes to request. Default: the scopes that the card requires. */
+  /** Scopes to request. The default is the list of scopes that the agent card requires. */
   readonly scopes?: readonly string[];
   /**
-   * The location of the client secret in a token request. Default: the method in the server's metadata, or
-   * the `Authorization` header.
+   * The location of the client secret in a token request. The default is the method in the authorization
+   * server's metadata, or else the `Authorization` header.
    */
   readonly secretLocation?: "header" | "body";
   /** Additional fields of a token request, such as `audience` or `resource`. */
@@ -41,24 +41,24 @@ export interface OAuthClient {
 /** Credentials for the `auth` option of `connect`. */
 export interface ClientAuthOptions extends AgentCredentials {
   /**
-   * Credentials for individual security schemes, by their names in the card. Scheme-specific credentials take
-   * precedence over all other credentials.
+   * Credentials for individual security schemes, by their names in the agent card. Scheme-specific
+   * credentials take precedence over all other credentials.
    */
   readonly schemeCredentials?: Readonly<Record<string, AgentCredentials>>;
 }
 
-/** One security requirement of the card: all of its schemes have to be satisfied together. */
+/** One security requirement of the agent card, which contains schemes that must all be satisfied. */
 export interface AuthorizeRequest {
   readonly schemes: Readonly<
     Record<string, { readonly scheme: SecurityScheme | undefined; readonly scopes: readonly string[] }>
   >;
-  /** True if the agent has just rejected the previous headers for this requirement. */
+  /** True if the agent rejected the previous headers for this security requirement. */
   readonly isRetry: boolean;
 }
 
 /**
- * Returns the headers that satisfy a security requirement, or `undefined` if it cannot. Called for every
- * request.
+ * Returns the headers that satisfy a security requirement for each request, or `undefined` if the function
+ * has no suitable credentials.
  */
 export type AuthorizeFunction = (
   request: AuthorizeRequest,

@@ -11,7 +11,10 @@ export interface TokenRequestOptions {
   readonly oauthClient: OAuthClient;
   readonly endpointSource: TokenEndpointSource;
   readonly scopes: readonly string[];
-  /** The origin of the agent. The client secret may be sent there without a configured issuer. */
+  /**
+   * The origin of the agent. The client may send its secret to the agent's origin without a configured
+   * issuer.
+   */
   readonly agentOrigin: string;
   readonly fetch: typeof fetch;
   readonly now: () => number;
@@ -26,8 +29,8 @@ const TOKEN_TIMEOUT_MS = 30_000;
 const RESPONSE_LIMITS = { maxResponseBytes: 2 ** 20 };
 
 /**
- * Creates a function that requests tokens with client credentials (RFC 6749 §4.4). The token endpoint is
- * resolved once, and again after a failure.
+ * Creates a function that requests tokens with client credentials (RFC 6749 §4.4). The function resolves the
+ * token endpoint on its first call, and again after a failure.
  */
 export function createTokenFetcher(options: TokenRequestOptions): () => Promise<AccessToken> {
   let endpoint: Promise<TokenEndpoint> | undefined;
@@ -78,8 +81,8 @@ async function resolveTokenEndpoint({
 const OIDC_METADATA_PATH = "/.well-known/openid-configuration";
 
 /**
- * Returns the issuer whose metadata is served at a URL. OpenID Connect appends the well-known path, and RFC
- * 8414 puts it before the path.
+ * Returns the authorization server whose metadata is published at a URL. OpenID Connect appends the
+ * well-known path to the issuer's path, and RFC 8414 puts the well-known path first.
  */
 function deriveIssuer(metadataUrl: string): string {
   return stripTrailingSlashes(metadataUrl.replace(/\/\.well-known\/[^/?#]+/, ""));
@@ -124,7 +127,8 @@ async function requestToken(
 const FORM_MEDIA_TYPE = "application/x-www-form-urlencoded";
 
 /**
- * Encodes text as a form value. RFC 6749 §2.3.1 requires this for both halves of the `Authorization` header.
+ * Encodes text as a form value, as RFC 6749 §2.3.1 requires for the client id and secret in the
+ * `Authorization` header.
  */
 function formEncode(text: string): string {
   return new URLSearchParams({ a: text }).toString().slice(2);
@@ -153,7 +157,7 @@ function assertTrustedOrigin(url: string, trustedUrls: readonly (string | undefi
   throw createUnauthenticatedError(message);
 }
 
-/** Throws if a secret would be sent unencrypted. Plain HTTP is allowed only for the local machine. */
+/** Throws if a client secret would be sent unencrypted to another machine. */
 function assertSecureUrl(url: string): void {
   const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: "", hostname: "" };
   if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return;

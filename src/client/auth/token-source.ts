@@ -1,15 +1,15 @@
 import { untilAborted } from "../http/abort.ts";
 
 /**
- * An access token with its expiry time in milliseconds. A token without an expiry time is used until the
- * agent rejects it.
+ * An access token with its expiry time in milliseconds since 1970. A token without an expiry time is used
+ * until the agent rejects it.
  */
 export interface AccessToken {
   readonly value: string;
   readonly expiresAt?: number;
 }
 
-/** Caches a token until it expires. Concurrent callers share one request for the next token. */
+/** Caches an access token until the token expires. Concurrent callers share one request for a new token. */
 export class TokenSource {
   readonly #fetchToken: () => Promise<AccessToken>;
   readonly #now: () => number;
@@ -22,8 +22,8 @@ export class TokenSource {
   }
 
   /**
-   * Returns a valid token. The signal cancels the wait of this caller only, because other callers may wait
-   * for the same request.
+   * Returns a valid access token. An aborted signal ends only the wait of one caller, because other callers
+   * may wait for the same token request.
    */
   async getToken(signal: AbortSignal | undefined): Promise<string> {
     const { value, expiresAt = Infinity } = this.#token ?? { value: "", expiresAt: 0 };
@@ -32,7 +32,9 @@ export class TokenSource {
     return (await untilAborted(this.#pending, signal)).value;
   }
 
-  /** Discards a rejected token. A newer token stays cached. */
+  /**
+   * Discards an access token that the agent has rejected, unless the cache already contains a newer token.
+   */
   invalidate(token: string | undefined): void {
     if (this.#token?.value === token) this.#token = undefined;
   }

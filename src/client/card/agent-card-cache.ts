@@ -2,8 +2,8 @@ import type { AgentCard } from "../../protocol/index.ts";
 import { type CardFetchOptions, fetchCard, type FetchedCard } from "./fetch-card.ts";
 
 /**
- * Holds the agent card during a connection: the public card first, and the extended card once it has been
- * fetched (A2A §3.1.11).
+ * Stores the agent card of a connection, which is the public card until the extended card has been fetched
+ * (A2A §3.1.11).
  */
 export class AgentCardCache {
   readonly #fetchOptions: CardFetchOptions;
@@ -24,8 +24,8 @@ export class AgentCardCache {
   }
 
   /**
-   * Replaces the public card with the extended card. The decoded card is verified, because the transport does
-   * not keep the original JSON.
+   * Replaces the public agent card with the extended agent card. Verification uses the decoded card, because
+   * the transport does not keep the original JSON.
    */
   async setExtendedCard(card: AgentCard): Promise<AgentCard> {
     await this.#fetchOptions.verifyCard?.(card);
@@ -34,7 +34,8 @@ export class AgentCardCache {
   }
 
   /**
-   * Fetches the public card if the cached copy is stale, and returns the card in use (RFC 9111, A2A §8.6.2).
+   * Returns the current agent card, after fetching the public card if the cached copy is stale (RFC 9111, A2A
+   * §8.6.2).
    */
   async refresh(signal: AbortSignal | undefined): Promise<AgentCard> {
     const previous = this.#publicCard;

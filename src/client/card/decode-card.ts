@@ -2,9 +2,9 @@ import { isObject, A2AError, type AgentCard, type AgentInterface } from "../../p
 import { v0_3, v1 } from "../../wire/index.ts";
 
 /**
- * Decodes the JSON of an agent card of A2A 1.0, of A2A 0.3, or of both. Relative interface URLs are resolved
- * against `cardUrl`. If `isVerified` is true, only the 1.0 part of a combined card is read, because the
- * signature covers nothing else.
+ * Decodes the JSON of an agent card in the format of A2A 1.0, of A2A 0.3, or of both versions. Relative URLs
+ * of interfaces are resolved against `cardUrl`. If `isVerified` is true, the function ignores the 0.3 members
+ * of a combined card, because the signature does not cover them.
  */
 export function decodeCard(json: unknown, cardUrl: string, isVerified: boolean): AgentCard {
   if (!isObject(json) || typeof json["name"] !== "string") throw createNotACardError();
@@ -22,8 +22,8 @@ export function decodeCard(json: unknown, cardUrl: string, isVerified: boolean):
 }
 
 /**
- * Returns true for the first of several equal interfaces. A combined card lists its 0.3 interfaces twice, and
- * a 0.3 card lists its preferred interface twice.
+ * Returns true if an agent card lists no equal interface before this interface. A combined card lists its 0.3
+ * interfaces twice, and a 0.3 card lists its preferred interface twice.
  */
 function isFirstOccurrence(
   agentInterface: AgentInterface,

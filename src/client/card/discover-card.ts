@@ -2,13 +2,13 @@ import { A2AError, type AgentCard } from "../../protocol/index.ts";
 import { type CardFetchOptions, fetchCard, type FetchedCard } from "./fetch-card.ts";
 
 const WELL_KNOWN_PATH = "/.well-known/agent-card.json";
-/** The path of agent cards before A2A 0.3. */
+/** The well-known path of agent cards before A2A 0.3. */
 const LEGACY_WELL_KNOWN_PATH = "/.well-known/agent.json";
 
 /**
- * Finds an agent card from the URL of the agent, its host, or the card. A card at the root of the host is
- * accepted for a URL with a path only if the card names that path. A misspelled path therefore never finds a
- * different agent.
+ * Finds an agent card by the URL of the agent, of its host, or of the card. If the URL has a path, a card at
+ * the root of the host is accepted only if one of its interfaces has that path. A misspelled path therefore
+ * never finds the card of a different agent.
  */
 export async function discoverCard(
   fetchOptions: CardFetchOptions,
@@ -55,7 +55,7 @@ function listCandidateUrls(url: URL): string[] {
   return [...new Set(paths)].map((path) => new URL(path + url.search, url.origin).href);
 }
 
-/** Fetches the card at a candidate URL. Returns an error instead if no matching card exists there. */
+/** Fetches the agent card at a candidate URL, and returns an error if no matching card exists at that URL. */
 async function fetchCandidate(
   fetchOptions: CardFetchOptions,
   candidate: string,
@@ -76,7 +76,7 @@ async function fetchCandidate(
   }
 }
 
-/** Returns whether the candidate URL is at or below the requested path. */
+/** Returns whether a candidate URL is equal to the requested path or below that path. */
 function isUnderRequestedPath(candidate: string, requestedUrl: URL): boolean {
   const path = requestedUrl.pathname.replace(/\/+$/, "");
   return new URL(candidate).pathname.startsWith(path);

@@ -5,30 +5,30 @@ import { readBoundedText } from "../http/fetch.ts";
 import { decodeCard } from "./decode-card.ts";
 import { type RetryOptions, retryRead } from "../stream/retry.ts";
 
-/** An agent card with the HTTP metadata needed to revalidate it (RFC 9111). */
+/** An agent card with the HTTP metadata for revalidating its cached copy (RFC 9111). */
 export interface FetchedCard {
   readonly card: AgentCard;
-  /** The card as the server sent it. */
+  /** The JSON of the agent card, unchanged from the server's response. */
   readonly json: unknown;
   readonly url: string;
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** The time in milliseconds until which the card is fresh. */
+  /** The time in milliseconds since 1970 until which the cached agent card is fresh. */
   readonly freshUntil: number;
 }
 
 /** Options for fetching agent cards. */
 export interface CardFetchOptions {
   readonly transportOptions: TransportOptions;
-  /** Verifies a card in the form that the server sent. Rejects for an untrusted card. */
+  /** Verifies the JSON of an agent card as the server sent it, and rejects if the card is untrusted. */
   readonly verifyCard: ((card: unknown) => unknown) | undefined;
   readonly retry: RetryOptions;
   readonly now: () => number;
 }
 
 /**
- * Fetches the card at a URL. With a cached card, sends a conditional request and returns the cached card if
- * it has not changed.
+ * Fetches the agent card at a URL. If a cached card exists, the function sends a conditional request and
+ * returns the cached card if the server's card has not changed.
  */
 export async function fetchCard(
   { transportOptions, verifyCard, retry, now }: CardFetchOptions,
@@ -75,8 +75,8 @@ export async function fetchCard(
 }
 
 /**
- * The error reason for each HTTP status of a card request. All other error statuses mean that no card exists
- * there.
+ * The `A2AError` reason for each HTTP status of a failed agent card request. Any error status that is not in
+ * this table means that no agent card exists at the URL.
  */
 const STATUS_REASONS: Readonly<Record<number, ErrorReason>> = {
   401: "UNAUTHENTICATED",
@@ -85,7 +85,10 @@ const STATUS_REASONS: Readonly<Record<number, ErrorReason>> = {
   503: "UNAVAILABLE",
 };
 
-/** Returns the time at which `max-age` ends. A card without `max-age` is revalidated on every refresh. */
+/**
+ * Returns the time at which the `max-age` of an agent card ends. An agent card without `max-age` is
+ * revalidated on every refresh.
+ */
 function computeFreshUntil(headers: Headers, now: number): number {
   const cacheControl = headers.get("cache-control") ?? "";
   const maxAge = /\bmax-age=(\d+)/i.exec(cacheControl)?.[1];

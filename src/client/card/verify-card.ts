@@ -13,58 +13,66 @@ import { A2AError, type AgentCardSignature } from "../../protocol/index.ts";
 import { v1 } from "../../wire/index.ts";
 
 /**
- * The key data in the header of a signature. The key data is unverified until the signature has been checked.
+ * The key id, algorithm, and key set URL in the header of a card signature. An attacker can choose these
+ * values, because they are read before the signature is checked.
  */
 export interface SignatureKeyInfo {
   readonly kid: string;
   readonly alg: string;
-  /** The key set URL that the signer declares. Colloquy never fetches keys from it. */
+  /** The key set URL that the signer declares, which Colloquy never fetches. */
   readonly jku?: string;
 }
 
-/** The keys that are trusted to sign cards. At least one of `keys`, `jwksUrls`, and `findKey` is required. */
+/**
+ * The keys that are trusted to sign agent cards. At least one of `keys`, `jwksUrls`, and `findKey` is
+ * required.
+ */
 export interface CardTrustOptions extends FetchKeysOptions {
   /** Trusted public keys. */
   readonly keys?: JSONWebKeySet | readonly JWK[];
   /**
-   * HTTPS URLs of trusted key sets (JWKS). A key set is fetched on first use and cached as long as the
-   * verifier exists.
+   * HTTPS URLs of trusted key sets in JWKS format. A key set is fetched on its first use and cached for the
+   * lifetime of the verifier.
    */
   readonly jwksUrls?: string | readonly string[];
-  /** Returns a trusted public key, for example by provider. Returns `undefined` if no key is trusted. */
+  /**
+   * Returns the trusted public key for a card signature, for example by the card's provider. Returns
+   * `undefined` if no trusted key exists for the signature.
+   */
   readonly findKey?: (key: SignatureKeyInfo) => JWK | undefined | Promise<JWK | undefined>;
   /**
-   * The canonical form that a signature must cover. `specification` accepts only the form of A2A §8.4.1.
-   * `any` also accepts the form of the official SDKs, which omits empty values. A signature over the SDK form
-   * does not protect, for example, a required scheme without scopes. Default: `any`.
+   * The canonical form of the agent card that a signature must cover. `specification` accepts only signatures
+   * over the canonical form of A2A §8.4.1. `any` also accepts signatures over the form of the official SDKs,
+   * which omits empty values. A signature over the form of the SDKs does not protect empty values, such as a
+   * required security scheme without scopes. Default: `any`.
    */
   readonly canonicalForm?: "specification" | "any";
 }
 
-/** The key of a valid signature, and the canonical form that it covers. */
+/** The key of a valid card signature, and the canonical form that the signature covers. */
 export interface VerifiedSignature extends SignatureKeyInfo {
   readonly canonicalForm: "specification" | "sdk";
 }
 
-/** Verifies an agent card. The card is passed as the JSON that the server sent. */
+/** Verifies an agent card, which is passed as the JSON that the server sent. */
 export type CardVerifier = (card: unknown) => Promise<VerifiedSignature>;
 
 /**
- * Maximum number of signatures that are checked. Each signature check is expensive, and the server of the
- * card chooses the number of signatures.
+ * Maximum number of signatures that are checked per agent card. The number is limited because each check is
+ * expensive and the server chooses how many signatures its card has.
  */
 const MAX_SIGNATURES = 16;
 
 /**
- * Verifies that a trusted key has signed a card (A2A §8.4.3). The card is passed as the JSON that the server
- * sent. Rejects with `INVALID_AGENT_RESPONSE` if no signature is valid, and with `UNAVAILABLE` if keys could
+ * Verifies that a trusted key has signed an agent card, which is passed as the server's JSON (A2A §8.4.3).
+ * Rejects with `INVALID_AGENT_RESPONSE` if no signature is valid, and with `UNAVAILABLE` if a key set could
  * not be fetched.
  */
 export function verifyCard(card: unknown, trust: CardTrustOptions): Promise<VerifiedSignature> {
   return createCardVerifier(trust)(card);
 }
 
-/** Creates a verifier for several cards, which caches fetched keys between them. */
+/** Creates a verifier for any number of agent cards, which caches the key sets that it fetches. */
 export function createCardVerifier(trust: CardTrustOptions): CardVerifier {
   const sources = createKeySets(trust);
   if (sources.length === 0) {
@@ -127,7 +135,10 @@ async function verifySignature(
   return parseKeyInfo(await verifyJws(payload, signature, keys));
 }
 
-/** Reads the key data from a signature header. A2A §8.4.2 requires a key id. */
+/**
+ * Reads the key id, the algorithm, and the key set URL from the header of a card signature. A2A §8.4.2
+ * requires a key id in the header of each signature.
+ */
 function parseKeyInfo(header: { kid?: unknown; alg?: unknown; jku?: unknown } | undefined): SignatureKeyInfo {
   const { kid, alg, jku } = header ?? {};
   if (typeof kid !== "string" || typeof alg !== "string")

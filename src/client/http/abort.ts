@@ -1,6 +1,6 @@
 /**
- * Settles like the promise, but rejects with the signal's reason if the signal aborts first. The underlying
- * work continues.
+ * Settles like the given promise, but rejects with the signal's reason if the signal aborts first. The work
+ * behind the promise continues after an abort.
  */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;

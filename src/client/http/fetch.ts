@@ -3,10 +3,11 @@ import { untilAborted } from "./abort.ts";
 
 /**
  * Calls `fetch` without following redirects, because credentials belong to one origin. Rejects with
- * `UNAVAILABLE` if the host does not answer, and with `INVALID_AGENT_RESPONSE` for a redirect.
+ * `UNAVAILABLE` if the host does not answer, and with `INVALID_AGENT_RESPONSE` if the host redirects the
+ * request.
  *
- * The signal is also observed here. A signal that passes through a `Request` is lost when that request is
- * garbage collected, and `fetch` then never rejects.
+ * The function observes the abort signal itself, because `fetch` loses the signal of a `Request` that is
+ * garbage collected. Without this check, an aborted `fetch` might never reject.
  */
 export async function fetchWithoutRedirects(
   send: typeof fetch,
@@ -56,11 +57,11 @@ export async function readBoundedText(
 }
 
 /**
- * Yields the chunks of a response body. Rejects with `UNAVAILABLE` if the connection breaks. Returning early
- * or aborting the signal closes the connection.
+ * Yields the chunks of a response body. Rejects with `UNAVAILABLE` if the connection breaks. The connection
+ * closes when the consumer stops reading or the signal aborts.
  *
- * The signal is also observed here. A signal that was passed to `fetch` in a `Request` is lost when that
- * request is garbage collected during a stream.
+ * The function observes the abort signal itself, because `fetch` loses the signal of a `Request` that is
+ * garbage collected. Without this check, an aborted stream might never end.
  */
 export async function* readChunks(
   response: Response,
@@ -86,7 +87,7 @@ function getResponseOrigin(response: Response): string {
   return URL.canParse(response.url) ? new URL(response.url).origin : "the agent";
 }
 
-/** Returns the abort reason if the signal was aborted. Network failures become an `UNAVAILABLE` error. */
+/** Returns the abort reason if the signal was aborted, and an `UNAVAILABLE` error after a network failure. */
 function toNetworkError(cause: unknown, signal: AbortSignal | undefined, description: string): unknown {
   if (signal?.aborted) return signal.reason;
   if (cause instanceof A2AError) return cause;
@@ -99,7 +100,7 @@ function toNetworkError(cause: unknown, signal: AbortSignal | undefined, descrip
   );
 }
 
-/** Returns the reason of a failed `fetch`, which is in the `cause` of the thrown error. */
+/** Returns the reason of a failed `fetch` call from the `cause` of the thrown error. */
 function getFetchErrorReason(error: unknown): string {
   if (!(error instanceof Error)) return "unknown cause";
   const { cause } = error;

@@ -1,4 +1,4 @@
-/** Parses JSON text. Returns `undefined` if the text is not valid JSON. */
+/** Parses JSON text, or returns `undefined` if the text is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);

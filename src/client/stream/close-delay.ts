@@ -5,8 +5,9 @@ import type { Transport } from "../transport/transport.ts";
 const CLOSE_DELAY_MS = 1_000;
 
 /**
- * Wraps a transport so that a stream stays open for one second after its final event, until the server closes
- * it. A 0.3 server in Python fails if the client disconnects first. Events after the final event are ignored.
+ * Wraps a transport so that each stream stays open for up to one second after its final event, until the
+ * server closes the stream. A Python server of A2A 0.3 fails if the client disconnects before the server
+ * closes the stream. The wrapper ignores events that follow the final event.
  */
 export function withCloseDelay(transport: Transport, { sleep = delay }: RetryOptions): Transport {
   return {

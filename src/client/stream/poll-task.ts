@@ -4,9 +4,7 @@ import { delay } from "../http/abort.ts";
 
 const POLL_INTERVAL_MS = 1_000;
 
-/**
- * Polls a task of an agent without streaming (A2A §3.3.4). Yields the complete task whenever it has changed.
- */
+/** Polls a task of an agent without streaming (A2A §3.3.4). Yields the complete task after each change. */
 export async function* pollTask(
   read: () => Promise<Task>,
   signal: AbortSignal | undefined,

@@ -7,17 +7,17 @@ import type { ReceivedEvent, Transport } from "../transport/transport.ts";
 
 /**
  * Opens a stream that reconnects after a lost connection. A stream is complete when its task has ended or
- * waits for its user, or when the agent has answered with a message. Any other end counts as a lost
- * connection.
+ * waits for its user, or when the agent has answered with a message. If a stream ends before it is complete,
+ * its connection counts as lost.
  *
- * The stream then resumes with `SubscribeToTask` after the last event id. A server that ignores the id sends
- * the complete task first, which is yielded. If the task has ended in the meantime, the complete task is the
- * last event.
+ * After a lost connection, the stream resumes with `SubscribeToTask` after its last event id. A server that
+ * ignores the event id sends the complete task first, and the stream yields that task. If the task ended
+ * while the connection was lost, the complete task is the last event.
  *
- * If the connection is lost before the first event, the same message is sent again with the same id. An agent
- * that deduplicates messages, such as a Colloquy agent, accepts it only once.
+ * If the connection is lost before the first event, the client sends the same message again with the same id.
+ * An agent that deduplicates messages, such as a Colloquy agent, processes the repeated message only once.
  *
- * If all attempts fail without progress, the stream rejects with `UNAVAILABLE`. The error's `metadata`
+ * If all attempts fail without progress, the stream rejects with `UNAVAILABLE`. The `metadata` of this error
  * contains `taskId` and `lastEventId`.
  */
 export async function* openResumableStream(

@@ -4,7 +4,8 @@ import { A2AError } from "../../protocol/index.ts";
 /** Retry policy for streams that lose their connection, and for failed read requests. */
 export interface RetryOptions {
   /**
-   * Maximum number of attempts without progress. 0 disables retries. Default: 10 for streams, 3 for reads.
+   * Maximum number of consecutive attempts without progress, which is 10 for streams and 3 for reads by
+   * default. The value 0 disables retries.
    */
   readonly maxRetries?: number;
   /**
@@ -14,9 +15,12 @@ export interface RetryOptions {
   readonly initialDelayMs?: number;
   /** Maximum delay in milliseconds before any retry. Default: 10,000. */
   readonly maxDelayMs?: number;
-  /** Returns a number from 0 up to 1. Default: `Math.random`. */
+  /** Returns a random number from 0 up to, but not including, 1. Default: `Math.random`. */
   readonly random?: () => number;
-  /** Waits for the given time, or rejects with the abort reason of the signal. Default: a timer. */
+  /**
+   * Waits for the given number of milliseconds, or rejects with the abort reason of the signal. Default: a
+   * timer.
+   */
   readonly sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
@@ -50,8 +54,8 @@ export class Backoff {
   }
 
   /**
-   * Waits before the next attempt, at least as long as the server requested. Returns false if no attempts are
-   * left.
+   * Waits before the next attempt, for at least the delay that the server requested. Returns false without
+   * waiting if no attempts are left.
    */
   async waitForRetry(failure: A2AError, signal: AbortSignal | undefined): Promise<boolean> {
     const { maxRetries, initialDelayMs, maxDelayMs, random, sleep } = this.#options;
@@ -63,7 +67,7 @@ export class Backoff {
   }
 }
 
-/** Returns true for errors that a retry may resolve. */
+/** Returns whether a retry may succeed after an error. */
 export function isRetryable(error: unknown): error is A2AError {
   return (
     error instanceof A2AError && (error.reason === "UNAVAILABLE" || error.reason === "RESOURCE_EXHAUSTED")
@@ -71,8 +75,8 @@ export function isRetryable(error: unknown): error is A2AError {
 }
 
 /**
- * Calls a read function again while the agent is unreachable or overloaded. If the agent requests a longer
- * delay than `maxDelayMs`, the error is thrown at once and contains that delay.
+ * Calls a read function, and repeats the call while the agent is unreachable or overloaded. If the agent
+ * requests a delay above `maxDelayMs`, the function throws an error with that delay at once.
  */
 export async function retryRead<T>(
   { maxRetries = 3, maxDelayMs = MAX_DELAY_MS, ...options }: RetryOptions,

@@ -1,7 +1,7 @@
 import { isInterrupted, isTerminal, type SendMessageRequest, type TaskStatus } from "../../protocol/index.ts";
 import type { ReceivedEvent } from "../transport/transport.ts";
 
-/** The start of a stream: a message to send, or an existing task to subscribe to. */
+/** The message that a stream sends at its start, or the existing task that a stream subscribes to. */
 export type StreamRequest =
   | { readonly send: SendMessageRequest }
   | {
@@ -9,14 +9,16 @@ export type StreamRequest =
       readonly lastEventId?: string | undefined;
     };
 
-/** Tracks a reader's position in the events of a task, and whether more events can follow. */
+/**
+ * Tracks the position of a reader in the events of a task, and whether the stream can contain more events.
+ */
 export class StreamCursor {
   readonly #isMessageStream: boolean;
   readonly #continuesTask: boolean;
   #taskId: string | undefined;
   #lastEventId: string | undefined;
   #status: TaskStatus | undefined;
-  /** The status of the continued task before the message was processed. */
+  /** The status that a continued task had before it received the message. */
   #initialStatus: TaskStatus | undefined;
   #hasMessageReply = false;
   #isResent = false;
@@ -30,7 +32,7 @@ export class StreamCursor {
     }
   }
 
-  /** The task id. Undefined until the first event that names it. */
+  /** Id of the task, which is undefined until an event contains the id. */
   get taskId(): string | undefined {
     return this.#taskId;
   }
@@ -40,16 +42,17 @@ export class StreamCursor {
   }
 
   /**
-   * Marks the message as sent again. Call it before resending, because the first attempt may already have
-   * been processed.
+   * Records that the message is about to be sent again, because the first attempt may already have been
+   * processed.
    */
   markResent(): void {
     this.#isResent = true;
   }
 
   /**
-   * Records an event and returns whether it brought progress. A snapshot that repeats known state brings
-   * none. Without this rule, a client would forever retry a server that disconnects after each snapshot.
+   * Records an event and returns whether the event brought progress. A snapshot that repeats a known state
+   * does not count as progress. If repeated snapshots counted as progress, a client would forever retry a
+   * server that disconnects after each snapshot.
    */
   advance({ id, event }: ReceivedEvent): boolean {
     const isRepetition = "task" in event && this.#taskId !== undefined && (!id || id === this.#lastEventId);
@@ -68,7 +71,7 @@ export class StreamCursor {
     return !isRepetition;
   }
 
-  /** True if no further event can follow, regardless of how the stream stopped. */
+  /** True if the stream can contain no further event, regardless of how its connection ended. */
   get hasEnded(): boolean {
     if (this.#hasMessageReply) return true;
     if (!this.#status) return false;
@@ -80,7 +83,7 @@ export class StreamCursor {
     );
   }
 
-  /** True if a stream that the server closed normally is complete. */
+  /** True if a stream is complete after the server has closed it normally. */
   get isCompleteOnClose(): boolean {
     if (this.hasEnded) return true;
     if (!this.#status || !isInterrupted(this.#status.state)) return false;

@@ -9,8 +9,9 @@ interface SubscribeParams {
 }
 
 /**
- * Yields the events of a task after an event id. Without an event id, or if the server ignores the id, the
- * first event is the complete task. If the task has already ended, the complete task is the only event.
+ * Yields the events of a task after an event id. If no event id is given, or if the server ignores the event
+ * id, the first event is the complete task. If the task has already ended, the complete task is the only
+ * event.
  */
 export async function* subscribeToTask(
   transport: Transport,
@@ -30,7 +31,10 @@ export async function* subscribeToTask(
   }
 }
 
-/** Errors with which a server of each version may report that the task has already ended (A2A §3.1.6). */
+/**
+ * Error reasons by protocol version with which a server may report that a task has already ended (A2A
+ * §3.1.6).
+ */
 const MAY_MEAN_TASK_ENDED: Record<Transport["version"], (error: A2AError) => boolean> = {
   "1.0": ({ reason }) => reason === "UNSUPPORTED_OPERATION",
   // A2A 0.3 does not define this error, and servers differ. The client calls `GetTask` to find out.
@@ -38,13 +42,13 @@ const MAY_MEAN_TASK_ENDED: Record<Transport["version"], (error: A2AError) => boo
 };
 
 /**
- * Adds a snapshot of the task to a 0.3 subscription. A2A 0.3 does not define the first event, and some
- * servers send nothing until the task changes.
+ * Adds a snapshot of the task to an A2A 0.3 subscription. A2A 0.3 does not define the first event of a
+ * subscription, and some servers send no event until the task changes.
  *
- * Without a last event id, the snapshot is the first event. With a last event id, the stream continues if the
- * server's next event id follows it. If the ids do not match, events may be missing, so the client fetches
- * the task and yields it before the first event. If the stream began without a complete task, another
- * snapshot replaces its last event.
+ * If the client has no last event id, the snapshot is the first event. If the client has a last event id and
+ * the server's next event id follows it, the stream continues without a snapshot. If the event ids have a
+ * gap, the client fetches the task and yields the snapshot before the first event. If the stream began
+ * without a complete task, a second snapshot replaces the last event of the stream.
  */
 async function* withTaskSnapshot(
   stream: AsyncIterable<ReceivedEvent>,
@@ -71,8 +75,8 @@ async function* withTaskSnapshot(
 }
 
 /**
- * Returns true if the server resumed directly after the last event id. A server that resumes does not start
- * with the complete task.
+ * Returns whether the server resumed the stream directly after the last event id. A server that resumes a
+ * stream does not send the complete task first.
  */
 function isNextEventId(id: string | undefined, lastEventId: string | undefined): boolean {
   return lastEventId !== undefined && id !== undefined && Number(id) === Number(lastEventId) + 1;

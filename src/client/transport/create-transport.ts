@@ -10,7 +10,7 @@ import * as v1 from "./v1-dialect.ts";
 /** The protocol bindings that this client supports. */
 export type ClientBinding = "JSONRPC" | "HTTP+JSON" | "GRPC";
 
-/** Creates the transport of each binding for one interface, in the protocol version of the options. */
+/** Functions that create a transport for one interface, by protocol binding. */
 const TRANSPORT_FACTORIES: Record<
   ClientBinding,
   (agentInterface: AgentInterface, options: TransportOptions) => Transport | Promise<Transport>
@@ -22,7 +22,7 @@ const TRANSPORT_FACTORIES: Record<
 
 const DIALECTS = { "1.0": v1, "0.3": v0_3 };
 
-/** The names of the supported bindings. */
+/** The names of the supported protocol bindings. */
 export const CLIENT_BINDINGS = Object.keys(TRANSPORT_FACTORIES) as readonly ClientBinding[];
 
 /** Creates the transport for an interface that `chooseInterface` has returned. */

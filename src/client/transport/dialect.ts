@@ -2,40 +2,46 @@ import type { ReceivedEvent, StreamOperation } from "./transport.ts";
 import { A2AError, type OperationName, type Operations } from "../../protocol/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
 
-/** Decodes responses of one protocol version. All other client code uses the A2A 1.0 model. */
+/**
+ * Decodes responses of one protocol version. The client code outside of the dialects uses the A2A 1.0 model.
+ */
 interface ResultDecoder {
   readonly version: ProtocolVersion;
-  /** Decodes a response, or one element of a stream. */
+  /** Decodes the JSON of a response, or of one stream element. */
   decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
-  /** Returns true for a stream element that declares that no other element follows. */
+  /** Returns whether a stream element declares that no element follows. */
   isFinalEvent(json: unknown): boolean;
 }
 
-/** The client side of a protocol version over JSON-RPC. */
+/** Encodes the requests of one protocol version for JSON-RPC, and decodes the responses. */
 export interface JsonRpcClientDialect extends ResultDecoder {
-  /** Encodes a request. Throws `UNSUPPORTED_OPERATION` for an operation that this version does not define. */
+  /**
+   * Encodes a request. Throws `UNSUPPORTED_OPERATION` if the protocol version does not define the operation.
+   */
   encodeRequest<O extends OperationName>(
     operation: O,
     params: Operations[O]["params"],
   ): { readonly method: string; readonly params: unknown };
 }
 
-/** The client side of a protocol version over HTTP+JSON. */
+/** Encodes the requests of one protocol version for HTTP+JSON, and decodes the responses. */
 export interface RestClientDialect extends ResultDecoder {
-  /** Encodes a request. Throws `UNSUPPORTED_OPERATION` for an operation that this version does not define. */
+  /**
+   * Encodes a request. Throws `UNSUPPORTED_OPERATION` if the protocol version does not define the operation.
+   */
   encodeRequest<O extends OperationName>(operation: O, params: Operations[O]["params"]): RestRequest;
 }
 
-/** An HTTP request relative to the URL of an interface. */
+/** An HTTP request with a path relative to the URL of an interface. */
 export interface RestRequest {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
-  /** Query parameters. Undefined values are omitted. */
+  /** Query parameters of the request, of which undefined values are omitted. */
   readonly query?: object;
   readonly body?: unknown;
 }
 
-/** Decodes one element of a stream into an event, with the event id that the server sent. */
+/** Decodes one stream element into an event with the event id that the server sent. */
 export function decodeStreamEvent(
   dialect: ResultDecoder,
   operation: StreamOperation,

@@ -24,8 +24,8 @@ type GrpcModule = typeof import("../../grpc/index.ts");
 type GrpcChannel = InstanceType<GrpcModule["GrpcChannel"]>;
 
 /**
- * Creates a gRPC transport (A2A §10). `url` is `host:port`, with or without a scheme. The gRPC packages are
- * loaded here, and the connection opens with the first call.
+ * Creates a gRPC transport (A2A §10) for a `url` of the form `host:port`, with or without a scheme. The
+ * function loads the gRPC packages, and the connection opens with the first call.
  */
 export async function createGrpcTransport(options: TransportOptions, url: string): Promise<Transport> {
   const grpcModule = await importGrpcModule();
@@ -99,8 +99,8 @@ class GrpcTransport implements Transport {
   }
 
   /**
-   * Sends a call with credentials. If the agent rejects the credentials, the call is sent again with renewed
-   * ones. A rejected call has no side effects.
+   * Sends a gRPC call with credentials. If the agent rejects the credentials, the call is sent again with
+   * renewed credentials, because a rejected call has no side effects.
    */
   async #callWithAuth<T>(call: CallOptions, send: (context: GrpcCallOptions) => Promise<T>): Promise<T> {
     const { authorizer } = this.#options;
@@ -149,7 +149,7 @@ async function importGrpcModule(): Promise<GrpcModule> {
   }
 }
 
-/** Returns whether the gRPC packages are installed and can be loaded in this runtime. */
+/** Returns whether this runtime can load the gRPC packages. */
 export async function isGrpcAvailable(): Promise<boolean> {
   return await import("../../grpc/index.ts").then(
     () => true,
@@ -161,14 +161,14 @@ function isModuleNotFound(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
 }
 
-/** Returns true if the 0.3 server has set `final`, which means that no other event follows. */
+/** Returns whether an A2A 0.3 server has declared with `final` that no event follows. */
 function isFinalUpdate({ statusUpdate }: JsonObject): boolean {
   return isObject(statusUpdate) && statusUpdate["final"] === true;
 }
 
 /**
- * Parses a gRPC address or URL into `host:port`. TLS is used by default, except for the local machine and for
- * the schemes `grpc` and `http`.
+ * Parses a gRPC address or URL into `host:port`. TLS is the default, except for the local machine and for
+ * addresses with the scheme `grpc` or `http`.
  */
 export function parseGrpcAddress(address: string): { readonly address: string; readonly tls: boolean } {
   const [, scheme = "", rest = ""] = /^(?:([a-z][a-z0-9+.-]*):\/\/)?(.*)$/i.exec(address) ?? [];

@@ -3,37 +3,37 @@ import { fromRestError, parseRetryAfter, type ProtocolVersion } from "../../wire
 import type { Authorization, Authorizer } from "../auth/authorizer.ts";
 import { fetchWithoutRedirects, readBoundedText, withoutQuery } from "../http/fetch.ts";
 
-/** Options for all requests to one remote agent. */
+/** Options of all requests to one remote agent. */
 export interface TransportOptions {
   readonly fetch: typeof fetch;
   readonly headers: Readonly<Record<string, string>>;
-  /** The protocol version, which is sent with every request (A2A §3.6.1). A 0.3 server ignores the header. */
+  /** The protocol version, which is sent with every request (A2A §3.6.1) and ignored by 0.3 servers. */
   readonly version: ProtocolVersion;
   /** URIs of the extensions that are requested with every request. */
   readonly extensions: readonly string[];
-  /** Authenticates requests to the agent. Absent if no credentials are configured. */
+  /** Authenticates the requests, or is absent if no credentials are configured. */
   readonly authorizer?: Authorizer;
   /** Maximum size in bytes of a response that is not a stream. */
   readonly maxResponseBytes: number;
   /** Maximum size in bytes of one stream event. */
   readonly maxEventBytes: number;
-  /** Options for gRPC. The other bindings use `fetch`. */
+  /** Options of gRPC connections, which do not use `fetch`. */
   readonly grpc?: GrpcClientOptions;
 }
 
 /** Options for gRPC connections. */
 export interface GrpcClientOptions {
   /**
-   * Whether to use TLS. Default: true, except for the local machine and for addresses with the scheme `grpc`
-   * or `http`.
+   * Whether the gRPC connection uses TLS. TLS is the default, except for the local machine and for addresses
+   * with the scheme `grpc` or `http`.
    */
   readonly tls?: boolean;
-  /** Trusted certificate authorities in PEM format. Default: the authorities that Node.js trusts. */
+  /** Trusted certificate authorities in PEM format, which are those of Node.js by default. */
   readonly ca?: string;
-  /** The client certificate in PEM format, for servers that require one. Requires `key`. */
+  /** The TLS client certificate in PEM format, for servers that require a certificate. Requires `key`. */
   readonly cert?: string;
   readonly key?: string;
-  /** Whether to accept any server certificate. For development only. Default: false. */
+  /** Whether the client accepts any server certificate. For development only. Default: false. */
   readonly insecure?: boolean;
 }
 
@@ -41,9 +41,7 @@ export interface GrpcClientOptions {
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /**
-   * Called when the agent responds, with the URIs of the requested extensions that the agent has activated.
-   */
+  /** Receives the URIs of the requested extensions that the agent has activated, when the agent responds. */
   readonly onExtensionsActivated?: ((extensions: readonly string[]) => void) | undefined;
 }
 
@@ -59,16 +57,15 @@ export interface OutgoingRequest extends CallOptions {
 /** The `Accept` header value for JSON responses. */
 export const JSON_MEDIA_TYPES = "application/a2a+json, application/json";
 
-/** The header of each version that requests and confirms extensions (A2A §3.2.6, 0.3 §3.2). */
+/** The header name of each protocol version for requested and activated extensions (A2A §3.2.6, 0.3 §3.2). */
 export const EXTENSIONS_HEADER: Readonly<Record<ProtocolVersion, string>> = {
   "1.0": "a2a-extensions",
   "0.3": "x-a2a-extensions",
 };
 
 /**
- * Sends one request to the agent with the common headers and credentials. If the agent rejects the
- * credentials with 401, the request is sent again with renewed credentials. A rejected request has no
- * side effects.
+ * Sends one request to the agent with the common headers and credentials. If the agent responds with 401, the
+ * request is sent again with renewed credentials, because a rejected request has no side effects.
  */
 export async function sendRequest(options: TransportOptions, request: OutgoingRequest): Promise<Response> {
   const { authorizer } = options;
@@ -121,8 +118,8 @@ async function sendRequestOnce(
 }
 
 /**
- * Throws if a header name or value is invalid. Without this check, the error would look like a network
- * failure.
+ * Throws if a header name or value is invalid. Without this check, `fetch` would throw an error that looks
+ * like a network failure.
  */
 function requireValidHeader(name: string, value: string): string {
   // oxlint-disable-next-line no-control-regex -- the pattern has to match control characters
@@ -142,7 +139,7 @@ export function parseHeaderList(header: string | null | undefined): string[] {
   return (header ?? "").split(",").flatMap((uri) => uri.trim() || []);
 }
 
-/** Reads a response that must not be a stream, because a stream might never end. */
+/** Reads a response, and rejects if the response is a stream, because a stream might never end. */
 export function readUnaryBody(
   options: TransportOptions,
   response: Response,
@@ -158,7 +155,9 @@ export function isEventStream(response: Response): boolean {
   return response.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream") ?? false;
 }
 
-/** Creates the error for a response that no binding can decode: an error status, or unexpected content. */
+/**
+ * Creates the error for a response with an error status or with content that is neither JSON nor a stream.
+ */
 export function toResponseError(response: Response, body: unknown): A2AError {
   if (!response.ok) return fromRestError(response.status, body);
   const type = response.headers.get("content-type") ?? "no content type";
@@ -167,7 +166,7 @@ export function toResponseError(response: Response, body: unknown): A2AError {
   return new A2AError("INVALID_AGENT_RESPONSE", message);
 }
 
-/** Adds the `Retry-After` header of the response to an error, unless the error already has a retry delay. */
+/** Adds the delay in the `Retry-After` header of the response to an error that has no retry delay. */
 export function withRetryAfter(error: A2AError, response: Response): A2AError {
   const delayMs = parseRetryAfter(response.headers.get("retry-after"), Date.now());
   if (error.retryAfter !== undefined || delayMs === undefined) return error;

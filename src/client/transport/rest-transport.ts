@@ -73,8 +73,9 @@ export class RestTransport implements Transport {
   }
 
   /**
-   * Opens a stream. The specification text subscribes with POST, and its proto file with GET. Servers support
-   * one of them or both, so GET is tried after a 404 or 405 response.
+   * Opens a stream. The specification subscribes to a task with POST in its text, and with GET in its proto
+   * file. Servers may support only one of the two methods, so the client tries GET after a 404 or 405
+   * response to POST.
    */
   async #openStream(operation: StreamOperation, route: RestRequest, call: CallOptions): Promise<Response> {
     const accept = `text/event-stream, ${JSON_MEDIA_TYPES}`;
@@ -124,7 +125,7 @@ function buildQueryString(query: object): string {
   return parameters.size > 0 ? `?${parameters.toString()}` : "";
 }
 
-/** Returns the HTTP status in a stream error. Returns 500 if the error contains none. */
+/** Returns the HTTP status in a stream error, or 500 if the error contains no status. */
 function getErrorStatus(json: unknown): number {
   const error = isObject(json) && isObject(json["error"]) ? json["error"] : json;
   const code = isObject(error) ? error["code"] : undefined;

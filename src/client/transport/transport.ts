@@ -2,30 +2,30 @@ import type { OperationName, Operations, StreamResponse } from "../../protocol/i
 import type { ProtocolVersion } from "../../wire/index.ts";
 import type { CallOptions } from "./http.ts";
 
-/** The operations that return a stream. */
+/** The A2A operations that return a stream. */
 export type StreamOperation = "SendStreamingMessage" | "SubscribeToTask";
-/** The operations that return one response. */
+/** The A2A operations that return one response. */
 export type UnaryOperation = Exclude<OperationName, StreamOperation>;
 
 /** Options for one streaming request. */
 export interface StreamCallOptions extends CallOptions {
   /**
-   * The id of the last received event. The id is sent as `Last-Event-ID`, and the stream resumes after that
-   * event.
+   * The id of the last received event, which the client sends as `Last-Event-ID` to resume the stream after
+   * that event.
    */
   readonly lastEventId?: string | undefined;
 }
 
-/** An event, with the id after which its server can resume the stream. */
+/** An event of a stream, with the event id after which the server can resume the stream. */
 export interface ReceivedEvent {
   readonly id?: string | undefined;
   readonly event: StreamResponse;
-  /** True if the server declared that no other event follows (`final` of A2A 0.3). */
+  /** True if the server declared with `final` of A2A 0.3 that no event follows. */
   readonly isLast?: boolean;
 }
 
 /**
- * Sends requests to one interface of an agent over one binding. All transport methods reject with an
+ * Sends requests to one interface of an agent over one protocol binding. All transport methods reject with an
  * `A2AError`, or with the signal's abort reason.
  */
 export interface Transport {
@@ -36,8 +36,8 @@ export interface Transport {
     call: CallOptions,
   ): Promise<Operations[O]["result"]>;
   /**
-   * Opens a stream when iteration begins. Throws `UNAVAILABLE` if the connection breaks. A normal end of the
-   * response ends the iteration.
+   * Opens a stream when iteration begins. Throws `UNAVAILABLE` if the connection breaks. The iteration ends
+   * when the server ends the response normally.
    */
   stream<O extends StreamOperation>(
     operation: O,

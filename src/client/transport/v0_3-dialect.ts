@@ -7,7 +7,7 @@ import {
   type RestClientDialect,
 } from "./dialect.ts";
 
-/** A2A 0.3 over JSON-RPC (0.3 §3.5.6). Results have no wrapper object. */
+/** A2A 0.3 over JSON-RPC (0.3 §3.5.6), whose results have no wrapper object. */
 export const jsonRpcDialect: JsonRpcClientDialect = {
   version: "0.3",
   encodeRequest(operation, params) {
@@ -19,7 +19,7 @@ export const jsonRpcDialect: JsonRpcClientDialect = {
   isFinalEvent: (json) => isObject(json) && json["final"] === true,
 };
 
-/** A2A 0.3 over HTTP+JSON (0.3 §3.5.3). Bodies use the JSON mapping of the 0.3 proto. */
+/** A2A 0.3 over HTTP+JSON (0.3 §3.5.3), whose bodies use the JSON mapping of the 0.3 proto file. */
 export const restDialect: RestClientDialect = {
   version: "0.3",
   encodeRequest: encodeRestRequest,
@@ -56,8 +56,8 @@ function encodeRestRequest<O extends OperationName>(
 }
 
 /**
- * Builds the HTTP request of each operation. A POST body is the proto request, unless the path already
- * contains all of it.
+ * Functions that build the HTTP request of each operation. The body of a POST request is the JSON of the
+ * proto request, unless the path already contains all fields.
  */
 const REST_REQUEST_BUILDERS: {
   readonly [O in OperationName]: (params: Operations[O]["params"]) => RestRequest | undefined;

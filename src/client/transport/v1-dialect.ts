@@ -4,13 +4,13 @@ import type { JsonRpcClientDialect, RestRequest, RestClientDialect } from "./dia
 
 const resultDecoder = { version: "1.0", decodeResult: v1.decodeResult, isFinalEvent: () => false } as const;
 
-/** A2A 1.0 over JSON-RPC (A2A §9). The client model equals the wire format. */
+/** A2A 1.0 over JSON-RPC (A2A §9), whose wire format equals the client's model. */
 export const jsonRpcDialect: JsonRpcClientDialect = {
   ...resultDecoder,
   encodeRequest: (method, params) => ({ method, params }),
 };
 
-/** A2A 1.0 over HTTP+JSON (A2A §11.3). The tenant is sent only in the path (A2A §8.3.2). */
+/** A2A 1.0 over HTTP+JSON (A2A §11.3), which sends the tenant only in the path (A2A §8.3.2). */
 export const restDialect: RestClientDialect = {
   ...resultDecoder,
   encodeRequest(operation, { tenant, ...params }) {

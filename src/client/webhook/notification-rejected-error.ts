@@ -1,6 +1,6 @@
 /**
- * A rejected webhook notification. The server's log receives `message`, and the sender receives only
- * `status`.
+ * The reason why a webhook notification was rejected. `message` is only for the server's log, because the
+ * sender of the notification receives only `status`.
  */
 export class NotificationRejectedError extends Error {
   override readonly name: string = "NotificationRejectedError";

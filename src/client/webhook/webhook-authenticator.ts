@@ -11,19 +11,22 @@ import {
 import type { AuthenticationInfo } from "../../protocol/index.ts";
 import { NotificationRejectedError } from "./notification-rejected-error.ts";
 
-/** The proof that a webhook requires of each notification. Every configured option must be satisfied. */
+/**
+ * The proof of origin that a webhook requires of each notification. A notification must satisfy every
+ * configured option.
+ */
 export interface WebhookAuthOptions {
-  /** The token that was passed to the agent in the push configuration. */
+  /** The token in the webhook configuration that the agent received. */
   readonly token?: string;
-  /** The authentication that was passed to the agent in the push configuration. */
+  /** The authentication in the webhook configuration that the agent received. */
   readonly authentication?: AuthenticationInfo;
   /**
-   * Requires a signature in the format that Colloquy servers send: a JWT for this webhook that contains the
-   * SHA-256 hash of the body.
+   * Requires a signature in the format of Colloquy servers, which is a JWT for this webhook with the SHA-256
+   * hash of the body.
    */
   readonly signature?: WebhookSignatureOptions;
   /**
-   * Whether to accept notifications without any proof. Anyone who knows the URL can then send notifications.
+   * Whether the webhook accepts notifications without proof of origin from everyone who knows its URL.
    * Default: false.
    */
   readonly allowUnauthenticated?: boolean;
@@ -31,20 +34,21 @@ export interface WebhookAuthOptions {
 
 /** Options for verifying signed notifications. */
 export interface WebhookSignatureOptions extends FetchKeysOptions {
-  /** Public keys, or the URL of the agent's key set (`…/.well-known/jwks.json`). */
+  /** Public keys of the agent, or the URL of its key set (`…/.well-known/jwks.json`). */
   readonly keys: string | JSONWebKeySet | readonly JWK[];
   /**
-   * The URL of this webhook, in the exact form that was registered with the agent. Signatures for other URLs are
-   * rejected.
+   * The URL of this webhook, exactly as registered with the agent. Signatures for other URLs are rejected.
    */
   readonly audience: string;
-  /** The required `iss` claim. Default: any issuer whose key is in `keys`. */
+  /** The required `iss` claim, which by default is any issuer with a key in `keys`. */
   readonly issuer?: string;
 }
 
-/** Verifies webhook notifications. Both methods reject with `NotificationRejectedError`. */
+/**
+ * Verifies webhook notifications. Both methods of an authenticator reject with `NotificationRejectedError`.
+ */
 export interface WebhookAuthenticator {
-  /** Verifies the headers, before the body is read. */
+  /** Verifies the headers of a notification before its body is read. */
   verifyHeaders(headers: Headers): Promise<void>;
   verifyBody(headers: Headers, body: Uint8Array<ArrayBuffer>): Promise<void>;
 }
@@ -81,8 +85,8 @@ export function createWebhookAuthenticator({
 }
 
 /**
- * Checks the token header of A2A 0.3, which most servers also send with 1.0. The Go SDK sends it without the
- * `X-` prefix.
+ * Checks the token header of A2A 0.3, which most servers also send with A2A 1.0 and the Go SDK sends without
+ * the `X-` prefix.
  */
 function hasValidToken(headers: Headers, token: string): Promise<boolean> {
   return isEqualConstantTime(
@@ -140,7 +144,10 @@ function createSignatureVerifier({
   };
 }
 
-/** Compares SHA-256 digests, so that the duration does not depend on the secret. */
+/**
+ * Compares the SHA-256 digests of two secrets, so that the duration of the comparison does not depend on the
+ * secrets.
+ */
 async function isEqualConstantTime(received: string | null, secret: string): Promise<boolean> {
   const [receivedDigest, secretDigest] = await Promise.all(
     [received ?? "", secret].map((text) => computeSha256(new TextEncoder().encode(text))),

@@ -7,23 +7,26 @@ import { createWebhookAuthenticator, type WebhookAuthOptions } from "./webhook-a
 /** Options for `createWebhook`. */
 export interface WebhookOptions extends WebhookAuthOptions {
   /**
-   * Returns whether a task belongs to this application. Notifications for other tasks are answered with 404,
-   * and their senders retry. Default: all tasks are accepted.
+   * Returns whether a task belongs to this application. Notifications about tasks of other applications are
+   * answered with 404, and their senders retry. By default, the webhook accepts notifications about all
+   * tasks.
    */
   readonly isExpectedTask?: (taskId: string) => boolean | Promise<boolean>;
   /**
-   * Processes a notification. Agents that use A2A 0.3 send the complete task after each change. `id` is the
-   * same for repeated deliveries, and undefined for agents that do not number notifications. If the handler
-   * rejects, the agent is asked to retry.
+   * Processes the event of a notification, which is the complete task if the agent uses A2A 0.3. `id` is the
+   * same for repeated deliveries of a notification, and undefined if the agent does not number its
+   * notifications. If the returned promise rejects, the agent is asked to retry.
    */
   readonly onEvent: (event: StreamResponse, taskId: string, id: string | undefined) => unknown;
-  /** Called with the reason for each rejected notification. The sender receives only the status. */
+  /**
+   * Receives the reason for each rejected notification, of which the sender receives only the HTTP status.
+   */
   readonly onError?: (error: unknown) => void;
-  /** Maximum size of a notification in bytes. Larger notifications are rejected. Default: 16 MiB. */
+  /** Maximum size of a notification in bytes; larger notifications are rejected. Default: 16 MiB. */
   readonly maxBodyBytes?: number;
   /**
-   * Maximum number of notifications processed at the same time. Additional requests receive status 503, and
-   * their senders retry later. Default: 100.
+   * Maximum number of notifications that are processed at the same time. Notifications beyond this limit
+   * receive status 503, and their senders retry later. Default: 100.
    */
   readonly maxConcurrent?: number;
 }
@@ -35,9 +38,9 @@ const MAX_REMEMBERED_IDS = 10_000;
  * Creates a request handler that receives task notifications of A2A 1.0 and 0.3 (A2A §4.3.3). The handler
  * works in any server that accepts a function of a web `Request`. `toNodeListener` adapts it to `node:http`.
  *
- * Only authenticated, expected, and readable notifications reach `onEvent`. The response reports success
- * after `onEvent` has completed. Repeated deliveries with the same id are processed once during the lifetime
- * of the handler.
+ * `onEvent` receives only authenticated and readable notifications about expected tasks. The webhook responds
+ * with success after `onEvent` has completed. The handler processes repeated deliveries with the same id once
+ * during its lifetime.
  */
 export function createWebhook(options: WebhookOptions): (request: Request) => Promise<Response> {
   const {
@@ -70,7 +73,10 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
     await processOnce(event, taskId, request.headers.get("x-a2a-notification-id") ?? undefined);
   }
 
-  /** Processes an event once. Repeated deliveries of the same id wait for the first. */
+  /**
+   * Processes the event of a notification once, while repeated deliveries of the same id wait for the first
+   * delivery.
+   */
   function processOnce(event: StreamResponse, taskId: string, id: string | undefined): Promise<void> {
     const earlier = id === undefined ? undefined : deliveries.get(id);
     if (earlier || id === undefined) return earlier ?? callHandler(event, taskId, id);
