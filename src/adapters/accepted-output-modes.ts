@@ -3,8 +3,8 @@ import { acceptsMediaType, getMediaType, type Part } from "../protocol/index.ts"
 
 /**
  * Converts data parts to JSON text for clients that accept text but not JSON (A2A §3.2.2,
- * `acceptedOutputModes`). The function never omits a part. For other media types, an agent can call
- * `acceptsMediaType(run.configuration, "image/png")`.
+ * `acceptedOutputModes`). The function never removes a part from the answer. To check for another media type,
+ * an agent can call `acceptsMediaType(run.configuration, "image/png")`.
  */
 export function withAcceptedOutputModes(
   events: AsyncIterable<AgentEvent>,
@@ -36,7 +36,7 @@ function mapEventParts(event: AgentEvent, convertPart: (part: Part) => Part): Ag
   return { ...event, status: { ...status, message: { ...message, parts: message.parts.map(convertPart) } } };
 }
 
-/** Returns a text part with a media type, so that it is not merged with the text around it. */
+/** Returns a text part with a media type, so that the part is not merged with adjacent text. */
 function toTextPart({ data, ...otherFields }: Extract<Part, { data: unknown }>): Part {
   return { ...otherFields, text: JSON.stringify(data), mediaType: "text/plain" };
 }

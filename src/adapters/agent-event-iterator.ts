@@ -6,24 +6,25 @@ type ArtifactEvent = Extract<AgentEvent, { artifact: Artifact }>;
 type StatusEvent = Extract<AgentEvent, { status: unknown }>;
 type IteratorStep = IteratorResult<AgentEvent, undefined>;
 
-/** Number of microtasks within which a generator that does not wait produces its next value. */
+/** Number of microtasks after which a generator without a next value counts as waiting. */
 const LOOKAHEAD_MICROTASKS = 4;
 const RESOLVED_PROMISE = Promise.resolve();
 
 /**
  * Converts the values that a generator yields into agent events.
  *
- * The last chunk of an artifact has to be marked, but it is known only once the generator ends. Each chunk is
- * therefore held back for a few microtasks. A generator that does not wait between values has ended by then,
- * and its last chunk is marked. If the generator waits, for example for a model or a socket, the chunk is
- * emitted at once. The artifact is then closed with an empty text at the end of the turn.
+ * The last chunk of an artifact must be marked, but the last chunk is known only when the generator ends. The
+ * iterator therefore holds back each chunk for a few microtasks. If the generator ends within these
+ * microtasks, the held chunk is marked as the last chunk. If the generator waits, for example for a model or
+ * a socket, the held chunk is emitted at once. An artifact whose last chunk was emitted without a mark is
+ * closed with an empty text at the end of the turn.
  */
 export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, undefined> {
   readonly #run: Run;
   readonly #source: AsyncIterator<AgentYield, unknown>;
-  /** Open artifacts, and whether their last part is plain text. */
+  /** The ids of open artifacts, and whether the last part of each artifact is plain text. */
   readonly #openArtifacts = new Map<string, boolean>();
-  /** Events that are ready to be returned. */
+  /** Agent events that are ready to be returned. */
   readonly #queue: AgentEvent[] = [];
   #pendingNext: Promise<IteratorResult<AgentYield, unknown>> | undefined;
   #heldChunk: ArtifactEvent | undefined;
@@ -140,8 +141,8 @@ function isTurnEnd(yielded: AgentYield): yielded is StatusEvent {
 }
 
 /**
- * Returns `name`, or `name-2`, `name-3`, and so on if earlier turns of the task already used the name as an
- * artifact id.
+ * Returns an artifact id that no earlier turn of the task has used, which is `name`, `name-2`, `name-3`, and
+ * so on.
  */
 export function createUniqueArtifactId({ task }: Pick<Run, "task">, name: string): string {
   const usedIds = new Set(task.artifacts?.map((artifact) => artifact.artifactId));

@@ -4,16 +4,16 @@ import type { Artifact, JsonObject, Part } from "../protocol/index.ts";
 /** A part, or a string that becomes a text part. */
 export type PartLike = string | Part;
 
-/** The id of an artifact, with an optional name, description, and metadata. */
+/** The id of an artifact, with an optional artifact name, description, and metadata. */
 export interface ArtifactOptions {
-  /** An id that is unique within the task. Default: the name. */
+  /** Id of the artifact, which is unique within the task. Default: the name. */
   id?: string;
   name?: string;
   description?: string;
   metadata?: JsonObject;
 }
 
-/** A chunk of an artifact. The first chunk creates the artifact, and later chunks are appended. */
+/** A chunk of an artifact, which creates the artifact or is appended to it. */
 export interface ArtifactChunk {
   chunk: Artifact;
   lastChunk?: boolean;
@@ -22,7 +22,7 @@ export interface ArtifactChunk {
 /** A value that the generator of an `agent` may yield. */
 export type AgentYield = PartLike | ArtifactChunk | AgentEvent;
 
-/** Reports what the agent is currently doing. The task remains WORKING. */
+/** Reports the agent's current activity, while the task remains WORKING. */
 export function status(...content: PartLike[]): AgentEvent {
   return { status: { state: "TASK_STATE_WORKING", message: createMessage(content) } };
 }
@@ -38,29 +38,29 @@ export function authRequired(...content: PartLike[]): AgentEvent {
 }
 
 /**
- * Ends the task as FAILED, with a reason for the caller. The message of a thrown error, in contrast, is only
- * reported to the server.
+ * Ends the task as FAILED with a reason that the caller receives. The caller does not receive the message of
+ * a thrown error, which only the server's observer receives.
  */
 export function failed(...content: PartLike[]): AgentEvent {
   return { status: { state: "TASK_STATE_FAILED", message: createMessage(content) } };
 }
 
 /**
- * Answers with a message instead of a task. The reply must be the only yield of the turn, and the agent must
- * set `respondsWith` to `"either"`.
+ * Answers the caller with a message instead of a task. The reply must be the only yield of the turn, and the
+ * agent must set `respondsWith` to `"either"`.
  */
 export function reply(...content: PartLike[]): AgentEvent {
   return { message: createMessage(content) };
 }
 
-/** Emits a complete artifact in addition to the answer. */
+/** Emits a complete artifact in addition to the agent's answer. */
 export function artifact(options: ArtifactOptions, ...content: PartLike[]): AgentEvent {
   return { artifact: createArtifact(options, content), lastChunk: true };
 }
 
 /**
- * Emits a chunk of an artifact in addition to the answer. The first chunk creates the artifact, later chunks
- * are appended, and `last: true` closes it.
+ * Emits a chunk of an artifact in addition to the agent's answer. The first chunk creates the artifact, later
+ * chunks are appended to the artifact, and `last: true` closes the artifact.
  */
 export function chunk(
   options: string | (ArtifactOptions & { last?: boolean }),

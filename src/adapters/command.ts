@@ -7,22 +7,23 @@ import { failed, type AgentYield } from "./agent-yield.ts";
 
 /** Options for `command`. */
 export interface CommandOptions extends Partial<AgentDescription> {
-  /**
-   * Whether to run the command line with `/bin/sh -c`, which enables pipes and redirections. Default: false.
-   */
+  /** Whether the command line runs in `/bin/sh -c`, which enables pipes and redirections. Default: false. */
   shell?: boolean;
   /**
-   * The standard input of the command: the `text` of the message, or the complete `message` as one line of
-   * JSON. Default: `text`.
+   * The standard input of the command, which is the `text` of the message or the complete `message` as one
+   * line of JSON. Default: `text`.
    */
   stdin?: "text" | "message";
-  /** The working directory. Default: the working directory of this process. */
+  /** Working directory of the command. Default: the working directory of this process. */
   cwd?: string;
-  /** Environment variables to add to the environment of this process. */
+  /** Environment variables of the command in addition to the environment of this process. */
   env?: Record<string, string>;
-  /** Maximum output in bytes. A command that writes more is stopped, and its task fails. Default: 16 MiB. */
+  /**
+   * Maximum number of bytes that the command may write. A command that exceeds this limit is stopped, and its
+   * task fails. Default: 16 MiB.
+   */
   maxOutputBytes?: number;
-  /** Time in milliseconds between SIGTERM and SIGKILL when the task is canceled. Default: 5,000. */
+  /** Time in milliseconds between SIGTERM and SIGKILL after the task is canceled. Default: 5,000. */
   killGraceMs?: number;
 }
 
@@ -31,10 +32,11 @@ const MAX_STDERR_LINES = 10;
 
 /**
  * Creates an agent that runs a command for every message. The command reads the message from standard input,
- * and its standard output is streamed as the answer. Exit code 0 completes the task. Any other exit code
- * fails the task with the last lines of standard error. Canceling the task stops the entire process group.
+ * and its standard output becomes the streamed answer. An exit code of 0 completes the task. An exit code
+ * other than 0 fails the task with the last lines of standard error. Canceling the task stops the process
+ * group of the command.
  *
- * Message content reaches the command only through standard input, and never through arguments or a shell.
+ * The command receives message content only through standard input, and never through arguments or a shell.
  * The environment variables `A2A_TASK_ID` and `A2A_CONTEXT_ID` identify the task.
  */
 export function command(line: string | readonly string[], options: CommandOptions = {}): Agent {
@@ -93,7 +95,10 @@ function buildArgv(line: string | readonly string[], shell: boolean): [string, .
   return [program, ...args];
 }
 
-/** Yields standard output. Stream errors end the output, because `waitForExit` reports the failure. */
+/**
+ * Yields standard output. A stream error ends the output without an exception, because `waitForExit` reports
+ * the failure.
+ */
 async function* readStdout(child: ChildProcess): AsyncGenerator<Uint8Array, void> {
   try {
     yield* child.stdout as AsyncIterable<Uint8Array>;
@@ -102,7 +107,9 @@ async function* readStdout(child: ChildProcess): AsyncGenerator<Uint8Array, void
   }
 }
 
-/** Resolves when the command ends, with a description of the failure or `undefined`. Never rejects. */
+/**
+ * Resolves when the command has ended, with a description of its failure or with `undefined`. Never rejects.
+ */
 function waitForExit(child: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {
     child.once("error", (error: NodeJS.ErrnoException) => {
@@ -119,7 +126,7 @@ function waitForExit(child: ChildProcess): Promise<string | undefined> {
   });
 }
 
-/** Captures the end of standard error, and returns a function that returns its last lines. */
+/** Captures the end of standard error, and returns a function that returns the last captured lines. */
 function captureStderrTail(child: ChildProcess): () => string {
   let tail = Buffer.alloc(0);
   child.stderr?.on("data", (chunk: Buffer) => {
@@ -135,8 +142,8 @@ function writeStdin(child: ChildProcess, input: string): void {
 }
 
 /**
- * Returns a function that sends SIGTERM to the process group, and SIGKILL after the grace period. The
- * function does nothing after the command has ended.
+ * Returns a function that sends SIGTERM to the process group of a command, and SIGKILL after the grace
+ * period. The returned function does nothing after the command has ended.
  */
 function createProcessStopper(child: ChildProcess, graceMs: number): () => void {
   let stopping = child.pid === undefined;

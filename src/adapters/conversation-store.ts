@@ -3,8 +3,8 @@ import { type Message, getText } from "../protocol/index.ts";
 import type { Turn } from "./generator.ts";
 
 /**
- * The owner and id of a conversation. Contexts of different callers are separate, even if their ids are
- * equal.
+ * The caller, the tenant, and the context id of a conversation. Conversations of different callers are
+ * separate, even if their context ids are equal.
  */
 export interface ConversationKey {
   readonly tenant: string;
@@ -13,12 +13,14 @@ export interface ConversationKey {
 }
 
 /**
- * Stores the messages of earlier turns in a framework's format. `M` must be serializable as JSON. A custom
- * store may use a database. Tasks of one context may run at the same time, so a turn appends its messages and
- * never replaces existing ones.
+ * Stores the messages of earlier turns in the format of the agent's framework. The message type `M` must be
+ * serializable as JSON. A custom conversation store may use a database. A turn appends its messages and never
+ * replaces existing messages, because tasks of one context may run at the same time.
  */
 export interface ConversationStore<M> {
-  /** Returns the messages, oldest first. Returns an empty list for an unknown conversation. */
+  /**
+   * Returns the messages of a conversation, oldest first, or an empty list if the conversation is unknown.
+   */
   load(key: ConversationKey): readonly M[] | Promise<readonly M[]>;
   append(key: ConversationKey, messages: readonly M[]): void | Promise<void>;
 }
@@ -30,8 +32,8 @@ export interface ConversationLimits {
   /** Maximum number of messages per conversation. Default: 200. */
   readonly maxMessages?: number;
   /**
-   * Maximum total size of all conversations: the characters of text plus the bytes of binary content.
-   * Default: 128 Mi.
+   * Maximum total size of all conversations, in characters of text plus bytes of binary content. Default: 128
+   * Mi.
    */
   readonly maxSize?: number;
 }
@@ -41,9 +43,9 @@ const MAX_MESSAGES = 200;
 const MAX_SIZE = 128 * 2 ** 20;
 
 /**
- * Creates a conversation store in memory. By default, it keeps the newest 200 messages of each of the 1,000
- * most recently used conversations. A size limit applies in addition, because callers control the size of
- * their messages. All conversations are lost when the process ends, unlike tasks.
+ * Creates a conversation store in memory. By default, the store keeps the newest 200 messages of each of the
+ * 1,000 most recently used conversations. The total size is also limited, because callers control the size of
+ * their messages. Unlike stored tasks, all conversations are lost when the process ends.
  */
 export function createMemoryConversationStore<M>(
   beginsTurn: (message: M) => boolean,
@@ -53,7 +55,7 @@ export function createMemoryConversationStore<M>(
     maxSize = MAX_SIZE,
   }: ConversationLimits = {},
 ): ConversationStore<M> {
-  /** Conversations in order of use. The last entry is the most recently used conversation. */
+  /** Conversations in order of use, of which the last entry is the most recently used conversation. */
   const conversationsByKey = new Map<string, readonly SizedMessage<M>[]>();
   let size = 0;
   const removeConversation = (key: string): readonly SizedMessage<M>[] => {
@@ -95,7 +97,7 @@ export function createMemoryConversationStore<M>(
   };
 }
 
-/** A message with its size, which is computed once. */
+/** A message with its approximate size, which is computed once. */
 interface SizedMessage<M> {
   readonly message: M;
   readonly size: number;
@@ -106,7 +108,8 @@ function computeTotalSize(storedMessages: readonly SizedMessage<unknown>[]): num
 }
 
 /**
- * Returns the approximate size of a value: its characters and bytes, plus 8 for each object and primitive.
+ * Returns the approximate size of a message value, which is its characters and bytes plus 8 for each object
+ * and primitive.
  */
 function estimateSize(value: unknown): number {
   if (typeof value === "string") return value.length;
@@ -116,8 +119,8 @@ function estimateSize(value: unknown): number {
 }
 
 /**
- * Builds a conversation from the task itself, for when the store no longer has it. The rebuilt conversation
- * contains text, but no tool calls.
+ * Builds a conversation from the task's history, for tasks whose conversation is no longer in the store. The
+ * rebuilt conversation contains text but no tool calls.
  */
 export function buildConversationFromTask<M>(
   { history, task }: Pick<Turn, "history" | "task">,
@@ -135,8 +138,7 @@ export function buildConversationFromTask<M>(
 }
 
 /**
- * Returns true in the first turn of a task. The message of a first turn cannot answer a question of the same
- * task.
+ * Returns whether this is the first turn of a task, whose message cannot answer a question of the same task.
  */
 export function isFirstTurn({ task }: Pick<Run, "task">): boolean {
   return task.status.state === "TASK_STATE_SUBMITTED";
@@ -156,8 +158,8 @@ export function getConversationKey({
 }
 
 /**
- * Encodes a conversation key as a unique string. Without authentication and tenants, the string is the
- * context id, so that users can find the conversation by it.
+ * Encodes a conversation key as a unique string for a database. If the key has no caller and no tenant, the
+ * string is the context id, so that users can find the conversation.
  */
 export function encodeConversationKey({ tenant, principal, contextId }: ConversationKey): string {
   const isAnonymous = tenant === "" && principal === "" && !contextId.startsWith("[");

@@ -4,22 +4,24 @@ import type { AgentYield } from "./agent-yield.ts";
 import { AgentEventIterator } from "./agent-event-iterator.ts";
 import { withAcceptedOutputModes } from "./accepted-output-modes.ts";
 
-/** The input of a generator for one turn: the run, plus its text and history. */
+/**
+ * The input of an agent's generator for one turn, including the text of the message and the task's history.
+ */
 export interface Turn extends Run {
   /** The text of the message that started this turn. */
   readonly text: string;
-  /** All messages of the task, oldest first. The last message is `message`. */
+  /** All messages of the task, oldest first. The last message in the history is `message`. */
   readonly history: readonly Message[];
 }
 
 /** The generator function of an agent. */
 export type AgentGenerator = (run: Turn) => AsyncIterable<AgentYield, void, undefined>;
 
-/** Options for `agent` in addition to its description. */
+/** Options of `agent` in addition to the agent's description. */
 export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWorking" | "describeExtended"> {
   /**
-   * The handling of a turn that a server restart interrupted. `restart` runs the turn again from its
-   * beginning. `fail` ends the task as FAILED. Default: `fail`.
+   * The handling of a turn that a server restart has interrupted. `restart` runs the interrupted turn again
+   * from its beginning. `fail` ends the task as FAILED. Default: `fail`.
    */
   readonly afterRestart?: "fail" | "restart";
 }
@@ -34,13 +36,14 @@ export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWor
  * });
  * ```
  *
- * Each yielded value is sent to the caller at once. Strings and parts form the answer, which is one streamed
- * artifact per turn. `status`, `artifact`, `chunk`, and `inputRequired` create all other values. Agent events
- * are passed through unchanged.
+ * Each value that the generator yields is sent to the caller at once. The yielded strings and parts form the
+ * answer, which is one streamed artifact per turn. The functions `status`, `artifact`, `chunk`, and
+ * `inputRequired` create further values that a generator may yield. The adapter passes yielded agent events
+ * to the caller unchanged.
  *
- * The task becomes COMPLETED when the generator returns, FAILED when it throws, and CANCELED when `run.signal`
- * aborts. `inputRequired`, `authRequired`, and every final status end the turn. After such a `yield`, only
- * `finally` blocks run.
+ * The task becomes COMPLETED when the generator returns, FAILED when it throws, and CANCELED when
+ * `run.signal` aborts. A `yield` of `inputRequired`, `authRequired`, or a final status ends the turn. After
+ * the `yield` that ends a turn, only the generator's `finally` blocks run.
  */
 export function agent(
   description: AgentDescription,
@@ -57,8 +60,8 @@ export function agent(
 }
 
 /**
- * Adds a version and a default skill to a description. Clients choose agents by their skills, so a card
- * without skills gets one from its name and description.
+ * Adds a version and a default skill to an agent description. Clients choose agents by skill, so an agent
+ * without skills gets a skill with its own name and description.
  */
 function completeDescription(details: AgentDescription): AgentDescription {
   const { name, description } = details;
@@ -71,8 +74,8 @@ function completeDescription(details: AgentDescription): AgentDescription {
 }
 
 /**
- * Delegates to the run through getters. A runner may create expensive values, such as a copy of the task,
- * only on access.
+ * Delegates to the run through getters, because some values, such as a copy of the task, are created on
+ * access.
  */
 class GeneratorTurn implements Turn {
   readonly #run: Run;

@@ -1,7 +1,7 @@
 /**
- * Adapters that turn other programs into A2A agents, one file each. `agent` adapts an async generator, and
- * `command` adapts a command line. Functions such as `status`, `artifact`, and `inputRequired` create the
- * values that a generator yields. `data`, `file`, and `text` create parts.
+ * Adapters that turn generators, command lines, and agents of other frameworks into A2A agents. `agent`
+ * adapts an async generator, and `command` adapts a command line. Functions such as `status`, `artifact`, and
+ * `inputRequired` create the values that a generator yields. `data`, `file`, and `text` create parts.
  */
 export { data, file, text } from "../protocol/index.ts";
 export { command } from "./command.ts";

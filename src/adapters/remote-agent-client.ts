@@ -22,18 +22,18 @@ import {
 } from "../protocol/index.ts";
 
 /**
- * The complete or partial answer of a remote agent. The answer is serializable as JSON, so that it can be
- * stored and passed to a model.
+ * The complete or partial answer of a remote agent. The answer is serializable as JSON, so that programs can
+ * store the answer and pass it to a model.
  */
 export interface RemoteAgentAnswer {
   /**
-   * The task state: `working`, `completed`, `input-required`, and so on. An answer without a task is
+   * The state of the task, such as `working` or `input-required`. The state of an answer without a task is
    * `completed`.
    */
   readonly state: string;
-  /** The text of the answer so far. */
+  /** The text of the answer that has arrived. */
   readonly text: string;
-  /** The text of the task's status: its progress, its question, or the reason of its failure. */
+  /** The text of the task's status, such as progress, a question, or the reason of a failure. */
   readonly status?: string;
   /** All data parts of the answer. */
   readonly data?: readonly JsonValue[];
@@ -43,7 +43,7 @@ export interface RemoteAgentAnswer {
   readonly contextId?: string;
 }
 
-/** A file in the answer of a remote agent. */
+/** A file in a remote agent's answer. */
 export interface RemoteAgentFile {
   readonly filename?: string;
   readonly mediaType?: string;
@@ -51,7 +51,7 @@ export interface RemoteAgentFile {
   readonly raw?: string;
 }
 
-/** Options for one call of a remote agent. */
+/** Options for a single call of a remote agent. */
 export interface RemoteAgentCallOptions {
   readonly signal: AbortSignal;
   readonly taskId?: string | undefined;
@@ -59,7 +59,7 @@ export interface RemoteAgentCallOptions {
   readonly messageId?: string | undefined;
 }
 
-/** A client for a remote agent. The client connects on first use, and again after a failed connection. */
+/** A client for a remote agent, which connects on first use and again after a failed connection. */
 export class RemoteAgentClient {
   readonly #target: string | A2AClient;
   readonly #options: ConnectOptions;
@@ -71,8 +71,8 @@ export class RemoteAgentClient {
   }
 
   /**
-   * Sends a message and yields the growing answer until the agent has finished or asks a question. Aborting
-   * the signal cancels the task and throws the signal's reason.
+   * Sends a message and yields the growing answer until the agent has finished or has asked a question.
+   * Aborting the signal cancels the task, and the iteration throws the signal's reason.
    */
   async *streamAnswer(
     input: MessageInput,
@@ -92,8 +92,8 @@ export class RemoteAgentClient {
   }
 
   /**
-   * Returns the answer to a message that was sent earlier, once the agent has finished or asks a question.
-   * Returns `undefined` if the task does not contain the message.
+   * Waits until the agent has finished or has asked a question, and returns the answer to a message that was
+   * sent earlier. Returns `undefined` if the task does not contain the message.
    */
   async findAnswer(
     messageId: string,

@@ -1,7 +1,7 @@
 /**
- * Splits a command line into arguments as a shell does: blanks separate arguments, '…' is literal, and "…"
- * and \ quote. No shell runs, so nothing is expanded. Unquoted pipes, redirections, and substitutions are
- * rejected, so that they never silently become arguments.
+ * Splits a command line into arguments by the rules of a shell for blanks, single quotes, double quotes, and
+ * backslashes. No shell runs, so variables and wildcards are not expanded. Unquoted pipes, redirections, and
+ * substitutions are rejected, so that none of them becomes an argument unnoticed.
  */
 export function splitCommand(line: string): string[] {
   const words: string[] = [];

@@ -22,19 +22,19 @@ import {
 } from "./sdk-model.ts";
 
 /**
- * Options for `fromExecutor`. The defaults match the SDK's own request handler: the first event decides
- * between a task and a message, and messages to a working task are queued.
+ * Options for `fromExecutor`. The defaults match the request handler of the SDK, in which the first event
+ * decides between a task and a message, and messages to a working task are queued.
  */
 export type ExecutorOptions = Pick<Agent, "respondsWith" | "whileWorking" | "describeExtended">;
 
 /**
  * Creates an agent from an `AgentExecutor` of `@a2a-js/sdk`.
  *
- * A turn ends when the executor publishes COMPLETED, FAILED, CANCELED, REJECTED, or INPUT_REQUIRED, calls
- * `finished()`, or returns. A task that is still working then becomes COMPLETED. If the executor throws, the
- * task becomes FAILED.
+ * A turn of the agent ends when the executor publishes COMPLETED, FAILED, CANCELED, REJECTED, or
+ * INPUT_REQUIRED, calls `finished()`, or returns. A task that is still working at the end of the turn becomes
+ * COMPLETED. If the executor throws an error, the task becomes FAILED.
  *
- * `cancelTask` is called when a working task is canceled, and when the server closes.
+ * The adapter calls `cancelTask` when a working task is canceled and when the server closes.
  */
 export function fromExecutor(executor: AgentExecutor, card: AgentCard, options: ExecutorOptions = {}): Agent {
   const description = toAgentDescription(card);
@@ -100,7 +100,7 @@ class ExecutorEventConverter {
     if (message) this.#knownMessageIds.add(message.messageId);
   }
 
-  /** Converts one event. `hasMore` is true if the next event is already queued. */
+  /** Converts one event. `hasMore` is true if the executor has already queued its next event. */
   *convert(event: AgentExecutionEvent, hasMore: boolean): Generator<AgentEvent, void, undefined> {
     const isFirst = !this.#hasStarted;
     this.#hasStarted = true;
@@ -121,7 +121,7 @@ class ExecutorEventConverter {
     }
   }
 
-  /** Emits only the parts of the task that differ from the task that the executor received. */
+  /** Emits events for the differences between a published task and the task that the executor received. */
   *#convertTask(task: Task, isFirst: boolean, hasMore: boolean): Generator<AgentEvent, void, undefined> {
     this.#assertOwnTask(task.id);
     const run = this.#run;

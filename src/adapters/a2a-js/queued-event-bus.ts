@@ -1,12 +1,14 @@
 import { type AgentExecutionEvent, DefaultExecutionEventBus } from "@a2a-js/sdk/server";
 import { A2AError } from "../../protocol/index.ts";
 
-/** Maximum number of queued events. `publish` does not wait for the reader, so the queue needs a limit. */
+/**
+ * Maximum number of queued events. The queue needs a limit because `publish` does not wait for the reader.
+ */
 const MAX_QUEUED_EVENTS = 10_000;
 
 /**
- * The SDK's event bus with a queue for one reader, which `removeAllListeners` does not detach. The reader
- * ends after `finished()` or `close()`, once it has read all events that were published before.
+ * An event bus of the SDK with a queue for one reader, which `removeAllListeners` does not detach. After
+ * `finished()` or `close()`, the reader ends once it has read all earlier events.
  */
 export class QueuedEventBus extends DefaultExecutionEventBus {
   readonly #queue: AgentExecutionEvent[] = [];
@@ -28,7 +30,10 @@ export class QueuedEventBus extends DefaultExecutionEventBus {
     super.finished();
   }
 
-  /** Stops accepting events. With a `failure`, the reader throws that error after the queued events. */
+  /**
+   * Stops accepting events. If `close` receives an error, the reader throws that error after the queued
+   * events.
+   */
   close(failure?: { readonly error: unknown }): void {
     if (this.#closed) return;
     this.#closed = true;
@@ -41,7 +46,10 @@ export class QueuedEventBus extends DefaultExecutionEventBus {
     return this.#queue.length > 0;
   }
 
-  /** Returns the next event, or `undefined` at the end. Throws the error that was passed to `close`. */
+  /**
+   * Returns the next event. After the last event, returns `undefined` or throws the error that was passed to
+   * `close`.
+   */
   async next(): Promise<AgentExecutionEvent | undefined> {
     for (;;) {
       const event = this.#queue.shift();

@@ -55,7 +55,7 @@ function toSdkMessage(message: Message): SdkMessage {
   return converted;
 }
 
-/** Restores parts with `"data": null`. The SDK reads them as parts without content. */
+/** Restores parts with `"data": null`. The SDK reads a part whose data is null as a part without content. */
 function restoreNullData(
   converted: SdkMessage | SdkArtifact,
   original: Pick<Message, "parts"> | undefined,
@@ -91,9 +91,9 @@ export function toAgentMessage(message: Message): AgentMessage {
 }
 
 /**
- * Returns the agent's description from an SDK card. The server adds interfaces, security schemes, and
- * signatures. Modes that are not media types, such as `task-status` in the SDK's samples, are removed,
- * because Colloquy cards do not allow them.
+ * Returns the agent's description from an SDK card. The server itself adds interfaces, security schemes, and
+ * signatures to the agent card. Input and output modes that are not media types, such as `task-status`, are
+ * removed, because Colloquy cards do not allow them.
  */
 export function toAgentDescription(card: SdkCard): AgentDescription {
   const {
@@ -118,7 +118,7 @@ export function toAgentDescription(card: SdkCard): AgentDescription {
   };
 }
 
-/** Names that older cards use instead of media types, and that clients still understand. */
+/** Mode names that older agent cards use instead of media types, and that clients still understand. */
 const LEGACY_MODES: ReadonlySet<string> = new Set(["*", "text", "data", "file"]);
 
 function filterModes<N extends string>(

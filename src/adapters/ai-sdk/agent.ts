@@ -16,11 +16,11 @@ import { toJson } from "../to-json.ts";
 import { toApprovalResponses, listPendingApprovals, createDeniedApprovals } from "./approvals.ts";
 import { toAssistantMessage, toUserMessage } from "./messages.ts";
 
-/** Call options that the adapter passes to the AI SDK for each turn. */
+/** Call options for the AI SDK that the adapter creates for each turn. */
 export interface AiSdkCallOptions {
-  /** The earlier conversation and the message of this turn. */
+  /** The messages of the earlier conversation, followed by the message of this turn. */
   readonly messages: ModelMessage[];
-  /** Aborts when the task is canceled. Pass it to the model call. */
+  /** The signal for the model call, which aborts when the task is canceled. */
   readonly abortSignal: AbortSignal;
 }
 
@@ -38,8 +38,8 @@ export interface AiSdkAgent {
 /** Options for `fromAiSdk`. */
 export interface AiSdkOptions extends AgentDescription {
   /**
-   * The store for earlier turns. Default: in memory, the newest 200 messages of each of the last 1,000
-   * conversations.
+   * The store for the messages of earlier turns. By default, the newest 200 messages of each of the last
+   * 1,000 conversations are kept in memory.
    */
   conversationStore?: ConversationStore<ModelMessage>;
   /** Whether callers receive the model's reasoning as a separate artifact. Default: true. */
@@ -52,11 +52,12 @@ export interface AiSdkOptions extends AgentDescription {
  * Creates an agent from the AI SDK: from an object with `stream`, such as a `ToolLoopAgent`, or from a
  * function that returns the result of `streamText({ model, ...call })`.
  *
- * Text is streamed as the answer. Reasoning becomes an artifact marked `thought`, and files become parts.
- * Tool calls and results become data in status updates. Token usage is in the metadata of the final status.
+ * The text of the model is streamed as the agent's answer. The model's reasoning becomes an artifact with
+ * `thought: true`, and generated files become parts of the answer. Tool calls and tool results become data in
+ * status updates. The metadata of the final status contains the token usage.
  *
- * A tool that requires approval sets the task to INPUT_REQUIRED. The user continues with `{ approvalId,
- * approved }` or with a plain "yes".
+ * A tool that requires approval sets the task to INPUT_REQUIRED. The user answers the approval request with
+ * `{ approvalId, approved }` or with a plain "yes".
  */
 export function fromAiSdk(
   source: AiSdkAgent | ((call: AiSdkCallOptions, turn: Turn) => AiSdkResult | PromiseLike<AiSdkResult>),

@@ -7,7 +7,7 @@ import type {
 } from "ai";
 import { type Message, getText } from "../../protocol/index.ts";
 
-/** Returns the approval requests of a conversation that have no response yet. */
+/** Returns the approval requests of a conversation that the user has not yet answered. */
 export function listPendingApprovals(messages: readonly ModelMessage[]): ToolApprovalRequest[] {
   const requests: ToolApprovalRequest[] = [];
   const answeredIds = new Set<string>();
@@ -24,8 +24,8 @@ export function listPendingApprovals(messages: readonly ModelMessage[]): ToolApp
 
 /**
  * Converts the user's answer into approval responses. The answer contains a data part `{ approvalId,
- * approved, reason? }` for each approval, or one text for all of them. Any text other than a plain "yes" is a
- * denial, with the text as its reason.
+ * approved, reason? }` for each approval, or one text for all approvals. Any text except a plain "yes" is a
+ * denial, and the text is the reason of the denial.
  */
 export function toApprovalResponses(
   pendingApprovals: readonly ToolApprovalRequest[],
@@ -47,7 +47,7 @@ export function toApprovalResponses(
   return { role: "tool", content };
 }
 
-/** Returns denials for the pending approvals of a canceled task. */
+/** Returns denials of the pending approval requests of a canceled task. */
 export function createDeniedApprovals(
   pendingApprovals: readonly ToolApprovalRequest[],
   messages: readonly ModelMessage[],

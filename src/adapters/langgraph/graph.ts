@@ -13,7 +13,9 @@ import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJson } from "../to-json.ts";
 import { decodeMessage, type LangChainMessage, toHumanMessage } from "./langchain-message.ts";
 
-/** The methods of a compiled graph that the adapter uses. `S` is the state of the graph. */
+/**
+ * The methods of a compiled LangGraph graph that the adapter calls. The type `S` is the state of the graph.
+ */
 export interface CompiledLangGraph<S> {
   readonly checkpointer?: unknown;
   invoke(input: never, options?: never): Promise<S>;
@@ -27,7 +29,8 @@ interface GraphStateSnapshot {
 }
 
 /**
- * Additional configuration for a graph. The adapter itself sets `thread_id`, `signal`, and the stream modes.
+ * Additional configuration of a LangGraph graph. The adapter itself sets `thread_id`, `signal`, and the
+ * stream modes of the graph.
  */
 export interface LangGraphConfig {
   readonly configurable?: Readonly<Record<string, unknown>>;
@@ -40,20 +43,23 @@ export interface LangGraphConfig {
 /** Options for `fromLangGraph`. */
 export interface LangGraphOptions<S> extends AgentDescription {
   /**
-   * Returns the input of the graph for a turn. Default: `{ messages: [message] }`, as in
+   * Returns the input of the graph for a message. Default: `{ messages: [message] }`, as in
    * `MessagesAnnotation`.
    */
   toGraphInput?: (turn: Turn) => unknown;
   /**
-   * Returns the answer from the final state of the graph. With this option, messages are streamed only from
-   * `answerNodes`. Default: the messages of all models in the graph are streamed as the answer.
+   * Returns the agent's answer from the final state of the graph. If `toAnswer` is set, messages are streamed
+   * only from `answerNodes`. By default, the messages of all models in the graph are streamed as the answer.
    */
   toAnswer?: (state: S) => PartLike | PartLike[] | undefined;
-  /** The nodes whose messages are part of the answer. Default: all nodes, or none if `toAnswer` is set. */
+  /**
+   * The nodes whose messages are part of the answer. The default is all nodes, or no nodes if `toAnswer` is
+   * set.
+   */
   answerNodes?: readonly string[];
   /**
-   * Converts a custom event, which a node sends with `config.writer(value)`. Default: a string becomes a
-   * status, and any other value becomes a status with data.
+   * Converts a custom event that a node of the graph sends with `config.writer(value)`. By default, a string
+   * becomes a status update, and any other value becomes a status update with data.
    */
   toProgress?: (value: unknown) => AgentYield | undefined;
   /** Whether callers receive the models' reasoning as a separate artifact. Default: true. */
@@ -61,26 +67,26 @@ export interface LangGraphOptions<S> extends AgentDescription {
   /** Whether callers receive tool calls and their results as status updates. Default: true. */
   showToolCalls?: boolean;
   /**
-   * The handling of a turn that a server restart interrupted. Default: `fail`.
+   * The handling of a turn that a server restart has interrupted. Default: `fail`.
    *
-   * - `fail`: the task ends as FAILED.
-   * - `restart`: the graph receives the message again.
-   * - `resume`: the graph continues after the last completed node. `resume` requires a persistent
-   *   checkpointer, and `toAnswer` or artifacts from `toProgress`, because streamed model output is not
-   *   repeated.
+   * - `fail` ends the task as FAILED.
+   * - `restart` sends the message to the graph again.
+   * - `resume` continues the graph after the last completed node. `resume` requires a persistent
+   *   checkpointer, and requires `toAnswer` or artifacts from `toProgress`, because streamed model output is
+   *   not repeated.
    */
   afterRestart?: "fail" | "restart" | "resume";
-  /** Returns additional configuration of the graph for a turn. */
+  /** Returns additional configuration of the graph for a single turn. */
   toGraphConfig?: (turn: Turn) => LangGraphConfig;
 }
 
 /**
  * Creates an agent from a compiled LangGraph graph.
  *
- * `thread_id` is the context id, prefixed with the caller's name if the caller is authenticated. A graph with
- * a checkpointer therefore remembers earlier turns. `interrupt(value)` asks the user for input, and returns
- * the data part or the text of the user's answer. Custom events become progress updates. Canceling the task
- * aborts `config.signal`.
+ * The graph's `thread_id` is the context id, prefixed with the name of an authenticated caller. A graph with
+ * a checkpointer remembers earlier turns of the same context. A call of `interrupt(value)` asks the user for
+ * input, and returns the data part or the text of the user's answer. Custom events of the graph become
+ * progress updates. Canceling the task aborts `config.signal`.
  */
 export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraphOptions<S>): Agent {
   const {
@@ -156,7 +162,7 @@ function createCannotResumeError(): Error {
   );
 }
 
-/** The metadata key under which a checkpoint stores its turn. */
+/** The metadata key under which a checkpoint stores the turn that created it. */
 const TURN_KEY = "a2a_turn";
 
 interface Checkpointer {
@@ -172,10 +178,7 @@ function isCheckpointer(value: unknown): value is Checkpointer {
   return typeof value === "object" && value !== null && "put" in value && typeof value.put === "function";
 }
 
-/**
- * Adds the turn to each checkpoint. LangGraph does not store its config in checkpoints, so the turn of a
- * thread's last checkpoint would be unknown.
- */
+/** Adds the current turn to each checkpoint, because LangGraph does not store its config in checkpoints. */
 function addTurnToCheckpoints(checkpointer: Checkpointer): void {
   const put = checkpointer.put.bind(checkpointer);
   checkpointer.put = (config, checkpoint, metadata, ...graphConfig) => {
@@ -211,9 +214,9 @@ function decodeInterrupts(value: unknown): Interrupt[] {
 }
 
 /**
- * Returns the value with which to resume. The value is the only data part of the message, or the message
- * text. If the answer names interrupt ids, each interrupt receives its own value. An answer without interrupt
- * ids is passed to all interrupts.
+ * Returns the value that resumes the graph, which is the only data part of the message or the message text.
+ * If the user's answer contains interrupt ids, each interrupt receives its own value. All interrupts receive
+ * an answer without interrupt ids.
  */
 function buildResumeValue(interrupts: readonly Interrupt[], { message, text }: Turn): unknown {
   const dataParts = message.parts.filter((part): part is DataPart => "data" in part);
@@ -242,13 +245,13 @@ interface GraphOutputOptions {
   readonly showToolCalls: boolean;
 }
 
-/** Converts the events of a graph into agent events. */
+/** Converts the events of a LangGraph graph into agent events. */
 class GraphEventConverter {
   readonly #options: GraphOutputOptions;
   readonly #reasoningArtifactId: string;
   readonly #interrupts: Interrupt[] = [];
   readonly #usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 };
-  /** The id of the message that was streamed last. */
+  /** The id of the most recently streamed message. */
   #lastMessageId: string | undefined;
 
   constructor(turn: Turn, options: GraphOutputOptions) {
@@ -268,7 +271,7 @@ class GraphEventConverter {
     else if (mode === "updates" && isObject(value)) yield* this.#convertUpdates(value);
   }
 
-  /** Returns the question to the user if the graph has stopped at an interrupt. */
+  /** Returns the question of the graph's interrupt, if the graph has stopped at an interrupt. */
   buildInputRequest(): AgentYield | undefined {
     if (this.#interrupts.length === 0) return undefined;
     const hasOneInterrupt = this.#interrupts.length === 1;

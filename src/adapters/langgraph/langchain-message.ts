@@ -20,7 +20,7 @@ const USAGE_KEYS = {
   totalTokens: "total_tokens",
 };
 
-/** Decodes a LangChain message. Returns `undefined` for any other value. */
+/** Decodes a LangChain message, or returns `undefined` if the value is not a LangChain message. */
 export function decodeMessage(value: unknown): LangChainMessage | undefined {
   if (!isObject(value) || typeof value["type"] !== "string" || !("content" in value)) return undefined;
   const { id, type, content, tool_calls, tool_call_id, name, status, usage_metadata } = value;
@@ -54,8 +54,8 @@ export function decodeMessage(value: unknown): LangChainMessage | undefined {
 }
 
 /**
- * Converts an A2A message into the input from which LangChain creates a `HumanMessage`. Data parts become
- * JSON text.
+ * Converts an A2A message into the input from which LangChain creates a `HumanMessage`. Data parts of the
+ * message become JSON text.
  */
 export function toHumanMessage({ parts }: Pick<Message, "parts">): {
   role: "user";

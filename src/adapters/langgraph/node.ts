@@ -7,7 +7,7 @@ import { RemoteAgentClient, type RemoteAgentAnswer } from "../remote-agent-clien
 
 /** Options for `a2aNode`. */
 export interface A2aNodeOptions<S, U> {
-  /** Returns the message to the agent from the state of the graph. */
+  /** Returns the message for the agent from the state of the graph. */
   readonly toInput: (state: S) => MessageInput;
   /** Returns the state update for the agent's answer. */
   readonly toStateUpdate: (answer: RemoteAgentAnswer, state: S) => U;
@@ -22,20 +22,20 @@ interface NodeConfig {
   readonly writer?: ((chunk: unknown) => void) | undefined;
 }
 
-/** Maximum number of cached answers of interrupted nodes. */
+/** Maximum number of cached agent answers for interrupted nodes. */
 const MAX_CACHED_ANSWERS = 1_000;
 
 /**
- * Creates a LangGraph node from any A2A agent. Status updates of the agent become custom events. A question
- * of the agent becomes an `interrupt`, and the resume value is its answer. Aborting the run cancels the
- * agent's task. The context id of the conversation is the thread id of the graph.
+ * Creates a LangGraph node from any A2A agent. Status updates of the agent become custom events of the graph.
+ * A question of the agent becomes an `interrupt`, and the agent receives the resume value as the answer.
+ * Aborting the graph cancels the agent's task. The context id for the agent is the thread id of the graph.
  *
- * LangGraph runs a node again from its beginning when it resumes. Answers are therefore cached in this
- * process, and the agent is not called again.
+ * After an interrupt, LangGraph runs the node again from its beginning. The node therefore caches the agent's
+ * answers in this process, so that the agent is not called again.
  *
- * After a restart of the process, the first message is sent again with the same id. An agent that
- * deduplicates messages, such as a Colloquy agent, does not process it twice. For later messages, the node
- * first checks whether the agent's task already contains them.
+ * After a restart of the process, the node sends the first message again with the same id. An agent that
+ * deduplicates messages, such as a Colloquy agent, does not process the repeated message. Before the node
+ * sends a later message, it checks whether the agent's task already contains the message.
  */
 export function a2aNode<S, U>(
   agent: string | A2AClient,
@@ -104,8 +104,8 @@ async function requestAnswer(
 }
 
 /**
- * Returns a key for the node's position in its thread, which is stable between runs. Returns `undefined`
- * without a checkpointer.
+ * Returns a key for the node's position in its thread, which is stable between runs. Returns `undefined` if
+ * the graph has no checkpointer.
  */
 function findNodeKey({ configurable = {} }: NodeConfig): string | undefined {
   const { thread_id, checkpoint_ns } = configurable;

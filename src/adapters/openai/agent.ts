@@ -16,7 +16,7 @@ import { type ChatMessage, toAssistantMessage, toUserMessage } from "./messages.
 /** Options for `fromOpenAi`. */
 export interface OpenAiOptions extends Partial<AgentDescription> {
   /**
-   * The URL of the API without `/chat/completions`, for example `https://api.openai.com/v1` or
+   * The base URL of the API without `/chat/completions`, for example `https://api.openai.com/v1` or
    * `http://127.0.0.1:11434/v1`.
    */
   baseUrl: string;
@@ -30,19 +30,19 @@ export interface OpenAiOptions extends Partial<AgentDescription> {
   /** Additional fields of the request body, for example `{ temperature: 0 }` or `tools`. */
   extraBody?: JsonObject;
   /**
-   * The store for earlier turns. Default: in memory, the newest 200 messages of each of the last 1,000
-   * conversations.
+   * The store for the messages of earlier turns. By default, the newest 200 messages of each of the last
+   * 1,000 conversations are kept in memory.
    */
   conversationStore?: ConversationStore<ChatMessage>;
   /** Whether callers receive the model's reasoning as a separate artifact. Default: true. */
   showReasoning?: boolean;
   /**
-   * Maximum number of retries after a network failure or a response with status 408, 429, or 5xx. Default: 2.
+   * Maximum number of retries after a network error or a response with status 408, 429, or 5xx. Default: 2.
    */
   maxRetries?: number;
   /**
-   * Maximum retry delay in milliseconds. If the endpoint requests a longer delay with `Retry-After`, the turn
-   * fails at once. Default: 30,000.
+   * Maximum delay in milliseconds before a retry. If the endpoint requests a longer delay with `Retry-After`,
+   * the turn fails without a retry. Default: 30,000.
    */
   maxRetryDelayMs?: number;
   /** The function that sends HTTP requests. Default: the global `fetch`. */
@@ -50,9 +50,10 @@ export interface OpenAiOptions extends Partial<AgentDescription> {
 }
 
 /**
- * Creates an agent from a model behind an OpenAI-compatible endpoint. Text is streamed as the answer, and
- * token usage is in the metadata of the final status. The adapter does not execute tool calls (for
- * `extraBody.tools`). Tool calls become data parts of the answer, for the caller to execute.
+ * Creates an agent from a model behind an OpenAI-compatible endpoint. The text of the model is streamed as
+ * the answer, and the metadata of the final status contains the token usage. The adapter does not execute the
+ * tools in `extraBody.tools`. Tool calls of the model become data parts of the answer, so that the caller can
+ * execute them.
  */
 export function fromOpenAi(options: OpenAiOptions): Agent {
   const {
@@ -127,7 +128,9 @@ class ToolCallAccumulator {
   }
 }
 
-/** Parses the arguments of a tool call. Models sometimes produce invalid JSON, which is returned as text. */
+/**
+ * Parses the arguments of a tool call, or returns the text of invalid JSON, which models sometimes produce.
+ */
 function parseToolInput(input: string): JsonValue {
   try {
     return input === "" ? {} : (JSON.parse(input) as JsonValue);

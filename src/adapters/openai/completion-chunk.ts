@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
 
-/** The fields of a completion chunk, or of a complete completion, that the adapter reads. */
+/** The fields that the adapter reads from a chunk of a completion, or from a complete completion. */
 export interface CompletionChunk {
   readonly text: string;
   readonly thought: string;
@@ -9,16 +9,16 @@ export interface CompletionChunk {
   readonly usage: JsonObject | undefined;
 }
 
-/** A chunk of one tool call. */
+/** A fragment of one tool call in a completion chunk. */
 export interface ToolCallDelta {
   readonly index: number;
   readonly id: string;
   readonly name: string;
-  /** A fragment of the arguments as JSON text. */
+  /** A fragment of the tool arguments, as JSON text. */
   readonly input: string;
 }
 
-/** Decodes a chunk. Throws the error that an endpoint reports in the middle of a stream. */
+/** Decodes a chunk. Throws an error if the endpoint reports a failure in the middle of a stream. */
 export function decodeChunk(value: unknown): CompletionChunk {
   const { error, choices, usage } = toRecord(value);
   if (error !== undefined && error !== null) {

@@ -4,21 +4,24 @@ import { parseRetryAfter, parseSse } from "../../wire/index.ts";
 
 /** An OpenAI-compatible endpoint and its retry limits. */
 export interface CompletionEndpoint {
-  /** The URL of the API without `/chat/completions`, for example `https://api.openai.com/v1`. */
+  /** The base URL of the API without `/chat/completions`, for example `https://api.openai.com/v1`. */
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly fetch?: typeof fetch | undefined;
-  /** Maximum number of retries after a network failure or a response with status 408, 429, or 5xx. */
+  /** Maximum number of retries after a network error or a response with status 408, 429, or 5xx. */
   readonly maxRetries: number;
-  /** Maximum retry delay in milliseconds. A longer `Retry-After` delay ends the retries. */
+  /**
+   * Maximum delay in milliseconds before a retry. If the endpoint requests a longer delay with `Retry-After`,
+   * the request is not retried.
+   */
   readonly maxRetryDelayMs: number;
 }
 
 /**
- * Yields the chunks of a completion as the endpoint sends them. An endpoint without streaming yields one
- * chunk. A request without a response is retried. A response that has started is not retried, because its
- * text would be repeated.
+ * Yields the chunks of a completion as the endpoint sends them. If the endpoint does not support streaming,
+ * the complete completion is the only chunk. A request that receives no response is retried. A request is not
+ * retried once its response has started, because the text of the response would be repeated.
  */
 export async function* streamCompletion(
   endpoint: CompletionEndpoint,

@@ -1,6 +1,6 @@
 import type { JsonObject, Message, Part } from "../../protocol/index.ts";
 
-/** A chat message in the format of the endpoint. */
+/** A chat message in the format of the OpenAI-compatible endpoint. */
 export interface ChatMessage {
   readonly role: "system" | "user" | "assistant";
   readonly content: string | readonly JsonObject[];
