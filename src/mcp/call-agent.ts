@@ -14,13 +14,13 @@ import type { AgentRequest } from "./tool-arguments.ts";
 
 /** Options for `callAgent`. */
 export interface AgentCallOptions {
-  /** Aborts when the host cancels the call. The task is then canceled. */
+  /** The signal that aborts when the host cancels the call, and that cancels the agent's task. */
   readonly signal: AbortSignal;
-  /** Called with every event of the task. */
+  /** Receives every event of the agent's task. */
   readonly onEvent: (event: StreamResponse) => void;
   /**
-   * Time in milliseconds after which the call returns the unfinished task, which continues. Default: no
-   * limit.
+   * Time in milliseconds after which the call returns the unfinished task, while the task continues. Default:
+   * no limit.
    */
   readonly waitMs?: number | undefined;
   /** Metadata of the message. */
@@ -33,8 +33,8 @@ export interface AgentCallOptions {
 const CANCEL_TIMEOUT_MS = 10_000;
 
 /**
- * Sends a message to an agent, or waits for an existing task. Resolves with the task or message when the task
- * ends or is interrupted, or when `waitMs` has passed.
+ * Sends a message to an agent, or waits for an existing task of the agent. Resolves with the task or the
+ * message when the task ends or is interrupted, or when `waitMs` has passed.
  */
 export async function callAgent(
   client: A2AClient,
@@ -79,7 +79,7 @@ export async function callAgent(
   }
 }
 
-/** Yields the events of the request until its task ends or is interrupted. */
+/** Yields the events of an agent request until its task ends or is interrupted. */
 async function* streamAgentEvents(
   client: A2AClient,
   { parts, ...taskIds }: AgentRequest,
@@ -132,7 +132,8 @@ async function* followTask(
 }
 
 /**
- * Cancels the task as soon as its id is known. Always rejects, because the caller no longer needs a result.
+ * Cancels the task of an aborted call as soon as the task's id is known. The returned promise always rejects,
+ * because the caller no longer needs a result.
  */
 async function cancelTask(client: A2AClient, taskId: Promise<string | undefined>): Promise<never> {
   const cancelSignal = AbortSignal.timeout(CANCEL_TIMEOUT_MS);

@@ -10,12 +10,15 @@ import {
 } from "../protocol/index.ts";
 import { TextBudget, computeBase64ByteLength, toStructuredResult } from "./structured-result.ts";
 
-/** Maximum total length of the base64 file contents in one result. Files beyond the limit are only named. */
+/**
+ * Maximum total length of the base64 file contents in one result, in characters. Files beyond this limit
+ * appear in the result only by name.
+ */
 const MAX_FILES_LENGTH = 4 * 2 ** 20;
 
 /**
- * Converts an agent's response to a tool result. `content` is for models and people, and `structuredContent`
- * has the complete response for programs.
+ * Converts an agent's response to a tool result. The `content` of the result is for models and people, and
+ * `structuredContent` contains the complete response for programs.
  */
 export function toCallToolResult(response: SendMessageResponse): CallToolResult {
   const parts = collectParts(response);
@@ -43,7 +46,7 @@ export function toCallToolError(error: A2AError): CallToolResult {
   return { content: [{ type: "text", text: error.message + violations.join("") }], isError: true };
 }
 
-/** Collects the parts of each artifact, then those of the status message. */
+/** Collects the parts of each artifact, followed by the parts of the status message. */
 function collectParts(response: SendMessageResponse): (readonly Part[])[] {
   if ("message" in response) return [response.message.parts];
   const { artifacts = [], status } = response.task;
@@ -120,7 +123,7 @@ function formatTooLargeNote({
 }
 
 /**
- * Returns a note that tells the model how to proceed in this state, if the agent's output does not make that
+ * Returns a note for the model on how to proceed with the task, unless the agent's output makes the next step
  * clear.
  */
 function formatStateNote({ id, status: { state, message } }: Task, isEmpty: boolean): string | undefined {

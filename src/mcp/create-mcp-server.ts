@@ -15,48 +15,52 @@ export type McpAgentSource = string | A2AClient | Agent;
 
 /** Options for `createMcpServer`. */
 export interface McpServerOptions {
-  /** Server name that hosts display. Default: `colloquy`. */
+  /** The name of the MCP server, which hosts display. Default: `colloquy`. */
   readonly name?: string;
-  /** Server version that hosts display. Default: `1.0.0`. */
+  /** The version of the MCP server, which hosts display. Default: `1.0.0`. */
   readonly version?: string;
-  /** Options for connecting to agents by URL. Credentials are sent to all of these agents. */
+  /** Options for connecting to agents by URL, including credentials that are sent to all of these agents. */
   readonly connectOptions?: Omit<ConnectOptions, "signal">;
-  /** Options for serving the agents of this process. Default: tasks are stored in memory. */
+  /**
+   * Options for serving the agents of this process. By default, the tasks of these agents are stored in
+   * memory.
+   */
   readonly serverOptions?: Omit<ServerOptions, "observer">;
   /**
-   * If `true`, questions of an agent go to the host's user, if the host supports MCP elicitation. Default:
-   * `false`. Questions go to the model as a result with the task id, and the model answers with the same
-   * tool.
+   * Whether an agent's questions go to the host's user instead of the model, if the host supports MCP
+   * elicitation. Default: `false`. Without elicitation, the model receives a question as a result with the
+   * task id, and answers with the same tool.
    */
   readonly askUser?: boolean;
   /**
-   * Time in milliseconds after which a call returns the unfinished task. The task continues, and the model
-   * can wait for it with the same tool. Set a limit for hosts with short timeouts. Default: no limit.
+   * Time in milliseconds after which a tool call returns the unfinished task. The unfinished task continues,
+   * and the model can wait for its end with the same tool. Set a time limit for hosts with short timeouts.
+   * Default: no limit.
    */
   readonly waitMs?: number;
   /**
-   * Additional host names that `fetch` accepts in the `Host` and `Origin` headers. Names of this machine are
-   * always accepted.
+   * Host names that `fetch` accepts in the `Host` and `Origin` headers, in addition to the names of this
+   * machine.
    */
   readonly allowedHosts?: readonly string[];
-  /** Observer of the server and of the agents of this process. */
+  /** The observer of the MCP server and of the agents of this process. */
   readonly observer?: Observer;
 }
 
 /** An MCP server that offers agents as tools. */
 export interface McpServer {
-  /** Tools as hosts list them. */
+  /** The tools in the format in which hosts list MCP tools. */
   readonly tools: readonly { readonly name: string; readonly title: string; readonly description: string }[];
   /**
-   * Serves one host over stdin and stdout. Other code must not write to stdout while the server runs.
+   * Serves one MCP host over stdin and stdout. No other code may write to stdout while the MCP server runs.
    * Resolves when the host has disconnected and the tasks of its calls have been canceled.
    */
   serveStdio(streams?: { readonly stdin?: Readable; readonly stdout?: Writable }): Promise<void>;
-  /** Starts a streamable HTTP server on this machine. Default: port 0, which selects any free port. */
+  /** Starts a streamable HTTP server on this machine. The default is port 0, which selects any free port. */
   listen(options?: { readonly port?: number }): Promise<{ readonly url: string }>;
   /**
-   * Handles one streamable HTTP request, for use inside another server. This method does not authenticate
-   * callers: add authentication in front of it.
+   * Handles one streamable HTTP request, for use inside another server. `fetch` does not authenticate
+   * callers, so the server that calls `fetch` must authenticate them.
    */
   fetch(request: Request): Promise<Response>;
   /** Cancels the tasks of pending calls, and stops the server. */
@@ -64,9 +68,9 @@ export interface McpServer {
 }
 
 /**
- * Creates an MCP server from a record of agents by id. Each skill becomes a tool whose name starts with the
- * agent's id. Requires the package `@modelcontextprotocol/server`. The function fetches all agent cards once,
- * and rejects if a card cannot be fetched.
+ * Creates an MCP server from a record of agents by id. Each skill of an agent becomes a tool whose name
+ * starts with the agent's id. Requires the package `@modelcontextprotocol/server`. The function fetches all
+ * agent cards once, and rejects if a card cannot be fetched.
  */
 export async function createMcpServer(
   agents: Readonly<Record<string, McpAgentSource>>,
@@ -114,7 +118,7 @@ export async function createMcpServer(
   };
 }
 
-/** Creates one server with one store for all agents of this process. */
+/** Creates one server with one task store for all agents of this process. */
 function createLocalServer(
   agents: Readonly<Record<string, McpAgentSource>>,
   { serverOptions: server, observer }: McpServerOptions,

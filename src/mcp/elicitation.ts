@@ -9,8 +9,8 @@ type McpServerSdk = typeof import("@modelcontextprotocol/server");
 const ANSWER_KEY = "answer";
 
 /**
- * Converts an agent's question to an MCP elicitation, in which the host asks its user. Returns `undefined` if
- * the question has no text. Questions that contain only data go to the model.
+ * Converts an agent's question to an MCP elicitation, which asks the host's user. Returns `undefined` if the
+ * question has no text. A question that contains only data goes to the model instead of the user.
  */
 export function toElicitation(
   { inputRequired }: McpServerSdk,
@@ -38,7 +38,7 @@ export function toElicitation(
 
 /**
  * Parses the user's answer to an elicitation as the next request to the agent. Returns `refused` if the user
- * declined, and `undefined` if the call does not contain an answer.
+ * declined to answer, and `undefined` if the tool call contains no answer.
  */
 export function parseElicitationAnswer(
   { inputResponse }: McpServerSdk,

@@ -1,5 +1,6 @@
 /**
- * Awaits the import of an MCP package. Throws an error with the install command if the package is missing.
+ * Awaits the import of an MCP package, and throws an error with the install command if the package is
+ * missing.
  */
 export async function loadMcpPackage<T>(name: "server" | "client", loading: Promise<T>): Promise<T> {
   try {

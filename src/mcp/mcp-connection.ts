@@ -4,33 +4,33 @@ import { A2AError } from "../protocol/index.ts";
 import { loadMcpPackage } from "./load-mcp-package.ts";
 import { truncateStart } from "./sanitize-text.ts";
 
-/** Address of an MCP server: a command to start, or the URL of a streamable HTTP endpoint. */
+/** The address of an MCP server, which is a command to start or the URL of a streamable HTTP endpoint. */
 export type McpServerAddress =
   | {
       /** Executable that serves MCP over stdin and stdout. */
       readonly command: string;
       readonly args?: readonly string[];
       /**
-       * Environment variables of the command, in addition to a few harmless ones. Other variables of this
-       * process are not passed on, because they may contain secrets.
+       * Environment variables of the command, in addition to a small default set without secrets. The command
+       * does not inherit the other environment variables of this process, because they may contain secrets.
        */
       readonly env?: Readonly<Record<string, string>>;
       readonly cwd?: string;
     }
   | {
       readonly url: string | URL;
-      /** Headers of every request, for example for authentication. */
+      /** HTTP headers of every request, for example for authentication. */
       readonly headers?: Readonly<Record<string, string>>;
       readonly fetch?: typeof fetch;
     };
 
 type McpClientSdk = typeof import("@modelcontextprotocol/client");
 
-/** Maximum number of characters of a server's stderr that are kept for error causes. */
+/** Maximum number of characters of a server's stderr output that are kept for error causes. */
 const MAX_STDERR_LENGTH = 2000;
 const CONNECT_TIMEOUT_MS = 30_000;
 
-/** A connection to an MCP server, which is opened when first used and reopened after it has ended. */
+/** A connection to an MCP server, which opens on first use and opens again after it has ended. */
 export class McpConnection {
   readonly #address: McpServerAddress;
   #client: Promise<Client> | undefined;
@@ -42,7 +42,8 @@ export class McpConnection {
   }
 
   /**
-   * Runs `work` with a connected client. Rejects with an `A2AError`, or with the abort reason of `signal`.
+   * Runs `work` with a connected MCP client. Rejects with an `A2AError`, or with the abort reason of
+   * `signal`.
    */
   async withClient<T>(signal: AbortSignal | undefined, work: (client: Client) => Promise<T>): Promise<T> {
     signal?.throwIfAborted();
@@ -137,8 +138,8 @@ export class McpConnection {
   }
 
   /**
-   * Converts an error to an `A2AError` with the server's name. The message may reach the agent's callers, so
-   * the command line and stderr, which may contain secrets, are only in the cause.
+   * Converts an error to an `A2AError` that contains the server's name. The error message may reach the
+   * agent's callers, so only the `cause` contains the command line and stderr, which may contain secrets.
    */
   #toA2AError(sdk: McpClientSdk, error: unknown): A2AError {
     if (error instanceof A2AError) return error;

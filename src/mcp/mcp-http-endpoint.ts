@@ -9,8 +9,8 @@ type McpServerSdk = typeof import("@modelcontextprotocol/server");
 const MCP_PATH = "/mcp";
 
 /**
- * An MCP endpoint over streamable HTTP, for hosts of MCP 2026 and 2025. Requests with an unknown `Host` or
- * `Origin` are rejected. Otherwise a web page could use the browser to call the agents.
+ * An MCP endpoint over streamable HTTP, for hosts of MCP 2026 and 2025. The endpoint rejects requests with an
+ * unknown `Host` or `Origin`, because a web page could otherwise call the agents through the browser.
  */
 export class McpHttpEndpoint {
   readonly #sdk: McpServerSdk;
@@ -19,7 +19,7 @@ export class McpHttpEndpoint {
   readonly #sessionRouter: McpSessionRouter;
   #httpServer: HttpServer | undefined;
 
-  /** `allowedHosts` are host names that are accepted in addition to those of this machine. */
+  /** The endpoint accepts the host names in `allowedHosts` in addition to those of this machine. */
   constructor(sdk: McpServerSdk, createSdkServer: () => Server, allowedHosts: readonly string[]) {
     this.#sdk = sdk;
     this.#allowedHosts = allowedHosts;

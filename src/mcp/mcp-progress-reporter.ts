@@ -1,18 +1,21 @@
 import { isTerminal, type StreamResponse, getText } from "../protocol/index.ts";
 import { truncateStart } from "./sanitize-text.ts";
 
-/** Sends a progress notification to the host. Resolves when the notification has been written. */
+/** Sends a progress notification to the host, and resolves when the notification has been written. */
 export type ProgressNotifier = (progress: number, message: string) => Promise<void>;
 
-/** Maximum number of lines that wait for a slow host. The oldest lines are dropped. */
+/**
+ * Maximum number of progress lines that wait for a slow host. Beyond this limit, the oldest progress lines
+ * are dropped.
+ */
 const MAX_PENDING_LINES = 50;
-/** Maximum length of a line, in characters. The end of a longer line is kept. */
+/** Maximum length of a progress line in characters. Only the end of a longer progress line is kept. */
 const MAX_LINE_LENGTH = 1000;
 
 /**
- * Reports the progress of one call: the agent's status messages and its streamed text. The reporter sends one
- * notification at a time and merges the chunks that arrive meanwhile. A slow host is not flooded, and a fast
- * host gets every chunk.
+ * Reports the agent's status messages and its streamed text as the progress of one tool call. The reporter
+ * sends one progress notification at a time, and merges the chunks of text that arrive meanwhile. Merging
+ * prevents a flood of notifications to slow hosts, while fast hosts receive every chunk.
  */
 export class McpProgressReporter {
   readonly #notify: ProgressNotifier | undefined;
@@ -33,7 +36,9 @@ export class McpProgressReporter {
       this.#addLine(getText(event.statusUpdate.status.message?.parts ?? []), false);
   }
 
-  /** Waits until all notifications are sent. MCP forbids progress after the result of a call. */
+  /**
+   * Waits until all progress notifications are sent, because MCP forbids progress after the result of a call.
+   */
   async flush(): Promise<void> {
     while (this.#sending) await this.#sending;
   }

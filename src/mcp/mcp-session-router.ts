@@ -8,19 +8,20 @@ interface McpSession {
 }
 
 /**
- * Maximum number of sessions. The least recently used one is closed, which does little harm, because a host
- * without a session starts a new one.
+ * Maximum number of MCP sessions. At the limit, the least recently used session is closed, which does little
+ * harm, because its host starts a new session.
  */
 const MAX_SESSIONS = 200;
 
 /**
- * Routes MCP 2025 requests over HTTP to their sessions. Messages about a running call, such as a cancellation
- * or a user's answer, are separate requests. The session identifies the call to which they belong.
+ * Routes HTTP requests of MCP 2025 hosts to their sessions. Messages about a running tool call, such as a
+ * cancellation or a user's answer, arrive as separate requests. The session connects each separate request to
+ * the running tool call.
  */
 export class McpSessionRouter {
   readonly #sdk: McpServerSdk;
   readonly #createServer: () => Server;
-  /** Sessions by id. The most recently used session is last. */
+  /** MCP sessions by id, of which the most recently used session is the last. */
   readonly #sessions = new Map<string, McpSession>();
 
   constructor(sdk: McpServerSdk, createServer: () => Server) {

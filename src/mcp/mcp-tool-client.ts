@@ -3,13 +3,15 @@ import type { JsonObject } from "../protocol/index.ts";
 import { type McpServerAddress, McpConnection } from "./mcp-connection.ts";
 import { type McpToolResult, fromCallToolResult } from "./mcp-tool-result.ts";
 
-/** Options for `createMcpToolClient`: the address of the server, and a timeout. */
+/** Options for `createMcpToolClient`, which are the address of the MCP server and a timeout. */
 export type McpToolClientOptions = McpServerAddress & {
-  /** Time in milliseconds without a response or progress after which a call fails. Default: 60 000 ms. */
+  /**
+   * Time in milliseconds without a response or progress after which a tool call fails. Default: 60 000 ms.
+   */
   readonly timeoutMs?: number;
 };
 
-/** A tool as listed by its MCP server. */
+/** A tool in the tool list of an MCP server. */
 export interface McpTool {
   readonly name: string;
   readonly title?: string | undefined;
@@ -18,20 +20,23 @@ export interface McpTool {
   readonly inputSchema: JsonObject;
 }
 
-/** Options for a tool call. */
+/** Options for a call of an MCP tool. */
 export interface McpToolCallOptions {
-  /** Aborts the call and notifies the server. Agents pass on the `signal` of their turn. */
+  /**
+   * The signal that aborts the tool call and notifies the server, for example the `signal` of the agent's
+   * turn.
+   */
   readonly signal?: AbortSignal;
-  /** Called with each progress notification of the tool. */
+  /** Receives each progress notification of the tool. */
   readonly onProgress?: (progress: McpToolProgress) => void;
   /**
-   * Time in milliseconds without a response or progress after which this call fails. Default: the client's
-   * `timeoutMs`.
+   * Time in milliseconds without a response or progress after which this tool call fails. Default: the
+   * client's `timeoutMs`.
    */
   readonly timeoutMs?: number;
 }
 
-/** Progress of a tool call. */
+/** The progress of an MCP tool call. */
 export interface McpToolProgress {
   readonly progress: number;
   readonly total?: number | undefined;
@@ -43,13 +48,14 @@ export interface McpToolClient {
   /** Lists the tools of the server. */
   listTools(options?: Pick<McpToolCallOptions, "signal">): Promise<McpTool[]>;
   /**
-   * Calls a tool. A call is never repeated, because the tool may already have done its work. If the tool
-   * itself reports a failure, the result has `isError`. Rejects if the tool does not exist or the server does
-   * not respond.
+   * Calls a tool. A tool call is never repeated, because the tool may already have done its work. If the tool
+   * itself reports a failure, the result has `isError` set. Rejects if the tool does not exist or the server
+   * does not respond.
    */
   callTool(name: string, args?: JsonObject, options?: McpToolCallOptions): Promise<McpToolResult>;
   /**
-   * Calls a tool inside a generator agent. The tool's progress becomes status updates of the task:
+   * Calls a tool inside a generator agent. The progress of the tool becomes status updates of the agent's
+   * task:
    *
    * ```ts
    * const found = yield* tools.streamTool("search", { query: text }, { signal });
@@ -60,16 +66,18 @@ export interface McpToolClient {
     args?: JsonObject,
     options?: Pick<McpToolCallOptions, "signal" | "timeoutMs">,
   ): AsyncGenerator<AgentEvent, McpToolResult, undefined>;
-  /** Closes the connection, and stops the process of a server that was started with `command`. */
+  /**
+   * Closes the connection to the server, and stops the process of a server that was started with `command`.
+   */
   close(): Promise<void>;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 /**
- * Creates a client for the tools of an MCP server, which `command` starts or which is at `url` (streamable
- * HTTP). The client connects on the first call, and again after the connection has ended. Requires the
- * package `@modelcontextprotocol/client`.
+ * Creates a client for the tools of an MCP server, which is started with `command` or reached at `url`
+ * (streamable HTTP). The client connects to the MCP server on the first call, and again after the connection
+ * has ended. Requires the package `@modelcontextprotocol/client`.
  */
 export function createMcpToolClient(options: McpToolClientOptions): McpToolClient {
   const connection = new McpConnection(options);
@@ -145,7 +153,7 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
   };
 }
 
-/** Maximum number of pending progress lines that are sent at once. */
+/** Maximum number of waiting progress lines that are sent together. */
 const MAX_PROGRESS_LINES = 100;
 
 function formatProgress(name: string, { progress, total, message }: McpToolProgress): string {

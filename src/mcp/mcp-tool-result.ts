@@ -1,22 +1,22 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { type JsonValue, type Part, getText } from "../protocol/index.ts";
 
-/** Result of an MCP tool call. */
+/** The result of an MCP tool call. */
 export interface McpToolResult {
-  /** All text of the result, joined by newlines. */
+  /** All texts of the tool result, joined by newlines. */
   readonly text: string;
-  /** Structured content of the result, if the tool returns any. */
+  /** The structured content of the tool result, if the tool returns any. */
   readonly data?: JsonValue;
-  /** Complete content of the result, as parts that an agent can yield. */
+  /** The complete content of the tool result, as parts that an agent can yield. */
   readonly parts: readonly Part[];
   /**
-   * `true` if the tool failed. `text` then describes the failure, so a model can try again with other
+   * True if the tool failed and `text` describes the failure, so that a model can try again with other
    * arguments.
    */
   readonly isError: boolean;
 }
 
-/** Converts the result of a tool call to text, data, and parts. */
+/** Converts the result of an MCP tool call to text, data, and parts. */
 export function fromCallToolResult({
   content,
   structuredContent,
@@ -49,7 +49,7 @@ function toMediaTypeMember(mimeType: string | undefined): { mediaType?: string }
   return mimeType === undefined ? {} : { mediaType: mimeType };
 }
 
-/** Returns the file name of a URI. For example, `file:///notes/a%20b.md` has the name `a b.md`. */
+/** Returns the file name of a URI. For example, the file name of `file:///notes/a%20b.md` is `a b.md`. */
 function extractFileName(uri: string): string {
   const last = uri.split(/[/\\]/).findLast((segment) => segment !== "") ?? uri;
   try {

@@ -2,7 +2,10 @@ import type { Readable, Writable } from "node:stream";
 import type { Server } from "@modelcontextprotocol/server";
 import { loadMcpPackage } from "./load-mcp-package.ts";
 
-/** Serves one host of MCP 2026 or 2025, until the host closes stdin or `closeSignal` aborts. */
+/**
+ * Serves one host of MCP 2026 or 2025 over stdin and stdout, until the host closes stdin or `closeSignal`
+ * aborts.
+ */
 export async function serveStdio(
   createSdkServer: () => Server,
   {

@@ -12,19 +12,24 @@ export interface ToolDefinition {
   readonly outputSchema: JsonObject & { type: "object" };
 }
 
-/** A tool and the skill that it calls. */
+/** An MCP tool, and the agent skill that the tool calls. */
 export interface SkillTool {
   readonly tool: ToolDefinition;
-  /** Id of the skill. `undefined` if the agent has no skills and the tool calls the agent. */
+  /**
+   * Id of the skill. The id is `undefined` if the agent has no skills and the tool calls the agent itself.
+   */
   readonly skillId: string | undefined;
 }
 
-/** Maximum number of tools per agent. Hosts have lower limits of their own for a model. */
+/**
+ * Maximum number of tools per agent. MCP hosts have lower limits for the number of tools that a model
+ * receives.
+ */
 const MAX_TOOLS_PER_AGENT = 256;
 
 /**
- * Creates the tools of an agent, one for each skill. An agent without skills becomes one tool. The tool names
- * are added to `taken`.
+ * Creates one tool for each skill of an agent, or a single tool for an agent without skills. The function
+ * adds the names of the tools to `taken`.
  */
 export function createSkillTools(agentId: string, card: AgentCard, taken: Set<string>): SkillTool[] {
   const skills = card.skills.slice(0, MAX_TOOLS_PER_AGENT);
@@ -52,8 +57,8 @@ function formatToolDescription(card: AgentCard, skill: AgentSkill | undefined): 
 }
 
 /**
- * Creates the input schema of a tool. The schema has `data` and `files` only if the agent accepts them, so
- * models do not try unsupported input.
+ * Creates the input schema of a skill's tool. The schema contains `data` and `files` only if the agent
+ * accepts them, so that models do not send unsupported input.
  */
 function createInputSchema(modes: readonly string[]): ToolDefinition["inputSchema"] {
   const acceptsFiles = modes.some((mode) => !/^(text|data|application\/json)\b/i.test(mode.trim()));

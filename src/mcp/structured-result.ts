@@ -10,13 +10,13 @@ import {
 } from "../protocol/index.ts";
 import { truncateEnd } from "./sanitize-text.ts";
 
-/** The `structuredContent` of every tool result. */
+/** The `structuredContent` of every MCP tool result. */
 export interface StructuredResult {
-  /** State of the task. Absent if the agent replied without a task. */
+  /** The state of the agent's task, which is absent if the agent replied without a task. */
   state?: TaskState;
   taskId?: string;
   contextId?: string;
-  /** All text of the agent's messages and artifacts. */
+  /** The text of all messages and artifacts of the agent. */
   text: string;
   artifacts: StructuredArtifact[];
 }
@@ -28,19 +28,22 @@ interface StructuredArtifact {
   parts: StructuredPart[];
 }
 
-/** A part of an artifact. File contents are only in the `content` of the result. */
+/** A part of an artifact. Only the `content` of a tool result contains the contents of files. */
 type StructuredPart =
   | { text: string }
   | { data: JsonValue }
   | { file: { name?: string; mediaType?: string; url?: string; bytes?: number } };
 
 /**
- * Maximum number of text characters in one result. Hosts read lines of at most 10 MB, and a result contains
- * the text up to three times.
+ * Maximum number of text characters in one tool result. Hosts read lines of at most 10 MB, and a tool result
+ * contains its text up to three times.
  */
 export const MAX_TEXT_LENGTH = 300_000;
 
-/** Converts an agent's response to structured content. `text` is the text of the response. */
+/**
+ * Converts an agent's response to structured content. The argument `text` is the text of the agent's
+ * response.
+ */
 export function toStructuredResult(response: SendMessageResponse, text: string): StructuredResult {
   if ("message" in response) {
     const { contextId, parts } = response.message;
@@ -70,7 +73,7 @@ export function toStructuredResult(response: SendMessageResponse, text: string):
   };
 }
 
-/** Returns the parts of a message that are not text, because `text` already contains the text. */
+/** Returns the parts of a message except its text parts, because `text` already contains the text. */
 function findNonTextParts({ parts }: Message): Part[] | undefined {
   const rest = parts.filter((part) => !("text" in part));
   return rest.length > 0 ? rest : undefined;
@@ -110,7 +113,7 @@ export function computeBase64ByteLength(base64: string): number {
   return Math.floor((base64.length * 3) / 4) - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
 }
 
-/** Tracks how much text a result can still contain. */
+/** Tracks how many more characters of text a tool result can contain. */
 export class TextBudget {
   #remaining = MAX_TEXT_LENGTH;
 
@@ -120,7 +123,7 @@ export class TextBudget {
     return true;
   }
 
-  /** Returns the text, truncated to the remaining length. */
+  /** Returns the text, truncated to the remaining number of characters. */
   truncateText(text: string): string {
     if (this.tryConsume(text.length)) return text;
     const start = truncateEnd(text, this.#remaining);
@@ -131,7 +134,9 @@ export class TextBudget {
 
 const STRING_SCHEMA: JsonObject = { type: "string" };
 
-/** JSON Schema of `StructuredResult`, for hosts that validate results and for models that plan with it. */
+/**
+ * The JSON Schema of `StructuredResult`, for hosts that validate results and for models that plan tool calls.
+ */
 export const TOOL_OUTPUT_SCHEMA: JsonObject & { type: "object" } = {
   type: "object",
   properties: {

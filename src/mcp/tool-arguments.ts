@@ -1,6 +1,6 @@
 import { A2AError, type FieldViolation, isObject, type Part } from "../protocol/index.ts";
 
-/** A model's request to an agent. Without parts it only waits for the task. */
+/** A model's request to an agent, which only waits for the task if it has no parts. */
 export interface AgentRequest {
   readonly parts: Part[];
   readonly taskId?: string;
@@ -9,7 +9,7 @@ export interface AgentRequest {
 
 const KNOWN_ARGUMENTS = new Set(["message", "data", "files", "taskId", "contextId"]);
 
-/** Decodes the arguments of a tool call. Throws `INVALID_PARAMS` with every violation. */
+/** Decodes the arguments of an MCP tool call. Throws `INVALID_PARAMS` with a list of all violations. */
 export function decodeToolArguments(json: unknown): AgentRequest {
   if (!isObject(json))
     throw A2AError.invalidParams([{ field: "arguments", description: "must be an object" }]);

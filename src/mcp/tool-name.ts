@@ -1,10 +1,13 @@
-/** Maximum length of a tool name that all hosts accept. The MCP specification allows twice as much. */
+/**
+ * Maximum length of a tool name in characters, which all hosts accept. The MCP specification allows tool
+ * names of twice this length.
+ */
 const MAX_TOOL_NAME_LENGTH = 64;
 
 /**
- * Creates the tool name of a skill from the ids of the agent and the skill. The name contains only letters,
- * digits, `_`, and `-`, and differs from all names in `taken`, to which it is added. If the skill's id starts
- * with the agent's id, the name is the skill's id alone.
+ * Creates the tool name of a skill from the ids of the agent and the skill. The tool name contains only
+ * letters, digits, `_`, and `-`, differs from all names in `taken`, and is added to `taken`. If the id of the
+ * skill starts with the agent's id, the tool name is the id of the skill.
  */
 export function createToolName(agent: string, skill: string | undefined, taken: Set<string>): string {
   const [first, second] = [toSafeName(agent) || "agent", toSafeName(skill ?? "")];

@@ -20,15 +20,15 @@ type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
 /** Options for a `ToolServer`. */
 export interface ToolServerOptions {
-  /** Server name that hosts display. */
+  /** The name of the MCP server, which hosts display. */
   readonly name: string;
   readonly version: string;
   /**
-   * If `true`, questions of an agent go to the host's user instead of the model, if the host supports
+   * Whether an agent's questions go to the host's user instead of the model, if the host supports MCP
    * elicitation.
    */
   readonly askUser: boolean;
-  /** Time in milliseconds after which a call returns the unfinished task. */
+  /** Time in milliseconds after which a tool call returns the unfinished task. */
   readonly waitMs: number | undefined;
   readonly observer: Pick<Observer, "onError">;
 }
@@ -37,7 +37,7 @@ interface AgentTool extends SkillTool {
   readonly client: A2AClient;
 }
 
-/** Serves the tools of several agents, and tracks the pending calls. */
+/** Serves the tools of several agents, and tracks the pending tool calls. */
 export class ToolServer {
   readonly tools: readonly ToolDefinition[];
   readonly #sdk: McpServerSdk;
@@ -57,10 +57,7 @@ export class ToolServer {
     this.tools = [...this.#toolsByName.values()].map(({ tool }) => tool);
   }
 
-  /**
-   * Creates an SDK server, one for each connection or, over HTTP, for each request. SDK servers have state of
-   * their own.
-   */
+  /** Creates an SDK server with its own state for one connection, or for one request over HTTP. */
   createSdkServer(): Server {
     const { name, version } = this.#options;
     const server = new this.#sdk.Server(
@@ -76,13 +73,13 @@ export class ToolServer {
     return server;
   }
 
-  /** Aborts all calls. Resolves when their tasks have been canceled. */
+  /** Aborts all calls. Resolves when the tasks of the canceled calls have been canceled. */
   async close(): Promise<void> {
     this.#closeController.abort();
     await this.waitForCalls();
   }
 
-  /** Resolves when no call is pending. */
+  /** Resolves when no tool call is pending. */
   async waitForCalls(): Promise<void> {
     while (this.#pendingCalls.size > 0) await Promise.allSettled(this.#pendingCalls);
   }
@@ -133,8 +130,8 @@ export class ToolServer {
   }
 
   /**
-   * Converts the user's answer to a request. If the user refused, the request waits for the task, so the
-   * model gets the question.
+   * Converts the user's answer to an agent request. If the user refused to answer, the request waits for the
+   * task, so that the model receives the question.
    */
   #toAgentRequest(userAnswer: AgentRequest | "refused", { mcpReq }: ServerContext): AgentRequest {
     return userAnswer === "refused" ? { parts: [], taskId: mcpReq.requestState<string>() ?? "" } : userAnswer;
@@ -153,8 +150,8 @@ function createProgressNotifier({ mcpReq }: ServerContext): ProgressNotifier | u
 }
 
 /**
- * Returns `true` if the host can ask its user. MCP 2025 hosts declare this once, and later hosts with each
- * request.
+ * Returns whether the host can ask its user. MCP 2025 hosts declare their elicitation support once, and later
+ * hosts declare it with each request.
  */
 function canElicit(
   { CLIENT_CAPABILITIES_META_KEY }: McpServerSdk,

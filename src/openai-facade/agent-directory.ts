@@ -3,20 +3,20 @@ import type { CallerContext } from "../server/index.ts";
 
 /** An authenticated caller, and the agents that the caller may use. */
 export interface CallerAgents {
-  /** The name of the caller. Conversations of different callers are separate. */
+  /** The name of the caller, by which conversations are kept separate. */
   readonly caller: string;
-  /** The agents by their model names. */
+  /** The agents that the caller may use, by model name. */
   readonly agents: Readonly<Record<string, A2AClient>>;
 }
 
-/** The agents of one caller, which are connected on demand. */
+/** The agents of one caller, which the façade connects to on demand. */
 export interface AgentDirectory {
   readonly caller: string;
   listNames(): Promise<readonly string[]>;
   openClient(name: string): Promise<A2AClient | undefined>;
 }
 
-/** Creates a directory of connected agents. */
+/** Creates a directory of agents that are already connected. */
 export function createFixedDirectory({ caller, agents }: CallerAgents): AgentDirectory {
   return {
     caller,

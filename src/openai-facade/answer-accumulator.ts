@@ -11,7 +11,7 @@ import {
 } from "../protocol/index.ts";
 import { renderDataAsText, renderPartsAsText } from "./chat-parts.ts";
 
-/** Maximum length of one answer in characters. A remote agent might never stop. */
+/** Maximum length of one answer in characters, because a remote agent might never stop. */
 const MAX_ANSWER_LENGTH = 16 * 2 ** 20;
 
 /** Default error messages for tasks that ended unsuccessfully. */
@@ -26,14 +26,14 @@ const INTERRUPTION_TEXTS: { readonly [State in TaskState]?: string } = {
   TASK_STATE_AUTH_REQUIRED: "The agent waits for an authorization, which this API does not support.",
 };
 
-/** Collects the answer of an agent to one message as text that only grows. */
+/** Collects an agent's answer to one message as text to which later text is only appended. */
 export class AnswerAccumulator {
   text = "";
   contextId: string | undefined;
   taskId: string | undefined;
   #status: TaskStatus | undefined;
   #isFinished = false;
-  /** The text of each artifact that has already been returned. */
+  /** The text of each artifact that the accumulator has already returned. */
   readonly #artifactTexts = new Map<string, string>();
   readonly #dataParts = new Map<string, Part[]>();
 
@@ -41,23 +41,23 @@ export class AnswerAccumulator {
     return this.#status?.state;
   }
 
-  /** True if the agent waits for its user. */
+  /** True if the agent waits for the user. */
   get isWaitingForUser(): boolean {
     return this.state !== undefined && isInterrupted(this.state);
   }
 
-  /** True if the answer is complete, even if the stream stays open. */
+  /** True if the agent's answer is complete, even if the stream stays open. */
   get isFinished(): boolean {
     return this.#isFinished;
   }
 
-  /** Marks the existing artifacts of a continued task as already returned. */
+  /** Marks the existing artifacts of a continued task as already returned to the client. */
   skipExistingArtifacts({ artifacts = [] }: Task): void {
     for (const { artifactId, parts } of artifacts)
       this.#artifactTexts.set(artifactId, renderPartsAsText(parts));
   }
 
-  /** Adds an event, and returns the text that it appends to the answer. */
+  /** Adds a stream event, and returns the text that the event appends to the answer. */
   addEvent(event: StreamResponse): string {
     if ("message" in event) {
       this.contextId ??= event.message.contextId;
@@ -84,8 +84,8 @@ export class AnswerAccumulator {
   }
 
   /**
-   * Returns the remaining text after the last event. Throws `UnsuccessfulTaskError` if the task failed, was
-   * rejected, or was canceled.
+   * Returns the remaining text of the answer after the last event. Throws `UnsuccessfulTaskError` if the task
+   * failed, was rejected, or was canceled.
    */
   finish(): string {
     const { state, message } = this.#status ?? {};
@@ -138,8 +138,8 @@ export class AnswerAccumulator {
 }
 
 /**
- * Thrown for a task that failed, was rejected, or was canceled. Clients should not retry, because the agent
- * would repeat the work.
+ * The error of a task that failed, was rejected, or was canceled. Clients should not retry after this error,
+ * because the agent would repeat the work.
  */
 export class UnsuccessfulTaskError extends Error {
   readonly code: string;

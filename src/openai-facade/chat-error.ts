@@ -9,7 +9,7 @@ export interface ChatError {
   readonly code: string;
 }
 
-/** OpenAI's error type for each HTTP status. All other 4xx errors are request errors. */
+/** OpenAI's error type for each HTTP status; 4xx statuses without an entry are request errors. */
 const ERROR_TYPES: Readonly<Record<number, string>> = {
   401: "authentication_error",
   403: "permission_error",
@@ -27,8 +27,8 @@ export function toChatError({ reason, message, violations }: A2AError): ChatErro
 }
 
 /**
- * Creates an error response. OpenAI clients retry statuses 409, 429, and 5xx by default. The header
- * `x-should-retry` prevents retries unless the request had no effect.
+ * Creates an error response. OpenAI clients by default retry requests that fail with status 409, 429, or 5xx.
+ * The header `x-should-retry` prevents a retry unless the request had no effect.
  */
 export function createA2AErrorResponse(error: A2AError): Response {
   const { http } = getErrorStatus(error.reason, "1.0.1");

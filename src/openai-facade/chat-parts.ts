@@ -29,7 +29,7 @@ function decodeContentPart(
   return typeof decoded === "string" ? reportViolation(field, decoded) : decoded;
 }
 
-/** Decoders for each content type. They return a part, or a description of the violation. */
+/** Decoders by content type, which return a part or a description of the violation. */
 const PART_DECODERS: Readonly<Record<string, (part: Record<string, unknown>) => Part | string>> = {
   text: ({ text }) => (typeof text === "string" ? { text } : "has no text"),
   refusal: ({ refusal }) => (typeof refusal === "string" ? { text: refusal } : "has no refusal"),
@@ -64,8 +64,8 @@ function parseUrlPart(url: string): Part | undefined {
 }
 
 /**
- * Renders the parts of an answer as text. Files become links, or names if they have no URL. Data parts are
- * omitted.
+ * Renders the parts of an answer as text. Files become links, or file names if they have no URL. The text
+ * omits data parts.
  */
 export function renderPartsAsText(parts: readonly Part[]): string {
   return parts

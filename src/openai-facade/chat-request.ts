@@ -14,20 +14,22 @@ export interface ChatRequest {
   readonly messages: readonly ChatMessage[];
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  /** The end user, for API keys that are shared by several users. */
+  /** The id of the end user, for API keys that several users share. */
   readonly user: string;
-  /** The conversation that the client explicitly continues. */
+  /** The context id and task id of the conversation that the client explicitly continues. */
   readonly contextId: string | undefined;
   readonly taskId: string | undefined;
-  /** Whether to cancel the task if the client disconnects before its end. */
+  /** Whether the task is canceled if the client disconnects before the task ends. */
   readonly cancelOnDisconnect: boolean;
-  /** The remaining metadata, which is passed to the agent. */
+  /** The remaining metadata of the chat request, which the agent receives. */
   readonly metadata: JsonObject;
 }
 
 const CHAT_ROLES = new Set(["system", "developer", "user", "assistant", "tool", "function"]);
 
-/** Decodes the body of a chat completion request. Throws one error with all violations. */
+/**
+ * Decodes the body of a chat completion request. Throws a single error with all violations of the request.
+ */
 export function decodeChatRequest(text: string): ChatRequest {
   let json: unknown;
   try {
@@ -84,7 +86,10 @@ function decodeMetadata(metadata: unknown, reportViolation: ViolationReporter): 
   return {};
 }
 
-/** Rejects options that no agent can guarantee. Sampling options, which only tune a model, are ignored. */
+/**
+ * Rejects chat options that no agent can guarantee. The façade ignores sampling options, which only tune a
+ * model.
+ */
 function validateOptions(
   { n, response_format, tool_choice }: Record<string, unknown>,
   reportViolation: ViolationReporter,
@@ -98,22 +103,22 @@ function validateOptions(
 }
 
 /**
- * Returns whether a role contains instructions. Clients repeat their instructions with every request, often
- * with the current time, so an agent receives them only once.
+ * Returns whether a role contains instructions. An agent receives the instructions only once, because clients
+ * repeat them with every request, often with the current time.
  */
 export function isInstructionRole(role: string): boolean {
   return role === "system" || role === "developer";
 }
 
-/** Returns the parts of all messages after the agent's last answer, without instructions. */
+/** Returns the parts of all messages after the agent's last answer, except for instructions. */
 export function extractNewParts(messages: readonly ChatMessage[]): Part[] {
   const last = messages.findLastIndex(({ role }) => role === "assistant");
   return messages.slice(last + 1).flatMap(({ role, parts }) => (isInstructionRole(role) ? [] : parts));
 }
 
 /**
- * Returns the parts for an agent that does not know the conversation: a transcript of the earlier messages as
- * one text, followed by the user's new message.
+ * Returns the parts for an agent that does not know the conversation, which are a transcript of earlier
+ * messages and the user's new message.
  */
 export function buildTranscriptParts(messages: readonly ChatMessage[]): Part[] {
   const firstNew = messages.findLastIndex(({ role }) => role !== "user") + 1;

@@ -1,22 +1,22 @@
 import type { AnswerAccumulator } from "./answer-accumulator.ts";
 import type { ChatRequest } from "./chat-request.ts";
 
-/** The fields that all chunks of one completion share. */
+/** The fields that all chunks of a completion share. */
 interface CompletionHeader {
   readonly id: string;
   readonly created: number;
   readonly model: string;
 }
 
-/** Agents do not report the token usage of their models, so required usage fields are zero. */
+/** Required usage fields are zero, because agents do not report the token usage of their models. */
 const UNKNOWN_USAGE = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
-/** Encodes an answer in the format of OpenAI's API, as one completion or in chunks. */
+/** Encodes an agent's answer in the format of OpenAI's API, as one completion or in chunks. */
 export class CompletionEncoder {
   readonly #header: CompletionHeader;
   readonly #includeUsage: boolean;
 
-  /** `now` is the time in milliseconds since 1970. */
+  /** The argument `now` is the time in milliseconds since 1970. */
   constructor({ model, includeUsage }: ChatRequest, id: string, now: number) {
     this.#header = { id: `chatcmpl-${id}`, created: Math.floor(now / 1_000), model };
     this.#includeUsage = includeUsage;
@@ -38,7 +38,7 @@ export class CompletionEncoder {
     };
   }
 
-  /** Encodes the first chunk, which contains no text. */
+  /** Encodes the first chunk of a completion, which contains no text. */
   encodeFirstChunk(answer: AnswerAccumulator): object {
     return this.#createChunk({ role: "assistant", content: "", refusal: null }, null, answer);
   }
@@ -47,7 +47,7 @@ export class CompletionEncoder {
     return this.#createChunk({ content }, null);
   }
 
-  /** Encodes the chunks after the last text. */
+  /** Encodes the chunks that follow the last text of a completion. */
   encodeFinalChunks(answer: AnswerAccumulator): object[] {
     const lastChunk = this.#createChunk({}, "stop", answer);
     if (!this.#includeUsage) return [lastChunk];
@@ -68,7 +68,10 @@ export class CompletionEncoder {
   }
 }
 
-/** Returns the A2A ids and state of the answer as strings, because OpenAI metadata only allows strings. */
+/**
+ * Returns the A2A ids and the task state of an answer as strings, because OpenAI metadata allows only
+ * strings.
+ */
 function toTaskMetadata({ contextId, taskId, state }: AnswerAccumulator): Record<string, string> {
   return {
     ...(contextId === undefined ? {} : { context_id: contextId }),

@@ -2,7 +2,7 @@ import { LruCache } from "../data-structures/index.ts";
 import { isInstructionRole, type ChatMessage } from "./chat-request.ts";
 import { renderPartsAsText } from "./chat-parts.ts";
 
-/** The A2A context of a conversation, and the task that waits for an answer, if any. */
+/** The A2A context id of a conversation, and the id of the task that waits for an answer, if any. */
 export interface ConversationIds {
   readonly contextId: string;
   readonly taskId?: string | undefined;
@@ -18,20 +18,21 @@ export interface ConversationScope {
 const MAX_CONVERSATIONS = 10_000;
 
 /**
- * Finds the context of a conversation by the text of its messages. Chat clients send all messages with every
- * request, and have no context ids. The index is in memory and keeps the last 10,000 conversations.
+ * Finds the A2A context of a chat conversation by the text of its messages. Chat clients send all messages of
+ * a conversation with every request, and have no context ids. The index is in memory and keeps the last
+ * 10,000 conversations.
  *
- * An entry is used only once. If a user edits an earlier message, the façade starts a new context, because
- * the agent would remember the removed messages.
+ * Each entry of the index is used only once. If a user edits an earlier message, the façade starts a new
+ * context, because the agent would remember the original message.
  *
- * Two conversations with equal text, such as two users with the same key who both wrote "hi", cannot be
- * distinguished. Neither is continued. Each is sent to the agent as a transcript in a new context.
+ * If two conversations have equal text, such as "hi" from two users of the same key, the façade continues
+ * neither conversation. For conversations with equal text, the agent receives a transcript in a new context.
  */
 export class ConversationIndex {
   readonly #conversations = new LruCache<ConversationIds | "ambiguous">(MAX_CONVERSATIONS);
 
   /**
-   * Removes and returns the ids of the conversation that the messages continue. Returns `undefined` if the
+   * Removes and returns the ids of the conversation that the messages continue, or returns `undefined` if the
    * agent needs a transcript.
    */
   async take(
@@ -47,7 +48,7 @@ export class ConversationIndex {
     return ids;
   }
 
-  /** Puts ids back after `take`, because the agent has not received the message. */
+  /** Puts the ids of a conversation back into the index if the agent has not received the message. */
   async restore(
     scope: ConversationScope,
     messages: readonly ChatMessage[],
@@ -57,7 +58,7 @@ export class ConversationIndex {
     this.#set(await computeConversationKey(scope, messages.slice(0, last + 1)), ids);
   }
 
-  /** Stores the ids of a conversation that now ends with `answer`. */
+  /** Stores the ids of a conversation whose last message is now `answer`. */
   async save(
     scope: ConversationScope,
     messages: readonly ChatMessage[],
@@ -76,7 +77,7 @@ export class ConversationIndex {
   }
 }
 
-/** Computes a hash of a conversation. Instructions, and whitespace around a text, are ignored. */
+/** Computes a hash of a conversation, without instructions and without the whitespace around texts. */
 async function computeConversationKey(
   { caller, user, model }: ConversationScope,
   messages: readonly ChatMessage[],

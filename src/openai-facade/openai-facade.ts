@@ -19,24 +19,24 @@ import { ConversationIndex } from "./conversation-index.ts";
 /** Options for `createOpenAiFacade`. */
 export interface OpenAiFacadeOptions {
   /**
-   * Authenticates a request, and returns the caller with the agents that the caller may use. Return
-   * `undefined` to reject the request with 401. Default: the agents of the server on which the façade is
-   * mounted, for callers that the server accepts.
+   * Authenticates a request, and returns the caller with the agents that the caller may use. The façade
+   * rejects a request with 401 if `agents` returns `undefined`. The default accepts the callers that the
+   * façade's A2A server accepts, and offers the agents of that server.
    */
   readonly agents?: (request: Request) => CallerAgents | undefined | Promise<CallerAgents | undefined>;
-  /** Receives errors that the client did not cause. */
+  /** Receives errors that are not the client's fault. */
   readonly observer?: Pick<Observer, "onError">;
   /** Maximum size of a request body in bytes. Default: 10 MiB. */
   readonly maxBodyBytes?: number;
-  /** Time in milliseconds without output after which a stream sends a comment. Default: 15,000. */
+  /** Time in milliseconds without output after which an SSE stream sends a comment. Default: 15,000. */
   readonly heartbeatMs?: number;
 }
 
 /** A façade that serves agents as models of OpenAI's API. */
 export interface OpenAiFacade extends MountedHandler {
   /**
-   * Handles requests without an A2A server, in hosts that use `Request` and `Response`. Any path prefix
-   * before `/v1/` is accepted. Requires the `agents` option.
+   * Handles a chat request without an A2A server, in hosts that use `Request` and `Response`. The handler
+   * accepts any path prefix before `/v1/`. Requires the `agents` option.
    */
   readonly fetch: (request: Request) => Promise<Response>;
 }
@@ -51,15 +51,15 @@ const SSE_HEADERS = {
 };
 
 /**
- * Creates a façade for chat clients that use OpenAI's API. `/v1/models` lists the agents, and
- * `/v1/chat/completions` sends a message to one of them. A mounted façade accepts only callers that the
+ * Creates a façade for chat clients that use OpenAI's API. The endpoint `/v1/models` lists the agents, and
+ * `/v1/chat/completions` sends a message to an agent. A façade on an A2A server accepts only callers that the
  * server accepts.
  */
 export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFacade {
   const { maxBodyBytes = DEFAULT_MAX_BODY_BYTES, heartbeatMs = DEFAULT_HEARTBEAT_MS } = options;
   const conversations = new ConversationIndex();
 
-  /** Converts an error for the client. Unexpected errors are also reported to the observer. */
+  /** Converts a thrown error to an error for the client, and reports unexpected errors to the observer. */
   const toReportableError = (error: unknown, signal: AbortSignal): A2AError | UnsuccessfulTaskError => {
     if (error instanceof A2AError || error instanceof UnsuccessfulTaskError) return error;
     if (!signal.aborted) options.observer?.onError?.({ where: "openai facade", error });
@@ -184,8 +184,8 @@ async function* encodeSseFrames(
 const encodeJsonSseFrame = (json: object): string => encodeSseFrame(JSON.stringify(json));
 
 /**
- * Creates a stream that produces frames as fast as the client reads them. Canceling the stream aborts the
- * request.
+ * Creates a stream that produces frames only as fast as the client reads them. Canceling the stream aborts
+ * the chat request.
  */
 function createSseStream(
   frames: AsyncGenerator<string, void>,
@@ -215,7 +215,7 @@ function createSseStream(
   });
 }
 
-/** A status that clients do not retry, because a retry would repeat the work. */
+/** The HTTP status of failed tasks, which clients do not retry, because a retry would repeat the work. */
 const UNSUCCESSFUL_TASK_STATUS = 422;
 
 function createErrorResponse(error: A2AError | UnsuccessfulTaskError): Response {

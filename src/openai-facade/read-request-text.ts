@@ -1,6 +1,6 @@
 import { A2AError } from "../protocol/index.ts";
 
-/** Reads the body of a request as text. Rejects if the body exceeds the limit. */
+/** Reads the body of a request as text, and rejects if the body exceeds the limit. */
 export async function readRequestText(request: Request, maxBytes: number): Promise<string> {
   // Browsers send this content type to other origins only after a preflight request, so a foreign page cannot
   // send a request without permission.

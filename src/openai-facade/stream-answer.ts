@@ -3,21 +3,21 @@ import { AnswerAccumulator } from "./answer-accumulator.ts";
 import { buildTranscriptParts, extractNewParts, type ChatRequest } from "./chat-request.ts";
 import type { ConversationIndex } from "./conversation-index.ts";
 
-/** One request of a chat to an agent. */
+/** A chat request to one agent. */
 export interface ChatTurn {
   readonly client: A2AClient;
   readonly caller: string;
   readonly request: ChatRequest;
   readonly conversations: ConversationIndex;
-  /** The message id, by which the agent detects duplicates. */
+  /** The message id, by which the agent detects repeated messages. */
   readonly messageId: string | undefined;
-  /** Aborts when the client disconnects. */
+  /** The signal that aborts when the client disconnects. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Sends the new messages to the agent and yields the answer in pieces. The first piece, which may be empty,
- * is yielded once the agent has accepted the message.
+ * Sends the new chat messages to the agent and yields the text of the answer in pieces. The first piece of
+ * text, which may be empty, is yielded once the agent has accepted the message.
  */
 export async function* streamAnswer(
   turn: ChatTurn,
