@@ -13,7 +13,7 @@ export interface ArtifactOptions {
   metadata?: JsonObject;
 }
 
-/** A chunk of an artifact, which creates the artifact or is appended to it. */
+/** A chunk that creates an artifact, or that is appended to an existing artifact. */
 export interface ArtifactChunk {
   chunk: Artifact;
   lastChunk?: boolean;

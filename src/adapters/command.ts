@@ -14,7 +14,9 @@ export interface CommandOptions extends Partial<AgentDescription> {
    * line of JSON. Default: `text`.
    */
   stdin?: "text" | "message";
-  /** Working directory of the command. Default: the working directory of this process. */
+  /**
+   * Working directory of the command. By default, the command runs in the working directory of this process.
+   */
   cwd?: string;
   /** Environment variables of the command in addition to the environment of this process. */
   env?: Record<string, string>;

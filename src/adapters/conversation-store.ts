@@ -149,7 +149,7 @@ export function formatPendingTaskMessage(taskId: string): string {
   return `This conversation waits for an answer to task ${taskId}. Answer with that taskId, cancel the task, or start a new conversation without the contextId.`;
 }
 
-/** Returns the key of the conversation that a run belongs to. */
+/** Returns the key of a run's conversation. */
 export function getConversationKey({
   caller,
   contextId,

@@ -8,7 +8,7 @@ import { withAcceptedOutputModes } from "./accepted-output-modes.ts";
  * The input of an agent's generator for one turn, including the text of the message and the task's history.
  */
 export interface Turn extends Run {
-  /** The text of the message that started this turn. */
+  /** The text of the message that started this turn of the agent. */
   readonly text: string;
   /** All messages of the task, oldest first. The last message in the history is `message`. */
   readonly history: readonly Message[];

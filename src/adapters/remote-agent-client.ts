@@ -35,9 +35,9 @@ export interface RemoteAgentAnswer {
   readonly text: string;
   /** The text of the task's status, such as progress, a question, or the reason of a failure. */
   readonly status?: string;
-  /** All data parts of the answer. */
+  /** All data parts of the remote agent's answer. */
   readonly data?: readonly JsonValue[];
-  /** All files of the answer, as URLs or as base64 content. */
+  /** All files of the remote agent's answer, as URLs or as base64 content. */
   readonly files?: readonly RemoteAgentFile[];
   readonly taskId?: string;
   readonly contextId?: string;

@@ -12,9 +12,9 @@ import type { ClientBinding } from "./transport/create-transport.ts";
 /** Options for `connect`. */
 export interface ConnectOptions {
   /**
-   * The protocol binding that the client uses. The default is the first supported binding in the card's
-   * order, without gRPC if its packages are not installed. If `fetch` is set and `grpc` is not, gRPC is used
-   * only as a last resort, because gRPC calls bypass `fetch`.
+   * The protocol binding that the client uses. The client by default uses the first supported binding in the
+   * card's order, without gRPC if its packages are not installed. If `fetch` is set and `grpc` is not, gRPC
+   * is used only as a last resort, because gRPC calls bypass `fetch`.
    */
   readonly binding?: ClientBinding;
   /**
@@ -25,8 +25,8 @@ export interface ConnectOptions {
   /** Options for gRPC connections, which require the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. */
   readonly grpc?: GrpcClientOptions;
   /**
-   * The only protocol version that the client uses. The default is A2A 1.0 for agents that support 1.0, and
-   * 0.3 for agents that support no newer version.
+   * The only protocol version that the client uses. The client by default uses A2A 1.0 with agents that
+   * support 1.0, and 0.3 with agents that support no newer version.
    */
   readonly version?: ProtocolVersion;
   /**
@@ -41,21 +41,21 @@ export interface ConnectOptions {
    */
   readonly allowClearText?: boolean;
   /**
-   * Credentials, or a function that returns the headers for a security requirement of the card. The client
-   * sends the credentials as the agent card declares. If the server requires authentication for the agent
-   * card, the client sends the credentials in standard headers.
+   * Credentials, or a function that returns the headers for a security requirement of the agent card. The
+   * client sends the credentials as the agent card declares. If the server requires authentication for the
+   * agent card, the client sends the credentials in standard headers.
    */
   readonly auth?: ClientAuthOptions | AuthorizeFunction;
   /**
-   * Verifies each agent card before use, for example with a verifier from `createCardVerifier`. The function
-   * receives the card as the server sent it, and throws to reject the card.
+   * Verifies each agent card before use, for example with a verifier from `createCardVerifier`. The verifier
+   * receives the JSON of the agent card, and throws an error to reject the card.
    */
   readonly verifyCard?: (card: unknown) => unknown;
   /** URIs of the A2A extensions that the caller supports and requests with every request. */
   readonly extensions?: readonly string[];
   /**
-   * Headers for every request, including requests for the card. The client also sends these headers to other
-   * hosts that the agent card declares.
+   * HTTP headers for every request, including requests for the agent card. The client also sends these
+   * headers to other hosts that the agent card declares.
    */
   readonly headers?: Readonly<Record<string, string>>;
   /** The function that sends HTTP requests. Default: the global `fetch`. */

@@ -20,8 +20,8 @@ export interface ExchangeOptions extends SendOptions {
 
 /**
  * Sends a message and yields the agent's events until the task has ended or waits for the user. If the
- * consumer aborts the signal or calls `return()`, the task is canceled. Throws the abort reason of the
- * signal.
+ * consumer aborts the signal or calls `return()`, the task is canceled. Throws the signal's abort reason if
+ * the signal aborts.
  */
 export async function* exchangeMessage(
   client: ExchangeClient,

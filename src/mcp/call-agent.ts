@@ -23,7 +23,7 @@ export interface AgentCallOptions {
    * no limit.
    */
   readonly waitMs?: number | undefined;
-  /** Metadata of the message. */
+  /** Metadata of the message to the agent. */
   readonly metadata?: JsonObject;
 }
 

@@ -8,16 +8,16 @@ import { loadMcpPackage } from "./load-mcp-package.ts";
 import { serveStdio } from "./serve-stdio.ts";
 
 /**
- * An agent whose skills become MCP tools: the URL of a remote agent, a connected client, or an agent of this
- * process.
+ * An agent whose skills become MCP tools, as the URL of a remote agent, a connected client, or an agent of
+ * this process.
  */
 export type McpAgentSource = string | A2AClient | Agent;
 
 /** Options for `createMcpServer`. */
 export interface McpServerOptions {
-  /** The name of the MCP server, which hosts display. Default: `colloquy`. */
+  /** The name of the MCP server for display in hosts. Default: `colloquy`. */
   readonly name?: string;
-  /** The version of the MCP server, which hosts display. Default: `1.0.0`. */
+  /** The version of the MCP server for display in hosts. Default: `1.0.0`. */
   readonly version?: string;
   /** Options for connecting to agents by URL, including credentials that are sent to all of these agents. */
   readonly connectOptions?: Omit<ConnectOptions, "signal">;
@@ -53,17 +53,17 @@ export interface McpServer {
   readonly tools: readonly { readonly name: string; readonly title: string; readonly description: string }[];
   /**
    * Serves one MCP host over stdin and stdout. No other code may write to stdout while the MCP server runs.
-   * Resolves when the host has disconnected and the tasks of its calls have been canceled.
+   * Resolves when the host has disconnected and the tasks of the host's calls have been canceled.
    */
   serveStdio(streams?: { readonly stdin?: Readable; readonly stdout?: Writable }): Promise<void>;
-  /** Starts a streamable HTTP server on this machine. The default is port 0, which selects any free port. */
+  /** Starts a streamable HTTP server on this machine. By default, the server listens on any free port. */
   listen(options?: { readonly port?: number }): Promise<{ readonly url: string }>;
   /**
    * Handles one streamable HTTP request, for use inside another server. `fetch` does not authenticate
    * callers, so the server that calls `fetch` must authenticate them.
    */
   fetch(request: Request): Promise<Response>;
-  /** Cancels the tasks of pending calls, and stops the server. */
+  /** Cancels the tasks of pending tool calls, and stops the server. */
   close(): Promise<void>;
 }
 

@@ -23,7 +23,7 @@ export class McpProgressReporter {
   #sentCount = 0;
   #sending: Promise<void> | undefined;
 
-  /** `notify` is `undefined` if the host did not request progress. */
+  /** The argument `notify` is `undefined` if the host did not request progress. */
   constructor(notify: ProgressNotifier | undefined) {
     this.#notify = notify;
   }

@@ -45,12 +45,12 @@ export interface McpToolProgress {
 
 /** A client that calls the tools of an MCP server, for use inside an agent. */
 export interface McpToolClient {
-  /** Lists the tools of the server. */
+  /** Lists the tools of the MCP server. */
   listTools(options?: Pick<McpToolCallOptions, "signal">): Promise<McpTool[]>;
   /**
    * Calls a tool. A tool call is never repeated, because the tool may already have done its work. If the tool
-   * itself reports a failure, the result has `isError` set. Rejects if the tool does not exist or the server
-   * does not respond.
+   * itself reports a failure, the result has `isError` set. Rejects if the MCP server does not respond or has
+   * no such tool.
    */
   callTool(name: string, args?: JsonObject, options?: McpToolCallOptions): Promise<McpToolResult>;
   /**

@@ -6,7 +6,8 @@ const INVISIBLE_CHARACTERS =
   /(?![\n\t])\p{Cc}|[\u200b\u2028-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu;
 
 /**
- * Removes invisible characters from the text of a remote agent, and truncates it to `maxLength` characters.
+ * Removes invisible characters from the text of a remote agent, and truncates the text to `maxLength`
+ * characters.
  */
 export function sanitizeText(text: string, maxLength: number): string {
   const visible = text.toWellFormed().replaceAll("\r\n", "\n").replaceAll(INVISIBLE_CHARACTERS, "").trim();

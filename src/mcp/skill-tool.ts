@@ -16,7 +16,8 @@ export interface ToolDefinition {
 export interface SkillTool {
   readonly tool: ToolDefinition;
   /**
-   * Id of the skill. The id is `undefined` if the agent has no skills and the tool calls the agent itself.
+   * Id of the agent skill, which is `undefined` if the agent has no skills and the tool calls the agent
+   * itself.
    */
   readonly skillId: string | undefined;
 }

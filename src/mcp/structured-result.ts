@@ -28,7 +28,9 @@ interface StructuredArtifact {
   parts: StructuredPart[];
 }
 
-/** A part of an artifact. Only the `content` of a tool result contains the contents of files. */
+/**
+ * A part of an artifact in a tool result. Only the `content` of a tool result contains the contents of files.
+ */
 type StructuredPart =
   | { text: string }
   | { data: JsonValue }

@@ -20,7 +20,7 @@ type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
 /** Options for a `ToolServer`. */
 export interface ToolServerOptions {
-  /** The name of the MCP server, which hosts display. */
+  /** The name of the MCP server for display in hosts. */
   readonly name: string;
   readonly version: string;
   /**

@@ -9,7 +9,7 @@ export interface CallerAgents {
   readonly agents: Readonly<Record<string, A2AClient>>;
 }
 
-/** The agents of one caller, which the façade connects to on demand. */
+/** The agents that one caller may use, to which the façade connects on demand. */
 export interface AgentDirectory {
   readonly caller: string;
   listNames(): Promise<readonly string[]>;
@@ -25,10 +25,7 @@ export function createFixedDirectory({ caller, agents }: CallerAgents): AgentDir
   };
 }
 
-/**
- * Creates a directory of the agents on the server that hosts the façade, as its authenticated caller sees
- * them.
- */
+/** Creates a directory of the agents that the authenticated caller may use on the façade's server. */
 export function createServerDirectory({ caller, url, fetch }: CallerContext): AgentDirectory {
   const listNames = async (): Promise<string[]> => {
     const { agents } = (await (await fetch(new Request(`${url}/a2a`))).json()) as {

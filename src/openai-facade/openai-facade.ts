@@ -20,8 +20,8 @@ import { ConversationIndex } from "./conversation-index.ts";
 export interface OpenAiFacadeOptions {
   /**
    * Authenticates a request, and returns the caller with the agents that the caller may use. The façade
-   * rejects a request with 401 if `agents` returns `undefined`. The default accepts the callers that the
-   * façade's A2A server accepts, and offers the agents of that server.
+   * rejects a request with 401 if `agents` returns `undefined`. By default, the façade accepts the callers of
+   * its A2A server, and offers the agents of this server.
    */
   readonly agents?: (request: Request) => CallerAgents | undefined | Promise<CallerAgents | undefined>;
   /** Receives errors that are not the client's fault. */

@@ -1,7 +1,7 @@
 /**
- * Adapter for the AI SDK in both directions. `fromAiSdk` creates an agent from an AI SDK agent
- * (`ToolLoopAgent`) or from a function that calls `streamText`. `a2aTool` creates a tool from any A2A agent.
- * Install the package `ai` (7) yourself.
+ * Adapter that serves AI SDK agents over A2A, and offers A2A agents as AI SDK tools. `fromAiSdk` creates an
+ * agent from an AI SDK agent (`ToolLoopAgent`) or from a function that calls `streamText`. `a2aTool` creates
+ * a tool from any A2A agent. Install the package `ai` (7) yourself.
  */
 export { encodeConversationKey, getConversationKey } from "../conversation-store.ts";
 export type { ConversationKey, ConversationStore } from "../conversation-store.ts";

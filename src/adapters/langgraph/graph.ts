@@ -53,8 +53,8 @@ export interface LangGraphOptions<S> extends AgentDescription {
    */
   toAnswer?: (state: S) => PartLike | PartLike[] | undefined;
   /**
-   * The nodes whose messages are part of the answer. The default is all nodes, or no nodes if `toAnswer` is
-   * set.
+   * The nodes whose messages are part of the answer. By default, the messages of all nodes are part of the
+   * answer, or of no node if `toAnswer` is set.
    */
   answerNodes?: readonly string[];
   /**

@@ -1,6 +1,7 @@
 /**
- * Adapter for LangGraph in both directions. `fromLangGraph` creates an agent from a compiled graph. `a2aNode`
- * creates a graph node from any A2A agent. Install the package `@langchain/langgraph` (1) yourself.
+ * Adapter that serves LangGraph graphs over A2A, and offers A2A agents as graph nodes. `fromLangGraph`
+ * creates an agent from a compiled graph. `a2aNode` creates a graph node from any A2A agent. Install the
+ * package `@langchain/langgraph` (1) yourself.
  */
 export type { CompiledLangGraph, LangGraphConfig, LangGraphOptions } from "./graph.ts";
 export { fromLangGraph } from "./graph.ts";

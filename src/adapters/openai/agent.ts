@@ -23,11 +23,11 @@ export interface OpenAiOptions extends Partial<AgentDescription> {
   model: string;
   /** The API key, which is sent as a bearer token. Default: none. */
   apiKey?: string;
-  /** The system message at the start of every conversation. */
+  /** The system message at the start of every conversation with the model. */
   instructions?: string;
-  /** Additional headers for every request. */
+  /** Additional HTTP headers for every request to the endpoint. */
   headers?: Readonly<Record<string, string>>;
-  /** Additional fields of the request body, for example `{ temperature: 0 }` or `tools`. */
+  /** Additional fields of the request body, for example `temperature` or `tools`. */
   extraBody?: JsonObject;
   /**
    * The store for the messages of earlier turns. By default, the newest 200 messages of each of the last

@@ -6,7 +6,10 @@ import type { SecurityScheme } from "../../protocol/index.ts";
  */
 export interface AgentCredentials {
   readonly apiKey?: string;
-  /** A bearer token, or a function that returns one. The client calls a token function for every request. */
+  /**
+   * A bearer token, or a function that returns a bearer token. The client calls a token function for every
+   * request.
+   */
   readonly bearer?: string | (() => string | Promise<string>);
   readonly basic?: { readonly username: string; readonly password: string };
   /**
@@ -27,11 +30,11 @@ export interface OAuthClient {
    * from the agent's host, because an agent card can declare any host as its token endpoint.
    */
   readonly issuer?: string;
-  /** Scopes to request. The default is the list of scopes that the agent card requires. */
+  /** Scopes in token requests, which by default are the scopes that the agent card requires. */
   readonly scopes?: readonly string[];
   /**
-   * The location of the client secret in a token request. The default is the method in the authorization
-   * server's metadata, or else the `Authorization` header.
+   * The location of the client secret in a token request, which by default follows the authorization server's
+   * metadata, or else is the `Authorization` header.
    */
   readonly secretLocation?: "header" | "body";
   /** Additional fields of a token request, such as `audience` or `resource`. */

@@ -6,13 +6,13 @@ import type { OAuthClient } from "./client-auth.ts";
 import { encodeBase64, type TokenEndpointSource } from "./auth-plan.ts";
 import type { AccessToken } from "./token-source.ts";
 
-/** The data needed to request an OAuth token. */
+/** The values that a request for an OAuth token needs. */
 export interface TokenRequestOptions {
   readonly oauthClient: OAuthClient;
   readonly endpointSource: TokenEndpointSource;
   readonly scopes: readonly string[];
   /**
-   * The origin of the agent. The client may send its secret to the agent's origin without a configured
+   * The origin of the agent's URL. The client may send its secret to the agent's origin without a configured
    * issuer.
    */
   readonly agentOrigin: string;

@@ -20,7 +20,7 @@ export interface FetchedCard {
 /** Options for fetching agent cards. */
 export interface CardFetchOptions {
   readonly transportOptions: TransportOptions;
-  /** Verifies the JSON of an agent card as the server sent it, and rejects if the card is untrusted. */
+  /** Verifies the original JSON of an agent card, and rejects if the card is untrusted. */
   readonly verifyCard: ((card: unknown) => unknown) | undefined;
   readonly retry: RetryOptions;
   readonly now: () => number;

@@ -58,8 +58,8 @@ export interface VerifiedSignature extends SignatureKeyInfo {
 export type CardVerifier = (card: unknown) => Promise<VerifiedSignature>;
 
 /**
- * Maximum number of signatures that are checked per agent card. The number is limited because each check is
- * expensive and the server chooses how many signatures its card has.
+ * Maximum number of signatures that are checked per agent card. The number of checked signatures is limited,
+ * because each check is expensive and the server chooses how many signatures its card has.
  */
 const MAX_SIGNATURES = 16;
 

@@ -5,11 +5,11 @@ import { A2AError } from "../../protocol/index.ts";
 export interface RetryOptions {
   /**
    * Maximum number of consecutive attempts without progress, which is 10 for streams and 3 for reads by
-   * default. The value 0 disables retries.
+   * default. If `maxRetries` is 0, failed requests are not retried.
    */
   readonly maxRetries?: number;
   /**
-   * Maximum delay in milliseconds before the first retry. The delay doubles with each further retry. Default:
+   * Maximum delay in milliseconds before the first retry, which doubles with each further retry. Default:
    * 200.
    */
   readonly initialDelayMs?: number;
@@ -44,7 +44,7 @@ export class Backoff {
     this.#options = { maxRetries, initialDelayMs, maxDelayMs, random, sleep };
   }
 
-  /** The number of failures since the stream last made progress. */
+  /** The number of failures since the stream last received a new event. */
   get failures(): number {
     return this.#failures;
   }

@@ -11,7 +11,7 @@ interface SubscribeParams {
 /**
  * Yields the events of a task after an event id. If no event id is given, or if the server ignores the event
  * id, the first event is the complete task. If the task has already ended, the complete task is the only
- * event.
+ * event of the stream.
  */
 export async function* subscribeToTask(
   transport: Transport,

@@ -37,7 +37,7 @@ export interface GrpcClientOptions {
   readonly insecure?: boolean;
 }
 
-/** Options for one request. */
+/** Options for one call of a client method. */
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -45,7 +45,7 @@ export interface CallOptions {
   readonly onExtensionsActivated?: ((extensions: readonly string[]) => void) | undefined;
 }
 
-/** One HTTP request to an agent. */
+/** An HTTP request to a remote agent. */
 export interface OutgoingRequest extends CallOptions {
   readonly method: "GET" | "POST" | "DELETE";
   readonly url: string;

@@ -37,7 +37,8 @@ export interface WebhookSignatureOptions extends FetchKeysOptions {
   /** Public keys of the agent, or the URL of its key set (`…/.well-known/jwks.json`). */
   readonly keys: string | JSONWebKeySet | readonly JWK[];
   /**
-   * The URL of this webhook, exactly as registered with the agent. Signatures for other URLs are rejected.
+   * The URL of this webhook, exactly as registered with the agent. The webhook rejects signatures for other
+   * URLs.
    */
   readonly audience: string;
   /** The required `iss` claim, which by default is any issuer with a key in `keys`. */

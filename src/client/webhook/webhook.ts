@@ -36,7 +36,8 @@ const MAX_REMEMBERED_IDS = 10_000;
 
 /**
  * Creates a request handler that receives task notifications of A2A 1.0 and 0.3 (A2A §4.3.3). The handler
- * works in any server that accepts a function of a web `Request`. `toNodeListener` adapts it to `node:http`.
+ * works in any server that accepts a function from a web `Request` to a `Response`. `toNodeListener` adapts
+ * it to `node:http`.
  *
  * `onEvent` receives only authenticated and readable notifications about expected tasks. The webhook responds
  * with success after `onEvent` has completed. The handler processes repeated deliveries with the same id once
