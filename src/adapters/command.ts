@@ -21,8 +21,8 @@ export interface CommandOptions extends Partial<AgentDescription> {
   /** Environment variables of the command in addition to the environment of this process. */
   env?: Record<string, string>;
   /**
-   * Maximum number of bytes that the command may write. A command that exceeds this limit is stopped, and its
-   * task fails. Default: 16 MiB.
+   * Maximum number of bytes that the command may write. If a command writes more than `maxOutputBytes`, the
+   * command is stopped and its task fails. Default: 16 MiB.
    */
   maxOutputBytes?: number;
   /** Time in milliseconds between SIGTERM and SIGKILL after the task is canceled. Default: 5,000. */

@@ -44,8 +44,9 @@ const MAX_SIZE = 128 * 2 ** 20;
 
 /**
  * Creates a conversation store in memory. By default, the store keeps the newest 200 messages of each of the
- * 1,000 most recently used conversations. The total size is also limited, because callers control the size of
- * their messages. Unlike stored tasks, all conversations are lost when the process ends.
+ * 1,000 most recently used conversations. The store also limits the total size of all conversations, because
+ * callers control the size of their messages. Unlike stored tasks, all conversations are lost when the
+ * process ends.
  */
 export function createMemoryConversationStore<M>(
   beginsTurn: (message: M) => boolean,
@@ -55,7 +56,7 @@ export function createMemoryConversationStore<M>(
     maxSize = MAX_SIZE,
   }: ConversationLimits = {},
 ): ConversationStore<M> {
-  /** Conversations in order of use, of which the last entry is the most recently used conversation. */
+  /** Stored conversations in order of use, with the most recently used conversation last. */
   const conversationsByKey = new Map<string, readonly SizedMessage<M>[]>();
   let size = 0;
   const removeConversation = (key: string): readonly SizedMessage<M>[] => {

@@ -10,7 +10,7 @@ import { withAcceptedOutputModes } from "./accepted-output-modes.ts";
 export interface Turn extends Run {
   /** The text of the message that started this turn of the agent. */
   readonly text: string;
-  /** All messages of the task, oldest first. The last message in the history is `message`. */
+  /** All messages of the task, oldest first. The last message of the task's history is `message`. */
   readonly history: readonly Message[];
 }
 

@@ -31,7 +31,7 @@ export interface RemoteAgentAnswer {
    * `completed`.
    */
   readonly state: string;
-  /** The text of the answer that has arrived. */
+  /** The text that the remote agent has sent as its answer. */
   readonly text: string;
   /** The text of the task's status, such as progress, a question, or the reason of a failure. */
   readonly status?: string;

@@ -1,8 +1,8 @@
 import type { JsonValue } from "../protocol/index.ts";
 
 /**
- * Converts a value to a JSON value. Values that JSON cannot represent, such as functions and cyclic objects,
- * become null.
+ * Converts a JavaScript value to a JSON value. Values that JSON cannot represent, such as functions and
+ * cyclic objects, become null.
  */
 export function toJson(value: unknown): JsonValue {
   try {

@@ -51,8 +51,8 @@ export interface A2AClient {
    */
   getExtendedCard(call?: CallOptions): Promise<AgentCard>;
   /**
-   * Fetches the public agent card again if the cached copy is no longer fresh. The client keeps calling the
-   * same interface after a refresh of the card.
+   * Fetches the public agent card again if the cached copy is no longer fresh. After a refresh of the agent
+   * card, the client continues to call the same interface.
    */
   refreshCard(call?: Pick<CallOptions, "signal">): Promise<AgentCard>;
 }

@@ -6,9 +6,9 @@ import { CLIENT_BINDINGS, type ClientBinding } from "./transport/create-transpor
 export interface InterfacePreferences {
   readonly binding?: ClientBinding;
   /**
-   * Protocol bindings in order of preference, best first. The client chooses the first binding in this list
-   * that the agent card offers in the requested version. Without this option, the client follows the order of
-   * the interfaces in the agent card.
+   * Protocol bindings in order of preference, best first. The client chooses the first of the preferred
+   * bindings that the agent card offers in the requested version. Without this option, the client follows the
+   * order of the interfaces in the agent card.
    */
   readonly preferredBindings?: readonly ClientBinding[];
   /** The only protocol version that is accepted, or all supported versions by default. */

@@ -11,7 +11,7 @@ export type McpServerAddress =
       readonly command: string;
       readonly args?: readonly string[];
       /**
-       * Environment variables of the command, in addition to a small default set without secrets. The command
+       * Environment variables of the command, in addition to standard variables without secrets. The command
        * does not inherit the other environment variables of this process, because they may contain secrets.
        */
       readonly env?: Readonly<Record<string, string>>;

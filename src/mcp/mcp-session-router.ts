@@ -21,7 +21,7 @@ const MAX_SESSIONS = 200;
 export class McpSessionRouter {
   readonly #sdk: McpServerSdk;
   readonly #createServer: () => Server;
-  /** MCP sessions by id, of which the most recently used session is the last. */
+  /** MCP sessions by id, with the most recently used session last. */
   readonly #sessions = new Map<string, McpSession>();
 
   constructor(sdk: McpServerSdk, createServer: () => Server) {

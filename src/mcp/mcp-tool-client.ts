@@ -3,7 +3,7 @@ import type { JsonObject } from "../protocol/index.ts";
 import { type McpServerAddress, McpConnection } from "./mcp-connection.ts";
 import { type McpToolResult, fromCallToolResult } from "./mcp-tool-result.ts";
 
-/** Options for `createMcpToolClient`, which are the address of the MCP server and a timeout. */
+/** Options of `createMcpToolClient`, with the address of the MCP server and a timeout. */
 export type McpToolClientOptions = McpServerAddress & {
   /**
    * Time in milliseconds without a response or progress after which a tool call fails. Default: 60 000 ms.

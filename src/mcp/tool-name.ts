@@ -1,6 +1,6 @@
 /**
- * Maximum length of a tool name in characters, which all hosts accept. The MCP specification allows tool
- * names of twice this length.
+ * Maximum number of characters in a tool name that all hosts accept. The MCP specification allows tool names
+ * of twice this length.
  */
 const MAX_TOOL_NAME_LENGTH = 64;
 

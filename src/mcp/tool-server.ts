@@ -73,7 +73,7 @@ export class ToolServer {
     return server;
   }
 
-  /** Aborts all calls. Resolves when the tasks of the canceled calls have been canceled. */
+  /** Aborts all tool calls, and resolves when the tasks of these calls have been canceled. */
   async close(): Promise<void> {
     this.#closeController.abort();
     await this.waitForCalls();

@@ -3,7 +3,7 @@ import type { CallerContext } from "../server/index.ts";
 
 /** An authenticated caller, and the agents that the caller may use. */
 export interface CallerAgents {
-  /** The name of the caller, by which conversations are kept separate. */
+  /** The name of the caller, whose conversations are separate from those of other callers. */
   readonly caller: string;
   /** The agents that the caller may use, by model name. */
   readonly agents: Readonly<Record<string, A2AClient>>;

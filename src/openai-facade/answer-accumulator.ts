@@ -26,7 +26,7 @@ const INTERRUPTION_TEXTS: { readonly [State in TaskState]?: string } = {
   TASK_STATE_AUTH_REQUIRED: "The agent waits for an authorization, which this API does not support.",
 };
 
-/** Collects an agent's answer to one message as text to which later text is only appended. */
+/** Collects an agent's answer to one message as text, and never changes earlier text. */
 export class AnswerAccumulator {
   text = "";
   contextId: string | undefined;

@@ -21,7 +21,7 @@ export interface OpenAiFacadeOptions {
   /**
    * Authenticates a request, and returns the caller with the agents that the caller may use. The façade
    * rejects a request with 401 if `agents` returns `undefined`. By default, the façade accepts the callers of
-   * its A2A server, and offers the agents of this server.
+   * its A2A server, and offers the agents of its A2A server.
    */
   readonly agents?: (request: Request) => CallerAgents | undefined | Promise<CallerAgents | undefined>;
   /** Receives errors that are not the client's fault. */

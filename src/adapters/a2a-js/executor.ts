@@ -22,8 +22,8 @@ import {
 } from "./sdk-model.ts";
 
 /**
- * Options for `fromExecutor`. The defaults match the request handler of the SDK, in which the first event
- * decides between a task and a message, and messages to a working task are queued.
+ * Options for `fromExecutor`. The defaults match the SDK's request handler, which decides between a task and
+ * a message by the first event, and queues messages to a working task.
  */
 export type ExecutorOptions = Pick<Agent, "respondsWith" | "whileWorking" | "describeExtended">;
 

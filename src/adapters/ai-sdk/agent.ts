@@ -49,8 +49,8 @@ export interface AiSdkOptions extends AgentDescription {
 }
 
 /**
- * Creates an agent from the AI SDK: from an object with `stream`, such as a `ToolLoopAgent`, or from a
- * function that returns the result of `streamText({ model, ...call })`.
+ * Creates an agent from an AI SDK agent, such as a `ToolLoopAgent`, or from a function that returns the
+ * result of `streamText({ model, ...call })`.
  *
  * The text of the model is streamed as the agent's answer. The model's reasoning becomes an artifact with
  * `thought: true`, and generated files become parts of the answer. Tool calls and tool results become data in

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
 
-/** The fields that the adapter reads from a chunk of a completion, or from a complete completion. */
+/** The fields that the adapter reads from a streamed chunk or from a complete response. */
 export interface CompletionChunk {
   readonly text: string;
   readonly thought: string;

@@ -20,7 +20,7 @@ export interface CompletionEndpoint {
 
 /**
  * Yields the chunks of a completion as the endpoint sends them. If the endpoint does not support streaming,
- * the complete completion is the only chunk. A request that receives no response is retried. A request is not
+ * the complete response is the only chunk. A request that receives no response is retried. A request is not
  * retried once its response has started, because the text of the response would be repeated.
  */
 export async function* streamCompletion(

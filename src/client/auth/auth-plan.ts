@@ -138,8 +138,8 @@ export function encodeBase64(text: string): string {
 }
 
 /**
- * Throws if an HTTP header cannot contain the credentials. Without this check, `fetch` would throw an error
- * whose message contains the secret.
+ * Throws if the credentials contain characters that are invalid in an HTTP header. Without this check,
+ * `fetch` would throw an error whose message contains the secret.
  */
 function assertValidCredentials(auth: ClientAuthOptions): void {
   const schemeEntries = Object.entries(auth.schemeCredentials ?? {}).map(

@@ -26,8 +26,8 @@ export interface OAuthClient {
   readonly id: string;
   readonly secret: string;
   /**
-   * The URL of the authorization server that issued the secret. The issuer is required if its host differs
-   * from the agent's host, because an agent card can declare any host as its token endpoint.
+   * The URL of the authorization server that issued the secret. The issuer is required if the token endpoint
+   * is not on the agent's host, because an agent card can declare a token endpoint on any host.
    */
   readonly issuer?: string;
   /** Scopes in token requests, which by default are the scopes that the agent card requires. */

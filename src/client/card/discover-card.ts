@@ -6,9 +6,9 @@ const WELL_KNOWN_PATH = "/.well-known/agent-card.json";
 const LEGACY_WELL_KNOWN_PATH = "/.well-known/agent.json";
 
 /**
- * Finds an agent card by the URL of the agent, of its host, or of the card. If the URL has a path, a card at
- * the root of the host is accepted only if one of its interfaces has that path. A misspelled path therefore
- * never finds the card of a different agent.
+ * Finds an agent card by the URL of the agent, the host, or the card. If the URL has a path, a card at the
+ * root of the host is accepted only if one of its interfaces has that path. A misspelled path therefore never
+ * finds the card of a different agent.
  */
 export async function discoverCard(
   fetchOptions: CardFetchOptions,

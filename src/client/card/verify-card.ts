@@ -13,8 +13,8 @@ import { A2AError, type AgentCardSignature } from "../../protocol/index.ts";
 import { v1 } from "../../wire/index.ts";
 
 /**
- * The key id, algorithm, and key set URL in the header of a card signature. An attacker can choose these
- * values, because they are read before the signature is checked.
+ * The key id, algorithm, and key set URL in the header of a card signature. An attacker can choose the key
+ * id, algorithm, and URL, because the verifier reads them before it checks the signature.
  */
 export interface SignatureKeyInfo {
   readonly kid: string;

@@ -7,7 +7,7 @@ import { untilAborted } from "./abort.ts";
  * request.
  *
  * The function observes the abort signal itself, because `fetch` loses the signal of a `Request` that is
- * garbage collected. Without this check, an aborted `fetch` might never reject.
+ * garbage collected. Without its own check of the signal, an aborted call might never reject.
  */
 export async function fetchWithoutRedirects(
   send: typeof fetch,
@@ -61,7 +61,7 @@ export async function readBoundedText(
  * closes when the consumer stops reading or the signal aborts.
  *
  * The function observes the abort signal itself, because `fetch` loses the signal of a `Request` that is
- * garbage collected. Without this check, an aborted stream might never end.
+ * garbage collected. Without its own check of the signal, an aborted stream might never end.
  */
 export async function* readChunks(
   response: Response,

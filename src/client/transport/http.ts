@@ -118,8 +118,8 @@ async function sendRequestOnce(
 }
 
 /**
- * Throws if a header name or value is invalid. Without this check, `fetch` would throw an error that looks
- * like a network failure.
+ * Throws if a header name or value is invalid. Without the check of header names and values, `fetch` would
+ * throw an error that looks like a network failure.
  */
 function requireValidHeader(name: string, value: string): string {
   // oxlint-disable-next-line no-control-regex -- the pattern has to match control characters
