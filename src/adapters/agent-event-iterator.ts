@@ -16,8 +16,8 @@ const RESOLVED_PROMISE = Promise.resolve();
  * The last chunk of an artifact must be marked, but the last chunk is known only when the generator ends. The
  * iterator therefore holds back each chunk for a few microtasks. If the generator ends before its held chunk
  * is emitted, the held chunk is marked as the last chunk. If the generator waits, for example for a model or
- * a socket, the held chunk is emitted at once. An artifact whose last chunk was emitted without a mark is
- * closed with an empty text at the end of the turn.
+ * a socket, the iterator emits the held chunk at once. An artifact whose last chunk was emitted without a
+ * mark is closed with an empty text at the end of the turn.
  */
 export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, undefined> {
   readonly #run: Run;

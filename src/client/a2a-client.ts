@@ -36,7 +36,7 @@ export interface A2AClient {
   /**
    * Sends a message and resolves when its task has ended or waits for the user. If
    * `configuration.returnImmediately` is set, `send` resolves as soon as the agent has accepted the message.
-   * A `send` request is never retried.
+   * The client never retries a `send` request.
    */
   send(input: MessageInput, options?: SendOptions): Promise<SendMessageResponse>;
   /**

@@ -7,8 +7,8 @@ export interface InterfacePreferences {
   readonly binding?: ClientBinding;
   /**
    * Protocol bindings in order of preference, best first. The client chooses the first of the preferred
-   * bindings that the agent card offers in the requested version. Without this option, the client follows the
-   * order of the interfaces in the agent card.
+   * bindings that the agent card offers in the requested version. Without `preferredBindings`, the client
+   * follows the order of the interfaces in the agent card.
    */
   readonly preferredBindings?: readonly ClientBinding[];
   /** The only protocol version that is accepted, or all supported versions by default. */

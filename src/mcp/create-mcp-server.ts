@@ -19,11 +19,11 @@ export interface McpServerOptions {
   readonly name?: string;
   /** The version of the MCP server for display in hosts. Default: `1.0.0`. */
   readonly version?: string;
-  /** Options for connecting to agents by URL, including credentials that are sent to all of these agents. */
+  /** Options for connecting to agents by URL, including credentials for all remote agents. */
   readonly connectOptions?: Omit<ConnectOptions, "signal">;
   /**
-   * Options for serving the agents of this process. By default, the tasks of these agents are stored in
-   * memory.
+   * Options for serving the agents of this process. By default, the tasks of agents in this process are
+   * stored in memory.
    */
   readonly serverOptions?: Omit<ServerOptions, "observer">;
   /**

@@ -5,8 +5,8 @@ import { truncateStart } from "./sanitize-text.ts";
 export type ProgressNotifier = (progress: number, message: string) => Promise<void>;
 
 /**
- * Maximum number of progress lines that wait for a slow host. Beyond this limit, the oldest progress lines
- * are dropped.
+ * Maximum number of progress lines that wait for a slow host. Beyond the maximum number, the oldest progress
+ * lines are dropped.
  */
 const MAX_PENDING_LINES = 50;
 /** Maximum length of a progress line in characters. Only the end of a longer progress line is kept. */

@@ -8,8 +8,8 @@ interface McpSession {
 }
 
 /**
- * Maximum number of MCP sessions. At the limit, the least recently used session is closed, which does little
- * harm, because its host starts a new session.
+ * Maximum number of MCP sessions. At the maximum number of sessions, the least recently used session is
+ * closed, which does little harm, because its host starts a new session.
  */
 const MAX_SESSIONS = 200;
 

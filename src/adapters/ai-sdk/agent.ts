@@ -16,7 +16,7 @@ import { toJson } from "../to-json.ts";
 import { toApprovalResponses, listPendingApprovals, createDeniedApprovals } from "./approvals.ts";
 import { toAssistantMessage, toUserMessage } from "./messages.ts";
 
-/** Call options for the AI SDK that the adapter creates for each turn. */
+/** Call options that the adapter passes to the AI SDK in each turn. */
 export interface AiSdkCallOptions {
   /** The messages of the earlier conversation, followed by the message of this turn. */
   readonly messages: ModelMessage[];

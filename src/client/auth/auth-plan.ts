@@ -104,8 +104,8 @@ function findAuthStep(
 }
 
 /**
- * Returns whether HTTP allows the name of a header or cookie (RFC 9110 §5.6.2). Query parameters may have any
- * name.
+ * Returns whether a name is valid for an HTTP header or cookie (RFC 9110 §5.6.2). Query parameters may have
+ * any name.
  */
 function isValidParameterName(location: "header" | "query" | "cookie", name: string): boolean {
   return location === "query" || /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name);
@@ -138,7 +138,7 @@ export function encodeBase64(text: string): string {
 }
 
 /**
- * Throws if the credentials contain characters that are invalid in an HTTP header. Without this check,
+ * Throws if the credentials contain characters that are invalid in an HTTP header. For invalid characters,
  * `fetch` would throw an error whose message contains the secret.
  */
 function assertValidCredentials(auth: ClientAuthOptions): void {

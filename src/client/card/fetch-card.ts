@@ -75,8 +75,8 @@ export async function fetchCard(
 }
 
 /**
- * The `A2AError` reason for each HTTP status of a failed agent card request. Any error status that is not in
- * this table means that no agent card exists at the URL.
+ * The `A2AError` reason for each HTTP status of a failed agent card request. Any error status without an
+ * entry in `STATUS_REASONS` means that no agent card exists at the URL.
  */
 const STATUS_REASONS: Readonly<Record<number, ErrorReason>> = {
   401: "UNAUTHENTICATED",

@@ -17,8 +17,8 @@ import type { ReceivedEvent, Transport } from "../transport/transport.ts";
  * If the connection is lost before the first event, the client sends the same message again with the same id.
  * An agent that deduplicates messages, such as a Colloquy agent, processes the repeated message only once.
  *
- * If all attempts fail without progress, the stream rejects with `UNAVAILABLE`. The `metadata` of this error
- * contains `taskId` and `lastEventId`.
+ * If all attempts fail without progress, the stream rejects with `UNAVAILABLE`. The `metadata` of the
+ * `UNAVAILABLE` error contains `taskId` and `lastEventId`.
  */
 export async function* openResumableStream(
   transport: Transport,

@@ -25,8 +25,8 @@ export interface WebhookOptions extends WebhookAuthOptions {
   /** Maximum size of a notification in bytes; larger notifications are rejected. Default: 16 MiB. */
   readonly maxBodyBytes?: number;
   /**
-   * Maximum number of notifications that are processed at the same time. Notifications beyond this limit
-   * receive status 503, and their senders retry later. Default: 100.
+   * Maximum number of notifications that are processed at the same time. Notifications beyond the limit of
+   * concurrent notifications receive status 503, and their senders retry later. Default: 100.
    */
   readonly maxConcurrent?: number;
 }
