@@ -14,7 +14,7 @@ export interface AdkRunContext {
 }
 
 /** The members of an ADK invocation context that identify its run. */
-export interface InvocationContextLike {
+interface InvocationContextLike {
   readonly session: object;
   readonly abortSignal?: AbortSignal | undefined;
 }

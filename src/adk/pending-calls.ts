@@ -57,7 +57,7 @@ export class PendingCalls {
 }
 
 /** Message parts for the agent, or the event to emit if the message is refused. */
-export type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
+type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
 
 /**
  * Checks a message against the calls that its task waits for. The message must answer every pending call and

@@ -5,7 +5,7 @@ import { ERROR_MAPPINGS, toErrorName } from "../wire/index.ts";
  * Codes for errors of the command line itself (a2a-cli SPEC, appendix D). The docstrings below are the source
  * of `docs/reference/errors.md`: the cause, and what to do.
  */
-export type CliErrorCode =
+type CliErrorCode =
   /** The command line, a variable, or a settings file is invalid. To do: read the `--help` of the command. */
   | "A2ACLI_ERR_USAGE"
   /** No agent card was found at the expected addresses. To do: pass the URL of the agent or of its card. */

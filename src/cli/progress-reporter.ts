@@ -1,7 +1,7 @@
 import type { CliContext } from "./cli-context.ts";
 
 /** The progress of a long operation. */
-export interface ProgressStep {
+interface ProgressStep {
   readonly done: number;
   readonly total: number;
   /**

@@ -31,7 +31,7 @@ export type AcceptResult =
   | { readonly reply: Message };
 
 /** Dependencies of an inbox. */
-export interface InboxContext {
+interface InboxContext {
   readonly agent: Agent;
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;

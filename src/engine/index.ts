@@ -17,14 +17,14 @@ export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./a
 export type { Caller, TaskScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
 export { systemClock } from "./clock.ts";
-export type { IdGenerator } from "./id-generator.ts";
+
 export { generateUuidV7 } from "./id-generator.ts";
 export { Committer } from "./committer.ts";
 export { Engine } from "./engine.ts";
-export type { EngineOptions, EnginePushOptions } from "./engine.ts";
+export type { EnginePushOptions } from "./engine.ts";
 export type { PersistedTurn } from "./persisted-turn.ts";
 export type { EngineLimits } from "./limits.ts";
-export { ConcurrencyLimit } from "./limits.ts";
+
 export type { Observer, PushDeliveryReport } from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
 export type { ServiceParameters } from "./service-parameters.ts";
@@ -46,14 +46,8 @@ export type {
   WebhookNotification,
 } from "./push/notification-sender.ts";
 export { Outbox } from "./push/outbox.ts";
-export type { OutboxOptions } from "./push/outbox.ts";
+
 export type { RetryPolicy } from "./push/retry-policy.ts";
 export type { WebhookValidator, PushConfigOperations } from "./push/push-config-operations.ts";
 export { createPushNotSupportedError } from "./push/push-config-operations.ts";
-export type {
-  DeadLetter,
-  PushStore,
-  Webhook,
-  WebhookProgress,
-  WebhookRegistration,
-} from "./push/push-store.ts";
+export type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push/push-store.ts";

@@ -7,7 +7,7 @@ import type { GrpcMethod } from "./grpc-service.ts";
 import { decodeRpcStatus } from "./rpc-status.ts";
 
 /** TLS certificates of a gRPC client, as PEM. */
-export interface ClientTls {
+interface ClientTls {
   /** Certificate authority that signs the server certificate. Default: the authorities that Node trusts. */
   readonly ca?: string | undefined;
   /** Client certificate, sent to servers that request one. */
@@ -19,7 +19,7 @@ export interface ClientTls {
 }
 
 /** Options for a `GrpcChannel`. */
-export interface GrpcChannelOptions {
+interface GrpcChannelOptions {
   /** Address of the server as `host:port`. */
   readonly address: string;
   /** TLS certificates. If `undefined`, the connection is not encrypted. */

@@ -4,16 +4,9 @@
  * all bindings. The module also has a listener and a channel over HTTP/2, and `google.rpc.Status`. The module
  * requires two optional packages, so other modules load it with `import()`, and only when gRPC is used.
  */
-export type { GrpcCallOptions, GrpcChannelOptions } from "./channel.ts";
+export type { GrpcCallOptions } from "./channel.ts";
 export { GrpcChannel } from "./channel.ts";
-export type {
-  GrpcResponse,
-  GrpcFailure,
-  IncomingCall,
-  GrpcListener,
-  GrpcMessageSink,
-  ServerTls,
-} from "./grpc-listener.ts";
+export type { GrpcResponse, GrpcFailure, IncomingCall, GrpcMessageSink, ServerTls } from "./grpc-listener.ts";
 export { formatHostPort, startGrpcListener } from "./grpc-listener.ts";
 export type { MessageCodec } from "./message-codec.ts";
 export type { GrpcMethod, GrpcService } from "./grpc-service.ts";

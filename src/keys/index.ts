@@ -7,13 +7,12 @@
 export type { JSONWebKeySet, JWK } from "jose";
 export type { SignatureAlgorithm } from "./signature-algorithms.ts";
 export { SIGNATURE_ALGORITHMS } from "./signature-algorithms.ts";
-export { discoverIssuer } from "./issuer-discovery.ts";
-export type { IssuerMetadata } from "./issuer-discovery.ts";
+
 export type { FetchKeysOptions } from "./fetch-json.ts";
 export type { KeyResolver } from "./key-resolver.ts";
 export { createStaticKeyResolver, createIssuerKeyResolver, createJwksKeyResolver } from "./key-resolver.ts";
 export { isLoopbackHost } from "./loopback.ts";
-export type { JwsSignature } from "./jws.ts";
+
 export { signJws, verifyJws } from "./jws.ts";
 export type { JwtClaims, JwtValidationOptions } from "./jwt.ts";
 export { signJwt, verifyJwt } from "./jwt.ts";

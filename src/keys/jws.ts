@@ -8,7 +8,7 @@ import type { Signer } from "./signer.ts";
  * A signature over bytes that are sent separately: a flattened JWS without its payload (RFC 7515 §7.2.2,
  * appendix F).
  */
-export interface JwsSignature {
+interface JwsSignature {
   /** The protected header, encoded as base64url. */
   readonly protected: string;
   readonly signature: string;

@@ -2,7 +2,7 @@ import type { AgentCard, AgentSkill, OAuthFlows, SecurityRequirement, SecuritySc
 import type { FieldViolation } from "./error.ts";
 
 /** The part of an agent card that the agent's author writes and is responsible for. */
-export type AgentCardContent = Pick<AgentCard, "name" | "description"> & Partial<AgentCard>;
+type AgentCardContent = Pick<AgentCard, "name" | "description"> & Partial<AgentCard>;
 
 /** Throws an error that lists every violation when the description cannot be served as an agent card. */
 export function assertValidAgentCard(card: AgentCardContent): void {

@@ -1,7 +1,7 @@
 import type { JsonObject } from "./json.ts";
 
 /** Name of a protocol binding. A2A defines three names; every other binding is named by a URI. */
-export type ProtocolBinding = "JSONRPC" | "HTTP+JSON" | "GRPC" | (string & {});
+type ProtocolBinding = "JSONRPC" | "HTTP+JSON" | "GRPC" | (string & {});
 
 /** A URL at which an agent serves one protocol binding in one version (A2A §4.4.6). */
 export interface AgentInterface {

@@ -4,7 +4,7 @@ import type { JsonObject } from "./json.ts";
  * Reasons of the errors that A2A defines (A2A §3.3.2), as sent on the wire. `scripts/docs` copies the comment
  * of each reason into `docs/reference/errors.md`: the cause, then the remedy after "To do:".
  */
-export type A2AErrorReason =
+type A2AErrorReason =
   /**
    * The task does not exist, or it belongs to another caller. To do: check the task id and the credentials.
    */
@@ -45,7 +45,7 @@ export type A2AErrorReason =
   | "VERSION_NOT_SUPPORTED";
 
 /** Reasons of the transport errors that A2A adopts from JSON-RPC, HTTP, and gRPC. */
-export type TransportErrorReason =
+type TransportErrorReason =
   /** The request body is not valid JSON in UTF-8, or it is incomplete. To do: send one JSON object. */
   | "PARSE_ERROR"
   /**

@@ -44,27 +44,19 @@ export type { JsonObject, JsonValue } from "./json.ts";
 export { isObject } from "./json.ts";
 export type { DataPart, Message, Part, RawPart, Role, TextPart, UrlPart } from "./message.ts";
 export { data, file, fromBase64, isPlainText, text, getText, toBase64 } from "./message.ts";
-export type { AgentCardContent } from "./agent-card-validation.ts";
+
 export {
   validateAgentCardContent,
   assertValidAgentCard,
   assertNoCardViolations,
 } from "./agent-card-validation.ts";
 export { acceptsMediaType, matchesMediaType, getMediaType } from "./media-type.ts";
-export type { Artifact, Task, TaskState, TaskStatus, TerminalState } from "./task.ts";
+export type { Artifact, Task, TaskState, TaskStatus } from "./task.ts";
 export { isInterrupted, isTerminal, formatTaskState, TASK_STATES } from "./task.ts";
 export type { StreamResponse, TaskArtifactUpdateEvent, TaskEvent, TaskStatusUpdateEvent } from "./event.ts";
 export { getTaskId, getTaskState } from "./event.ts";
 export type { Transition, EventRefusal } from "./fold.ts";
-export {
-  fold,
-  isEventRefusal,
-  getTransition,
-  TRANSITIONS,
-  appendPart,
-  findRefusal,
-  copyTask,
-} from "./fold.ts";
+export { fold, isEventRefusal, TRANSITIONS, appendPart, findRefusal, copyTask } from "./fold.ts";
 export type { EventEncoder } from "./log-event.ts";
 export { LogEvent } from "./log-event.ts";
 export { canMergeChunks, MergedChunk } from "./merged-chunk.ts";
@@ -77,7 +69,6 @@ export type {
   AgentProvider,
   AgentSkill,
   OAuthFlows,
-  ProtocolBinding,
   SecurityRequirement,
   SecurityScheme,
 } from "./agent-card.ts";
@@ -104,11 +95,5 @@ export type {
   TaskPushNotificationConfig,
 } from "./operation.ts";
 export { isStreamingOperation } from "./operation.ts";
-export type {
-  A2AErrorOptions,
-  A2AErrorReason,
-  TransportErrorReason,
-  ErrorReason,
-  FieldViolation,
-} from "./error.ts";
+export type { A2AErrorOptions, ErrorReason, FieldViolation } from "./error.ts";
 export { A2AError } from "./error.ts";

@@ -72,13 +72,13 @@ export interface SolverFinding {
 }
 
 /** A request to solve one subtask. */
-export interface SolveInput {
+interface SolveInput {
   readonly kind: "solve";
   readonly task: TaskCard;
 }
 
 /** A request to solve a complete problem without a planner. */
-export interface AnswerInput {
+interface AnswerInput {
   readonly kind: "answer";
   readonly task: TaskCard;
   /** Whether the model reasons step by step (`cot`) or answers at once (`direct`). */

@@ -36,7 +36,7 @@ export function toErrorDetails(error: A2AError): JsonObject[] {
 }
 
 /** Message and fallback reason of a received error, before its details are parsed. */
-export interface ErrorWithoutDetails {
+interface ErrorWithoutDetails {
   message: string;
   /** Reason of the error if its details contain no known reason. */
   fallbackReason: ErrorReason;

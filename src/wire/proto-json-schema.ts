@@ -29,7 +29,7 @@ const MAX_PATH_SEGMENT_LENGTH = 100;
  * - `canonical`: like `tolerant`, but only required members get defaults, so the same card of different
  *   writers decodes to the same value.
  */
-export type DecodingMode = "strict" | "tolerant" | "canonical";
+type DecodingMode = "strict" | "tolerant" | "canonical";
 
 /** State of one decoding: the current path and the violations found so far. */
 export class DecodingContext {
@@ -102,7 +102,7 @@ export function decodeTolerantly<T>(
 }
 
 /** Schema of a message member, and the meaning of its absence. */
-export interface FieldSchema<T> {
+interface FieldSchema<T> {
   readonly schema: Schema<T>;
   /**
    * Whether the member must be present:
@@ -155,7 +155,7 @@ interface NamedFieldSchema extends FieldSchema<unknown> {
 }
 
 /** Options for `createMessageSchema`. */
-export interface MessageSchemaOptions<T> {
+interface MessageSchemaOptions<T> {
   /** If `true`, responses must also have one of the `oneof` members. Default: `false`. */
   readonly requiresOneof?: boolean;
   /**

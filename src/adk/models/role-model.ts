@@ -17,7 +17,7 @@ export interface RoleModelRequest {
 }
 
 /** The answer of a role model. */
-export interface RoleModelReply {
+interface RoleModelReply {
   readonly text: string;
   readonly usage?: RoleModelUsage;
   /** Reason why the model stopped: `stop`, `length`, `filter`, or the provider's own reason in lower case. */
@@ -30,7 +30,7 @@ export interface RoleModelReply {
  * Token usage reported by the provider. A `type` is required because interfaces are not assignable to JSON
  * objects.
  */
-export type RoleModelUsage = {
+type RoleModelUsage = {
   input_tokens: number;
   /** All tokens billed as output, including thoughts. */
   output_tokens: number;

@@ -17,9 +17,5 @@ export {
   encodeCardInMetadata,
   encodeCardEnvelope,
 } from "./card-envelope.ts";
-export {
-  createMessageCardExtension,
-  type MessageCardExtensionParams,
-  supportsMessageCards,
-} from "./card-extension.ts";
+export { createMessageCardExtension, supportsMessageCards } from "./card-extension.ts";
 export { isTraceparent, createChildTraceparent } from "./traceparent.ts";

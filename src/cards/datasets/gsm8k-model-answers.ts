@@ -20,7 +20,7 @@ export interface Gsm8kModelAnswers {
 }
 
 /** Answer of one model to one problem. */
-export interface Gsm8kModelAnswer {
+interface Gsm8kModelAnswer {
   /** Solution text. It ends with `A: <number>`. */
   readonly text: string;
   /** Verdict published by the authors of the dataset. */

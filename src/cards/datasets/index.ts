@@ -6,7 +6,7 @@
 export { decodeGsm8k, decodeGsm8kSocratic, mergeSocraticSteps } from "./gsm8k.ts";
 export { decodeHotpotQa } from "./hotpotqa.ts";
 export { decodeGsm8kModelAnswers, GSM8K_ANSWER_MODELS } from "./gsm8k-model-answers.ts";
-export type { Gsm8kModelAnswer, Gsm8kAnswerModel, Gsm8kModelAnswers } from "./gsm8k-model-answers.ts";
+export type { Gsm8kAnswerModel, Gsm8kModelAnswers } from "./gsm8k-model-answers.ts";
 export type {
   Gsm8kSample,
   Gsm8kStep,

@@ -5,10 +5,5 @@
  */
 export { toOtlpTraces } from "./otlp.ts";
 export { toPerfettoTrace } from "./perfetto.ts";
-export {
-  TRACEABILITY_EXTENSION,
-  toResponseTraces,
-  type ResponseTrace,
-  type TraceStep,
-} from "./traceability.ts";
+export { TRACEABILITY_EXTENSION, toResponseTraces } from "./traceability.ts";
 export type { TraceExportOptions } from "./trace-spans.ts";

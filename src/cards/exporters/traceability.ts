@@ -7,7 +7,7 @@ import { computeSpanId, computeTraceId } from "./trace-ids.ts";
 export const TRACEABILITY_EXTENSION = "https://github.com/a2aproject/a2a-samples/extensions/traceability/v1";
 
 /** Trace of a response, with the member names of the extension. */
-export type ResponseTrace = {
+type ResponseTrace = {
   trace_id: string;
   steps: TraceStep[];
 };
@@ -16,7 +16,7 @@ export type ResponseTrace = {
  * A task that was delegated to another agent.
  * This is a `type`, because TypeScript does not treat interfaces as JSON objects.
  */
-export type TraceStep = {
+type TraceStep = {
   step_id: string;
   trace_id: string;
   /** ID of the parent step. Missing for a root step. */

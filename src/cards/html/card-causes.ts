@@ -4,7 +4,7 @@ import { flattenDelegations, listDelegationCards } from "../views/sample-exchang
 import type { PageCard } from "./run-model.ts";
 
 /** Causes of each card. A card that starts an exchange has no causes. */
-export type CardCauses = ReadonlyMap<PageCard, readonly PageCard[]>;
+type CardCauses = ReadonlyMap<PageCard, readonly PageCard[]>;
 
 /**
  * Computes the causes of each card.

@@ -2,7 +2,7 @@ import { findCardTokenTotal, sumBy } from "../statistics/index.ts";
 import type { PageSample, PageCard } from "./run-model.ts";
 
 /** Outcome of a problem: scored as correct or wrong, not scored, or not started. */
-export type SampleOutcome = "correct" | "wrong" | "unscored" | "waiting";
+type SampleOutcome = "correct" | "wrong" | "unscored" | "waiting";
 
 /** Summary of a problem for the list. */
 export interface SampleSummary {

@@ -10,7 +10,6 @@ export type {
   CardTokenUsage,
   ControlCard,
   ControlCardMetadata,
-  CoreCard,
   CoreCardErrorType,
   ErrorCard,
   ErrorCardMetadata,

@@ -127,9 +127,6 @@ export type ControlCard = MessageCard<"control", ControlCardMetadata>;
 /** A card that reports an error. If it replies to a task, it ends the task. */
 export type ErrorCard = MessageCard<"error", ErrorCardMetadata>;
 
-/** A card of one of the five core types. */
-export type CoreCard = TaskCard | ResultCard | QueryCard | ControlCard | ErrorCard;
-
 /**
  * Returns the time of a card in milliseconds since 1970, or `NaN` if the timestamp is invalid.
  * A timestamp without a time zone is interpreted as UTC.

@@ -1,7 +1,7 @@
 import type { CardLine } from "./record-lines.ts";
 
 /** Permitted range of a clock shift in milliseconds. */
-export interface ClockShiftBounds {
+interface ClockShiftBounds {
   readonly low: number;
   readonly high: number;
 }

@@ -20,7 +20,7 @@ import {
 import type { RecordLine } from "./record-lines.ts";
 
 /** A decoded line: a record line, a line of another format, or an incomplete line. */
-export type DecodedRecordLine = RecordLine | "foreign" | { readonly torn: string };
+type DecodedRecordLine = RecordLine | "foreign" | { readonly torn: string };
 
 /**
  * Decodes a line of a record file.

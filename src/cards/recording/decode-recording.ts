@@ -5,7 +5,7 @@ import type { Recording, RecordLine, TornLine } from "./record-lines.ts";
 import { compareByTime, findWallClockOffset } from "./line-time.ts";
 
 /** Options of `decodeRecording`. */
-export interface DecodeRecordingOptions {
+interface DecodeRecordingOptions {
   /** ID of the run to decode. Required if a file contains several runs. */
   readonly runId?: string;
 }

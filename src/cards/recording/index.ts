@@ -7,7 +7,7 @@
 export { getCardKey, isBetterCardLine, mapBestCardLines } from "./best-card-line.ts";
 export { listRecordedCards, decodeCards, createRecordingFromCards } from "./recorded-cards.ts";
 export { decodeRecordLine, parseRecordLine } from "./decode-record-line.ts";
-export { type DecodeRecordingOptions, decodeRecording } from "./decode-recording.ts";
+export { decodeRecording } from "./decode-recording.ts";
 export { encodeRecordLine } from "./encode-record-line.ts";
 export type {
   ModelCallLine,

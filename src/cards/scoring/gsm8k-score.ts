@@ -2,7 +2,7 @@
 export type Gsm8kScoringRule = "strict" | "flexible";
 
 /** Score of a GSM8K answer. */
-export interface Gsm8kScore {
+interface Gsm8kScore {
   /** Extracted number without `$` and thousands separators, or `undefined` if there is no number. */
   readonly predicted: string | undefined;
   readonly correct: boolean;

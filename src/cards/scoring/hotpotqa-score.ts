@@ -1,7 +1,7 @@
 import type { SupportingFact } from "../datasets/index.ts";
 
 /** Exact match, precision, recall, and F1 of an answer. `exact` is 1 or 0. */
-export interface OverlapScore {
+interface OverlapScore {
   readonly exact: number;
   readonly f1: number;
   readonly precision: number;

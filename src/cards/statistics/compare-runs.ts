@@ -17,7 +17,7 @@ export interface ScoredRun {
 }
 
 /** Score and cost of a sample. */
-export interface ScoredSample {
+interface ScoredSample {
   readonly correct: boolean;
   /** Input and output tokens of all model calls, or `undefined` if a call did not report its usage. */
   readonly tokens: number | undefined;

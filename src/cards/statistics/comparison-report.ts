@@ -25,7 +25,7 @@ export interface ComparisonReport {
 }
 
 /** Figures of one run in a comparison. */
-export interface ComparisonRow {
+interface ComparisonRow {
   /** Method of the run, followed by whatever distinguishes it from other runs of the same method. */
   readonly name: string;
   readonly run_id: string;
@@ -65,7 +65,7 @@ export interface BaselineComparison {
  * Comparison of a run with a baseline of about the same token budget: chains of thought with majority vote.
  * More tokens alone increase accuracy, so a comparison with a single chain of thought says little.
  */
-export interface EqualBudgetComparison {
+interface EqualBudgetComparison {
   readonly name: string;
   /** Mean tokens per problem. */
   readonly tokens: number;

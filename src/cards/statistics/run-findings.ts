@@ -26,7 +26,7 @@ export interface RunFinding {
 }
 
 /** Description of a kind of findings. */
-export interface RunFindingKindInfo {
+interface RunFindingKindInfo {
   /** Failure mode of the MAST taxonomy (arXiv 2503.13657) that the finding indicates. */
   readonly mastFailureMode?: string;
   /** Whether the finding violates a guarantee of the protocol. */
@@ -71,7 +71,7 @@ export const RUN_FINDING_KINDS: Readonly<Record<RunFindingKind, RunFindingKindIn
 /**
  * The cards of a problem, each once, with their timings. `isSettled` means that no more cards are expected.
  */
-export interface SampleToInspect {
+interface SampleToInspect {
   readonly id: string | undefined;
   readonly cards: readonly MessageCard[];
   readonly timings: readonly CardTiming[];

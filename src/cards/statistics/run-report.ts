@@ -80,7 +80,7 @@ export interface RunReport {
 }
 
 /** Token figures of a run. */
-export interface TokenReport {
+interface TokenReport {
   /** Token counts of all cards that report input and output separately (`usage`). */
   readonly sum: TokenCounts;
   /** Total of input and output tokens of all cards, including cards that report only the sum (`tokens`). */
@@ -96,7 +96,7 @@ export interface TokenReport {
 }
 
 /** Time figures of a run. */
-export interface TimeReport {
+interface TimeReport {
   /** Time in milliseconds from the first task of a problem to the last reply to it. */
   readonly perSample: DistributionSummary | undefined;
   readonly bottlenecks: readonly Bottleneck[];

@@ -1,5 +1,5 @@
 /** A function that returns pseudorandom numbers of at least 0 and below 1. */
-export type RandomGenerator = () => number;
+type RandomGenerator = () => number;
 
 /**
  * Creates a generator that returns the same numbers for the same seed on every platform (mulberry32).

@@ -13,7 +13,7 @@ export interface TokenLedger {
 }
 
 /** A problem and a role whose cards and model calls have different tokens. */
-export interface TokenMismatch {
+interface TokenMismatch {
   readonly sample_id: string | undefined;
   readonly role: string;
   /** Tokens on the cards of the role. */

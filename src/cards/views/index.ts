@@ -4,7 +4,7 @@
  * `buildSampleExchanges`. Text of agents is escaped for each output format.
  */
 export { type CardBoxOptions } from "./card-boxes.ts";
-export { type Delegation, buildDelegationForest, type WorkSpan } from "./delegations.ts";
+export { type Delegation, type WorkSpan } from "./delegations.ts";
 export {
   type SampleExchange,
   buildSampleExchanges,

@@ -13,7 +13,7 @@ import { A2AError } from "../../protocol/index.ts";
 import { createUsageError } from "../cli-error.ts";
 
 /** A run loaded from one or several files. */
-export interface LoadedRun {
+interface LoadedRun {
   /** The run's id for titles, or the file name when the run has no id. */
   readonly name: string;
   readonly recording: Recording;

@@ -22,7 +22,7 @@ import { pluralize, renderTable } from "./text-table.ts";
 /** Maximum number of messages of each kind. */
 const MAX_MESSAGES = 100;
 
-export interface ValidationReport {
+interface ValidationReport {
   readonly file: string;
   readonly valid: boolean;
   readonly cards: number;

@@ -1,7 +1,7 @@
 import type { Artifact, Part, Task } from "../../protocol/index.ts";
 
 /** A file to create from a part. */
-export interface ArtifactFile {
+interface ArtifactFile {
   readonly name: string;
   readonly artifactId: string;
   readonly mediaType: string;
@@ -9,7 +9,7 @@ export interface ArtifactFile {
 }
 
 /** A link to content stored elsewhere. It is never fetched automatically, because the agent chose the URL. */
-export interface ArtifactLink {
+interface ArtifactLink {
   readonly artifactId: string;
   readonly url: string;
 }

@@ -3,7 +3,7 @@ import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { createUsageError } from "../cli-error.ts";
 
 /** A file that was examined: an agent file with its id, or the reason why it was skipped. */
-export type AgentFileCandidate = { file: string; id: string } | { file: string; skipped: string };
+type AgentFileCandidate = { file: string; id: string } | { file: string; skipped: string };
 
 const AGENT_FILE_EXTENSIONS = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 

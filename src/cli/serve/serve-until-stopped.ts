@@ -35,7 +35,7 @@ export interface ServeOptions extends ServeAuthOptions {
 }
 
 /** The agents to serve, and the texts that the command prints once the server listens. */
-export interface ServePlan {
+interface ServePlan {
   /** Agents by the names under which they are served. The first is the default agent. */
   agents: Record<string, Agent>;
   /** A line for the top of the banner. */

@@ -36,7 +36,7 @@ const DUE_PAGE_SIZE = 256;
 const STORE_RETRY_MS = 1000;
 
 /** Dependencies of the active webhooks. */
-export interface ActiveWebhooksContext {
+interface ActiveWebhooksContext {
   readonly store: PushStore;
   readonly clock: Clock;
   readonly progressRecorder: ProgressRecorder;

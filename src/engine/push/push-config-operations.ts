@@ -19,7 +19,7 @@ import type { PushStore, Webhook, WebhookRegistration } from "./push-store.ts";
 /** Returns the violations of a webhook configuration that is about to be registered. */
 export type WebhookValidator = (config: TaskPushNotificationConfig) => Promise<readonly FieldViolation[]>;
 
-export interface PushConfigContext {
+interface PushConfigContext {
   readonly agentId: string;
   readonly store: PushStore;
   readonly validateWebhook: WebhookValidator;

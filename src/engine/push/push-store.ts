@@ -22,7 +22,7 @@ export interface Webhook extends WebhookRegistration {
   readonly deadLetter?: DeadLetter;
 }
 
-export interface DeadLetter {
+interface DeadLetter {
   /** Time at which delivery stopped, in milliseconds since 1970. */
   readonly at: number;
   readonly reason: string;

@@ -12,7 +12,7 @@ export interface Dataset {
 }
 
 /** Selection of problems from a dataset. */
-export interface SampleSelection {
+interface SampleSelection {
   /** Number of problems. Default: all. */
   readonly count?: number;
   /** Number of problems to skip. Default: 0. */

@@ -45,7 +45,7 @@ export interface ExperimentSetupOptions {
  * The controller and the running roles of an experiment. The roles listen on real servers on the loopback
  * interface.
  */
-export interface ExperimentSetup {
+interface ExperimentSetup {
   readonly controller: Controller;
   /** Role that receives the problems. */
   readonly entryRole: string;

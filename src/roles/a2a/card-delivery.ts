@@ -27,7 +27,7 @@ import { formatError } from "./format-error.ts";
 import { computeGracePeriods, isTimeout, getStopParameters } from "./stop-reason.ts";
 
 /** Options for `deliverCard`. */
-export interface CardDeliveryOptions {
+interface CardDeliveryOptions {
   readonly card: TaskCard | QueryCard;
   readonly journal: CardJournal;
   /**

@@ -31,7 +31,7 @@ type SharedCardMetadata = Pick<CardMetadata, "run_id" | "sample_id" | "dataset">
 const MAX_CONTENT_CHARACTERS = 80_000;
 
 /** Listener for cards, in addition to the recorder. */
-export interface CardListener {
+interface CardListener {
   /** Called with a card that this role exchanged with another role, or that was relayed to it. */
   onCard(card: MessageCard): void;
 }

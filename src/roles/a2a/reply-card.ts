@@ -26,7 +26,7 @@ import { omitUndefined } from "./omit-undefined.ts";
 import { NO_USAGE, sumTokens } from "../token-usage.ts";
 
 /** The reply to a card: a query, or a final result or error. */
-export type ReplyCard = ResultCard | ErrorCard | QueryCard;
+type ReplyCard = ResultCard | ErrorCard | QueryCard;
 
 /**
  * Parses the reply to `sent` from an A2A response. When the agent replied without a card, the reply is

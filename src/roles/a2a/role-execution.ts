@@ -23,7 +23,7 @@ import { UsageTracker } from "./usage-tracker.ts";
 import { computeGracePeriods, isTimeout, getStopParameters, ServerClosingError } from "./stop-reason.ts";
 
 /** The requester of the work, who receives notices and queries. */
-export interface Requester {
+interface Requester {
   /** Sends a notice. */
   notify(card: MessageCard): void;
   /** Sends a query and resolves with the answer. Rejects with the reason of the execution's signal. */
@@ -31,7 +31,7 @@ export interface Requester {
 }
 
 /** Options for `RoleExecution`. */
-export interface RoleExecutionOptions {
+interface RoleExecutionOptions {
   readonly role: Role;
   /** Card that starts the work. */
   readonly requestCard: TaskCard | QueryCard;

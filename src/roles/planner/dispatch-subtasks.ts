@@ -13,7 +13,7 @@ import { toFinding, type PlannerState } from "./planner-state.ts";
  * The result of a batch. When the task was stopped meanwhile, `stopped` contains the reason and `findings`
  * contains only the replies that had arrived.
  */
-export interface DispatchResult {
+interface DispatchResult {
   readonly findings: readonly SolverFinding[];
   /** Tokens that all replies report, including replies to failed attempts. */
   readonly tokensSpent: number;

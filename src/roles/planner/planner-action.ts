@@ -12,7 +12,7 @@ export type PlannerAction =
 export type PlannerActionName = PlannerAction["action"];
 
 /** The action in a model's reply, or a description of the problem, which is sent to the model. */
-export type ParsedAction = { readonly action: PlannerAction } | { readonly problem: string };
+type ParsedAction = { readonly action: PlannerAction } | { readonly problem: string };
 
 /**
  * Parses the first valid action in a text. Text after it is ignored, because models often invent the solver's

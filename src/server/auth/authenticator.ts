@@ -22,7 +22,7 @@ export class AuthChallengeError extends A2AError {
 }
 
 /** The security members of an agent card. */
-export type SecurityDeclaration = Pick<AgentCard, "securitySchemes" | "securityRequirements">;
+type SecurityDeclaration = Pick<AgentCard, "securitySchemes" | "securityRequirements">;
 
 /**
  * Authenticates requests with the methods of the `authenticate` option, and declares the schemes for agent

@@ -88,7 +88,7 @@ export function resolveErrorReplyVersion(
 }
 
 /** The parameters of an operation as received, with the codec that decodes them. */
-export interface EncodedParams {
+interface EncodedParams {
   readonly codec: Pick<OperationCodec, "decodeParams">;
   readonly version: ProtocolVersion;
   readonly params: unknown;
@@ -102,7 +102,7 @@ export interface EncodedParams {
  * The outcome of an operation. The member `headers` lists the active extensions, and is absent when no
  * extension is active.
  */
-export type OperationReply = OperationOutcome & { readonly headers?: Readonly<Record<string, string>> };
+type OperationReply = OperationOutcome & { readonly headers?: Readonly<Record<string, string>> };
 
 /** Validates, decodes, and performs an operation. All bindings and versions share this function. */
 export function handleOperation(

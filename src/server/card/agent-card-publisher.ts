@@ -50,10 +50,7 @@ export interface AgentCardOptions extends CardFormatOptions {
 }
 
 /** Returns additional interfaces of an agent for a client that reached the server under `origin`. */
-export type AgentInterfaceProvider = (
-  origin: string,
-  tenant: string | undefined,
-) => readonly AgentInterface[];
+type AgentInterfaceProvider = (origin: string, tenant: string | undefined) => readonly AgentInterface[];
 
 /**
  * Publishes the card of one agent. The description is loaded once. The card is encoded and signed once for

@@ -5,7 +5,7 @@ import { systemClock, type Clock } from "../../engine/index.ts";
 export type HostResolver = (hostname: string) => Promise<readonly string[]>;
 
 /** Options for `DnsLookupQueue`. */
-export interface DnsLookupQueueOptions {
+interface DnsLookupQueueOptions {
   readonly resolve: HostResolver;
   readonly clock?: Clock;
   /** Maximum number of concurrent lookups. Default: 2. */

@@ -33,7 +33,7 @@ import {
 } from "../scalar-schemas.ts";
 
 /** Options for `createCommonSchemas`: the differences between the JSON-RPC types and the proto of 0.3. */
-export interface CommonSchemaOptions {
+interface CommonSchemaOptions {
   readonly partSchema: Schema<Part>;
   readonly roleSchema: Schema<Role>;
   readonly stateSchema: Schema<TaskState>;
@@ -50,7 +50,7 @@ export interface CommonSchemaOptions {
 }
 
 /** Schemas that the JSON-RPC types and the proto of 0.3 have in common. They decode into the 1.0 model. */
-export interface CommonSchemas {
+interface CommonSchemas {
   readonly message: Schema<Message>;
   readonly task: Schema<Task>;
   readonly statusUpdate: Schema<TaskStatusUpdateEvent>;

@@ -7,7 +7,7 @@ import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
  * the official SDKs, which omit every empty value, even a REQUIRED one. For a card without empty values the
  * two texts are equal.
  */
-export interface CanonicalCard {
+interface CanonicalCard {
   readonly specification: string;
   readonly sdk: string;
 }

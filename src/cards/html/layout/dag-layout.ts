@@ -2,7 +2,7 @@ import { computeCardCauses } from "../card-causes.ts";
 import type { PageCard } from "../run-model.ts";
 
 /** Layout of the causal graph of a problem. A card is in a lower row than all its causes. */
-export interface DagLayout {
+interface DagLayout {
   readonly width: number;
   readonly height: number;
   readonly nodes: readonly DagNode[];
@@ -10,7 +10,7 @@ export interface DagLayout {
 }
 
 /** Position of a card in the graph. */
-export interface DagNode {
+interface DagNode {
   readonly pageCard: PageCard;
   readonly x: number;
   readonly y: number;

@@ -4,7 +4,7 @@ import { type RoleEdge, listRoles } from "../run-overview.ts";
  * Layout of the role graph. Roles form a row. Edges to the right are above the row, and edges to the left are
  * below it.
  */
-export interface RoleGraphLayout {
+interface RoleGraphLayout {
   readonly width: number;
   readonly height: number;
   readonly roles: readonly { readonly name: string; readonly x: number; readonly y: number }[];
@@ -12,7 +12,7 @@ export interface RoleGraphLayout {
 }
 
 /** Layout of an edge of the role graph. */
-export interface RoleGraphEdgeLayout {
+interface RoleGraphEdgeLayout {
   readonly edge: RoleEdge;
   /** SVG path of the edge. */
   readonly path: string;

@@ -4,7 +4,7 @@ import { listRoles } from "../run-overview.ts";
 import type { PageCard } from "../run-model.ts";
 
 /** Layout of a sequence diagram. Roles are columns, and cards are rows in the order of sending. */
-export interface SequenceLayout {
+interface SequenceLayout {
   readonly width: number;
   readonly height: number;
   readonly roles: readonly { readonly name: string; readonly x: number }[];
@@ -14,7 +14,7 @@ export interface SequenceLayout {
 }
 
 /** Layout of a card. */
-export interface SequenceArrow {
+interface SequenceArrow {
   readonly pageCard: PageCard;
   readonly y: number;
   readonly from: number;
@@ -24,7 +24,7 @@ export interface SequenceArrow {
 }
 
 /** Layout of a pending task. */
-export interface ActivationBar {
+interface ActivationBar {
   readonly x: number;
   readonly top: number;
   readonly bottom: number;

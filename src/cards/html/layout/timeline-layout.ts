@@ -7,7 +7,7 @@ import { computeLastArrival } from "../sample-summary.ts";
 /**
  * Layout of a timeline with one lane for each role. Positions and lengths are fractions of the total time.
  */
-export interface TimelineLayout {
+interface TimelineLayout {
   /** Total time in milliseconds, at least 1. */
   readonly totalMs: number;
   readonly lanes: readonly TimelineLane[];
@@ -16,7 +16,7 @@ export interface TimelineLayout {
 }
 
 /** Lane of a role. */
-export interface TimelineLane {
+interface TimelineLane {
   readonly role: string;
   /** Number of rows: more than one if the role worked on several cards at the same time. */
   readonly rowCount: number;
@@ -27,7 +27,7 @@ export interface TimelineLane {
  * The work on a card: the duration that its sender reported, else the time since the sender's last card.
  * A card without a duration is a mark.
  */
-export interface TimelineBar {
+interface TimelineBar {
   readonly pageCard: PageCard;
   readonly row: number;
   /** Start as a fraction of the total time, from 0 to 1. */

@@ -1,7 +1,7 @@
 import type { RecordLine } from "../../recording/index.ts";
 
 /** Callbacks for the events of a live server. */
-export interface LiveEventCallbacks {
+interface LiveEventCallbacks {
   /** Called with record lines, in order. */
   readonly onLines: (lines: readonly RecordLine[]) => void;
   /** Called with the number of lines that could not be decoded. */

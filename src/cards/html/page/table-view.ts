@@ -7,7 +7,7 @@ import { VirtualList } from "./virtual-list.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
 /** A row of the table. */
-export interface CardTableRow {
+interface CardTableRow {
   readonly sample: PageSample;
   readonly pageCard: PageCard;
   /** Number of the card in its problem, starting at 1. */

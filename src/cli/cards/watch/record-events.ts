@@ -4,7 +4,7 @@ import { A2AError } from "../../../protocol/index.ts";
 import { followFile, type FilePosition } from "./follow-file.ts";
 
 /** One event of the event stream for the page of a watched file, as text. */
-export type SseEventText = string;
+type SseEventText = string;
 
 /**
  * Yields the lines of a record file as server-sent events, starting after `lastEventId`. A `lines` event has

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { renderLiveHtmlReport } from "../../../cards/index.ts";
 import { streamRecordEvents } from "./record-events.ts";
 
-export interface WatchServerOptions {
+interface WatchServerOptions {
   readonly file: string;
   readonly title: string;
   readonly port: number;
