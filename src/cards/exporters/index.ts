@@ -1,7 +1,7 @@
 /**
  * Exporters that convert recorded runs for Perfetto, OpenTelemetry collectors, and consumers of the A2A
  * Traceability extension.
- * All functions are pure and accept message cards or a recording.
+ * All exporters are pure functions that accept a list of message cards or a recording.
  */
 export { toOtlpTraces } from "./otlp.ts";
 export { toPerfettoTrace } from "./perfetto.ts";

@@ -9,7 +9,7 @@ const OTLP_STATUS_ERROR = 2;
 /**
  * Converts a run into an OTLP/HTTP request body in JSON, which collectors accept at `/v1/traces`.
  * OTLP encodes IDs as hexadecimal strings, span kinds as numbers, and times as strings of nanoseconds. Each
- * role is a separate service.
+ * role becomes a separate OpenTelemetry service.
  */
 export function toOtlpTraces(shown: CardsOrRecording, options: TraceExportOptions = {}): JsonObject {
   const spans = toTraceSpans(shown, options);

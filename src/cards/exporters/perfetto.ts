@@ -12,9 +12,9 @@ import type { ModelCallLine } from "../recording/index.ts";
 
 /**
  * Converts a run into a trace for ui.perfetto.dev and chrome://tracing.
- * Each role is a process. Parallel tasks are on separate threads, because the slices of a thread must nest.
- * The slice of a task contains a slice for the work on each message card, and the slice of the work contains
- * the model calls. Message cards are arrows from the sender to the recipient.
+ * Each role becomes a trace process. Parallel tasks use separate threads, because the slices of a thread must
+ * nest. A task slice contains a work slice for each message card, and the work slice contains the model
+ * calls. Message cards become arrows from the sender to the recipient.
  */
 export function toPerfettoTrace(shown: CardsOrRecording): JsonObject {
   const exchanges = buildSampleExchanges(shown);
@@ -65,7 +65,7 @@ export function toPerfettoTrace(shown: CardsOrRecording): JsonObject {
   };
 }
 
-/** Creates the slices of a task, of the work on each message card in the task, and of the model calls. */
+/** Creates the trace slices of a task, of the work on its message cards, and of the model calls. */
 function toTaskSlices(
   { task, reply, startMs, doneMs, workSpans }: Delegation,
   calls: readonly ModelCallLine[],
@@ -109,7 +109,7 @@ interface ThreadSlot {
 
 /**
  * Limits a time to the period of a slice, because an arrow must start and end within a slice.
- * If a message card arrived after the reply, its arrow ends at the end of the slice.
+ * The arrow of a message card that arrived after the reply ends at the end of the slice.
  */
 function clampToSlot({ from, to }: ThreadSlot, ms: number): number {
   return Math.min(to, Math.max(from, toMicroseconds(ms)));

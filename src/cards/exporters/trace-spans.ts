@@ -13,8 +13,8 @@ import { computeSpanId, computeTraceId } from "./trace-ids.ts";
 /**
  * OpenTelemetry span that is derived from a recording.
  * Span names and attributes follow the GenAI semantic conventions and the draft for A2A
- * (open-telemetry/semantic-conventions-genai, both in development). OpenInference attributes describe the
- * graph of agents.
+ * (open-telemetry/semantic-conventions-genai, both in development). OpenInference attributes of the span
+ * describe the graph of agents.
  */
 export interface TraceSpan {
   /** Trace ID with 32 hexadecimal digits. */
@@ -25,7 +25,7 @@ export interface TraceSpan {
   readonly parentSpanId: string | undefined;
   readonly name: string;
   readonly kind: "internal" | "server" | "client";
-  /** Role to which the trace attributes the span, as the OpenTelemetry service name. */
+  /** Role whose process would report the span, used as the OpenTelemetry service name. */
   readonly service: string;
   /** Start of the span in milliseconds since 1970, with microsecond precision. */
   readonly start: number;
@@ -47,10 +47,10 @@ export interface TraceExportOptions {
 
 /**
  * Converts a run into OpenTelemetry spans, with one trace for each problem.
- * A trace contains a workflow span, `plan` and `chat` spans, and three spans for each task: an `invoke_agent`
- * span of the requester, an `invoke_agent` span of the worker, and the recorded A2A call between the two
- * roles. Trace and span IDs are taken from the recorded `traceparent` if possible. Other IDs are derived from
- * the run ID, problem ID, and card ID, so repeated exports of a run use the same IDs.
+ * A trace contains a workflow span, `plan` and `chat` spans, and spans for each task. The spans for a task
+ * are the `invoke_agent` spans of the requester and the worker, and the recorded A2A call between the two
+ * roles. Trace and span IDs are taken from the recorded `traceparent` if possible. All other trace and span
+ * IDs are derived from the run ID, problem ID, and card ID, so repeated exports of a run use the same IDs.
  */
 export function toTraceSpans(shown: CardsOrRecording, options: TraceExportOptions = {}): TraceSpan[] {
   const recording = toRecording(shown);
@@ -205,8 +205,8 @@ class TraceBuilder {
   }
 
   /**
-   * Adds the spans of the work that produced a message card: a `plan` span if the message card is a task, and
-   * `chat` spans for model calls.
+   * Adds the spans of the work that produced a message card. Task cards have a `plan` span, and model calls
+   * have `chat` spans.
    */
   #addWorkSpans({ role, start, end, card }: WorkSpan, path: string, work: string): void {
     const key = card.metadata.card_id ?? path;
@@ -372,8 +372,8 @@ function findErrorType({ message_type, metadata }: MessageCard): string | undefi
 
 /**
  * Returns the provider of a model name, for example `openai` for `openai:gpt-5-mini`.
- * Gemini models have the provider `gcp.gemini`. Model names without a provider prefix belong to stand-ins for
- * models and have the provider `colloquy`.
+ * Gemini models have the provider `gcp.gemini`. Models without a provider prefix, such as `oracle`, are
+ * substitutes for language models and have the provider `colloquy`.
  */
 function getModelProvider(model: string): string {
   const provider = /^([a-z][\w.-]*)[:/]/.exec(model)?.[1];

@@ -30,7 +30,7 @@ export type TraceStep = {
       response_trace?: ResponseTrace;
     };
   };
-  /** Number of tokens that this agent used, without the tokens of agents to which it delegated steps. */
+  /** Number of tokens that the agent used, excluding the tokens of delegated steps. */
   total_tokens?: number;
   additional_attributes: Record<string, string>;
   /** Duration of the step in milliseconds. */

@@ -8,9 +8,9 @@ import { findCardStatus, summarizeSample } from "./sample-summary.ts";
 export interface CardFilter {
   /** Case-insensitive search text for problem IDs and message card contents. */
   readonly text: string;
-  /** Required outcome of a problem. */
+  /** Outcome that a problem must have to match the filter. */
   readonly outcome: "" | "correct" | "wrong" | "unscored" | "errors" | "partial";
-  /** Role that sent or received the message card. */
+  /** Name of the role that sent or received the message card. */
   readonly role: string;
   /** Card type. */
   readonly type: string;

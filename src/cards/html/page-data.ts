@@ -14,9 +14,7 @@ import { packRows, type PackedRows, unpackRows } from "./row-packing.ts";
 export interface PageData {
   readonly title: string;
   readonly run?: RunLine;
-  /**
-   * One record line for each message card: the most reliable record line if several lines contain the card.
-   */
+  /** Record lines of the message cards, with only the most reliable record line for each message card. */
   readonly cards: PackedRows;
   /**
    * Time of arrival of each message card on the clock of the recording, or `null` if the time was not
@@ -26,7 +24,7 @@ export interface PageData {
   readonly calls: PackedRows;
   readonly scores: PackedRows;
   readonly ends: readonly EndLine[];
-  /** Number of message cards that belong to interrupted and later repeated attempts. */
+  /** Number of message cards from attempts that were interrupted and later repeated. */
   readonly abandoned: number;
   /** Number of record lines that could not be decoded. */
   readonly torn: number;

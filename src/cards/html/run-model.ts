@@ -30,15 +30,15 @@ export interface PageSample {
 }
 
 /**
- * Run that is extended with each added record line.
- * The resulting run equals the result of `decodeRecording` and `collectRunSamples` for the entire file, but a
- * new record line does not require decoding the file again.
+ * Run model to which record lines are added one by one.
+ * The run model equals the result of `decodeRecording` and `collectRunSamples` for the entire record file,
+ * but a new record line does not require decoding the file again.
  */
 export class RunModel {
   run: RunLine | undefined;
   readonly ends: EndLine[] = [];
   readonly #samples = new Map<string, MutablePageSample>();
-  /** Number of message cards that belong to interrupted and later repeated attempts. */
+  /** Number of message cards from attempts that were interrupted and later repeated. */
   abandonedCardCount = 0;
   tornLineCount = 0;
   /** Number of merged files and the largest clock shift, if several processes recorded the run. */
@@ -74,7 +74,7 @@ export class RunModel {
     return this.#samples.get(id);
   }
 
-  /** Status of the end line, or `undefined` if the run has not ended. */
+  /** Status of the run's end line, or `undefined` if the run has not ended. */
   get endStatus(): EndLine["status"] | undefined {
     return this.#hasEnded ? this.ends.at(-1)?.status : undefined;
   }
@@ -127,7 +127,7 @@ export class RunModel {
 
   /**
    * Returns the problem with the given ID, or `undefined` if the problem is finished.
-   * Discards message cards of the problem from an earlier process that did not finish the problem.
+   * Discards message cards that an earlier process recorded without finishing the problem.
    */
   #prepareSample(id: string): MutablePageSample | undefined {
     const sample = this.#getOrCreateSample(id);

@@ -14,7 +14,7 @@ export interface CardStatistics {
   readonly solverTasks: DistributionSummary | undefined;
   /**
    * Share of results with the status `success` among all results from the solver to the planner, or
-   * `undefined` if there are no such results.
+   * `undefined` if the solver sent no results to the planner.
    */
   readonly solverSuccess: IntervalEstimate | undefined;
   /** Share of problems with a `completed` result, or `undefined` if there are no problems. */

@@ -6,7 +6,7 @@ import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.
 
 /** Run with the scores and token counts of its problems. */
 export interface ScoredRun {
-  /** Method name of the run in tables. */
+  /** Name of the run's method for tables. */
   readonly name: string;
   readonly dataset: string;
   readonly evidence: EvidenceKind;
@@ -39,8 +39,8 @@ export interface RunComparison {
   /** Accuracy of the second run minus accuracy of the first run. */
   readonly difference: IntervalEstimate;
   /**
-   * Token count of the second run divided by the token count of the first run, or `undefined` unless both
-   * runs have token counts for every problem.
+   * Token count of the second run divided by the token count of the first run, or `undefined` if the token
+   * count of a problem is missing in either run.
    */
   readonly tokenRatio: IntervalEstimate | undefined;
 }

@@ -27,15 +27,15 @@ export interface ComparisonReport {
 /** Statistics of one run in a comparison. */
 export interface ComparisonRow {
   /**
-   * Unique name of the run: the method, followed by mode, context, models, and run ID if several runs have
-   * the same method.
+   * Unique name of the run. If several runs have the same method, the name also contains the mode, context,
+   * models, or run ID.
    */
   readonly name: string;
   readonly run_id: string;
   readonly accuracy: IntervalEstimate;
   /** Mean of each additional dataset measure. */
   readonly measures: Readonly<Record<string, number>>;
-  /** Mean token counts per problem, or `undefined` unless the token counts of every problem are known. */
+  /** Mean token counts per problem, or `undefined` if the token counts of a problem are unknown. */
   readonly tokens: TokenCounts | undefined;
   /** Whether some token counts are estimates. */
   readonly estimated: boolean;
@@ -53,9 +53,9 @@ export interface ComparisonRow {
 export interface BaselineComparison {
   /** Accuracy of the run minus accuracy of the baseline. */
   readonly difference: IntervalEstimate;
-  /** Number of problems that only the run solved, and not the baseline. */
+  /** Number of problems that the run solved and the baseline did not. */
   readonly onlyThis: number;
-  /** Number of problems that only the baseline solved. */
+  /** Number of problems that the baseline solved and the run did not. */
   readonly onlyOther: number;
   readonly p: McNemarResult;
   /** Token count of the run divided by the token count of the baseline. */
@@ -65,8 +65,8 @@ export interface BaselineComparison {
 }
 
 /**
- * Comparison of a run with a baseline of about the same token budget: chains of thought with majority vote.
- * More tokens alone increase accuracy, so a comparison with a single chain of thought is not sufficient.
+ * Comparison of a run with chains of thought and majority vote under about the same token budget. More tokens
+ * alone increase accuracy, so a comparison with a single chain of thought is not sufficient.
  */
 export interface EqualBudgetComparison {
   readonly name: string;
@@ -78,12 +78,9 @@ export interface EqualBudgetComparison {
    */
   readonly other: string | undefined;
   readonly otherTokens: number | undefined;
-  /** Comparison with the run `other`, or `undefined` unless the token budgets are equal. */
+  /** Comparison with the chain-of-thought run, or `undefined` if the token budgets are not equal. */
   readonly against: BaselineComparison | undefined;
-  /**
-   * Method of the chain-of-thought run that would have an equal token budget and is missing, for example
-   * `cot-sc@7`.
-   */
+  /** Method of a missing chain-of-thought run with an equal token budget, for example `cot-sc@7`. */
   readonly missing: string | undefined;
 }
 
@@ -267,7 +264,10 @@ function findEqualBudgetComparison(
   };
 }
 
-/** Returns the number of chains of thought that vote: 1 for `cot`, `undefined` for other methods. */
+/**
+ * Returns the number of voting chains of thought, or `undefined` if the method is neither `cot` nor
+ * `cot-sc@k`.
+ */
 function parseVoterCount({ recording }: ComparedRun): number | undefined {
   const found = /^cot(?:-sc@([1-9]\d{0,4}))?$/.exec(recording.run?.method ?? "");
   return found ? Number(found[1] ?? 1) : undefined;
@@ -279,7 +279,7 @@ function getTotalTokens({ row: { tokens } }: ComparedRun): number | undefined {
 }
 
 /**
- * Returns a unique name for each run: the method, followed by as many of mode, context, models, and run ID as
+ * Returns a unique name for each run, made of the method and as many of mode, context, models, and run ID as
  * necessary.
  */
 function createUniqueRunNames(recordings: readonly Recording[]): string[] {

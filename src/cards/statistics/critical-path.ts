@@ -21,8 +21,9 @@ export interface CriticalPathSegment {
 /**
  * Returns the segments that determine the duration of a problem, from the first task to the last reply, in
  * order and without gaps.
- * The search runs backward. Work on a message card starts when its sender receives the last message card that
- * the work depends on. The critical path is empty if the first task has no reply.
+ * The search for critical path segments runs backward from the last reply. Work on a message card starts when
+ * its sender receives the last message card that the work depends on. The critical path is empty if the first
+ * task has no reply.
  */
 export function computeCriticalPath(timings: readonly CardTiming[]): CriticalPathSegment[] {
   const graph = new WaitGraph(timings);
@@ -55,9 +56,12 @@ export function computePathDuration(path: readonly CriticalPathSegment[]): numbe
 /** Share of a role or of a transit direction in the time of all critical paths. */
 export interface Bottleneck {
   readonly kind: CriticalPathSegment["kind"];
-  /** Role that worked, or the direction, such as `planner → solver`, if the kind is `travel`. */
+  /** Name of the working role, or direction of the transit, for example `planner → solver`. */
   readonly who: string;
-  /** Turn of the work, or `undefined` for `travel` and for message cards without a turn. */
+  /**
+   * Number of the turn in which the role worked, or `undefined` for transit and for message cards without a
+   * turn.
+   */
   readonly turn: number | undefined;
   readonly ms: number;
   /** Share of the total duration of all critical paths, from 0 to 1. */

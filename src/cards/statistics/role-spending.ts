@@ -15,12 +15,10 @@ export interface RoleSpending {
   readonly cached: number;
   /** Number of input and output tokens that are estimated and not measured. */
   readonly estimated: number;
-  /**
-   * Number of message cards without complete token counts, some of whose tokens are missing from the sums.
-   */
+  /** Number of message cards with incomplete token counts, whose unknown tokens are missing from the sums. */
   readonly silent: number;
   readonly ms: number;
-  /** Share of the total time of all roles and turns, from 0 to 1. */
+  /** Share of the role and turn in the total time of all roles and turns, from 0 to 1. */
   readonly share: number;
 }
 

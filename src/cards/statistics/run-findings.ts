@@ -3,10 +3,7 @@ import type { CardTiming } from "../recording/index.ts";
 import { formatEdge } from "./card-statistics.ts";
 import { findCardTokenTotal } from "./token-counts.ts";
 
-/**
- * Kind of a finding that can be detected from the message cards of a problem without understanding their
- * content.
- */
+/** Kind of finding that is detected without understanding the content of message cards. */
 export type RunFindingKind =
   | "unanswered"
   | "answered-twice"
@@ -24,7 +21,7 @@ export interface RunFinding {
   readonly kind: RunFindingKind;
   readonly sample_id: string | undefined;
   readonly card_ids: readonly string[];
-  /** Description of the finding for humans. */
+  /** Human-readable description of the finding. */
   readonly what: string;
 }
 

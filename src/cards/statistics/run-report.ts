@@ -54,7 +54,7 @@ export interface RunReport {
   readonly samples: {
     readonly total: number;
     readonly done: number;
-    /** Number of problems that were started and are interrupted or still running. */
+    /** Number of started problems that are interrupted or still running. */
     readonly open: number;
   };
   /** Accuracy over the finished problems. */
@@ -68,7 +68,7 @@ export interface RunReport {
   readonly ledger: TokenLedger | undefined;
   readonly time: TimeReport;
   readonly findings: readonly RunFinding[];
-  /** Number of findings by kind, without kinds that have no findings. */
+  /** Number of findings by kind, omitting kinds without findings. */
   readonly found: Readonly<Record<string, number>>;
   readonly ends: readonly EndLine["status"][];
   /** Whether record lines were lost. */
@@ -185,8 +185,8 @@ export function buildRunReport(recording: Recording, { tariff }: RunReportOption
 }
 
 /**
- * Returns whether the delegations of the planner are unknown, because only recipients recorded some of its
- * message cards.
+ * Returns whether the delegations of the planner are unknown, because some of the planner's message cards
+ * were recorded only by their recipients.
  */
 function isRecordedElsewhere(planner: string, { run, cards }: Recording): boolean {
   if (!run) return false;

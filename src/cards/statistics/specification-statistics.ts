@@ -1,12 +1,12 @@
 import type { MessageCard } from "../message-card/index.ts";
 
 /**
- * Statistics that use the original formulas and names of the specification, for compatibility.
+ * Statistics with the original formulas and names of the specification, kept for compatibility.
  * The description of each member explains the defects of its formula. `computeCardStatistics` computes
  * corrected statistics.
  */
 export interface SpecificationStatistics {
-  /** Number of message cards by type: `Counter(card["message_type"] …)`. */
+  /** Number of message cards by type, computed as `Counter(card["message_type"] …)`. */
   readonly card_types: Readonly<Record<string, number>>;
   /**
    * Number of message cards from the planner to the solver divided by the number of problems. The numerator
@@ -28,8 +28,8 @@ export interface SpecificationStatistics {
 
 /**
  * Computes statistics with the formulas of the specification.
- * `samples` is the number of problems, for which the specification uses a fixed 200. Ratios with a
- * denominator of 0 are `NaN`.
+ * `samples` is the number of problems, for which the specification uses a fixed 200. A ratio with the
+ * denominator 0 is `NaN`.
  */
 export function computeSpecificationStatistics(
   cards: readonly MessageCard[],

@@ -5,14 +5,14 @@ import { addTokenCounts, ZERO_TOKENS, toTokenCounts, type TokenCounts } from "./
 /** Comparison between the tokens on message cards and the tokens of model calls. */
 export interface TokenLedger {
   readonly ok: boolean;
-  /** Number of checked combinations of problem and role. */
+  /** Number of combinations of problem and role whose tokens were checked. */
   readonly checked: number;
   readonly mismatches: readonly TokenMismatch[];
   /** Roles whose tokens cannot be checked, because another process records their model calls. */
   readonly unchecked: readonly string[];
 }
 
-/** Problem and role with different token counts on message cards and in model calls. */
+/** Problem and role for which the token counts of message cards and model calls differ. */
 export interface TokenMismatch {
   readonly sample_id: string | undefined;
   readonly role: string;

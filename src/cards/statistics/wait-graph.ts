@@ -5,7 +5,7 @@ const ROOT_WORK = Symbol("beginning");
 type WorkItem = CardTiming | typeof ROOT_WORK;
 
 /**
- * Graph of which message cards of one problem waited for which other message cards.
+ * Graph of the dependencies between the message cards of one problem.
  * The work of a role on a task starts when the task arrives. Replies to the role's own requests belong to the
  * same work.
  */
@@ -13,12 +13,11 @@ export class WaitGraph {
   readonly #timings: readonly CardTiming[];
   readonly #byId = new Map<string, CardTiming>();
   /**
-   * Position of each message card in the order of sending, which distinguishes message cards that were sent
-   * at the same time.
+   * Position of each message card in the order of sending, which also orders message cards with equal times.
    */
   readonly #sendOrder: ReadonlyMap<CardTiming, number>;
   readonly #workByCard = new Map<CardTiming, WorkItem>();
-  /** Replies that arrived during the work on a task. */
+  /** Replies that arrived during the work on each task. */
   readonly #arrivalsByWork = new Map<WorkItem, CardTiming[]>();
 
   constructor(timings: readonly CardTiming[]) {

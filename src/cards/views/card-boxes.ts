@@ -75,7 +75,10 @@ function renderCardBox(
   ].join("\n");
 }
 
-/** Metadata members that a box omits, because its position or other notes show the same information. */
+/**
+ * Metadata members that a box omits, because other text of the box or the position of the box shows the same
+ * information.
+ */
 const HIDDEN_METADATA: ReadonlySet<string> = new Set([
   "card_id",
   "run_id",

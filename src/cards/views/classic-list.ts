@@ -3,8 +3,8 @@ import { toSingleLine, truncateLine } from "./text-width.ts";
 
 const FRAME_LINE = "=".repeat(80);
 /**
- * Maximum width of a message card's content in terminal columns, because the list shows the course of a run
- * and not complete contents.
+ * Maximum width of a message card's content in terminal columns. Long contents are truncated, because the
+ * list shows the course of a run.
  */
 const MAX_CONTENT_COLUMNS = 103;
 

@@ -3,8 +3,8 @@ import type { CardTiming } from "../recording/index.ts";
 
 /**
  * Task that one role delegated to another, with all related message cards.
- * Times are milliseconds on the clock of the recording. All diagrams and statistics of work, waiting, and
- * parallelism are based on delegations.
+ * Times are milliseconds on the clock of the recording. All diagrams of work, waiting, and parallelism are
+ * based on delegations.
  */
 export interface Delegation {
   readonly task: MessageCard;
@@ -35,7 +35,7 @@ export interface Delegation {
   readonly relatedCards: readonly CardTiming[];
 }
 
-/** Period in which a role worked on a message card, which the role sent at the time `end`. */
+/** Period in which a role worked on a message card. The role sent the message card at the time `end`. */
 export interface WorkSpan {
   readonly role: string;
   readonly start: number;

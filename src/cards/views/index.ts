@@ -1,6 +1,6 @@
 /**
  * Text views and SVG drawings of message cards.
- * All functions are pure and accept a list of message cards or a recording. Most views are based on
+ * All views are pure functions that accept a list of message cards or a recording. Most views are based on
  * `buildSampleExchanges`. The views escape text from agents for each output format.
  */
 export { type CardBoxOptions } from "./card-boxes.ts";

@@ -7,8 +7,8 @@ import { truncateToColumns, escapeControlCharacters } from "./text-width.ts";
 const MAX_LABEL_COLUMNS = 160;
 
 /**
- * Escapes text for Mermaid. The function replaces characters that end a line, form HTML, or start a comment,
- * directive, or formula with entities.
+ * Escapes text for Mermaid. Characters that end a line, form HTML, or start a comment, directive, or formula
+ * become entities.
  */
 export function escapeMermaid(text: string): string {
   return truncateToColumns(escapeControlCharacters(text).trim(), MAX_LABEL_COLUMNS)

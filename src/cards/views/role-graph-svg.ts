@@ -17,8 +17,9 @@ const DIAGRAM_MARGIN = 24;
 
 /**
  * Renders a role graph as an SVG document.
- * Roles form a row in the order of their first message card. Edges to the right are arcs above the row, and
- * edges to the left are arcs below the row. The same role graph always produces the same SVG document.
+ * Roles form a row in the order of their first message card. Edges to the right are arcs above the row of
+ * roles, and edges to the left are arcs below the row of roles. The same role graph always produces the same
+ * SVG document.
  */
 export function renderRoleGraphSvg(
   graph: RoleGraph,

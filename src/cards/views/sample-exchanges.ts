@@ -25,7 +25,7 @@ export interface SampleExchange extends DelegationForest {
   readonly calls: readonly ModelCallLine[];
 }
 
-/** Returns the exchanges of a run, one for each problem that has message cards. */
+/** Returns one exchange for each problem of a run that has message cards. */
 export function buildSampleExchanges(shown: CardsOrRecording): SampleExchange[] {
   return collectRunSamples(toRecording(shown)).flatMap(({ id, cardLines, calls }) => {
     const timings = computeCardTimings(cardLines);
@@ -33,7 +33,7 @@ export function buildSampleExchanges(shown: CardsOrRecording): SampleExchange[] 
   });
 }
 
-/** Returns all work spans, sorted by start time. */
+/** Returns the work spans of all roles, sorted by start time. */
 export function listWorkSpans(shown: CardsOrRecording): WorkSpan[] {
   return buildSampleExchanges(shown)
     .flatMap(({ roots }) => flattenDelegations(roots))
@@ -41,7 +41,7 @@ export function listWorkSpans(shown: CardsOrRecording): WorkSpan[] {
     .toSorted((a, b) => a.start - b.start || a.end - b.end);
 }
 
-/** Returns the message cards of a delegation: the task, the related message cards, and the reply. */
+/** Returns the task card, the related message cards, and the reply of a delegation, in this order. */
 export function listDelegationCards({ task, relatedCards, reply }: Delegation): MessageCard[] {
   return [task, ...relatedCards.map(({ card }) => card), ...(reply ? [reply] : [])];
 }

@@ -3,7 +3,7 @@ import type { Delegation } from "./delegations.ts";
 import { buildSampleExchanges, listDelegationCards } from "./sample-exchanges.ts";
 import { escapeMermaid as escaped } from "./mermaid-escape.ts";
 
-/** Mermaid arrows by card type. Custom card types use the arrow of a task card. */
+/** Mermaid arrow of each core card type. Custom card types use the arrow of a task card. */
 const ARROWS_BY_TYPE: ReadonlyMap<string, string> = new Map([
   ["result", "-->>"],
   ["control", "-)"],
@@ -12,7 +12,7 @@ const ARROWS_BY_TYPE: ReadonlyMap<string, string> = new Map([
 
 /**
  * Renders message cards as a Mermaid sequence diagram, which GitHub and many editors display.
- * Parallel tasks are in a `par` block. Each message card has the same number in all views.
+ * Parallel tasks are rendered in a `par` block. Each message card has the same number in all views.
  */
 export function renderSequenceMermaid(cards: readonly MessageCard[]): string {
   const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
@@ -69,14 +69,11 @@ export function renderSequenceMermaid(cards: readonly MessageCard[]): string {
 
 interface ParallelBranch {
   readonly delegation: Delegation;
-  /** Positions of the delegation's message cards and of all descendants, in ascending order. */
+  /** Positions of the message cards of the delegation and its descendants, in ascending order. */
   readonly positions: readonly number[];
 }
 
-/**
- * Returns groups of parallel branches. If a group has one branch, the function searches the subtasks of the
- * branch.
- */
+/** Returns groups of parallel branches, including groups of parallel subtasks within a single branch. */
 function findParallelBranches(
   delegations: readonly Delegation[],
   places: ReadonlyMap<MessageCard, number>,

@@ -126,8 +126,8 @@ interface BusyInterval {
 }
 
 /**
- * Returns the periods in which a role had a pending task, from the arrival of the task to the reply. If a
- * task has no reply, its period ends with the last message card.
+ * Returns the periods in which roles had pending tasks. The period of a task without a reply ends with the
+ * last message card.
  */
 function computeBusyIntervals(cards: readonly MessageCard[]): BusyInterval[] {
   const rows = new Map(cards.map((card, row) => [card, row]));

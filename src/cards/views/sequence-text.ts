@@ -20,9 +20,9 @@ const MAX_LANE_COLUMNS = 40;
 const MAX_NAME_COLUMNS = 16;
 
 /**
- * Renders message cards as arrows between the lifelines of the roles.
- * Arrows of tasks are solid, and arrows of replies are dashed. The column on the right shows the time since
- * the previous message card.
+ * Renders message cards in a text diagram as arrows between the lifelines of the roles.
+ * Arrows of tasks are solid, and arrows of replies are dashed. The rightmost column shows the time since the
+ * previous message card.
  */
 export function renderSequenceText(
   cards: readonly MessageCard[],
@@ -59,10 +59,7 @@ export function renderSequenceText(
   return [header.finish(), ...rows].map((line) => line.trimEnd()).join("\n");
 }
 
-/**
- * Text line of the diagram, filled from left to right, with the lifelines of the roles where no text is
- * placed.
- */
+/** Text line of a sequence diagram. Lifelines of roles fill the columns that contain no other text. */
 class DiagramLine {
   readonly #width: number;
   readonly #laneColumns: readonly number[];
@@ -92,7 +89,8 @@ class DiagramLine {
 }
 
 /**
- * Renders a labeled arrow of the given width. The direction is 0 if a role sent the message card to itself.
+ * Renders a labeled arrow of the given width. The arrow direction is 0 if a role sent the message card to
+ * itself.
  */
 function renderArrow(card: MessageCard, label: string, columns: number, direction: number): string {
   const isReply = card.message_type === "result" || card.message_type === "error";
@@ -104,7 +102,10 @@ function renderArrow(card: MessageCard, label: string, columns: number, directio
   return direction > 0 ? `${dash}${dash} ${shown} ${rest}▶` : `◀${rest} ${shown} ${dash}${dash}`;
 }
 
-/** Formats the label of an arrow: the card type, followed by the content if the arrow is long enough. */
+/**
+ * Formats an arrow label from the card type and, if the arrow is long enough, the content of the message
+ * card.
+ */
 function formatArrowLabel(
   { message_type, content }: MessageCard,
   columns: number,

@@ -1,8 +1,8 @@
 import { measureColumns, truncateLine } from "./text-width.ts";
 
 /**
- * Estimated width in pixels of a character column at a font size of 12 px. The estimate is slightly too
- * large, because fonts differ.
+ * Estimated width in pixels of a character column at a font size of 12 px. The estimated width is slightly
+ * too large, because fonts differ.
  */
 const COLUMN_PX = 6.8;
 

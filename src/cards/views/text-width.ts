@@ -44,7 +44,7 @@ export function truncateToColumns(text: string, columns: number, end = "…"): s
   return kept + end;
 }
 
-/** Wraps a text into lines of at most `columns` terminal columns, at spaces if possible. */
+/** Wraps a text at spaces, if possible, into lines of at most `columns` terminal columns. */
 export function wrapText(text: string, columns: number): string[] {
   return text.split("\n").flatMap((line) => {
     const lines: string[] = [];
@@ -68,7 +68,7 @@ export function wrapText(text: string, columns: number): string[] {
 }
 
 /**
- * Makes control characters visible, because control characters from an agent can rewrite the terminal or
+ * Makes control characters visible, because control characters from an agent can overwrite terminal output or
  * change the text direction.
  */
 export function escapeControlCharacters(text: string): string {

@@ -12,7 +12,7 @@ const MAX_NAME_COLUMNS = 16;
 
 /**
  * Renders a bar for each work span, sorted by start time and followed by duration and tokens.
- * A role without a bar was waiting. The sign `~` marks durations that were not measured.
+ * Periods without a bar are waiting time of the role. The sign `~` marks durations that were not measured.
  */
 export function renderTimelineText(
   shown: CardsOrRecording,

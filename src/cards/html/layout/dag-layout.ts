@@ -59,7 +59,6 @@ export function computeDagLayout(
   };
 }
 
-/** Returns the free column with the smallest distance to `wanted`. */
 function findNearestFreeColumn(taken: ReadonlySet<number>, wanted: number): number {
   for (let away = 0; ; away++) {
     if (!taken.has(wanted + away)) return wanted + away;

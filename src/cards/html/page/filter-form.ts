@@ -63,7 +63,7 @@ export class FilterForm {
     this.element.reset();
   }
 
-  /** Updates the selectable roles, types, and statuses to those of the run. */
+  /** Updates the form to offer the roles, card types, and statuses of the run. */
   updateOptions(model: RunModel): void {
     const cards = model.samples.flatMap((sample) => sample.cards.map(({ card }) => card));
     setSelectOptions(this.#selects.role, buildSelectOptions("any role", listRoles(cards)));

@@ -2,13 +2,13 @@ import type { RecordLine } from "../../recording/index.ts";
 
 /** Callbacks for the server-sent events of a live report. */
 export interface LiveEventCallbacks {
-  /** Receives decoded record lines in the order of the record file. */
+  /** Callback for decoded record lines, in the order of the record file. */
   readonly onLines: (lines: readonly RecordLine[]) => void;
-  /** Receives the number of record lines that could not be decoded. */
+  /** Callback for the number of record lines that could not be decoded. */
   readonly onTornLines: (count: number) => void;
-  /** Runs when the record file is replaced or truncated. */
+  /** Callback for the replacement or truncation of the record file. */
   readonly onReset: () => void;
-  /** Runs when the connection to the server opens or closes. */
+  /** Callback for opened and closed connections to the server. */
   readonly onConnectionChange: (isConnected: boolean) => void;
 }
 
