@@ -21,7 +21,7 @@ export interface CardFilter {
 /**
  * Returns whether a problem has the required outcome, contains the search text, and has a message card with
  * the required role, type, and status.
- * The search text and the other criteria may match different message cards of the problem.
+ * The search text and the other filter criteria can match different message cards of the problem.
  */
 export function matchesSample(sample: PageSample, filter: CardFilter): boolean {
   return (

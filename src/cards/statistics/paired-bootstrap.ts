@@ -9,7 +9,7 @@ export interface BootstrapOptions {
   readonly resamples?: number;
   /** Seed of the random number generator. The same seed always produces the same interval. Default: 1. */
   readonly seed?: number;
-  /** Confidence level of the interval. Default: 0.95. */
+  /** Confidence level of the bootstrap interval. Default: 0.95. */
   readonly confidence?: ConfidenceLevel;
 }
 

@@ -64,7 +64,7 @@ export interface ReplyLatency {
   readonly p95: number;
   /**
    * Number of replies whose timestamp precedes the timestamp of the task, because the clocks of two machines
-   * differ. The percentiles exclude these replies.
+   * differ. The percentiles exclude replies with inverted timestamps.
    */
   readonly inverted: number;
 }

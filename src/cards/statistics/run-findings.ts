@@ -239,7 +239,7 @@ function isTerminalCard({ message_type }: MessageCard): boolean {
   return message_type === "result" || message_type === "error";
 }
 
-/** Returns whether a message card may be a reply. Custom card types such as `verdict` may also end a task. */
+/** Returns whether a message card can be a reply. Custom card types such as `verdict` can also end a task. */
 function isPossibleReply({ message_type }: MessageCard): boolean {
   return !["task", "query", "control"].includes(message_type);
 }

@@ -46,7 +46,7 @@ export function computeSpecificationStatistics(
 }
 
 /**
- * Returns the accuracy per 1,000 tokens of a problem.
+ * Returns the accuracy per 1,000 tokens, computed from the mean number of tokens per problem.
  * The measure favors short wrong answers, so always consider it together with the accuracy.
  */
 export function computeAccuracyPerThousandTokens(accuracy: number, tokensPerSample: number): number {

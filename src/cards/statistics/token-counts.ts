@@ -15,7 +15,7 @@ export const ZERO_TOKENS: TokenCounts = { input: 0, output: 0, cached: 0, reason
 
 /**
  * Converts the token usage of a message card or model call into token counts.
- * Usage with the source `none` may still contain token counts from some model calls.
+ * A token usage with the source `none` can still contain token counts from some model calls.
  */
 export function toTokenCounts(usage: CardTokenUsage | undefined): TokenCounts {
   if (!usage) return ZERO_TOKENS;
@@ -45,8 +45,8 @@ export function sumUsageTokens(usages: Iterable<CardTokenUsage | undefined>): To
 }
 
 /**
- * Returns the number of input and output tokens of a message card from `usage`, or else from `tokens`.
- * Returns `undefined` if both members are missing.
+ * Returns the number of input and output tokens of a message card from `usage`, or else from `tokens`, or
+ * `undefined` if both members are missing.
  */
 export function findCardTokenTotal({ metadata: { usage, tokens } }: MessageCard): number | undefined {
   return usage === undefined ? tokens : usage.input_tokens + usage.output_tokens;

@@ -6,8 +6,8 @@ type WorkItem = CardTiming | typeof ROOT_WORK;
 
 /**
  * Graph of the dependencies between the message cards of one problem.
- * The work of a role on a task starts when the task arrives. Replies to the role's own requests belong to the
- * same work.
+ * The work of a role on a task starts when the task arrives. Replies to requests that the role sends for the
+ * task belong to the work on the task.
  */
 export class WaitGraph {
   readonly #timings: readonly CardTiming[];

@@ -41,8 +41,8 @@ export interface WorkSpan {
   readonly start: number;
   readonly end: number;
   /**
-   * Whether the sender reported the duration of the work. If `false`, the work span starts at the last
-   * message card that the role sent or received.
+   * Whether the sender reported the duration of the work. If the duration was not reported, the work span
+   * starts at the last message card that the role sent or received.
    */
   readonly isMeasured: boolean;
   readonly card: MessageCard;

@@ -8,14 +8,14 @@ const SYMBOL_COLUMNS = 12;
 export interface FlowDiagramOptions {
   /**
    * Card types that determine the symbols of the diagram, for example the `types` of a protocol. Default: the
-   * five core types.
+   * five core card types.
    */
   readonly types?: readonly CardType[];
 }
 
 /**
  * Renders the flow of message cards, one card per line, in the format of the specification.
- * The sender is always on the left: a result from the solver is rendered as `SOLVER ← [RESULT] PLANNER`.
+ * The sender is always on the left, so a result from the solver is rendered as `SOLVER ← [RESULT] PLANNER`.
  */
 export function generateFlowDiagram(
   cards: readonly MessageCard[],

@@ -25,7 +25,7 @@ export interface SampleExchange extends DelegationForest {
   readonly calls: readonly ModelCallLine[];
 }
 
-/** Returns one exchange for each problem of a run that has message cards. */
+/** Returns one exchange for each problem that has message cards. */
 export function buildSampleExchanges(shown: CardsOrRecording): SampleExchange[] {
   return collectRunSamples(toRecording(shown)).flatMap(({ id, cardLines, calls }) => {
     const timings = computeCardTimings(cardLines);

@@ -17,8 +17,8 @@ export function measureColumns(text: string): number {
 }
 
 /**
- * Returns a text of exactly `columns` terminal columns. A shorter text is padded with spaces, and a longer
- * text is truncated between characters and ends with `…`.
+ * Returns a text of exactly `columns` terminal columns. Shorter texts are padded with spaces. Longer texts
+ * are truncated between characters and end with `…`.
  */
 export function fitToColumns(text: string, columns: number): string {
   const kept = truncateToColumns(text, columns);
@@ -26,8 +26,8 @@ export function fitToColumns(text: string, columns: number): string {
 }
 
 /**
- * Returns a text of at most `columns` terminal columns. A longer text is truncated between characters and
- * ends with `end`.
+ * Returns a text of at most `columns` terminal columns. Longer texts are truncated between characters and end
+ * with the value of `end`.
  */
 export function truncateToColumns(text: string, columns: number, end = "…"): string {
   // A text of this length cannot fit, and measuring it would be slow.

@@ -3,7 +3,10 @@ import { flattenDelegations } from "../../views/sample-exchanges.ts";
 import { listRoles } from "../run-overview.ts";
 import type { PageCard } from "../run-model.ts";
 
-/** Layout of a sequence diagram. Roles are columns, and message cards are rows in the order of sending. */
+/**
+ * Layout of a sequence diagram. Roles are diagram columns, and message cards are diagram rows in the order of
+ * sending.
+ */
 export interface SequenceLayout {
   readonly width: number;
   readonly height: number;

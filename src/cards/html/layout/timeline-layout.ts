@@ -5,8 +5,8 @@ import type { PageCard } from "../run-model.ts";
 import { computeLastArrival } from "../sample-summary.ts";
 
 /**
- * Layout of a timeline with one lane for each role. Positions and lengths are fractions of the total
- * duration.
+ * Layout of a timeline with one lane for each role. Positions and lengths in the timeline are fractions of
+ * the total duration.
  */
 export interface TimelineLayout {
   /** Total duration of the timeline in milliseconds, at least 1. */

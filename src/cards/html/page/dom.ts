@@ -45,14 +45,13 @@ function initializeElement<E extends Element>(
 }
 
 /**
- * Creates an element for text from an agent.
- * The element isolates the text direction and makes control characters visible.
+ * Creates an element for text from an agent, with an isolated text direction and visible control characters.
  */
 export function createIsolatedText(text: string, properties: ElementProperties = {}): HTMLElement {
   return createElement("bdi", properties, escapeControlCharacters(text));
 }
 
-/** Returns the element with the given ID. Throws if the page has no element with this ID. */
+/** Returns the element with the given ID. Throws if the page has no element with the given ID. */
 export function requireElementById(id: string): HTMLElement {
   const element = document.getElementById(id);
   if (!element) throw new Error(`The page has no #${id}.`);
