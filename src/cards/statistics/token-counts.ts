@@ -52,7 +52,7 @@ export function findCardTokenTotal({ metadata: { usage, tokens } }: MessageCard)
   return usage === undefined ? tokens : usage.input_tokens + usage.output_tokens;
 }
 
-/** Prices of input, output, and cached tokens per million tokens. */
+/** Prices per million input, output, and cached tokens. */
 export interface TokenTariff {
   readonly input: number;
   readonly output: number;

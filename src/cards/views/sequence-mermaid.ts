@@ -3,7 +3,7 @@ import type { Delegation } from "./delegations.ts";
 import { buildSampleExchanges, listDelegationCards } from "./sample-exchanges.ts";
 import { escapeMermaid as escaped } from "./mermaid-escape.ts";
 
-/** Mermaid arrow of each core card type. Custom card types use the arrow of a task card. */
+/** Mermaid arrow of each core card type. Custom card types use the Mermaid arrow of a task card. */
 const ARROWS_BY_TYPE: ReadonlyMap<string, string> = new Map([
   ["result", "-->>"],
   ["control", "-)"],
