@@ -1,7 +1,7 @@
 /**
- * Exporters of runs to other tools: Perfetto, OpenTelemetry collectors, and consumers of the A2A Traceability
- * extension.
- * All functions are pure and accept cards or a recording.
+ * Exporters that convert recorded runs for Perfetto, OpenTelemetry collectors, and consumers of the A2A
+ * Traceability extension.
+ * All exporters are pure functions that accept a list of message cards or a recording.
  */
 export { toOtlpTraces } from "./otlp.ts";
 export { toPerfettoTrace } from "./perfetto.ts";

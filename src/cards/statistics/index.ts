@@ -1,8 +1,8 @@
 /**
  * Statistics of runs and comparisons of runs.
- * All functions are pure. The same cards always have the same figures, because resampling uses a fixed seed.
- * `specification-statistics.ts` contains the original formulas of the specification and documents their
- * defects.
+ * All statistics functions are pure. The same message cards always produce the same statistics, because
+ * resampling uses a fixed seed. `specification-statistics.ts` contains the original formulas of the
+ * specification and documents their defects.
  */
 export { computePairedBootstrap } from "./paired-bootstrap.ts";
 export type { BootstrapOptions } from "./paired-bootstrap.ts";
