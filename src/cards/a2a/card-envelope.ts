@@ -3,22 +3,22 @@ import { type MessageCard, parseCard, toDict } from "../message-card/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI } from "./card-parts.ts";
 import { isTraceparent } from "./traceparent.ts";
 
-/** Fields that accompany a message card in the metadata of its A2A message. */
+/** Data about a message card that the metadata of its A2A message contains. */
 export interface CardEnvelope {
   /** ID of the experiment run that the message card belongs to. */
   readonly runId?: string | undefined;
   /** Relay mode: with `full`, a role forwards every message card of the task to its requester. */
   readonly relay: "none" | "full";
   /**
-   * Number of roles that have handled the problem, including the recipient. A role rejects a problem with
-   * more than `MAX_HOPS` hops as a loop.
+   * Number of times that the problem was forwarded from one role to another. Roles reject a problem with more
+   * than `MAX_HOPS` hops as a loop.
    */
   readonly hops: number;
   /** W3C `traceparent` of the task, if the task is part of a distributed trace. */
   readonly traceparent?: string | undefined;
 }
 
-/** Maximum number of roles that may delegate the same problem in sequence. */
+/** Maximum number of times that a problem may be forwarded from one role to another. */
 export const MAX_HOPS = 8;
 
 const RUN_ID_KEY = `${MESSAGE_CARD_EXTENSION_URI}/run_id`;

@@ -42,8 +42,8 @@ export interface HotpotQaSample {
   /** Paragraphs of the problem, of which two are needed for the answer and all others are distractors. */
   readonly paragraphs: readonly Paragraph[];
   /**
-   * Sentences that support the answer. Supporting facts and `gold` must not be shown to the role that answers
-   * the question.
+   * Sentences of the paragraphs that support the answer. Supporting facts and `gold` must not be shown to the
+   * role that answers the question.
    */
   readonly supportingFacts: readonly SupportingFact[];
 }

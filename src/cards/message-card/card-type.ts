@@ -19,7 +19,7 @@ import { boolean, id, list, object, oneOf, required, string } from "./validation
 /** A type of message card, which consists of a `message_type` and rules for the metadata. */
 export interface CardType<Name extends string = string, Own extends object = object> {
   readonly name: Name;
-  /** Text that represents the type in a flow diagram: an arrow and the name. */
+  /** Text that represents the card type in a flow diagram, such as `→ [TASK]`. */
   readonly symbol: string;
   /** Whether a card of this type ends the task that it replies to. */
   readonly isTerminal: boolean;
@@ -34,7 +34,7 @@ export interface CardType<Name extends string = string, Own extends object = obj
 export interface CardTypeOptions<M extends FieldRules> {
   /** Rules for metadata members of this card type, in addition to the rules for all message cards. */
   readonly metadata: M;
-  /** Text that represents the type in a flow diagram. Default: `• [NAME]`. */
+  /** Text that represents the card type in a flow diagram, which is `• [NAME]` by default. */
   readonly symbol?: string;
   /** Whether a card of this type ends the task that it replies to. Default: `false`. */
   readonly isTerminal?: boolean;
