@@ -3,11 +3,13 @@ import { type MessageCard, parseCard, toDict } from "../message-card/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI } from "./card-parts.ts";
 import { isTraceparent } from "./traceparent.ts";
 
-/** Data about a message card that the metadata of its A2A message contains. */
+/** Fields in the metadata of an A2A message that accompany a message card. */
 export interface CardEnvelope {
   /** ID of the experiment run that the message card belongs to. */
   readonly runId?: string | undefined;
-  /** Relay mode: with `full`, a role forwards every message card of the task to its requester. */
+  /**
+   * Relay mode of the task, in which `full` means that a role forwards every message card to its requester.
+   */
   readonly relay: "none" | "full";
   /**
    * Number of times that the problem was forwarded from one role to another. Roles reject a problem with more

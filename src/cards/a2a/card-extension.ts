@@ -15,7 +15,7 @@ export interface MessageCardExtensionParams {
 
 /**
  * Creates the entry of the message card extension for an agent card. If `required` is true, clients of the
- * agent must also send message cards. `required` defaults to `false`.
+ * agent must also send message cards. Default: `false`.
  */
 export function createMessageCardExtension(
   params: MessageCardExtensionParams,

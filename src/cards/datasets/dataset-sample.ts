@@ -1,9 +1,7 @@
 /** A problem of the GSM8K dataset. */
 export interface Gsm8kSample {
   readonly dataset: "gsm8k";
-  /**
-   * ID of the problem: `gsm8k_` followed by the position of the problem in its dataset split, starting at 0.
-   */
+  /** ID of the problem, which is `gsm8k_` followed by the position in the dataset split, starting at 0. */
   readonly id: string;
   readonly question: string;
   /** Correct answer as written after `####` in the GSM8K file, for example `18` or `1,200`. */
@@ -20,7 +18,7 @@ export interface Gsm8kSample {
 export interface Gsm8kStep {
   readonly question: string;
   /**
-   * Answer to the step's sub-question in prose. The prose may contain calculator annotations such as
+   * Answer to the step's sub-question in prose. The step's answer may contain calculator annotations such as
    * `<<16-3-4=9>>`.
    */
   readonly text: string;
@@ -30,8 +28,8 @@ export interface Gsm8kStep {
 export interface HotpotQaSample {
   readonly dataset: "hotpotqa";
   /**
-   * ID of the problem: `hotpotqa_` followed by `dev_index`, by `_id`, or by the position in the file,
-   * whichever exists first.
+   * ID of the problem, which is `hotpotqa_` followed by the `dev_index`, the `_id`, or the position in the
+   * file, whichever exists first.
    */
   readonly id: string;
   readonly question: string;

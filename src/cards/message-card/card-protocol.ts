@@ -55,9 +55,9 @@ export interface CardProtocolOptions<Type extends CardType = never, Role extends
     CoreRole | NoInfer<Role>,
     CoreCardType["name"] | NoInfer<Type>["name"]
   >[];
-  /** Returns the current time in milliseconds since 1970. The default clock is `Date.now`. */
+  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
-  /** Returns a new `card_id` for each message card. The default ID is a random UUID. */
+  /** Returns the `card_id` of a new message card, which is a random UUID by default. */
   readonly newId?: () => string;
 }
 
@@ -117,8 +117,8 @@ export interface CardProtocol<Type extends CardType = CoreCardType, Role extends
   /** Parses a message card from JSON text. See `parse`. */
   fromJson(text: string): CardOfType<Type>;
   /**
-   * Returns all violations of a message card for which `parse` would throw. For a valid message card, the
-   * array is empty.
+   * Returns all violations of a message card for which `parse` would throw. For a valid message card,
+   * `validate` returns an empty array.
    */
   validate(json: unknown): FieldViolation[];
 }

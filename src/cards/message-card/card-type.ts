@@ -21,11 +21,11 @@ export interface CardType<Name extends string = string, Own extends object = obj
   readonly name: Name;
   /** Text that represents the card type in a flow diagram, such as `→ [TASK]`. */
   readonly symbol: string;
-  /** Whether a card of this type ends the task that it replies to. */
+  /** Whether a message card of this type ends the task that the card replies to. */
   readonly isTerminal: boolean;
   /**
-   * Returns whether the metadata conforms to the rules of the card type. The function adds each violation to
-   * `at`.
+   * Returns whether the metadata conforms to the rules of the card type. `isValidMetadata` adds each
+   * violation to `at`.
    */
   readonly isValidMetadata: (metadata: CardMetadata, at: ValidationContext) => metadata is CardMetadata & Own;
 }
@@ -36,7 +36,7 @@ export interface CardTypeOptions<M extends FieldRules> {
   readonly metadata: M;
   /** Text that represents the card type in a flow diagram, which is `• [NAME]` by default. */
   readonly symbol?: string;
-  /** Whether a card of this type ends the task that it replies to. Default: `false`. */
+  /** Whether a message card of this type ends the task that the card replies to. Default: `false`. */
   readonly isTerminal?: boolean;
 }
 

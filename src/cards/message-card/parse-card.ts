@@ -18,7 +18,7 @@ import {
 } from "./validation/rules.ts";
 
 /**
- * Maximum size of a message card's content in bytes of UTF-8. To send longer content, use a file in a
+ * Maximum size of a message card's content in bytes of UTF-8. Send content above this maximum as a file in a
  * separate A2A part.
  */
 const MAX_CONTENT_BYTES = 256 * 1024;

@@ -7,8 +7,8 @@ import { evaluateArithmetic, formatNumber } from "./arithmetic.ts";
 export interface OracleStep {
   readonly question: string;
   /**
-   * Arithmetic expressions to evaluate, in order. The array is empty if the human solution has no calculator
-   * annotations.
+   * Arithmetic expressions to evaluate, in order. `expressions` is empty if the human solution has no
+   * calculator annotations.
    */
   readonly expressions: readonly string[];
   /**

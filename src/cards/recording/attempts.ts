@@ -2,7 +2,7 @@ import type { RecordLine, RunLine, ScoreLine } from "./record-lines.ts";
 
 type RecordLines = readonly RecordLine[];
 
-/** Record lines that one process wrote to a record file between its start and its end. */
+/** Record lines that one process wrote to a record file. */
 export interface RunPart {
   readonly run: RunLine | undefined;
   /**

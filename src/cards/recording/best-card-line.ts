@@ -1,7 +1,7 @@
 import { type MessageCard, toDict } from "../message-card/index.ts";
 import type { CardLine } from "./record-lines.ts";
 
-/** Rank of a card line by direction, in which 0 is the most reliable direction. */
+/** Reliability rank of a card line by its direction, where 0 is the most reliable rank. */
 const DIRECTION_RANK: Readonly<Record<CardLine["dir"], number>> = { out: 0, in: 1, relayed: 2 };
 
 /**

@@ -17,8 +17,8 @@ export interface CardTiming {
 }
 
 /**
- * Returns the timing of each message card in the order of sending. If only a relay recorded a message card,
- * its sending time is its timestamp, but at most the time of the relay.
+ * Returns the timing of each message card in the order of sending. If a message card is known only from a
+ * relay, the sending time is the card's timestamp, but not later than the relay.
  */
 export function computeCardTimings(lines: readonly CardLine[]): CardTiming[] {
   const byCard = Map.groupBy(lines, ({ card }) => card.metadata.card_id ?? card);

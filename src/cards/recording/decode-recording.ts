@@ -48,7 +48,7 @@ export function decodeRecording(
 
 interface OpenRunPart extends RunPart {
   readonly lines: RecordLine[];
-  /** Number of the last line in the file that was decoded. */
+  /** Number of the last decoded line in the record file. */
   lastLine: number;
   lastSeq: number;
 }

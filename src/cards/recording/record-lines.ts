@@ -62,8 +62,8 @@ export interface CardLine extends RecordLineBase {
   /** Sequence number of the record line in the process that wrote the line, starting at 1. */
   readonly seq: number;
   /**
-   * Direction of the message card: `out` if `at_role` sent the card, `in` if `at_role` received the card, and
-   * `relayed` if another role forwarded the card to `at_role`.
+   * Direction of the message card, which is `out` if `at_role` sent the card, `in` if `at_role` received the
+   * card, and `relayed` if another role forwarded the card to `at_role`.
    */
   readonly dir: "out" | "in" | "relayed";
   readonly at_role: string;
@@ -129,9 +129,9 @@ export interface ScoreLine extends RecordLineBase {
 export interface EndLine extends RecordLineBase {
   readonly kind: "end";
   readonly status: "completed" | "interrupted" | "failed";
-  /** Number of message cards that the roles sent in this part of the run. */
+  /** Number of message cards that were sent since the run was started or resumed. */
   readonly cards: number;
-  /** Number of problems that were finished in this part of the run. */
+  /** Number of problems that were finished since the run was started or resumed. */
   readonly samples: number;
   /** `degraded` if record lines were lost because the sink could not write them. */
   readonly recorder?: "degraded";
@@ -143,8 +143,8 @@ export interface EndLine extends RecordLineBase {
  */
 export interface Recording {
   /**
-   * The latest run line of the recording. The run lines of one run differ only in `at` and `code`. `run` is
-   * missing in the file of a single role and in a list of message cards.
+   * The latest run line of the recording. All run lines of an experiment run are equal, except for `at` and
+   * `code`. `run` is missing in the file of a single role and in a list of message cards.
    */
   readonly run: RunLine | undefined;
   /**

@@ -50,7 +50,7 @@ export interface RecordSink {
    */
   write(text: string): void;
   /**
-   * Called after a record line that ends a problem or the run. In this method, the sink can flush its data to
+   * Called after a record line that ends a problem or the run. In `sync`, a sink can flush its data to
    * permanent storage.
    */
   sync?(): void;
@@ -58,9 +58,9 @@ export interface RecordSink {
 
 /** Options of `createRecorder`. */
 export interface RecorderOptions {
-  /** Returns the current time in milliseconds since 1970. The default clock is `Date.now`. */
+  /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
-  /** Returns the time of a monotonic clock in milliseconds. The default clock is `performance.now`. */
+  /** Returns the time of a monotonic clock in milliseconds. Default: `performance.now`. */
   readonly monotonicNow?: () => number;
   /**
    * Removes data that must not be stored from a message card. Statistics require the IDs and the token usage
@@ -68,19 +68,17 @@ export interface RecorderOptions {
    */
   readonly redactCard?: (card: MessageCard) => MessageCard;
   /**
-   * Maximum length of a record line in characters. The default maximum length is 1,048,576 characters. If a
-   * card line is longer, the recorder omits long metadata and truncates the content of the message card.
+   * Maximum length of a record line in characters. Default: 1,048,576. If a card line exceeds this length,
+   * the recorder omits long metadata and truncates the content of the message card.
    */
   readonly maxLineLength?: number;
   /**
-   * Maximum total length of card lines and call lines in characters. After the maximum is reached, further
-   * card lines and call lines are lost. The default maximum is 400 × 1024² characters. The limit exists
-   * because a JavaScript string cannot hold 512 × 1024² characters.
+   * Maximum total length of card lines and call lines in characters. Card lines and call lines beyond the
+   * maximum total length are lost. Default: 400 × 1024². The maximum keeps a record file readable as a
+   * JavaScript string, which cannot hold 512 × 1024² characters.
    */
   readonly maxTotalLength?: number;
-  /**
-   * Total length in characters of the record lines that the sink already contains. The default length is 0.
-   */
+  /** Total length in characters of the record lines that the sink already contains. Default: 0. */
   readonly initialLength?: number;
   /**
    * Called once, with the cause, when the first record line is lost. The end line of the run also reports

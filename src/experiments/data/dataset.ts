@@ -14,9 +14,9 @@ export interface Dataset {
 
 /** Selection of problems from a dataset. */
 export interface SampleSelection {
-  /** Maximum number of selected problems. By default, all problems are selected. */
+  /** Maximum number of selected problems. Default: all problems. */
   readonly count?: number;
-  /** Number of problems to skip before the first selected problem. The default offset is 0. */
+  /** Number of problems to skip before the first selected problem. Default: 0. */
   readonly offset?: number;
   /** IDs of the problems to select. */
   readonly ids?: readonly string[];

@@ -5,15 +5,15 @@ import { resolve } from "node:path";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Paths of the lock files that this process holds. A lock file with this process ID that is missing in the
- * set belongs to an earlier process with the same ID.
+ * Paths of the lock files that this process holds. A lock file that contains the ID of this process but is
+ * missing in the set belongs to an earlier process.
  */
 const HELD_LOCKS = new Set<string>();
 
 /**
  * Locks a file for this process by creating a lock file in the same folder, and returns a function that
- * releases the lock. The function replaces the lock of a process that has exited. Throws `INVALID_REQUEST`
- * with the process ID of the owner if another process holds the lock.
+ * releases the lock. `lockFile` replaces the lock of a process that has exited. Throws `INVALID_REQUEST` with
+ * the process ID of the owner if another process holds the lock.
  */
 export function lockFile(file: string): () => void {
   const lock = `${resolve(file)}.lock`;

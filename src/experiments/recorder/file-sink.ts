@@ -8,7 +8,7 @@ export interface FileSinkOptions {
   /**
    * Whether the sink flushes the file to disk after each problem, so that the record lines of finished
    * problems survive a power failure. Without `fsync`, record lines survive SIGKILL, but not a power failure.
-   * `fsync` defaults to `false`.
+   * Default: `false`.
    */
   readonly fsync?: boolean;
 }

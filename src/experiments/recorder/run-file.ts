@@ -15,11 +15,11 @@ import { openFileSink, type FileSinkOptions } from "./file-sink.ts";
 
 /** Options for `openRunFile`. */
 export interface RunFileOptions extends RecorderOptions, FileSinkOptions {
-  /** Folder of the record file. The default folder is `results`. */
+  /** Folder of the record file. Default: `results`. */
   readonly outputFolder?: string;
   /**
    * Whether to continue the run if its record file exists. Without `resume`, `openRunFile` throws if the
-   * record file exists. `resume` defaults to `false`.
+   * record file exists. Default: `false`.
    */
   readonly resume?: boolean;
 }

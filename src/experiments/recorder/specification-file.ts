@@ -6,8 +6,8 @@ import { formatSpecificationFileName } from "../../cards/index.ts";
 
 /**
  * Writes the message cards of a run in the format of the card specification to
- * `<outputFolder>/<dataset>_a2a_<model>_cards.json`. Returns the path of the written file. `outputFolder`
- * defaults to `results`.
+ * `<outputFolder>/<dataset>_a2a_<model>_cards.json`. Returns the path of the written file. Default of
+ * `outputFolder`: `results`.
  */
 export function writeSpecificationFile(recording: Recording, outputFolder = "results"): string {
   const file = join(outputFolder, formatSpecificationFileName(recording));

@@ -30,16 +30,16 @@ export interface ExperimentOptions
    * dataset, the method, the model, and the number of problems.
    */
   readonly runId?: string;
-  /** Maximum number of problems that are solved at the same time, which is 4 by default. */
+  /** Maximum number of problems that are solved at the same time. Default: 4. */
   readonly concurrency?: number;
-  /** Maximum time in milliseconds for solving one problem, which is 120,000 by default. */
+  /** Maximum time for solving one problem in milliseconds. Default: 120,000. */
   readonly deadlineMs?: number;
   /**
-   * The run stops after this number of consecutive problems whose model or agent was unreachable. The default
-   * number is 10.
+   * Maximum number of consecutive problems with an unreachable model or agent, after which the run stops.
+   * Default: 10.
    */
   readonly maxConsecutiveFailures?: number;
-  /** Version of your code, which the run line contains. The default version is `unknown`. */
+  /** Version of your code, which the run line contains. Default: `unknown`. */
   readonly codeVersion?: string;
   /**
    * Signal that interrupts the run. An interrupted run keeps finished problems, and `resume` continues with

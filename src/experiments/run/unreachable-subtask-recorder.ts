@@ -19,7 +19,9 @@ export function isUnreachable({ message_type, metadata }: ResultCard | ErrorCard
 }
 
 interface SampleSubtasks {
-  /** Key of each delegated subtask by the ID of its task card. Retries of a subtask have the same key. */
+  /**
+   * Key of each delegated subtask by the ID of its task card. All retries of a subtask have the same key.
+   */
   readonly keyByCardId: Map<string, string>;
   /** Failure reason of each subtask that failed because a role was unreachable, by subtask key. */
   readonly failureReasons: Map<string, string>;
