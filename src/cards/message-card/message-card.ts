@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 
 /**
  * A message card, which is a message between two roles. A message card has exactly six members, whose names
- * are the same as in JSON. All other information about a message card is part of `metadata`.
+ * are the same as in JSON. The member `metadata` contains all additional information about a message card.
  */
 export interface MessageCard<Type extends string = string, Own extends object = object> {
   /** Role that sends the message card. */

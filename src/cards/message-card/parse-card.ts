@@ -18,8 +18,8 @@ import {
 } from "./validation/rules.ts";
 
 /**
- * Maximum size of a message card's content in bytes of UTF-8. Send content above this maximum as a file in a
- * separate A2A part.
+ * Maximum size of a message card's content in bytes of UTF-8. Message content above 256 KiB must be sent as a
+ * file in a separate A2A part.
  */
 const MAX_CONTENT_BYTES = 256 * 1024;
 

@@ -12,13 +12,14 @@ export interface CardTiming {
   readonly arrivedMs: number;
   /** Whether the recorded arrival is earlier than the sending time, so that `arrivedMs` was adjusted. */
   readonly isInverted: boolean;
-  /** Whether the sender recorded this message card and therefore all its other cards. */
+  /** Whether the sender of the message card recorded the card and therefore all its messages. */
   readonly isSenderRecorded: boolean;
 }
 
 /**
- * Returns the timing of each message card in the order of sending. If a message card is known only from a
- * relay, the sending time is the card's timestamp, but not later than the relay.
+ * Returns the timing of each message card in the order of sending. If a recording contains only relayed lines
+ * of a message card, the sending time is the card's timestamp, but at the latest the time of the relayed
+ * line.
  */
 export function computeCardTimings(lines: readonly CardLine[]): CardTiming[] {
   const byCard = Map.groupBy(lines, ({ card }) => card.metadata.card_id ?? card);

@@ -1,7 +1,6 @@
 /**
  * Recordings of experiment runs. `createRecorder` writes record lines to a sink, `decodeRecording` reads a
- * record file, and `mergeRecordings` joins the recordings of several processes. All other functions of this
- * folder return message cards, problems, or timings of a recording.
+ * record file, and `mergeRecordings` joins the recordings of several processes.
  */
 export { getCardKey, isBetterCardLine, mapBestCardLines } from "./best-card-line.ts";
 export { listRecordedCards, decodeCards, createRecordingFromCards } from "./recorded-cards.ts";

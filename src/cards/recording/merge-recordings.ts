@@ -12,7 +12,7 @@ export interface NamedRecording {
 /**
  * Merges the recordings that several processes wrote for the roles of one experiment run. The merged
  * recording uses the clock of the first file with a run line, or of the first file if no file has a run line.
- * `clocks` lists how far the clocks of the other files were shifted. If one file shows that an attempt was
+ * `clocks` lists the clock shift of each record file except the first. If one file shows that an attempt was
  * interrupted, the lines of the attempt are abandoned in all files.
  */
 export function mergeRecordings(files: readonly NamedRecording[]): Recording {

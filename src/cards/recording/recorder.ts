@@ -68,8 +68,8 @@ export interface RecorderOptions {
    */
   readonly redactCard?: (card: MessageCard) => MessageCard;
   /**
-   * Maximum length of a record line in characters. Default: 1,048,576. If a card line exceeds this length,
-   * the recorder omits long metadata and truncates the content of the message card.
+   * Maximum length of a record line in characters. Default: 1,048,576. If a card line exceeds the maximum
+   * length, the recorder omits long metadata and truncates the content of the message card.
    */
   readonly maxLineLength?: number;
   /**

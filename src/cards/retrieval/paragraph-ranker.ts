@@ -6,8 +6,8 @@ import { Bm25Index, tokenizeWords, type WordWeights } from "./bm25-index.ts";
  * correct answers. The ranker measures how much a second retrieval improves if it uses the result of the
  * first retrieval. A ranking by the question alone finds both paragraphs in 33.8 % of 296 HotpotQA problems.
  * With one sentence of the first paragraph, the ranker finds both paragraphs in 54.4 % of the problems, and
- * with the entire first paragraph in 59.1 %. The word weights were tuned on the same 296 problems, so the
- * measured percentages do not predict results on other problems.
+ * with the entire first paragraph in 59.1 %. The word weights were tuned on the 296 measured problems, so the
+ * percentages do not predict results on other problems.
  */
 export class ParagraphRanker {
   readonly #paragraphs: readonly Paragraph[];

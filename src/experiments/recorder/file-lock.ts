@@ -6,7 +6,7 @@ import { A2AError } from "../../protocol/index.ts";
 
 /**
  * Paths of the lock files that this process holds. A lock file that contains the ID of this process but is
- * missing in the set belongs to an earlier process.
+ * missing in `HELD_LOCKS` belongs to an earlier process.
  */
 const HELD_LOCKS = new Set<string>();
 
