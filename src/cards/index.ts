@@ -1,21 +1,24 @@
 /**
- * Message cards between roles: a controller, planners, and solvers.
- * This folder contains the card format, its encoding in A2A, recordings of runs, statistics, views, and
- * exporters.
+ * Message cards that controllers, planners, and solvers exchange. This folder contains the message card
+ * format and its encoding in A2A, recordings of experiment runs, statistics, views, and exporters.
  *
- * Glossary, in addition to that of `protocol/`:
- * - card: in this folder, a message between roles. The self-description of an agent is its agent card.
- * - role: a sender or recipient of cards: controller, planner, solver, and roles that a protocol adds.
- * - reply: the only result or error that a task receives. A notice is an error that replies to no card.
- * - problem: the input of a controller. In datasets, on cards, and in options, a problem is called sample.
- * - run: the problems that one method solves, with their recording. In `engine/`, a run is one turn of an
+ * The glossary of `protocol/` and this glossary define the terms of this folder:
+ * - card: in this folder, a message card, which is a message between two roles. An agent card describes an
  *   agent.
- * - turn: a decision of the planner's model. An attempt is one try of a subtask.
- * - call: a call of a model. Its usage is on one card.
- * - record: the lines of the file of a run. A recording is the decoded record.
- * - evidence: how the answers of a run were produced: by a model, an oracle, or a simulation.
- * - relay: reporting the cards about a task to the role that sent the task.
- * - specification: the original specification of these cards. Names with this word follow that specification.
+ * - role: a sender or recipient of message cards, such as controller, planner, and solver.
+ * - reply: the result card or error card that ends a task. A notice is an error card that replies to no
+ *   other message card.
+ * - problem: the input that a controller receives. Datasets, message cards, and options use the name sample
+ *   for a problem.
+ * - run: an experiment in which one method solves the problems of a dataset. In the folder `engine/`, a run
+ *   is one turn of an agent.
+ * - turn: one decision of the planner's model. An attempt is one execution of a subtask.
+ * - call: a call of a language model. Exactly one message card contains the token usage of a model call.
+ * - record: the lines of a run's record file. A recording is a decoded record file.
+ * - evidence: the source of the answers in a run, which is a model, an oracle, or a simulation.
+ * - relay: to forward the message cards of a task to the role that sent the task.
+ * - specification: the original specification of message cards. Names with the word specification follow
+ *   the original specification of message cards.
  */
 
 // Message cards: creation, parsing, and custom types and roles.

@@ -1,4 +1,4 @@
-/** Experiments: runs of roles over datasets, and the recording file of each run. */
+/** Experiments, which run the roles of a method over a dataset and write a record file. */
 export { A2AVisualizer, saveCardVisualization } from "./a2a-visualizer.ts";
 export { openCassetteFile } from "./cassette-file.ts";
 export { selectDatasetSamples, type Dataset, readDataset, readRecordedAnswers } from "./data/index.ts";

@@ -1,6 +1,5 @@
 /**
- * Message cards over A2A: the parts of a message, the envelope in its metadata, and the extension of the
- * agent card.
+ * Encoding of message cards in A2A: message parts, message metadata, and the extension of the agent card.
  */
 export {
   MESSAGE_CARD_EXTENSION_URI,

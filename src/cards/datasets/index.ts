@@ -1,7 +1,7 @@
 /**
- * Datasets: parses the files of GSM8K and HotpotQA into samples with IDs.
- * The caller reads the files. The package includes 20 problems of GSM8K. It includes no problems of HotpotQA,
- * because of the CC BY-SA license.
+ * Parsers for dataset files of GSM8K and HotpotQA. The caller reads the dataset files, and the parsers create
+ * problems with IDs. The package includes 20 problems of GSM8K, but no problems of HotpotQA because of its CC
+ * BY-SA license.
  */
 export { decodeGsm8k, decodeGsm8kSocratic, mergeSocraticSteps } from "./gsm8k.ts";
 export { decodeHotpotQa } from "./hotpotqa.ts";
