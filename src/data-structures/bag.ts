@@ -1,12 +1,12 @@
-/** An item that stores its position in a `Bag`. */
+/** An item of a `Bag`, which stores its own position in the bag. */
 export interface BagItem {
-  /** Position of the item, maintained by the bag. The position is -1 when the item is in no bag. */
+  /** Position of the item in its bag, maintained by the bag. -1 means that the item is in no bag. */
   slot: number;
 }
 
 /**
- * An unordered collection for items that are added and removed frequently. Like `SlotMap`, it avoids the old
- * hash tables that `Map` leaves behind.
+ * An unordered collection for items that are added and removed frequently. Unlike `Map`, a `Bag` leaves no
+ * outgrown hash tables in memory.
  */
 export class Bag<T extends BagItem> {
   readonly #items: T[] = [];

@@ -4,25 +4,28 @@ import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 /** A writer that has events to commit, such as the live task of a runner. */
 export interface LogWriter {
   /**
-   * Returns the next events to append, or `undefined` when the writer has none. The committer calls it again
-   * only after `onCommitted` or `onCommitFailed`.
+   * Returns the next events to append, or `undefined` when the writer has none. After `takeAppend` returns
+   * an append, the committer does not call `takeAppend` again before `onCommitted` or `onCommitFailed`.
    */
   takeAppend(): LogAppend | undefined;
   onCommitted(): void;
-  /** Reports that nothing was appended. The writer decides whether to enqueue itself again. */
+  /**
+   * Called when the commit failed and no event was appended. The writer decides whether to enqueue itself
+   * again.
+   */
   onCommitFailed(reason: AppendRefusal | Error): void;
 }
 
 const RETRY_DELAYS_MS = [50, 200, 800, 3200];
-/** Minimum delay that justifies a timer. A commit to memory takes a hundredth of it. */
+/** Minimum delay in milliseconds that justifies a timer. A commit to memory takes 1% of this delay. */
 const MIN_DELAY_MS = 0.1;
 
 /**
- * Commits the events of all tasks in groups. Events that become ready in one turn of the event loop, from all
- * tasks, form one transaction of the store. While a commit is in progress, the next batch accumulates, so a
- * slow disk makes batches larger instead of queues longer. Non-urgent events (chunks) are delayed after a
- * commit for as long as that commit took, so a stream spends at most half of its time writing to disk. Urgent
- * events are committed immediately.
+ * Commits the events of all tasks in groups. Events that become ready in one turn of the event loop, from
+ * all tasks, form one transaction of the store. While a commit is in progress, the next batch accumulates,
+ * so a slow disk makes batches larger instead of queues longer. After a commit, non-urgent events (chunks)
+ * are delayed for as long as the commit took, so a stream spends at most half of its time writing to disk.
+ * Urgent events are committed immediately.
  */
 export class Committer {
   readonly #store: TaskStore;
@@ -31,9 +34,8 @@ export class Committer {
   #isScheduled = false;
   #isUrgent = false;
   #workingAgents = 0;
-  /** Monotonic time before which no non-urgent commit starts. */
+  /** Monotonic time in milliseconds before which no non-urgent commit starts. */
   #delayUntil = 0;
-  /** Ends the current delay. */
   #endDelay: (() => void) | undefined;
 
   constructor(store: TaskStore, clock: Clock) {
@@ -41,7 +43,7 @@ export class Committer {
     this.#clock = clock;
   }
 
-  /** Schedules a commit of the writer's events. An urgent commit skips the delay. */
+  /** Schedules a commit of the writer's events. An urgent commit is not delayed. */
   enqueue(writer: LogWriter, urgent: boolean): void {
     this.#readyWriters.add(writer);
     this.#isUrgent ||= urgent;
@@ -51,7 +53,7 @@ export class Committer {
     } else if (urgent) this.#endDelay?.();
   }
 
-  /** Counts a run that starts. */
+  /** Counts one more agent that is running. */
   incrementWorkingAgents(): void {
     this.#workingAgents++;
   }
@@ -76,7 +78,10 @@ export class Committer {
     else this.#isScheduled = false;
   }
 
-  /** Flushes after the current turn of the event loop, so a burst of events becomes one commit. */
+  /**
+   * Flushes the queued appends after the current turn of the event loop, so a burst of events becomes one
+   * commit.
+   */
   #scheduleFlush(): void {
     const delayMs = this.#isUrgent ? 0 : this.#delayUntil - this.#clock.monotonic();
     if (delayMs > MIN_DELAY_MS) this.#delayFlush(delayMs);
@@ -126,7 +131,7 @@ export class Committer {
   }
 }
 
-/** Returns the writer's append. If the writer throws, only its own commit fails. */
+/** Returns the writer's append. If the writer throws, only the writer's own commit fails. */
 function tryTakeAppend(writer: LogWriter): LogAppend | undefined {
   try {
     return writer.takeAppend();
