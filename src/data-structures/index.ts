@@ -1,4 +1,4 @@
-/** General-purpose data structures. They import no other folder, and every folder may use them. */
+/** General-purpose data structures. This folder imports no other folder, and every folder may import it. */
 export { Bag, type BagItem } from "./bag.ts";
 export { Deferred } from "./deferred.ts";
 export { SlotMap } from "./slot-map.ts";

@@ -35,8 +35,8 @@ export type AgentEvent =
       metadata?: JsonObject;
     }
   /**
-   * A reply without a task. The reply must be the first and only event of an agent with `respondsWith:
-   * "either"`.
+   * A reply without a task. The reply must be the first and only event of an agent whose `respondsWith` is
+   * `either`.
    */
   | { message: AgentMessage };
 
@@ -145,11 +145,12 @@ export interface Agent {
   readonly whileWorking?: "refuse" | "queue";
   /**
    * How a server handles a turn that was running when the previous server process stopped, once the server
-   * opens the same store. `fail` (default) fails the task with a reason. `restart`: `execute` is called
-   * again with the same input, and new artifact content replaces the content of the earlier attempt.
-   * `resume`: the same, but `run.task` is the current task, and the agent continues from its own saved
-   * state. `restart` and `resume` require a store that persists turns (SQLite). The task fails after
-   * `EngineLimits.turnAttempts` attempts. In later attempts, `run.caller` has no scopes and no claims.
+   * opens the same store. `fail` (default) fails the task with a reason. `restart` calls
+   * `execute` again with the same input, and new artifact content replaces the content of the earlier
+   * attempt. `resume` also calls `execute` again, but `run.task` is the current task, and the agent
+   * continues from its own saved state. `restart` and `resume` require a store that persists turns (SQLite).
+   * The task fails after `EngineLimits.turnAttempts` attempts. From the second attempt on, `run.caller` has
+   * no scopes and no claims.
    */
   readonly afterRestart?: "fail" | "restart" | "resume";
 }

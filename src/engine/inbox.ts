@@ -55,7 +55,7 @@ interface InFlightMessage {
 
 /**
  * Accepts messages. The inbox finds or creates the task of each message and deduplicates the messages of each
- * caller by id (E10).
+ * caller by message id (E10).
  */
 export class Inbox {
   readonly #context: InboxContext;

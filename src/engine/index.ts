@@ -1,6 +1,12 @@
 /**
  * THE TASK ENGINE. The engine does not depend on HTTP, A2A versions, or a database. The write path and the
- * read path meet at the log:
+ * read path meet at the log.
+ *
+ * The write path exists as long as the task. The runner validates each event of the agent. The event is then
+ * committed, folded into the task, and published.
+ *
+ * The read path exists as long as the reader. A reader receives a snapshot of the task and all later events,
+ * from the tail or from the store.
  *
  * A message enters at `Engine.sendMessage` or `Engine.sendStreamingMessage`. The `Inbox` finds or creates
  * the message's task and a `Turn`. The task's `Runner` starts the agent and writes its events into the

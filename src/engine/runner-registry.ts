@@ -3,7 +3,7 @@ import { getCallerKey, type TaskScope } from "./caller.ts";
 import { Runner, type RunnerContext } from "./runner.ts";
 
 /**
- * Registry of the runners of all active tasks. Each task has at most one runner, for any number of concurrent
+ * Registry of the runners of all active tasks. A task has at most one runner, for any number of concurrent
  * requests.
  */
 export class RunnerRegistry {
@@ -22,7 +22,7 @@ export class RunnerRegistry {
     return runner;
   }
 
-  /** Returns the active runner of a task in that scope, without querying the store. */
+  /** Returns the active runner of a task in `scope`, without querying the store. */
   findLive(scope: TaskScope, taskId: string): Runner | undefined {
     const runner = this.#byTask.get(taskId);
     return runner && isSameScope(runner.liveTask.scope, scope) && runner.liveTask.seq > 0
@@ -31,8 +31,9 @@ export class RunnerRegistry {
   }
 
   /**
-   * Resolves with the runner of a task in that scope, loaded from the store if it is not active, or with
-   * `undefined` if the task does not exist. The runner is retained for the requester, who must release it.
+   * Resolves with the runner of a task in `scope`, or with `undefined` if the task does not exist. The
+   * registry loads inactive tasks from the store. The runner is retained for the requester, which must
+   * release the runner.
    */
   async findAndRetain(scope: TaskScope, taskId: string): Promise<Runner | undefined> {
     // Another caller's task is treated as missing (E13), and so is a task that is not durable yet.
@@ -61,7 +62,7 @@ export class RunnerRegistry {
     return runner;
   }
 
-  /** Removes a runner. The runner's task stays in the store. */
+  /** Removes a runner. Removes a runner from the registry. The task of the runner stays in the store. */
   remove(runner: Runner): void {
     this.#byTask.deleteIfValue(runner.liveTask.taskId, runner);
   }

@@ -1,17 +1,17 @@
 import type { AgentCard, AgentSkill, OAuthFlows, SecurityRequirement, SecurityScheme } from "./agent-card.ts";
 import type { FieldViolation } from "./error.ts";
 
-/** The part of an agent card that the agent's author writes and is responsible for. */
+/** The part of an agent card that the agent's author provides. */
 export type AgentCardContent = Pick<AgentCard, "name" | "description"> & Partial<AgentCard>;
 
-/** Throws an error that lists every violation when the description cannot be served as an agent card. */
+/** Throws an error that lists every violation if the content cannot be served as an agent card. */
 export function assertValidAgentCard(card: AgentCardContent): void {
   assertNoCardViolations(card.name, validateAgentCardContent(card));
 }
 
 /**
- * Throws an `Error` when `violations` is not empty. The error is not an `A2AError`, because the agent's
- * author caused it, not a caller.
+ * Throws an `Error` if `violations` is not empty. The error is not an `A2AError`, because the agent's
+ * author caused the violations, not a caller.
  */
 export function assertNoCardViolations(name: string, violations: readonly FieldViolation[]): void {
   if (violations.length === 0) return;
@@ -20,10 +20,11 @@ export function assertNoCardViolations(name: string, violations: readonly FieldV
 }
 
 /**
- * Returns every violation in the content of an agent card, with its path, or an empty array. The function
- * checks required names, duplicates, URLs, media types, and references to security schemes. References are
- * not checked when the card declares no schemes, because the server may declare them. The compiler or a
- * decoder checks the member types.
+ * Returns every violation in the content of an agent card with the path of its member, or an empty array.
+ * The validation covers required names, duplicates, URLs, media types, and references to security schemes.
+ * If the card declares no security schemes, the validation ignores references to schemes, because the
+ * server may declare the schemes. The validation does not check member types, because the compiler or a
+ * decoder checks member types.
  */
 export function validateAgentCardContent(card: AgentCardContent): FieldViolation[] {
   const { provider, capabilities, securitySchemes, skills = [] } = card;
@@ -103,7 +104,6 @@ function collectFlowViolations(collector: ViolationCollector, path: string, flow
   for (const member of OAUTH_FLOW_URL_FIELDS) collector.checkUrl(`${path}.${name}.${member}`, urls[member]);
 }
 
-/** Collects the violations of one agent card. */
 class ViolationCollector {
   readonly violations: FieldViolation[] = [];
 

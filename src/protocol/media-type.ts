@@ -17,8 +17,8 @@ const LEGACY_MODES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns true when one of `modes` equals the media type or covers it with a wildcard such as `image/*`. The
- * comparison ignores parameters and letter case.
+ * Returns true if one of `modes` equals the media type or covers the media type with a wildcard such as
+ * `image/*`. The comparison ignores parameters and letter case.
  */
 export function matchesMediaType(modes: readonly string[], mediaType: string): boolean {
   const type = normalizeMediaType(mediaType);
@@ -30,7 +30,7 @@ export function matchesMediaType(modes: readonly string[], mediaType: string): b
 }
 
 /**
- * Returns true when the request accepts the media type in responses. A request without `acceptedOutputModes`
+ * Returns true if the request accepts `mediaType` in responses. A request without `acceptedOutputModes`
  * accepts every media type (A2A §3.2.2).
  */
 export function acceptsMediaType(

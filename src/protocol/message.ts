@@ -16,7 +16,7 @@ export interface TextPart extends PartBase {
 }
 
 export interface RawPart extends PartBase {
-  /** File content in standard base64 with padding. */
+  /** File content in standard base64 format with padding. */
   raw: string;
 }
 
@@ -26,7 +26,7 @@ export interface UrlPart extends PartBase {
 }
 
 export interface DataPart extends PartBase {
-  /** Any JSON value, including `null`. */
+  /** Any JSON value, including `null`, that is the content of the part. */
   data: JsonValue;
 }
 
@@ -45,7 +45,7 @@ export interface Message {
   referenceTaskIds?: string[];
 }
 
-/** Returns true for a text part that carries only its text, so that adjacent parts can be joined. */
+/** Returns true if a text part has no members other than its text, so that adjacent parts can be joined. */
 export function isPlainText(part: Part): part is TextPart {
   return (
     "text" in part &&
@@ -67,7 +67,9 @@ export function text(value: string, metadata?: JsonObject): TextPart {
   return metadata ? { text: value, metadata } : { text: value };
 }
 
-/** Creates a data part without a media type. Receivers treat its content as `application/json`. */
+/**
+ * Creates a data part without a media type. Receivers treat the content of the part as `application/json`.
+ */
 export function data(value: JsonValue, metadata?: JsonObject): DataPart {
   return metadata ? { data: value, metadata } : { data: value };
 }
@@ -91,7 +93,7 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Decodes the content of a `raw` part to bytes. The function also accepts the URL-safe base64 alphabet. */
+/** Decodes the content of a `raw` part to bytes. `fromBase64` also accepts the URL-safe base64 alphabet. */
 export function fromBase64(base64: string): Uint8Array {
   const binary = atob(base64.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = new Uint8Array(binary.length);

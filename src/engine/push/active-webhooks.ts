@@ -5,12 +5,13 @@ import type { ProgressRecorder } from "./progress-recorder.ts";
 import type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";
 import type { WaitGroup } from "./wait-group.ts";
 
-/** A task that may have webhooks, as reported to the outbox. */
+/** A task that may have webhooks and whose commits are reported to the outbox. */
 export interface WatchedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
   /**
-   * False once the outbox knows that the task has no webhook. The task's commits are then no longer reported.
+   * False once the outbox knows that the task has no webhook. The outbox then needs no further
+   * notifications about the task's commits.
    */
   mayHaveWebhooks: boolean;
 }
@@ -20,7 +21,7 @@ interface TaskDeliveries {
   readonly scope: TaskScope;
   readonly taskId: string;
   deliveries: WebhookDelivery[];
-  /** True when nothing has happened since progress was last saved. */
+  /** True if all deliveries of the task have been idle since the last call of `evictIdle`. */
   wasIdleAtSweep: boolean;
 }
 
@@ -35,31 +36,30 @@ const NO_REGISTRATIONS: readonly WebhookRegistration[] = [];
 const DUE_PAGE_SIZE = 256;
 const STORE_RETRY_MS = 1000;
 
-/** Dependencies of the active webhooks. */
 export interface ActiveWebhooksContext {
   readonly store: PushStore;
   readonly clock: Clock;
   readonly progressRecorder: ProgressRecorder;
   readonly waitGroup: WaitGroup;
-  /** Maximum number of tasks in memory. Further tasks wait in the store. */
+  /** Maximum number of tasks in memory. Additional tasks are read from the store later. */
   readonly maxTasks: number;
-  /** Called when a delivery may have events to send. */
+  /** Called when a delivery may have events to send to its webhook. */
   readonly onReady: (delivery: WebhookDelivery) => void;
   readonly onError: (error: unknown, taskId?: string) => void;
 }
 
 /**
- * Holds the webhooks that are being served, for a bounded number of tasks. A reported commit starts a lookup
- * of the task's webhooks in the store. Idle tasks are evicted, and tasks beyond the limit are loaded once
- * there is capacity.
+ * Holds the webhooks that currently need deliveries, for a bounded number of tasks. A reported commit
+ * starts a lookup of the task's webhooks in the store. Idle tasks are evicted, and tasks beyond the limit
+ * are loaded once there is capacity.
  */
 export class ActiveWebhooks {
   readonly #context: ActiveWebhooksContext;
   readonly #taskDeliveries = new Map<string, TaskDeliveries>();
   readonly #lookups = new Map<string, WebhookLookup>();
-  /** Tasks whose deliveries are all idle. */
+  /** Deliveries of the tasks that have only idle webhooks. */
   readonly #idleTaskDeliveries = new Set<TaskDeliveries>();
-  /** True when a webhook that needs deliveries is not in memory. */
+  /** True if a webhook that needs deliveries is not in memory. */
   #hasOverflow = false;
   #isRefilling = false;
   #isClosing = false;
@@ -69,8 +69,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Reports a commit and the webhooks that it registered or replaced. The cost of this method does not depend
-   * on the size of the task, and the method never throws.
+   * Reports a commit of a task and the webhooks that the commit registered or replaced. The cost of
+   * `notifyCommit` does not depend on the size of the task, and `notifyCommit` never throws.
    */
   notifyCommit(task: WatchedTask, registered: readonly WebhookRegistration[] = NO_REGISTRATIONS): void {
     const { scope, taskId } = task;
@@ -88,8 +88,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Reports that a webhook of the task was registered, replaced, or removed. `key` is its new key, or
-   * `undefined` after a removal.
+   * Reports that a webhook of the task was registered, replaced, or removed. `key` is the new key of the
+   * webhook, or `undefined` after a removal.
    */
   notifyWebhookChange(scope: TaskScope, taskId: string, id: string, key?: number): void {
     const taskDeliveries = this.#taskDeliveries.get(getTaskKey(scope, taskId));
@@ -99,7 +99,7 @@ export class ActiveWebhooks {
     this.#startLookup(scope, taskId, undefined);
   }
 
-  /** Marks a delivery as idle. */
+  /** Marks a delivery as idle, because the webhook has received all events. */
   markIdle(delivery: WebhookDelivery): void {
     const taskDeliveries = this.#findTaskDeliveries(delivery);
     if (!taskDeliveries?.deliveries.every(({ state }) => state === "idle")) return;
@@ -108,7 +108,7 @@ export class ActiveWebhooks {
     this.#context.progressRecorder.scheduleFlush();
   }
 
-  /** Removes a delivery that needs no more events. */
+  /** Removes a delivery whose webhook needs no more events. */
   remove(delivery: WebhookDelivery): void {
     const taskDeliveries = this.#findTaskDeliveries(delivery);
     if (!taskDeliveries) return;
@@ -133,7 +133,10 @@ export class ActiveWebhooks {
       for (const delivery of deliveries) delivery.cancelRetry?.();
   }
 
-  /** Looks up a task's webhooks in the store. A request during a lookup repeats that lookup. */
+  /**
+   * Looks up a task's webhooks in the store. A request for the same task during a lookup repeats the
+   * lookup.
+   */
   #startLookup(
     scope: TaskScope,
     taskId: string,
@@ -222,7 +225,7 @@ export class ActiveWebhooks {
     for (const delivery of taskDeliveries.deliveries) this.#cancelDelivery(delivery);
   }
 
-  /** Makes the further results of a delivery obsolete. */
+  /** Cancels a delivery, so that later results of the delivery are ignored. */
   #cancelDelivery(delivery: WebhookDelivery): void {
     delivery.isObsolete = true;
     delivery.cancelRetry?.();
@@ -233,7 +236,10 @@ export class ActiveWebhooks {
     this.#idleTaskDeliveries.delete(taskDeliveries);
   }
 
-  /** Evicts tasks that have been idle for a while. Their next commit loads them from the store again. */
+  /**
+   * Evicts tasks that have been idle for a while. The next commit of an evicted task loads its webhooks
+   * from the store again.
+   */
   evictIdle(): void {
     for (const taskDeliveries of this.#idleTaskDeliveries) {
       if (taskDeliveries.wasIdleAtSweep) this.#evict(taskDeliveries);
@@ -249,7 +255,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Evicts a task whose webhooks all wait for a retry or are idle. Returns false when no such task exists.
+   * Evicts a task whose webhooks all wait for a retry or are idle. Returns false if all tasks in memory
+   * have active webhooks.
    */
   #evictWaiting(): boolean {
     for (const taskDeliveries of this.#taskDeliveries.values()) {
@@ -262,7 +269,7 @@ export class ActiveWebhooks {
     return false;
   }
 
-  /** Loads webhooks that need deliveries from the store, up to the capacity. */
+  /** Loads webhooks that need deliveries from the store, up to the limit of tasks in memory. */
   async loadDue(): Promise<void> {
     if (this.#isRefilling || this.#isClosing) return;
     this.#isRefilling = true;

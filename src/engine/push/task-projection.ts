@@ -13,7 +13,7 @@ export class TaskProjection {
     this.#seq = seq;
   }
 
-  /** Loads the task at `seq`, which can be far behind the end of the log. */
+  /** Loads the task at the sequence number `seq`, which can be far behind the end of the log. */
   static async loadAt(
     store: TaskStore,
     scope: TaskScope,
@@ -27,7 +27,7 @@ export class TaskProjection {
     return projection;
   }
 
-  /** Applies the next event. An event that was already applied has no effect. */
+  /** Applies the next event to the task and ignores an event that was already applied. */
   apply(event: LogEvent): void {
     if (event.seq <= this.#seq) return;
     const folded = fold(this.#task, event.event);

@@ -17,7 +17,7 @@ export interface TaskRow {
   readonly state: TaskState;
 }
 
-/** The events of one append. `seq` is the seq of the last event. */
+/** The events of one append, and the sequence number of the last event (`seq`). */
 interface LogRow {
   seq: number;
   lines: string;
@@ -139,7 +139,7 @@ export class TaskReader {
     return this.#selectTask.get(scopeKey, taskId) as unknown as TaskRow | undefined;
   }
 
-  /** Folds the newest snapshot and the events logged since then. */
+  /** Folds the newest snapshot of a task and all later events. */
   #foldTask({ key }: Pick<TaskRow, "key">): Task {
     const newest = this.#selectSnapshot.get(key) as unknown as SnapshotRow | undefined;
     const task = newest && (JSON.parse(newest.json) as Task);
