@@ -1,12 +1,12 @@
-/** An item of a `Bag`, which stores its own position in the bag. */
+/** An item that a `Bag` can contain. */
 export interface BagItem {
-  /** Position of the item in its bag, maintained by the bag. -1 means that the item is in no bag. */
+  /** Position of the item in its bag, or -1 if the item is in no bag. Only the bag sets the position. */
   slot: number;
 }
 
 /**
- * An unordered collection for items that are added and removed frequently. Unlike `Map`, a `Bag` leaves no
- * outgrown hash tables in memory.
+ * An unordered collection for items that are added and removed frequently. Unlike `Map`, the collection
+ * leaves no outgrown hash tables in memory.
  */
 export class Bag<T extends BagItem> {
   readonly #items: T[] = [];
@@ -30,7 +30,10 @@ export class Bag<T extends BagItem> {
     item.slot = -1;
   }
 
-  /** Returns a copy of the items, so that items can be removed during iteration. */
+  /**
+   * Returns a copy of the items, so that the caller can remove items from the bag while iterating over the
+   * copy.
+   */
   toArray(): T[] {
     return this.#items.slice();
   }

@@ -9,7 +9,7 @@ import type {
 } from "../protocol/index.ts";
 import type { Caller } from "./caller.ts";
 
-/** Content of a message from an agent. The runner adds the message's ids and role. */
+/** Content of a message from an agent. The runner adds the ids and the role of the message. */
 export type AgentMessage = Pick<Message, "parts"> &
   Partial<Omit<Message, "parts" | "role" | "taskId" | "contextId">>;
 
@@ -21,14 +21,14 @@ export type AgentEvent =
         state: Exclude<TaskState, "TASK_STATE_SUBMITTED" | "TASK_STATE_UNSPECIFIED">;
         message?: AgentMessage;
       };
-      /** Metadata that is merged into the task's metadata. */
+      /** Metadata that the event adds to the task's metadata. */
       metadata?: JsonObject;
     }
   | {
       artifact: Artifact;
       /**
        * If true, the event adds its parts to the artifact with the same id. By default, the event replaces
-       * that artifact.
+       * the artifact with the same id.
        */
       append?: boolean;
       lastChunk?: boolean;
@@ -48,46 +48,45 @@ export interface Run {
   readonly message: Message;
   /**
    * A copy of the task at the start of this turn, with its earlier messages, artifacts, and metadata. In a
-   * resumed turn, `task` is the current task.
+   * turn that `afterRestart` resumes, `run.task` is the current task.
    */
   readonly task: Task;
   /**
-   * Number of this attempt at the turn. The first attempt is 1, and each restart of the turn after a server
-   * stop adds 1 (`Agent.afterRestart`).
+   * Number of the current attempt at the turn. The first attempt of a turn has the number 1, and each
+   * restart of the turn adds 1 (`Agent.afterRestart`).
    */
   readonly attempt: number;
   readonly caller: Caller;
   readonly configuration: SendMessageConfiguration;
-  /** Metadata of the request. The metadata of the message is in `message.metadata`. */
+  /** Metadata of the SendMessage request. `message.metadata` contains the metadata of the message. */
   readonly metadata: JsonObject;
   /**
-   * A2A version of the request in the form `Major.Minor`. Only agents that test their server need the
-   * version.
+   * A2A version of the request in the form `Major.Minor`. Only agents that test their server need
+   * `protocolVersion`.
    */
   readonly protocolVersion: string;
   /** URIs of the active extensions, which the agent card declares and the client requests (A2A §4.6). */
   readonly extensions: readonly string[];
   /**
-   * The request's `traceparent` header (W3C Trace Context), unchanged. `traceparent` identifies the
-   * caller's span in a distributed trace.
+   * The request's `traceparent` header (W3C Trace Context), unchanged. The `traceparent` header identifies
+   * the caller's span in a distributed trace.
    */
   readonly traceparent?: string | undefined;
-  /** The signal aborts when the task is canceled or the server closes. */
+  /** Signal that aborts when the task is canceled or the server closes. */
   readonly signal: AbortSignal;
   /**
-   * Metadata of the CancelTask request. The value is `undefined` until a client cancels the task, even if
-   * the server closes.
+   * Metadata of the CancelTask request. `cancelMetadata` is `undefined` until a client cancels the task,
+   * even if the server closes.
    */
   readonly cancelMetadata?: JsonObject | undefined;
   /**
-   * Resolves with copies of the tasks in the message's `referenceTaskIds`, in the order of
-   * `referenceTaskIds`, at most 50. Tasks that do not exist, or that belong to other callers or agents, are
-   * omitted.
+   * Resolves with copies of at most 50 tasks from the message's `referenceTaskIds`, in the order of these
+   * ids. Tasks that do not exist and tasks of other callers or agents are omitted.
    */
   loadReferencedTasks(): Promise<Task[]>;
   /**
-   * Resolves with copies of the caller's other tasks in this context that wait for their user, newest
-   * first, at most 50 tasks. Each call of `listInterruptedTasks` queries the store twice.
+   * Resolves with copies of the caller's other tasks in the same context that wait for their user. The list
+   * contains at most 50 tasks, newest first. Each call of `listInterruptedTasks` queries the store twice.
    */
   listInterruptedTasks(): Promise<Task[]>;
 }
@@ -103,8 +102,8 @@ export type AgentDescription = Pick<AgentCard, "name" | "description"> &
  * An agent that a server can host.
  *
  * The turn ends when the iterable ends. If the iterable returns, the task is COMPLETED unless the agent set
- * another final state. If the iterable throws, the task is FAILED. After an abort, the task is CANCELED.
- * The runner always calls the iterator's `return()`.
+ * another final state. If the iterable throws, the task is FAILED. If the signal aborts, the task is
+ * CANCELED. The runner always calls `return()` of the agent's iterator.
  */
 export interface Agent {
   /** Returns the content of the agent card, which the server caches. */
@@ -139,18 +138,18 @@ export interface Agent {
    */
   readonly respondsWith?: "task" | "either";
   /**
-   * How the server handles a message for a running task. `refuse` (default) rejects the message, and
-   * `queue` processes the message after the current turn.
+   * Handling of a message for a running task. `refuse` (default) rejects the message, and `queue` processes
+   * the message after the current turn.
    */
   readonly whileWorking?: "refuse" | "queue";
   /**
-   * How a server handles a turn that was running when the previous server process stopped, once the server
-   * opens the same store. `fail` (default) fails the task with a reason. `restart` calls
-   * `execute` again with the same input, and new artifact content replaces the content of the earlier
-   * attempt. `resume` also calls `execute` again, but `run.task` is the current task, and the agent
-   * continues from its own saved state. `restart` and `resume` require a store that persists turns (SQLite).
-   * The task fails after `EngineLimits.turnAttempts` attempts. From the second attempt on, `run.caller` has
-   * no scopes and no claims.
+   * Handling of a turn that was running when the previous server process stopped. When a server opens the
+   * same store again, `fail` (default) fails the task with a reason. `restart` calls `execute` again with
+   * the same input, and new artifact content replaces the content of the earlier attempt. `resume` also
+   * calls `execute` again, but `run.task` is the current task, and the agent continues from its own saved
+   * state. `restart` and `resume` require a store that persists turns, such as `SqliteStore`. The task
+   * fails after `EngineLimits.turnAttempts` attempts. From the second attempt on, `run.caller` has no
+   * scopes and no claims.
    */
   readonly afterRestart?: "fail" | "restart" | "resume";
 }

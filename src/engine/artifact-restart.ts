@@ -2,8 +2,8 @@ import { fold, isEventRefusal, copyTask, type Task, type TaskEvent } from "../pr
 
 /**
  * Rewrites the artifact events of a restarted turn. An earlier attempt may have left partial artifacts in
- * the task. The first event for an artifact therefore restores the artifact's content at the start of the
- * turn and adds the new parts to that content.
+ * the task. The first event for an artifact therefore restores the artifact's content from the start of the
+ * turn and adds the new parts.
  */
 export class ArtifactRestart {
   readonly #initialTask: Task;

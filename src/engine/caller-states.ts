@@ -6,7 +6,7 @@ import { ConcurrencyLimit } from "./limits.ts";
 export interface CallerState<InFlight> {
   /** Limit of concurrent runs for this caller. */
   readonly runLimit: ConcurrencyLimit;
-  /** The caller's uncommitted messages by message id. */
+  /** Uncommitted messages of the caller by message id. */
   readonly inFlightMessages: SlotMap<InFlight>;
 }
 

@@ -1,13 +1,13 @@
-/** Source of time for the engine. Tests use a fake clock. */
+/** Source of time for the engine. Tests replace the system clock with a fake clock. */
 export interface Clock {
   /** Returns the time in milliseconds since 1970. */
   now(): number;
   /**
-   * Returns the time in milliseconds since an arbitrary point, with fractions. The returned time never
-   * decreases.
+   * Returns the time in milliseconds, with fractions, since an arbitrary starting point. The monotonic time
+   * never decreases.
    */
   monotonic(): number;
-  /** Calls `callback` once after `ms` milliseconds. The returned function cancels the call. */
+  /** Calls `callback` once after `ms` milliseconds and returns a function that cancels the scheduled call. */
   schedule(ms: number, callback: () => void): () => void;
 }
 

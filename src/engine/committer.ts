@@ -4,27 +4,28 @@ import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 /** A writer that has events to commit, such as the live task of a runner. */
 export interface LogWriter {
   /**
-   * Returns the next events to append, or `undefined` when the writer has none. After `takeAppend` returns
-   * an append, the committer does not call `takeAppend` again before `onCommitted` or `onCommitFailed`.
+   * Returns the next events to append, or `undefined` if the writer has no events. After `takeAppend`
+   * returns an append, the committer does not call `takeAppend` again before `onCommitted` or
+   * `onCommitFailed`.
    */
   takeAppend(): LogAppend | undefined;
   onCommitted(): void;
   /**
-   * Called when the commit failed and no event was appended. The writer decides whether to enqueue itself
-   * again.
+   * Called if the commit fails and no event is appended. After a failed commit, the writer decides whether
+   * to enqueue itself again.
    */
   onCommitFailed(reason: AppendRefusal | Error): void;
 }
 
 const RETRY_DELAYS_MS = [50, 200, 800, 3200];
-/** Minimum delay in milliseconds that justifies a timer. A commit to memory takes 1% of this delay. */
+/** Minimum delay in milliseconds that justifies a timer. A commit to memory takes 1% of the minimum delay. */
 const MIN_DELAY_MS = 0.1;
 
 /**
- * Commits the events of all tasks in groups. Events that become ready in one turn of the event loop, from
- * all tasks, form one transaction of the store. While a commit is in progress, the next batch accumulates,
- * so a slow disk makes batches larger instead of queues longer. After a commit, non-urgent events (chunks)
- * are delayed for as long as the commit took, so a stream spends at most half of its time writing to disk.
+ * Commits the events of all tasks in groups. All events that become ready in one turn of the event loop
+ * form one transaction of the store. While a commit is in progress, the next batch accumulates, so a slow
+ * disk makes batches larger instead of queues longer. After a commit, non-urgent events (chunks) are
+ * delayed for as long as the commit took, so a stream spends at most half of its time writing to disk.
  * Urgent events are committed immediately.
  */
 export class Committer {
@@ -43,7 +44,7 @@ export class Committer {
     this.#clock = clock;
   }
 
-  /** Schedules a commit of the writer's events. An urgent commit is not delayed. */
+  /** Schedules a commit of the writer's events. If `urgent` is true, the commit is not delayed. */
   enqueue(writer: LogWriter, urgent: boolean): void {
     this.#readyWriters.add(writer);
     this.#isUrgent ||= urgent;
@@ -53,7 +54,7 @@ export class Committer {
     } else if (urgent) this.#endDelay?.();
   }
 
-  /** Counts one more agent that is running. */
+  /** Increments the number of running agents. */
   incrementWorkingAgents(): void {
     this.#workingAgents++;
   }
@@ -131,7 +132,7 @@ export class Committer {
   }
 }
 
-/** Returns the writer's append. If the writer throws, only the writer's own commit fails. */
+/** Returns the append of the writer. If the writer throws an error, only the commit of that writer fails. */
 function tryTakeAppend(writer: LogWriter): LogAppend | undefined {
   try {
     return writer.takeAppend();

@@ -42,7 +42,7 @@ import {
   type SubscriptionSpan,
 } from "./subscription.ts";
 
-/** Options for push notifications. The engine's store must have a `pushStore`. */
+/** Push notification options of an engine. The engine's store must have a `pushStore`. */
 export interface EnginePushOptions {
   /**
    * The outbox that all engines with the same store share. The code that creates the outbox must also open
@@ -52,19 +52,19 @@ export interface EnginePushOptions {
   readonly validateWebhook: WebhookValidator;
   /**
    * If true, responses omit the token and the credentials of push notification configs. By default, the
-   * owner of a config can read both secrets.
+   * owner of a push notification config can read its token and credentials.
    */
   readonly redactSecrets?: boolean;
 }
 
 export interface EngineOptions {
   readonly agent: Agent;
-  /** Id of the agent in its server, and owner id of the agent's tasks in the store. */
+  /** Id of the agent within its server. The store assigns tasks to agents by this id. */
   readonly agentId: string;
   /** An open store. Engines that share a store must also share their `committer`. */
   readonly store: TaskStore;
   readonly committer: Committer;
-  /** Options for push notifications. Default: push notifications are not supported. */
+  /** Push notification options. By default, the agent does not support push notifications. */
   readonly push?: EnginePushOptions | undefined;
   readonly observer?: Observer;
   readonly clock?: Clock;
@@ -83,7 +83,10 @@ export interface EngineOptions {
 
 /** Implements the operations of one agent (A2A §3.1) for known callers and well-formed requests. */
 export class Engine {
-  /** Operations on push notification configs, or `undefined` when push notifications are not supported. */
+  /**
+   * Operations on push notification configs, or `undefined` if the agent does not support push
+   * notifications.
+   */
   readonly pushConfigs: PushConfigOperations | undefined;
   readonly #agentId: string;
   readonly #store: TaskStore;
@@ -120,9 +123,9 @@ export class Engine {
   }
 
   /**
-   * Recovers the unfinished tasks of an earlier process. The engine restarts or resumes the turns of these
-   * tasks as `Agent.afterRestart` specifies, or fails the tasks with a reason (E9). Call `open` before any
-   * other method of the engine.
+   * Recovers the unfinished tasks of an earlier process. The engine restarts or resumes the turns of
+   * unfinished tasks as `Agent.afterRestart` specifies, or fails the tasks with a reason (E9). Call `open`
+   * before any other method of the engine.
    */
   async open(): Promise<void> {
     await recoverTasks(this.#recoveryContext);
@@ -130,7 +133,8 @@ export class Engine {
 
   /**
    * Stops all agent runs and ignores the output of agents that do not stop within `graceMs` milliseconds.
-   * Unfinished tasks fail with a reason, unless `Agent.afterRestart` lets the next `open` continue them.
+   * Unfinished tasks fail with a reason, unless `Agent.afterRestart` allows the next process to continue
+   * their turns.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
@@ -139,8 +143,9 @@ export class Engine {
   }
 
   /**
-   * Sends a message (SendMessage). With `returnImmediately`, resolves with the task immediately. Otherwise,
-   * resolves with the task once its turn stops, or with the agent's reply without a task.
+   * Sends a message (SendMessage). If `returnImmediately` is true, `sendMessage` resolves with the task
+   * immediately. By default, `sendMessage` resolves with the task once its turn stops, or with the agent's
+   * reply without a task.
    */
   async sendMessage(
     request: SendMessageRequest,
@@ -157,8 +162,8 @@ export class Engine {
 
   /**
    * Sends a message (SendStreamingMessage). Resolves with a subscription that delivers either the task and
-   * its events until the turn stops, or a single reply without a task. A client that repeats a message
-   * after a lost connection passes `service.resumeAfterSeq`.
+   * its events until the turn stops, or a single reply without a task. To resume a stream after a lost
+   * connection, a client repeats the message with `service.resumeAfterSeq`.
    */
   async sendStreamingMessage(
     request: SendMessageRequest,
@@ -194,8 +199,8 @@ export class Engine {
   }
 
   /**
-   * Cancels a task (CancelTask) and resolves with the task once the agent has stopped. An already canceled
-   * task is returned unchanged.
+   * Cancels a task (CancelTask) and resolves with the task once the agent has stopped. If the task is
+   * already canceled, `cancelTask` returns the task unchanged.
    */
   async cancelTask({ id, metadata = {} }: CancelTaskRequest, caller: Caller): Promise<Task> {
     const runner = await this.#requireRunner(id, caller);
@@ -217,8 +222,8 @@ export class Engine {
 
   /**
    * Subscribes to a task (SubscribeToTask). The subscription starts with the current task, followed by
-   * every later event until the task ends. With `resumeAfterSeq`, the subscription contains only the events
-   * after that sequence number, even if the task has already ended.
+   * every later event until the task ends. If `resumeAfterSeq` is set, the subscription contains only the
+   * events after that sequence number, even if the task has already ended.
    */
   async subscribeToTask(
     { id }: SubscribeToTaskRequest,
@@ -327,8 +332,8 @@ export class Engine {
 }
 
 /**
- * Returns the span of the stream for a message. The stream starts after the client's last event, or with
- * the task at the start of the message's turn.
+ * Returns the span of the stream for a message. The stream starts after the last event that the client
+ * received, or with the task at the start of the message's turn.
  */
 function computeSubscriptionSpan(
   accepted: Exclude<AcceptResult, { reply: unknown }>,
@@ -346,7 +351,7 @@ function computeSubscriptionSpan(
 }
 
 /**
- * Returns true when the task waits for its user, no turn is running, and the reader has received every event.
+ * Returns true if the task waits for its user, no turn is running, and the reader has received every event.
  */
 function isCaughtUpWhileInterrupted(
   { liveTask, currentTurn }: Runner,

@@ -1,18 +1,17 @@
 /**
- * THE TASK ENGINE. The engine does not depend on HTTP, A2A versions, or a database. The write path and the
- * read path meet at the log.
+ * THE TASK ENGINE. The engine does not depend on HTTP, A2A versions, or a database. The write path of a
+ * task exists as long as the task. The runner validates each event of the agent. After the validation, an
+ * event is committed, folded into the task, and published to readers.
  *
- * The write path exists as long as the task. The runner validates each event of the agent. The event is then
- * committed, folded into the task, and published.
- *
- * The read path exists as long as the reader. A reader receives a snapshot of the task and all later events,
- * from the tail or from the store.
+ * The read path of a reader exists as long as the reader. A reader receives a snapshot of the task and all
+ * later events, from the tail or from the store.
  *
  * A message enters at `Engine.sendMessage` or `Engine.sendStreamingMessage`. The `Inbox` finds or creates
  * the message's task and a `Turn`. The task's `Runner` starts the agent and writes its events into the
- * `LiveTask`. The `Committer` commits the pending events of all tasks in one transaction, and
- * `LogSubscription`s read them. Readers never write, and the writer never waits for readers. The `Outbox`
- * (push/) is also a reader of the log. The outbox posts the events after a webhook's last delivered event.
+ * `LiveTask`. The `Committer` commits the pending events of all tasks in one transaction. Each
+ * `LogSubscription` reads the committed events. Readers never write, and the writer never waits for
+ * readers. The `Outbox` (push/) is also a reader of the log. The outbox posts the events after a webhook's
+ * last delivered event.
  */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
 export type { Caller, TaskScope } from "./caller.ts";

@@ -8,8 +8,8 @@ export interface EngineLimits {
   /** Maximum number of concurrent agent runs. Default: 1,000. */
   readonly runs: number;
   /**
-   * Maximum number of concurrent agent runs of one (tenant, principal), or of one principal that can choose
-   * its tenant. The default is the value of `runs`.
+   * Maximum number of concurrent agent runs per caller. A caller is one (tenant, principal), or one
+   * principal that can choose its tenant. The default of `runsPerCaller` is the value of `runs`.
    */
   readonly runsPerCaller: number;
   /** Maximum number of open streams of the engine. Default: 10,000. */
@@ -17,7 +17,7 @@ export interface EngineLimits {
   /** Maximum number of messages that wait for the current turn of one task. Default: 16. */
   readonly queuedTurns: number;
   /**
-   * Maximum number of attempts at one turn before the task fails. The limit applies to agents whose
+   * Maximum number of attempts at one turn before the task fails. `turnAttempts` applies to agents whose
    * `afterRestart` is `restart` or `resume`. Default: 5.
    */
   readonly turnAttempts: number;
@@ -50,8 +50,8 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Acquires one unit, which the caller returns with `release`. Throws `RESOURCE_EXHAUSTED` if the limit is
-   * reached.
+   * Acquires one unit of the limit. The caller must return the unit with `release`. Throws
+   * `RESOURCE_EXHAUSTED` if the limit is reached.
    */
   acquire(): void {
     if (this.#inUse >= this.#limit) throw createLimitError(this.#description, this.#limit);
@@ -63,8 +63,8 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Acquires one unit of the limit. The returned function releases the unit once and ignores repeated
-   * calls.
+   * Acquires one unit of the limit and returns a function that releases the unit. Repeated calls of the
+   * returned function have no effect.
    */
   acquireWithRelease(): () => void {
     this.acquire();

@@ -36,7 +36,7 @@ export interface LiveTaskContext {
   readonly deduplicateMessages: boolean;
   /** If true, the store persists the request of each running turn. */
   readonly persistTurns: boolean;
-  /** The outbox is notified about new events of a task that may have webhooks. */
+  /** The outbox receives notifications about new events of a task that may have webhooks. */
   readonly outbox?:
     | { notifyCommit(task: WatchedTask, registered?: readonly WebhookRegistration[]): void }
     | undefined;
@@ -46,20 +46,17 @@ export interface LiveTaskContext {
 export interface LiveTaskListener {
   /** True while the task has readers. */
   readonly hasReaders: boolean;
-  /**
-   * Called when a commit stops a turn, with an ended or interrupted task, and no later event continues the
-   * turn.
-   */
+  /** Called when a commit ends a turn or interrupts a turn without a later event that continues the turn. */
   onTurnStop(): void;
   /** Called when a commit fails, after which the task commits no further event. */
   onCommitFailed(error: A2AError): void;
-  /** Called when no event waits for a commit. */
+  /** Called when the task has no events that wait for a commit. */
   onAllCommitted(): void;
 }
 
 /**
- * A message that the task has accepted, whose event is not committed yet. `durableSeq` resolves with the
- * sequence number of the message's event once the event is durable.
+ * A message that the task has accepted but not yet committed. Resolves with the sequence number of the
+ * message's event once the event is durable.
  */
 interface UncommittedMessage {
   readonly messageId: string;
@@ -70,9 +67,9 @@ interface UncommittedMessage {
 }
 
 /**
- * An active task, which is the growing end of the task's log. An event is validated when it is accepted and
- * then waits for the next commit. The event is folded into the task and becomes visible to readers only
- * after the commit (E1).
+ * An active task. A `LiveTask` appends new events to the task's log. The task validates an event when the
+ * task accepts the event. The event then waits for the next commit. The event is folded into the task and
+ * becomes visible to readers only after the commit (E1).
  */
 export class LiveTask implements LogWriter, WatchedTask {
   readonly scope: TaskScope;
@@ -133,7 +130,7 @@ export class LiveTask implements LogWriter, WatchedTask {
     return this.#state;
   }
 
-  /** True while events wait for a commit. */
+  /** True while the task has events that wait for a commit. */
   get hasPendingEvents(): boolean {
     return this.#currentCommit !== undefined || this.#pendingEvents.length > 0;
   }
@@ -149,7 +146,7 @@ export class LiveTask implements LogWriter, WatchedTask {
     return isTerminal(this.#task.status.state) ? this.#task : copyTask(this.#task);
   }
 
-  /** Returns true if no event will follow the event with the sequence number `seq`. */
+  /** Returns true if the event with the sequence number `seq` is the last event of the task. */
   hasEndedAt(seq: number): boolean {
     return seq >= this.#seq && this.#task !== undefined && isTerminal(this.#task.status.state);
   }
@@ -161,8 +158,8 @@ export class LiveTask implements LogWriter, WatchedTask {
   }
 
   /**
-   * Returns the current time in ISO 8601 UTC with milliseconds, or the time of the newest status if that is
-   * later (E16).
+   * Returns the current time in ISO 8601 UTC with milliseconds. If the newest status has a later time,
+   * returns the time of that status (E16).
    */
   getTimestamp(): string {
     const now = formatTimestamp(this.#context.clock.now());
@@ -170,8 +167,8 @@ export class LiveTask implements LogWriter, WatchedTask {
   }
 
   /**
-   * Accepts an event and schedules its commit, or returns the reason why the task cannot accept it. The
-   * caller must await `waitForCapacity` before the next call of `acceptEvent`.
+   * Accepts an event and schedules its commit, or returns the reason why the task cannot accept the event.
+   * The caller must await `waitForCapacity` before the next call of `acceptEvent`.
    */
   acceptEvent(event: TaskEvent): EventRefusal | undefined {
     const refusal = findRefusal(this.#state, event);
@@ -190,8 +187,9 @@ export class LiveTask implements LogWriter, WatchedTask {
   }
 
   /**
-   * Accepts an event that contains a caller's message, and the webhook that the same request registers.
-   * `durableSeq` resolves with the event's sequence number once the event and the webhook are durable.
+   * Accepts an event that contains a caller's message, together with the webhook that the same request
+   * registers. `durableSeq` resolves with the event's sequence number once the event and the webhook are
+   * durable.
    */
   acceptMessage(
     event: TaskEvent,

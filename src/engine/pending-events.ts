@@ -7,21 +7,21 @@ import {
 } from "../protocol/index.ts";
 
 /**
- * Maximum number of pending events before the agent waits for the store. The limit is high enough that a
- * burst of events needs few commits.
+ * Number of pending events at which the agent must wait for the store. The limit is so high that a burst of
+ * events needs few commits.
  */
 const MAX_EVENTS = 256;
 const MAX_SIZE = 256 * 1024;
 
 /**
  * Events of one task that wait for the next commit. Adjacent plain text chunks of one artifact are merged
- * while they wait (E6), because all of these chunks would become visible with the same commit.
+ * while the chunks wait (E6), because the chunks would become visible with the same commit anyway.
  */
 export class PendingEvents {
   readonly #mergeChunks: boolean;
   #events: TaskEvent[] = [];
   #size = 0;
-  /** The last event, if other chunks were merged into that event. */
+  /** The last pending event, if chunks were merged into the event. */
   #mergedChunk: MergedChunk | undefined;
 
   constructor(merge: boolean) {
@@ -62,7 +62,7 @@ export class PendingEvents {
     return events;
   }
 
-  /** Returns the last event as a `MergedChunk`, to which chunks can be added. */
+  /** Returns the last pending event as a `MergedChunk`, to which more chunks can be added. */
   #getMergedChunk(last: TaskArtifactUpdateEvent): MergedChunk {
     if (!this.#mergedChunk) {
       this.#mergedChunk = new MergedChunk(last);

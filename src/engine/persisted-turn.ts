@@ -4,9 +4,10 @@ import type { ServiceParameters } from "./service-parameters.ts";
 import type { Turn } from "./turn.ts";
 
 /**
- * The persisted data of a running turn. The store keeps this data in addition to the task's log, so that a
- * later process can start the turn again. A persisted turn contains the agent's input, but neither the
- * caller's scopes and claims nor the webhook and its secrets. Stores treat a persisted turn as opaque JSON.
+ * The persisted data of a running turn. The store keeps the persisted turn in addition to the task's log,
+ * so that a later process can start the turn again. A persisted turn contains the agent's input without the
+ * scopes and claims of the caller, and without the webhook and its secrets. Stores treat a persisted turn
+ * as opaque JSON.
  */
 export interface PersistedTurn {
   /** Sequence number of the turn's message. */

@@ -27,8 +27,8 @@ export interface RecoveryContext {
 
 /**
  * Recovers the tasks whose agent runs ended with an earlier process. A task's turn is started again if the
- * agent's `afterRestart` option allows a restart and the store has persisted the turn. All other tasks fail
- * with a reason (E9).
+ * agent's `afterRestart` option allows a restart and the store has persisted the turn. If a task's turn
+ * cannot be started again, the task fails with a reason (E9).
  */
 export async function recoverTasks(context: RecoveryContext): Promise<void> {
   const orphans = (await context.store.listUnfinished()).filter(
@@ -82,8 +82,8 @@ async function restartTurn(
 }
 
 /**
- * Resolves with a turn's message and the task at the start of the turn. The task includes the messages that
- * the agent accepted during the turn through `deliver`.
+ * Resolves with a turn's message and the task at the start of the turn. The returned task includes the
+ * messages that the agent accepted during the turn through `deliver`.
  */
 async function readTurnStart(
   { seq: turnSeq }: PersistedTurn,

@@ -4,14 +4,17 @@ import type { RunnerRegistry } from "./runner-registry.ts";
 import type { TaskStore } from "./task-store.ts";
 
 /**
- * Maximum number of tasks that a run loads. Each task costs a store lookup, and a request can reference any
- * number of tasks.
+ * Maximum number of tasks that one call loads. Each task costs a store lookup, and a request can reference
+ * any number of tasks.
  */
 const MAX_TASKS = 50;
 
 const INTERRUPTED_STATES: readonly TaskState[] = ["TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED"];
 
-/** Provides an agent run with other tasks of its caller. The tasks are loaded only on request. */
+/**
+ * Gives an agent run access to other tasks of its caller. The related tasks are loaded only when the agent
+ * requests them.
+ */
 export class RelatedTasks {
   readonly #store: TaskStore;
   readonly #runners: RunnerRegistry;

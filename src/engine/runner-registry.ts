@@ -3,8 +3,8 @@ import { getCallerKey, type TaskScope } from "./caller.ts";
 import { Runner, type RunnerContext } from "./runner.ts";
 
 /**
- * Registry of the runners of all active tasks. A task has at most one runner, for any number of concurrent
- * requests.
+ * Registry of the runners of all active tasks. A task has at most one runner, even if many requests access
+ * the task concurrently.
  */
 export class RunnerRegistry {
   readonly #context: RunnerContext;
@@ -32,8 +32,8 @@ export class RunnerRegistry {
 
   /**
    * Resolves with the runner of a task in `scope`, or with `undefined` if the task does not exist. The
-   * registry loads inactive tasks from the store. The runner is retained for the requester, which must
-   * release the runner.
+   * registry loads inactive tasks from the store. `findAndRetain` retains the runner for the requester. The
+   * requester must release the runner.
    */
   async findAndRetain(scope: TaskScope, taskId: string): Promise<Runner | undefined> {
     // Another caller's task is treated as missing (E13), and so is a task that is not durable yet.
@@ -62,7 +62,7 @@ export class RunnerRegistry {
     return runner;
   }
 
-  /** Removes a runner. Removes a runner from the registry. The task of the runner stays in the store. */
+  /** Removes a runner. Removes a runner from the registry. The store keeps the task of the runner. */
   remove(runner: Runner): void {
     this.#byTask.deleteIfValue(runner.liveTask.taskId, runner);
   }

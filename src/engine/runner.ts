@@ -54,7 +54,7 @@ export class Runner implements LiveTaskListener {
     this.liveTask = new LiveTask(context, this, ids, stored);
   }
 
-  /** The turn that is running, or whose last events wait for their commit. */
+  /** The turn that is running, or an ended turn whose last events wait for their commit. */
   get currentTurn(): Turn | undefined {
     return this.#currentTurn;
   }
@@ -68,7 +68,7 @@ export class Runner implements LiveTaskListener {
     return this.#queue.length;
   }
 
-  /** Keeps this runner registered until the corresponding call of `release`. */
+  /** Keeps this runner in the registry until the requester calls `release`. */
   retain(): this {
     this.#readerCount++;
     return this;
@@ -87,14 +87,14 @@ export class Runner implements LiveTaskListener {
     this.#currentTurn = turn;
   }
 
-  /** Discards the runner because no task was created. */
+  /** Discards a runner for which no task was created. */
   discard(): void {
     this.#currentTurn = undefined;
     this.#context.onIdle(this);
   }
 
   /**
-   * Starts a turn, or queues the turn after the current turn. `output` is the agent's output if the agent
+   * Starts a turn, or queues the turn if another turn is running. `output` is the output of an agent that
    * started before its task existed.
    */
   startOrQueueTurn(turn: Turn, output?: AgentOutput): void {
@@ -123,9 +123,10 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Restarts a turn that an earlier process started with the message at `seq`. `initialTask` is the task at
-   * the start of the turn. The agent run begins only once the new attempt is durable, so a turn that kills
-   * its process is attempted a limited number of times.
+   * Restarts a turn that an earlier server process started. `seq` is the sequence number of the turn's
+   * message. `initialTask` is the task at the start of the turn. The agent run begins only once the store
+   * has recorded the new attempt. A turn that crashes its process is therefore attempted a limited number
+   * of times.
    */
   async restartTurn(turn: Turn, seq: number, initialTask: Task, mode: "restart" | "resume"): Promise<void> {
     const { liveTask } = this;
@@ -148,8 +149,8 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Signals the agent to stop. If the agent does not stop within the grace period, the runner ignores the
-   * agent's later output (E8).
+   * Signals the running agent to stop. If the agent does not stop within the grace period, the runner
+   * ignores the agent's later output (E8).
    */
   cancel(reason: string, caller: Caller, metadata: JsonObject): void {
     const turn = this.#currentTurn;
@@ -186,7 +187,7 @@ export class Runner implements LiveTaskListener {
 
   /**
    * Stops the agent because the server closes. The task fails with `reason`, unless the agent ends the task
-   * first or can continue the task after a restart. Resolves once the final state of the task is committed.
+   * first or can continue the turn after a restart. Resolves once the final state of the task is committed.
    * Rejects if the task waits for a restart of the server.
    */
   async stopAgent(reason: string, graceMs: number): Promise<void> {
@@ -202,7 +203,7 @@ export class Runner implements LiveTaskListener {
     if (this.#currentTurn === turn) await turn.stoppedTask.promise;
   }
 
-  /** Fails a task whose state claims that an agent is running although no agent is running. */
+  /** Fails a task that is SUBMITTED or WORKING although no agent is running. */
   failOrphan(reason: string): void {
     this.#writeState("TASK_STATE_FAILED", reason);
   }
@@ -234,8 +235,8 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Stores the agent's events until the agent ends or is fenced off, no faster than the store can commit
-   * events.
+   * Stores the agent's events until the agent ends or is fenced off. The agent waits if the store cannot
+   * commit events fast enough.
    */
   async #consumeEvents(turn: Turn, { iterator, firstResult }: AgentOutput): Promise<void> {
     const { liveTask } = this;
@@ -314,8 +315,8 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Returns the failure message for the caller. The message of an `A2AError` is intended for callers. The
-   * text of any other error appears only in the server's log.
+   * Returns the failure message for the caller. The caller receives the message of an `A2AError`. The
+   * message of any other error appears only in the server's log.
    */
   #buildFailureText(thrown: unknown): string {
     const errorId = this.#context.generateId().slice(0, 8);
@@ -335,13 +336,13 @@ export class Runner implements LiveTaskListener {
     turn.onEnd(cancelTimer);
   }
 
-  /** Abandons the turn of an agent that did not decide whether to create a task. */
+  /** Abandons the turn of an agent that ended without deciding whether to create a task. */
   #abandonTurn(turn: Turn): void {
     this.discard();
     turn.fail(createServerClosingError());
   }
 
-  /** Ends the turn. Ends the turn, which stays the current turn until its last events are committed. */
+  /** Ends the turn. Ends a turn. The turn remains the current turn until its last events are committed. */
   #endTurn(turn: Turn): void {
     if (turn.hasEnded) return;
     turn.end();
@@ -349,8 +350,8 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Completes an ended turn once all events are committed and starts the next queued turn. A runner without
-   * turns and readers becomes idle.
+   * Completes an ended turn once all events are committed, and starts the next queued turn. A runner
+   * without turns and readers becomes idle.
    */
   startNextOrIdle(): void {
     if (this.liveTask.hasPendingEvents) return;

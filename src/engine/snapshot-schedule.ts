@@ -5,9 +5,9 @@ const MIN_SIZE_AT_STOP = 16 * 1024;
 
 /**
  * Decides when the store needs a new snapshot of a task. The intervals between snapshots grow
- * geometrically, so all snapshots together take at most about twice the size of the log. A load of the task
- * folds at most about as many events as one snapshot contains. Fixed intervals between snapshots have
- * quadratic cost (measured).
+ * geometrically, so all snapshots together take at most about twice the size of the log. Loading a task
+ * folds at most about as many events as one snapshot contains. Snapshots at fixed intervals have quadratic
+ * cost (measured).
  */
 export class SnapshotSchedule {
   readonly #isEnabled: boolean;
@@ -18,7 +18,7 @@ export class SnapshotSchedule {
     this.#isEnabled = isEnabled;
   }
 
-  /** Counts the events and returns true if a snapshot is due after these events. */
+  /** Counts the events and returns true if the task needs a snapshot after these events. */
   isDue(events: readonly LogEvent[], state: TaskState): boolean {
     if (!this.#isEnabled) return false;
     for (const event of events) this.#sizeSinceSnapshot += event.json.length;

@@ -9,13 +9,13 @@ import type { TaskStore } from "./task-store.ts";
  */
 export interface Subscription {
   /**
-   * Resolves with the next events in order, or with `undefined` at the end of the stream. The list of
-   * events is never empty. Rejects if the subscription can no longer read the events of the task.
+   * Resolves with one or more next events in order, or with `undefined` at the end of the stream. Rejects
+   * if the subscription can no longer read the events of the task.
    */
   next(): Promise<readonly LogEvent[] | undefined>;
   /**
-   * Ends the subscription without affecting the task (E2). A pending call of `next` resolves with
-   * `undefined`.
+   * Ends the subscription without affecting the task (E2). If `close` is called, a pending call of `next`
+   * resolves with `undefined`.
    */
   close(): void;
   /**
@@ -25,18 +25,18 @@ export interface Subscription {
   readonly isComplete: boolean;
 }
 
-/** Start and end of a subscription. */
+/** Start and end positions of a subscription. */
 export interface SubscriptionSpan {
   /**
-   * Sequence number of the last event that the reader already has. The subscription delivers only later
-   * events.
+   * Sequence number of the last event that the reader already has. The subscription delivers only events
+   * after `afterSeq`.
    */
   readonly afterSeq: number;
-  /** Event that is delivered first. The event contains the task at `afterSeq`. */
+  /** First event of the subscription, which contains the task at `afterSeq`. */
   readonly openingEvent?: LogEvent;
   /**
-   * Sequence number of a turn's message. With `turnSeq`, the subscription ends at the first later event
-   * that requests user input. By default, the subscription ends when the task ends.
+   * Sequence number of a turn's message. If `turnSeq` is set, the subscription ends at the first later
+   * event that requests user input. By default, the subscription ends when the task ends.
    */
   readonly turnSeq?: number;
 }
@@ -99,7 +99,7 @@ export class LogSubscription implements Subscription {
     this.#wakeReader?.();
   }
 
-  /** Reads the next committed events for this reader. */
+  /** Reads the next committed events for the reader of this subscription. */
   async #readNextEvents(): Promise<LogEvent[]> {
     const { liveTask } = this.#runner;
     const events =
@@ -112,7 +112,7 @@ export class LogSubscription implements Subscription {
     return events;
   }
 
-  /** Selects the events for the reader, up to the end of the reader's turn. */
+  /** Selects the events to deliver, up to the end of the reader's turn. */
   #cutAtStop(events: LogEvent[]): LogEvent[] {
     const turnSeq = this.#turnSeq;
     const stop =
@@ -133,8 +133,8 @@ export class LogSubscription implements Subscription {
 }
 
 /**
- * Returns false for user messages, which are part of the history. A response stream contains only the task
- * and its updates (A2A §3.1.2).
+ * Returns false for user messages, which are part of the history and not of the response stream. A response
+ * stream contains only the task and its updates (A2A §3.1.2).
  */
 function isSentToReaders({ event }: LogEvent): boolean {
   return !("message" in event);
@@ -149,8 +149,8 @@ function isInputRequest({ event }: LogEvent): boolean {
 }
 
 /**
- * Resolves with true if the span's turn requested user input at or before the position where the reader
- * begins.
+ * Resolves with true if the turn of the span requested user input at or before the position where the
+ * reader begins.
  */
 export async function hasRequestedInput(
   { liveTask }: Runner,

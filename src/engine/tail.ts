@@ -12,7 +12,10 @@ export class Tail {
   #events: LogEvent[] = [];
   #size = 0;
 
-  /** Adds events. New events must directly follow the previous events in the tail, except after `clear`. */
+  /**
+   * Adds events. Appends new events, which must directly follow the previous events in the tail. After
+   * `clear`, the tail accepts any events.
+   */
   add(events: readonly LogEvent[]): void {
     for (const { event } of events) this.#size += estimateEventSize(event);
     if (this.#events.length === 0) this.#events = events.slice();
@@ -22,8 +25,8 @@ export class Tail {
   }
 
   /**
-   * Returns the events after the sequence number `seq`, or `undefined` if the tail no longer has all of
-   * these events.
+   * Returns the events after the sequence number `seq`, or `undefined` if the tail no longer contains all
+   * of these events.
    */
   findSince(seq: number): LogEvent[] | undefined {
     const first = this.#events[0];

@@ -14,18 +14,21 @@ export interface LogAppend {
   readonly events: readonly LogEvent[];
   /** Status of the task after the append. `timestamp` is in ISO 8601 UTC with milliseconds. */
   readonly status: { readonly state: TaskState; readonly timestamp: string };
-  /** The caller's messages among the events. Each message id is unique in its scope (E10). */
+  /** The caller's messages that the events contain. Each message id is unique in its scope (E10). */
   readonly messages: readonly { readonly messageId: string; readonly seq: number }[];
-  /** Webhooks that are registered with the events and must receive all of these events. */
+  /**
+   * Webhooks that the store registers together with the events. Each webhook must receive all of the
+   * events.
+   */
   readonly webhooks?: readonly WebhookRegistration[];
   /**
-   * Turn that `listUnfinished` returns for the task after the append. `null` deletes the stored turn. By
-   * default, the stored turn does not change. The default applies to agents whose turns are not restarted.
+   * Turn that the store keeps for the task. `listUnfinished` returns the turn. `null` deletes the stored
+   * turn. By default, the stored turn does not change.
    */
   readonly turn?: PersistedTurn | null;
   /**
-   * The task after the last of `events`, if a snapshot is due. Only stores with `usesSnapshots` receive a
-   * snapshot.
+   * The task after the last of `events`, if the task needs a snapshot. Only stores with `usesSnapshots`
+   * receive a snapshot.
    */
   readonly snapshot?: Task;
 }
@@ -39,29 +42,32 @@ export type AppendRefusal = "conflict" | "duplicate-message";
 export interface TaskListQuery {
   readonly contextId?: string;
   readonly status?: TaskState;
-  /** Oldest status time of the listed tasks, in ISO 8601 UTC with milliseconds. */
+  /** Earliest status time of the listed tasks, in ISO 8601 UTC with milliseconds. */
   readonly statusSince?: string;
-  /** Position in the list after which the returned tasks begin. */
+  /** List position after which the returned tasks begin. */
   readonly after?: TaskListCursor;
   readonly limit: number;
 }
 
-/** Position in a list of tasks that is ordered by (status timestamp, task id), both descending. */
+/**
+ * Position in a list of tasks. The list is sorted by status timestamp and task id, both in descending
+ * order.
+ */
 export interface TaskListCursor {
   readonly timestamp: string;
   readonly taskId: string;
 }
 
 export interface TaskListPage {
-  /** Complete tasks, at most `limit` tasks. */
+  /** Complete tasks of the page, at most `limit` tasks. */
   readonly tasks: Task[];
   /** True if at least one more task follows the returned tasks. */
   readonly hasMore: boolean;
-  /** Number of all matching tasks, regardless of `after` and `limit`. */
+  /** Number of all matching tasks in the store, regardless of `after` and `limit`. */
   readonly total: number;
 }
 
-/** A task whose state indicates that an agent is working on the task. */
+/** A task in the state SUBMITTED or WORKING. */
 export interface UnfinishedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
@@ -69,14 +75,18 @@ export interface UnfinishedTask {
   readonly seq: number;
   readonly state: TaskState;
   readonly timestamp: string;
-  /** The newest `LogAppend.turn`. A task without a stored turn fails after a restart. */
+  /**
+   * The newest `LogAppend.turn`. Persisted turn of the task. A task without a persisted turn fails after a
+   * restart of the server.
+   */
   readonly turn?: PersistedTurn;
 }
 
 /**
- * Storage for tasks. A store keeps an append-only log of events per task and folds tasks from the logs. Reads
- * return only committed data, and reads of another scope's task find nothing. If the store is unavailable,
- * its methods reject with any error. If `commit` rejects, the store has stored nothing.
+ * Storage for tasks. A store keeps an append-only log of events per task and folds tasks from the logs.
+ * Reads return only committed data. A read of another scope's task finds no task. If the store is
+ * unavailable, its methods reject with an error of any type. If `commit` rejects, the store has stored none
+ * of the appends.
  */
 export interface TaskStore {
   /** Display name of the store, for example `sqlite:.colloquy/tasks.db`. */
@@ -84,17 +94,18 @@ export interface TaskStore {
   /** True if the store uses `LogAppend.snapshot` to shorten later loads. */
   readonly usesSnapshots: boolean;
   /**
-   * True if another process can open the store and find all of its data. Unfinished turns can then wait for
-   * the other process.
+   * True if another process can open the store later and find all data. If the store is durable, unfinished
+   * turns can wait for the next process.
    */
   readonly isDurable?: boolean;
   open(): Promise<void>;
   close(): Promise<void>;
   /**
-   * Commits the appends of many tasks in one transaction. Resolves when the appends are durable, with one
-   * result per append. The result is `undefined` for success, or the reason for the append's rejection. If
-   * `agentsAtWork` is true, agents are running, and the store must not block the event loop during disk
-   * access. If `agentsAtWork` is false, the store may block the event loop, which makes batches larger.
+   * Commits the appends of many tasks in one transaction. Resolves with one result per append when the
+   * appends are durable. The result is `undefined` for a stored append, or the reason for the rejection of
+   * the append. If `agentsAtWork` is true, the store must not block the event loop during disk access,
+   * because agents are running. If `agentsAtWork` is false, the store may block the event loop, which makes
+   * batches larger.
    */
   commit(
     batch: readonly LogAppend[],
@@ -107,8 +118,8 @@ export interface TaskStore {
   load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined>;
   /**
    * Resolves with the task's events after the sequence number `after`, in order and without gaps. The
-   * returned list ends after `limit.events` events, or after the first event with which the list exceeds
-   * `limit.maxBytes` of JSON.
+   * returned list ends after `limit.events` events. The list also ends after the first event that makes its
+   * total JSON size exceed `limit.maxBytes`.
    */
   readEvents(
     scope: TaskScope,
@@ -119,8 +130,8 @@ export interface TaskStore {
   list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage>;
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
   /**
-   * Resolves with all tasks of all scopes that are in state SUBMITTED or WORKING. At the start of a server,
-   * no agent is running for these tasks.
+   * Resolves with all tasks of all scopes that are in state SUBMITTED or WORKING. When a server starts, no
+   * agent is running for these unfinished tasks.
    */
   listUnfinished(): Promise<UnfinishedTask[]>;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */

@@ -28,8 +28,8 @@ export function toTaskMessage(
 }
 
 /**
- * Converts an agent's reply without a task to a message. Throws `INVALID_AGENT_RESPONSE` if the reply
- * cannot be sent.
+ * Converts an agent's reply without a task to a message. Throws `INVALID_AGENT_RESPONSE` if the agent's
+ * reply cannot be sent.
  */
 export function toTasklessReply(contextId: string, message: AgentMessage, generateId: IdGenerator): Message {
   if (!Array.isArray(message?.parts)) throw createInvalidEventError("a message needs parts");
@@ -49,8 +49,8 @@ export function toStatusUpdate(
 }
 
 /**
- * Converts a yielded value to an event of the agent's task. Throws `INVALID_AGENT_RESPONSE` if the value is
- * not an `AgentEvent`.
+ * Converts a yielded value to an event of the agent's task. Throws `INVALID_AGENT_RESPONSE` if the yielded
+ * value is not an `AgentEvent`.
  */
 export function toTaskEvent(
   ids: TaskIds,
@@ -103,8 +103,8 @@ function toArtifactUpdate(
 }
 
 /**
- * Throws if the content cannot be stored or sent. Plain text, the most common content, needs only two
- * checks.
+ * Throws an error if content from an agent cannot be stored or sent. Plain text, the most common content,
+ * needs only two checks.
  */
 function assertValidContent(
   subject: string,
@@ -140,8 +140,8 @@ function isJsonSerializable(value: unknown): boolean {
 }
 
 /**
- * Returns true for a flat object of strings and booleans, which is the most common metadata. A check for
- * flat objects is faster than serializing the object.
+ * Returns true for a flat object of strings and booleans, which is the most common form of metadata.
+ * Checking for a flat object is faster than serializing the object.
  */
 function isFlatObject(value: unknown): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;

@@ -13,7 +13,7 @@ import type { Caller } from "./caller.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 
 /**
- * Output of a running agent. If the agent started before its task existed, the output includes the agent's
+ * Output of a running agent. If the agent started before its task existed, `firstResult` is the agent's
  * first result.
  */
 export interface AgentOutput {
@@ -26,23 +26,23 @@ export class Turn {
   readonly request: SendMessageRequest;
   readonly caller: Caller;
   readonly serviceParameters: ServiceParameters;
-  /** Access of the agent to the caller's other tasks. */
+  /** Functions with which the agent reads the caller's other tasks. */
   readonly relatedTasks: Pick<Run, "loadReferencedTasks" | "listInterruptedTasks">;
   /** The caller's message, with the ids of its task and context. */
   readonly message: Message;
   /** Resolves with the sequence number of the message once the message is durable. */
   readonly acceptedSeq: Deferred<number> = new Deferred();
-  /** Resolves with the task at the first committed status that ends or interrupts the turn. */
+  /** Resolves with the task once a committed status ends or interrupts the turn. */
   readonly stoppedTask: Deferred<Task> = new Deferred();
-  /** The task at the start of this turn, and the sequence number of the turn's message. */
+  /** The task at the start of the turn, and the sequence number of the turn's message. */
   startPoint: { readonly task: Task; readonly seq: number } | undefined;
   /** Newest task state that the agent set in this turn. */
   lastState: TaskState | undefined;
   /** Metadata of the CancelTask request, if a client has canceled the task. */
   cancelMetadata: JsonObject | undefined;
-  /** Reason why the server stopped the agent, if the server stopped the agent. */
+  /** Reason for stopping the agent, if the server stopped the agent. */
   stopReason: string | undefined;
-  /** Rewrites artifact events if an earlier attempt at the turn may have left artifacts. */
+  /** Rewrites artifact events if an earlier attempt at the turn may have left partial artifacts. */
   artifactRestart: ArtifactRestart | undefined;
   /** Number of attempts at the turn, including the current attempt. */
   readonly attempt: number;
@@ -50,8 +50,8 @@ export class Turn {
   isFenced = false;
   #hasEnded = false;
   /**
-   * The controller is created on first use, because creating a controller costs more than the rest of a
-   * short turn.
+   * The abort controller is created on first use, because creating a controller costs more than the rest of
+   * a short turn.
    */
   #abortController: AbortController | undefined;
   #endCallbacks: (() => void)[] = [];
@@ -72,7 +72,7 @@ export class Turn {
     this.attempt = attempt;
   }
 
-  /** True if the agent has finished or was fenced off. */
+  /** True if the agent has finished or its output is ignored. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -86,7 +86,7 @@ export class Turn {
     this.#abortController.abort(new DOMException(reason, "AbortError"));
   }
 
-  /** Starts the agent with `task`, which is the task at the start of this turn. */
+  /** Starts the agent. `task` is the task at the start of the turn. */
   startAgent(agent: Agent, task: Task): AgentOutput {
     const output = agent.execute(new TurnRun(this, task));
     const events = this.serviceParameters.needsTask ? withRepliesAsStatus(output) : output;

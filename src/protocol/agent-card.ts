@@ -1,8 +1,8 @@
 import type { JsonObject } from "./json.ts";
 
 /**
- * Name of a protocol binding. A2A defines the names of three bindings. A custom binding has a URI as its
- * name.
+ * Name of a protocol binding. A2A defines the names of three bindings. The name of a custom binding is a
+ * URI.
  */
 export type ProtocolBinding = "JSONRPC" | "HTTP+JSON" | "GRPC" | (string & {});
 
@@ -84,7 +84,10 @@ export type SecurityScheme =
 export interface AgentCard {
   name: string;
   description: string;
-  /** The interfaces of the agent in order of preference. The first interface is the preferred interface. */
+  /**
+   * The interfaces of the agent in order of preference. The first interface is the interface that the agent
+   * prefers.
+   */
   supportedInterfaces: AgentInterface[];
   provider?: AgentProvider;
   version: string;

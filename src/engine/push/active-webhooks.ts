@@ -10,8 +10,8 @@ export interface WatchedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
   /**
-   * False once the outbox knows that the task has no webhook. The outbox then needs no further
-   * notifications about the task's commits.
+   * False if the task has no webhook. If `mayHaveWebhooks` is false, commits of the task do not notify the
+   * outbox.
    */
   mayHaveWebhooks: boolean;
 }
@@ -41,7 +41,10 @@ export interface ActiveWebhooksContext {
   readonly clock: Clock;
   readonly progressRecorder: ProgressRecorder;
   readonly waitGroup: WaitGroup;
-  /** Maximum number of tasks in memory. Additional tasks are read from the store later. */
+  /**
+   * Maximum number of tasks whose webhooks are kept in memory. The webhooks of additional tasks stay in the
+   * store until memory is available.
+   */
   readonly maxTasks: number;
   /** Called when a delivery may have events to send to its webhook. */
   readonly onReady: (delivery: WebhookDelivery) => void;
@@ -57,9 +60,9 @@ export class ActiveWebhooks {
   readonly #context: ActiveWebhooksContext;
   readonly #taskDeliveries = new Map<string, TaskDeliveries>();
   readonly #lookups = new Map<string, WebhookLookup>();
-  /** Deliveries of the tasks that have only idle webhooks. */
+  /** Deliveries of tasks whose webhooks are all idle. */
   readonly #idleTaskDeliveries = new Set<TaskDeliveries>();
-  /** True if a webhook that needs deliveries is not in memory. */
+  /** True if some webhook that needs deliveries is not in memory. */
   #hasOverflow = false;
   #isRefilling = false;
   #isClosing = false;
@@ -89,7 +92,7 @@ export class ActiveWebhooks {
 
   /**
    * Reports that a webhook of the task was registered, replaced, or removed. `key` is the new key of the
-   * webhook, or `undefined` after a removal.
+   * webhook, or `undefined` if the webhook was removed.
    */
   notifyWebhookChange(scope: TaskScope, taskId: string, id: string, key?: number): void {
     const taskDeliveries = this.#taskDeliveries.get(getTaskKey(scope, taskId));
@@ -99,7 +102,7 @@ export class ActiveWebhooks {
     this.#startLookup(scope, taskId, undefined);
   }
 
-  /** Marks a delivery as idle, because the webhook has received all events. */
+  /** Marks a delivery as idle if its webhook has received all events. */
   markIdle(delivery: WebhookDelivery): void {
     const taskDeliveries = this.#findTaskDeliveries(delivery);
     if (!taskDeliveries?.deliveries.every(({ state }) => state === "idle")) return;
@@ -108,7 +111,7 @@ export class ActiveWebhooks {
     this.#context.progressRecorder.scheduleFlush();
   }
 
-  /** Removes a delivery whose webhook needs no more events. */
+  /** Removes the delivery of a webhook that needs no more events. */
   remove(delivery: WebhookDelivery): void {
     const taskDeliveries = this.#findTaskDeliveries(delivery);
     if (!taskDeliveries) return;
@@ -122,20 +125,20 @@ export class ActiveWebhooks {
     return this.#taskDeliveries.get(getTaskKey(webhook.scope, webhook.taskId));
   }
 
-  /** Stops loading webhooks from the store. */
+  /** Stops loading webhooks from the store while the outbox closes. */
   stopRefilling(): void {
     this.#isClosing = true;
   }
 
-  /** Cancels all scheduled retries. */
+  /** Cancels the scheduled retries of all deliveries. */
   cancelRetries(): void {
     for (const { deliveries } of this.#taskDeliveries.values())
       for (const delivery of deliveries) delivery.cancelRetry?.();
   }
 
   /**
-   * Looks up a task's webhooks in the store. A request for the same task during a lookup repeats the
-   * lookup.
+   * Looks up a task's webhooks in the store. If the task is already being looked up, the lookup is
+   * repeated.
    */
   #startLookup(
     scope: TaskScope,
@@ -237,8 +240,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Evicts tasks that have been idle for a while. The next commit of an evicted task loads its webhooks
-   * from the store again.
+   * Evicts tasks whose deliveries have been idle for a while. The next commit of an evicted task loads its
+   * webhooks from the store again.
    */
   evictIdle(): void {
     for (const taskDeliveries of this.#idleTaskDeliveries) {
@@ -255,8 +258,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Evicts a task whose webhooks all wait for a retry or are idle. Returns false if all tasks in memory
-   * have active webhooks.
+   * Evicts a task whose webhooks are all idle or waiting for a retry. Returns false if no task can be
+   * evicted.
    */
   #evictWaiting(): boolean {
     for (const taskDeliveries of this.#taskDeliveries.values()) {

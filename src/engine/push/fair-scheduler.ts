@@ -1,14 +1,14 @@
 interface KeyedQueue<T> {
   readonly waiting: T[];
   runningCount: number;
-  /** True while the list of keys that can start an item contains the key. */
+  /** True while items of the key are ready to start. */
   isEligible: boolean;
 }
 
 /**
- * Schedules items with a limit on the number of concurrent items. Keys take turns, and no key exceeds the
- * limit per key. If keys are host names, a slow host or a host with many webhooks delays only its own
- * webhooks.
+ * Schedules items with a limit on the number of concurrent items. Keys take turns. No key exceeds the
+ * maximum number of concurrent items per key. If the keys are host names, a slow host and a host with many
+ * webhooks cannot delay other hosts.
  */
 export class FairScheduler<T> {
   readonly #maxConcurrent: number;
@@ -22,7 +22,7 @@ export class FairScheduler<T> {
     this.#maxPerKey = maxPerKey;
   }
 
-  /** Appends an item to the queue of its key. */
+  /** Appends an item to the queue of a key. */
   enqueue(key: string, item: T): void {
     let queue = this.#queues.get(key);
     if (!queue) this.#queues.set(key, (queue = { waiting: [], runningCount: 0, isEligible: false }));
@@ -31,8 +31,8 @@ export class FairScheduler<T> {
   }
 
   /**
-   * Returns the next item that may start, or `undefined`. The item occupies a slot of its key until
-   * `release`.
+   * Returns the next item that may start, or `undefined` if no item may start. The item occupies a slot of
+   * its key until `release` is called.
    */
   startNext(): T | undefined {
     if (this.#runningCount >= this.#maxConcurrent) return undefined;
@@ -47,7 +47,7 @@ export class FairScheduler<T> {
     return item;
   }
 
-  /** Releases one slot of a key. */
+  /** Releases one slot of a key, so that another item of the key can start. */
   release(key: string): void {
     const queue = this.#queues.get(key);
     if (!queue) return;

@@ -5,7 +5,10 @@ import type { Webhook } from "./push-store.ts";
 export interface WebhookNotification {
   readonly webhook: Pick<Webhook, "scope" | "taskId" | "config" | "version">;
   readonly event: LogEvent;
-  /** The task after the event, if notifications in the webhook's A2A version contain the entire task. */
+  /**
+   * The task after the event. `task` is set only if the webhook's A2A version requires notifications with
+   * the entire task.
+   */
   readonly task?: Task;
 }
 
@@ -13,7 +16,7 @@ export type DeliveryResult = { readonly ok: true } | DeliveryFailure;
 
 export interface DeliveryFailure {
   readonly ok: false;
-  /** Reason of the failure for the operator, without secrets. */
+  /** Reason for the failed delivery, for the operator and without secrets. */
   readonly reason: string;
   /** Delay in milliseconds that the webhook receiver requests before the next attempt. */
   readonly retryAfterMs?: number;
@@ -22,8 +25,8 @@ export interface DeliveryFailure {
 }
 
 /**
- * Sends a notification to its receiver in one attempt, which has a time limit. An abort of `signal` ends
- * the attempt.
+ * Sends a notification to its receiver in one attempt, which has a time limit. If `signal` aborts, the
+ * delivery attempt ends.
  */
 export type NotificationSender = (
   notification: WebhookNotification,

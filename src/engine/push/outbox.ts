@@ -12,25 +12,25 @@ import { WaitGroup } from "./wait-group.ts";
 import { ActiveWebhooks, type WatchedTask } from "./active-webhooks.ts";
 
 export interface OutboxOptions {
-  /** A store with a `pushStore`. Open the store before calling `open` of the outbox. */
+  /** Store with a `pushStore`. The store must be open before the outbox is opened. */
   readonly store: TaskStore & { readonly pushStore: PushStore };
   readonly deliver: NotificationSender;
   readonly observer?: Observer;
   readonly clock?: Clock;
-  /** Returns a random number from 0 to 1. */
+  /** Function that returns random numbers from 0 to 1, for the delays between retries. */
   readonly random?: () => number;
   readonly retry?: Partial<RetryPolicy>;
   /**
-   * Maximum number of concurrent deliveries to hosts that have responded. Default: 64. In addition, hosts
-   * that have not responded yet share half of that number, and failing webhooks share a quarter of that
-   * number.
+   * Maximum number of concurrent deliveries to hosts that have responded. Default: 64. Hosts that have not
+   * responded yet share an additional half of `maxConcurrent`. Failing webhooks share an additional quarter
+   * of `maxConcurrent`.
    */
   readonly maxConcurrent?: number;
   /** Maximum number of concurrent deliveries to one host. Default: 8. */
   readonly maxPerHost?: number;
   /**
-   * Maximum number of tasks whose webhooks are kept in memory. The webhooks of additional tasks are read
-   * from the store later. Default: 10,000.
+   * Maximum number of tasks whose webhooks are kept in memory. The webhooks of additional tasks stay in the
+   * store until memory is available. Default: 10,000.
    */
   readonly maxTasks?: number;
 }
@@ -107,7 +107,7 @@ export class Outbox {
     });
   }
 
-  /** Resumes the outstanding deliveries of earlier processes in the background. */
+  /** Resumes the unfinished deliveries of earlier processes in the background. */
   open(): void {
     void this.#activeWebhooks.loadDue();
   }
@@ -119,7 +119,7 @@ export class Outbox {
 
   /**
    * Reports that a webhook of the task was registered, replaced, or removed. `key` is the new key of the
-   * webhook, or `undefined` after a removal.
+   * webhook, or `undefined` if the webhook was removed.
    */
   notifyWebhookChange(scope: TaskScope, taskId: string, id: string, key?: number): void {
     this.#activeWebhooks.notifyWebhookChange(scope, taskId, id, key);
@@ -127,7 +127,7 @@ export class Outbox {
 
   /**
    * Closes the outbox. Running deliveries have `graceMs` milliseconds to finish. The next process sends the
-   * remaining events.
+   * undelivered events.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;

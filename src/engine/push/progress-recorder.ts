@@ -3,7 +3,7 @@ import type { PushStore, WebhookProgress } from "./push-store.ts";
 
 /**
  * Time in milliseconds between two saves of the delivery progress. After a crash, the next process repeats
- * at most the deliveries of this period.
+ * the deliveries of at most one flush interval.
  */
 const FLUSH_INTERVAL_MS = 500;
 
@@ -40,13 +40,13 @@ export class ProgressRecorder {
     return this.#unsaved.get(key) ?? this.#saving.get(key);
   }
 
-  /** Clears the failure of a webhook that was registered again. */
+  /** Clears the recorded failure of a webhook that was registered again. */
   clearFailure(key: number): void {
     const known = this.findUnsaved(key);
     if (known) this.record({ key, deliveredSeq: known.deliveredSeq, isFinished: false });
   }
 
-  /** Schedules a flush, after which `onFlushed` is called even if the flush had nothing to save. */
+  /** Schedules a flush. `onFlushed` is called after the flush, even if the flush had nothing to save. */
   scheduleFlush(): void {
     this.#cancelTimer ??= this.#clock.schedule(FLUSH_INTERVAL_MS, () => {
       this.#cancelTimer = undefined;
@@ -54,7 +54,10 @@ export class ProgressRecorder {
     });
   }
 
-  /** Saves the recorded progress. If the store rejects the progress, a later flush saves the progress. */
+  /**
+   * Saves the recorded delivery progress. If the store rejects the progress, a later flush saves the
+   * progress again.
+   */
   flush(): Promise<void> {
     return (this.#flushing = this.#flushing.then(() => this.#save()));
   }

@@ -28,7 +28,7 @@ export interface PushConfigContext {
   readonly redactSecrets: boolean;
   /**
    * Called after a webhook was registered, replaced, or removed. `key` is the new key of the webhook, or
-   * `undefined` after a removal.
+   * `undefined` if the webhook was removed.
    */
   readonly onChange: (scope: TaskScope, taskId: string, id: string, key?: number) => void;
 }
@@ -36,7 +36,7 @@ export interface PushConfigContext {
 /** Maximum number of webhook configurations per task, and therefore per page. */
 const MAX_CONFIGS_PER_TASK = 100;
 const DEFAULT_PAGE_SIZE = 50;
-/** A2A version of requests that specify no version. */
+/** A2A version of requests that do not specify a version. */
 const ENGINE_VERSION = "1.0";
 
 /** Implements the operations on push notification configs (A2A §3.1.7–3.1.10) for the tasks of one agent. */
@@ -47,7 +47,10 @@ export class PushConfigOperations {
     this.#context = context;
   }
 
-  /** Registers a webhook for future events of a task. A registered webhook with the same id is replaced. */
+  /**
+   * Registers a webhook for future events of a task. If the task already has a webhook with the same id,
+   * the new webhook replaces the old webhook.
+   */
   async create(
     request: CreateTaskPushNotificationConfigRequest,
     caller: Caller,
@@ -101,8 +104,8 @@ export class PushConfigOperations {
   }
 
   /**
-   * Throws if the webhook of a message cannot be registered. `getWebhookRegistration` returns the webhook
-   * of an accepted message.
+   * Throws an error if the webhook of a message cannot be registered. `getWebhookRegistration` returns the
+   * webhook of an accepted message.
    */
   async assertConfigAccepted(
     { message, configuration }: SendMessageRequest,
@@ -115,7 +118,7 @@ export class PushConfigOperations {
   }
 
   /**
-   * Resolves with the webhook that has the given id. A2A 0.3 allows an empty id, which selects the webhook
+   * Resolves with the webhook whose id is `id`. A2A 0.3 allows an empty id. An empty id selects the webhook
    * whose id is the task's id, or the task's first webhook.
    */
   async #findWebhook(scope: TaskScope, taskId: string, id: string): Promise<Webhook | undefined> {
@@ -160,8 +163,8 @@ export function createPushNotSupportedError(): A2AError {
 }
 
 /**
- * Returns the webhook that a message registers. A webhook without an id gets the task's id, because a
- * client that sends the same webhook with each message wants to register only one webhook.
+ * Returns the webhook that a message registers. If the webhook has no id, its id is the task's id. A client
+ * that sends the same webhook with each message thus registers only one webhook.
  */
 export function getWebhookRegistration(
   { configuration }: SendMessageRequest,

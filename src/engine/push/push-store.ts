@@ -7,21 +7,27 @@ import type { TaskScope } from "../caller.ts";
  */
 export interface WebhookRegistration {
   readonly config: TaskPushNotificationConfig & { readonly id: string };
-  /** A2A version of the request that registered the webhook, and of the notifications to the webhook. */
+  /**
+   * A2A version of the request that registered the webhook. Notifications to the webhook use the same
+   * version.
+   */
   readonly version: string;
 }
 
 /** A registered webhook with its delivery progress. */
 export interface Webhook extends WebhookRegistration {
-  /** Key assigned by the store. The keys of webhooks increase with each registration and are never reused. */
+  /**
+   * Webhook key, which the store assigns. The keys of webhooks increase with each registration and are
+   * never reused.
+   */
   readonly key: number;
   readonly scope: TaskScope;
   readonly taskId: string;
-  /** Sequence number of the last event that was delivered or existed before the webhook. */
+  /** Sequence number of the last event that was delivered to the webhook or is older than the webhook. */
   readonly deliveredSeq: number;
   /** Time since which every delivery to the webhook has failed, in milliseconds since 1970. */
   readonly failingSince?: number;
-  /** `deadLetter` is set when delivery to the webhook has stopped permanently. */
+  /** Details of the failure, if delivery to the webhook has stopped permanently. */
   readonly deadLetter?: DeadLetter;
 }
 
@@ -41,15 +47,15 @@ export interface WebhookProgress extends Pick<
 }
 
 /**
- * Storage for the webhooks of a store's tasks. Webhooks exist as long as their tasks. The task's log serves
- * as the outbox, and a webhook stores only its position in the log. The guarantees of `TaskStore` also
+ * Storage for webhooks. The webhooks of a task exist as long as the task. The log of a task serves as the
+ * outbox, so the store saves only each webhook's position in the log. The guarantees of `TaskStore` also
  * apply to `PushStore`.
  */
 export interface PushStore {
   /**
-   * Registers a webhook for future events of a task. A new webhook replaces the webhook with the same id,
-   * continues at the position of the replaced webhook, and is no longer dead. `put` resolves with
-   * `undefined` if the task does not exist.
+   * Registers a webhook for future events of a task. If the task already has a webhook with the same id,
+   * the new webhook replaces the old webhook and continues at its position. A dead webhook becomes active
+   * again. `put` resolves with `undefined` if the task does not exist.
    */
   put(scope: TaskScope, taskId: string, registration: WebhookRegistration): Promise<Webhook | undefined>;
   get(scope: TaskScope, taskId: string, id: string): Promise<Webhook | undefined>;
@@ -59,13 +65,13 @@ export interface PushStore {
    */
   list(scope: TaskScope, taskId: string): Promise<Webhook[] | undefined>;
   /**
-   * Removes a webhook. Resolves with false if the task does not exist. Otherwise, resolves with true, even
-   * if the webhook does not exist.
+   * Removes a webhook. Resolves with false if the task does not exist. If the task exists, `remove`
+   * resolves with true, even if the webhook does not exist.
    */
   remove(scope: TaskScope, taskId: string, id: string): Promise<boolean>;
   /**
-   * Resolves with the webhooks of all scopes that have undelivered events. The webhooks are ordered by key,
-   * and their keys are greater than `after`.
+   * Resolves with the webhooks of all scopes that have undelivered events and a key greater than `after`,
+   * in ascending order of their keys.
    */
   listDue(after: number, limit: number): Promise<Webhook[]>;
   /**
@@ -73,6 +79,6 @@ export interface PushStore {
    * and the progress of removed webhooks is ignored.
    */
   saveProgress(progress: readonly WebhookProgress[]): Promise<void>;
-  /** Resolves with the dead webhooks of all scopes, in descending order of registration. */
+  /** Resolves with the dead webhooks of all scopes, sorted by newest registration first. */
   listDead(limit: number): Promise<Webhook[]>;
 }

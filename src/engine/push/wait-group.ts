@@ -18,7 +18,7 @@ export class WaitGroup {
 
   /**
    * Returns a promise that resolves when no operation is running, or `undefined` if no operation is running
-   * now.
+   * at the time of the call.
    */
   wait(): Promise<void> | undefined {
     return this.#count === 0 ? undefined : (this.#idle ??= new Deferred()).promise;

@@ -5,35 +5,36 @@ import { TaskProjection } from "./task-projection.ts";
 import type { Webhook, WebhookRegistration } from "./push-store.ts";
 
 /**
- * Maximum size of the log page that one delivery step reads. After each step, other deliveries to the same
- * host can continue.
+ * Maximum size of the log page that one delivery step reads. After each delivery step, other deliveries to
+ * the same host can continue.
  */
 const PAGE_LIMIT = { events: 32, maxBytes: 256 * 1024 };
 
-/** In this A2A version, a push notification contains the entire task. */
+/** A2A version in which a push notification contains the entire task. */
 const WHOLE_TASK_VERSION = "0.3";
 
-/** State of a delivery, which is idle, ready to start, working, or waiting for a retry. */
+/** State of a delivery. A delivery is idle, ready to start, working, or waiting for a retry. */
 export type DeliveryState = "idle" | "ready" | "working" | "waiting";
 
 /**
- * Outcome of a delivery step. The delivery has caught up with the log, has more events to send, has sent
- * the task's last event, is obsolete, or has failed.
+ * Outcome of a delivery step. After a delivery step, the delivery has caught up with the log, has more
+ * events to send, has sent the task's last event, is obsolete, or has failed.
  */
 export type DeliveryPageOutcome = "caught up" | "more" | "finished" | "gone" | DeliveryFailure;
 
-/** Delivers the events of a task to one webhook, one after another. */
+/** Delivers the events of a task to one webhook in order. */
 export class WebhookDelivery {
   readonly webhook: Webhook;
   /** Host of the webhook's URL. Deliveries to the same host share a concurrency limit. */
   readonly host: string;
   state: DeliveryState = "idle";
-  /** True if the log has grown since the delivery last read the log. */
+  /** True if the log has new events since the delivery last read the log. */
   hasNewEvents = false;
   failureCount = 0;
   failingSince: number | undefined;
   /**
-   * True if the webhook registration was changed or removed. The delivery's later results are then ignored.
+   * True if the webhook registration was changed or removed. Later results of an obsolete delivery are
+   * ignored.
    */
   isObsolete = false;
   cancelRetry: (() => void) | undefined;
@@ -90,8 +91,8 @@ export class WebhookDelivery {
   }
 
   /**
-   * Resolves with true for events that are not sent. The delivery skips the user's messages and, in A2A
-   * 0.3, chunks whose content the next event repeats.
+   * Resolves with true if the event is not sent to the webhook. Webhooks do not receive the user's
+   * messages. In A2A 0.3, webhooks also do not receive chunks whose content the next event repeats.
    */
   async #shouldSkip(store: TaskStore, event: LogEvent, next: LogEvent | undefined): Promise<boolean> {
     const { scope, taskId, version } = this.webhook;
