@@ -62,7 +62,7 @@ export class RunnerRegistry {
     return runner;
   }
 
-  /** Removes a runner. Removes a runner from the registry. The store keeps the task of the runner. */
+  /** Removes a runner from the registry. The store keeps the task of the runner. */
   remove(runner: Runner): void {
     this.#byTask.deleteIfValue(runner.liveTask.taskId, runner);
   }

@@ -336,13 +336,13 @@ export class Runner implements LiveTaskListener {
     turn.onEnd(cancelTimer);
   }
 
-  /** Abandons the turn of an agent that ended without deciding whether to create a task. */
+  /** Abandons the turn of an agent that does not stop and whose task does not exist yet. */
   #abandonTurn(turn: Turn): void {
     this.discard();
     turn.fail(createServerClosingError());
   }
 
-  /** Ends the turn. Ends a turn. The turn remains the current turn until its last events are committed. */
+  /** Ends a turn. The turn remains the current turn until its last events are committed. */
   #endTurn(turn: Turn): void {
     if (turn.hasEnded) return;
     turn.end();

@@ -13,7 +13,7 @@ export class Tail {
   #size = 0;
 
   /**
-   * Adds events. Appends new events, which must directly follow the previous events in the tail. After
+   * Appends new events, which must directly follow the previous events in the tail. After
    * `clear`, the tail accepts any events.
    */
   add(events: readonly LogEvent[]): void {

@@ -76,8 +76,8 @@ export interface UnfinishedTask {
   readonly state: TaskState;
   readonly timestamp: string;
   /**
-   * The newest `LogAppend.turn`. Persisted turn of the task. A task without a persisted turn fails after a
-   * restart of the server.
+   * Persisted turn of the task, from the newest `LogAppend.turn`. A task without a persisted turn fails after
+   * a restart of the server.
    */
   readonly turn?: PersistedTurn;
 }

@@ -1,9 +1,9 @@
 import type { JsonObject } from "./json.ts";
 
 /**
- * Reasons of the errors that A2A defines (A2A §3.3.2), as sent on the wire. `scripts/docs` copies the
- * comment of each reason into `docs/reference/errors.md`. Each comment states the cause of the error and,
- * after "To do:", the remedy.
+ * Reasons of the errors that A2A defines (A2A §3.3.2), in the spelling of the wire format. `scripts/docs`
+ * copies the comment of each reason into `docs/reference/errors.md`. Each comment states the cause of the
+ * error and, after "To do:", the remedy.
  */
 export type A2AErrorReason =
   /**
@@ -18,8 +18,9 @@ export type A2AErrorReason =
    */
   | "PUSH_NOTIFICATION_NOT_SUPPORTED"
   /**
-   * The agent or the protocol version does not support the operation, or the task's state does not allow
-   * the operation. To do: follow the instructions in the error message. A new message without `taskId` often succeeds.
+   * The agent or the protocol version does not support the operation, or the task's state does not allow the
+   * operation. To do: follow the instructions in the error message. A new message without `taskId` often
+   * succeeds.
    */
   | "UNSUPPORTED_OPERATION"
   /**
@@ -43,8 +44,8 @@ export type A2AErrorReason =
    */
   | "EXTENSION_SUPPORT_REQUIRED"
   /**
-   * The agent does not support the requested A2A version. To do: request a version that the agent card lists,
-   * for example `version: "0.3"`.
+   * The agent does not support the requested A2A version. To do: set the `version` option to a version that
+   * the agent card lists.
    */
   | "VERSION_NOT_SUPPORTED";
 
@@ -76,8 +77,8 @@ export type TransportErrorReason =
    */
   | "INTERNAL"
   /**
-   * The URL does not identify an agent, card, tenant, or page. To do: check the URL of the request.
-   * `GET /a2a` lists the agents of a server.
+   * The URL does not identify an agent, card, tenant, or page. To do: check the URL of the request. On any
+   * Colloquy server, `GET /a2a` lists the agents.
    */
   | "NOT_FOUND"
   /**
@@ -86,7 +87,7 @@ export type TransportErrorReason =
    */
   | "METHOD_NOT_ALLOWED"
   /**
-   * The request body exceeds the server's limit (default: 10 MiB). To do: send a URL instead of the file
+   * The request body exceeds the server's limit (10 MiB by default). To do: send a URL instead of the file
    * content.
    */
   | "PAYLOAD_TOO_LARGE"
@@ -113,20 +114,20 @@ export type TransportErrorReason =
 
 export type ErrorReason = A2AErrorReason | TransportErrorReason;
 
-/** A violation in a request, with the path of the invalid field and a remedy. */
+/** A violation in a request. A violation consists of the path of the invalid field and a remedy. */
 export interface FieldViolation {
-  /** Path of the field in the request, for example `message.parts[0]`. */
+  /** Path of the invalid field in the request, for example `message.parts[0]`. */
   field: string;
   description: string;
 }
 
 export interface A2AErrorOptions {
   violations?: readonly FieldViolation[];
-  /** String values that describe the error, for example `{ taskId: "…" }`. */
+  /** String values that describe the error, for example `taskId`. */
   metadata?: Record<string, string>;
-  /** Additional error details as ProtoJSON `Any` objects, each with an `@type` member. */
+  /** Additional details of the error as ProtoJSON `Any` objects, each with an `@type` member. */
   details?: readonly JsonObject[];
-  /** Time in seconds after which the client may retry. */
+  /** Time in seconds after which the client may retry the request. */
   retryAfter?: number;
   cause?: unknown;
 }
@@ -153,8 +154,8 @@ export class A2AError extends Error {
   }
 
   /**
-   * Converts a thrown value to an `A2AError`. A value that is not an `A2AError` becomes an `INTERNAL` error
-   * whose message reveals nothing private.
+   * Converts a thrown value to an `A2AError`. Any value other than an `A2AError` becomes an `INTERNAL`
+   * error whose message reveals nothing private.
    */
   static from(thrown: unknown): A2AError {
     if (thrown instanceof A2AError) return thrown;

@@ -16,19 +16,19 @@ export interface TaskArtifactUpdateEvent {
   contextId: string;
   artifact: Artifact;
   /**
-   * If true, the event adds its parts to the artifact with the same id. By default, the event replaces that
-   * artifact.
+   * If true, the event adds its parts to the artifact with the same id. By default, the event replaces the
+   * artifact with the same id.
    */
   append?: boolean;
-  /** True if the event is the last chunk of the artifact. */
+  /** True if the event contains the last chunk of the artifact. */
   lastChunk?: boolean;
   metadata?: JsonObject;
 }
 
 /**
  * An event of a task, in the shape of a `StreamResponse` (A2A §3.2.3). In a task's log, a `task` event
- * creates the task and a `message` event adds a message to the task's history. In a response, `message` is
- * a reply without a task.
+ * creates the task and a `message` event adds a message to the task's history. In a response, a `message`
+ * event is a reply without a task.
  */
 export type TaskEvent =
   | { task: Task }
@@ -39,7 +39,7 @@ export type TaskEvent =
 /** One element of a response stream, in the wire format of A2A 1.0. */
 export type StreamResponse = TaskEvent;
 
-/** Returns the id of the task that an event belongs to, or `undefined` for a message. */
+/** Returns the task id of an event, or `undefined` for a message. */
 export function getTaskId(event: StreamResponse): string | undefined {
   if ("task" in event) return event.task.id;
   if ("statusUpdate" in event) return event.statusUpdate.taskId;

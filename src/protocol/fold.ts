@@ -3,8 +3,8 @@ import { isPlainText, type Message, type Part } from "./message.ts";
 import { formatTaskState, type Artifact, type Task, type TaskState } from "./task.ts";
 
 /**
- * The effect of an event on a task, which is to create the task, add a message or an artifact, or change
- * the state.
+ * The effect of an event on a task. An event creates the task, adds a message or an artifact to the task,
+ * or changes the state of the task.
  */
 export type Transition = "task" | "message" | "artifact" | TaskState;
 
@@ -48,8 +48,8 @@ const TERMINAL_TRANSITIONS: TransitionRow = {
 };
 
 /**
- * Allowed transitions by task state. The compiler reports an error if the table has no row for a state or
- * no cell for a transition.
+ * Allowed transitions by task state. If the table has no row for a state or no cell for a transition,
+ * compilation fails.
  */
 export const TRANSITIONS: Record<TaskState, TransitionRow> = {
   TASK_STATE_SUBMITTED: SUBMITTED_TRANSITIONS,
@@ -97,9 +97,9 @@ export function isEventRefusal(result: Task | EventRefusal): result is EventRefu
 /**
  * Applies one event to a task and returns the changed task, or the reason why the task cannot accept the
  * event. `fold` is the only function that changes a task. `fold` extends the arrays of `task` in place, so
- * the cost of a chunk does not depend on the task's length. Callers must not share `task` with other code
- * and can share a snapshot from `copyTask` instead. `fold` stores references to the events, parts, and
- * messages and never modifies their content.
+ * the cost of a chunk does not depend on the task's length. Callers must not share `task` with other code.
+ * To share a snapshot, call `copyTask`. `fold` stores references to the parts and messages of events and
+ * never modifies the events.
  */
 export function fold(task: Task | undefined, event: TaskEvent): Task | EventRefusal {
   const refusal = findRefusal(task?.status.state, event);
@@ -120,7 +120,7 @@ export function fold(task: Task | undefined, event: TaskEvent): Task | EventRefu
   return task;
 }
 
-/** Moves a status message into the history if an answer or a newer status replaces the message. */
+/** Moves a status message into the history when an answer or a newer status replaces the message. */
 function addToHistory(task: Task, message: Message | undefined): void {
   if (message) (task.history ??= []).push(message);
 }
@@ -162,8 +162,8 @@ function copyArtifact(artifact: Artifact): Artifact {
 }
 
 /**
- * Returns a copy of a task that later folds do not change. The copy shares all content with the task and
- * duplicates only the arrays of parts, messages, and artifacts.
+ * Returns a copy of a task. Later folds into the original task do not change the copy. The copy shares all
+ * content with the task and duplicates only the arrays of parts, messages, and artifacts.
  */
 export function copyTask(task: Task): Task {
   const copy = { ...task };

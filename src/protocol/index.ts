@@ -1,7 +1,7 @@
 /**
- * A2A 1.0 TYPES. All other folders of Colloquy use these types, which have exactly the JSON shape of the wire
- * format. The folder `protocol` also has the errors, functions that create parts, and `fold`, the only function
- * that changes a task. The folder `protocol` imports no other folder.
+ * A2A 1.0 TYPES. The types in `protocol`, which all other folders use, have exactly the JSON shape of the
+ * wire format. The folder `protocol` also contains the errors, functions that create parts, and `fold`, the
+ * only function that changes a task. The folder `protocol` imports no other folder.
  *
  * Glossary
  * - agent: code that performs work and yields events, independent of HTTP.
@@ -15,7 +15,8 @@
  * - run: one execution of an agent for a turn. A task never has two runs at the same time.
  * - runner: the single writer of a task.
  * - reader, subscription: a consumer that follows the events of a task and never changes the task.
- * - caller: the authenticated principal that sends requests and owns tasks and contexts, as (tenant, principal).
+ * - caller: the authenticated principal that sends requests and owns tasks and contexts, as (tenant,
+ *   principal).
  * - client: a program that sends A2A requests.
  * - user: a person who communicates with an agent.
  * - context: a conversation that groups tasks, identified by `contextId`.

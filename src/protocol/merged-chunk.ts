@@ -3,7 +3,7 @@ import { isPlainText } from "./message.ts";
 
 /**
  * Returns true if two adjacent chunks can become one event without losing information. Both chunks must
- * carry plain text of the same artifact. The second chunk must append only text, and the first chunk must
+ * contain plain text of the same artifact. The second chunk must only append text, and the first chunk must
  * not be a last chunk.
  */
 export function canMergeChunks(first: TaskEvent, second: TaskEvent): boolean {
@@ -17,15 +17,15 @@ export function canMergeChunks(first: TaskEvent, second: TaskEvent): boolean {
   return last !== undefined && next !== undefined && isPlainText(last) && isPlainText(next);
 }
 
-/** Returns true if a chunk has only one part and no members that merging would lose. */
+/** Returns true if a chunk has only one part and no other members that merging would lose. */
 function isTextOnlyChunk({ metadata, artifact }: TaskArtifactUpdateEvent): boolean {
   const { parts, name, description, extensions } = artifact;
   return parts.length === 1 && !(metadata || artifact.metadata || extensions || name || description);
 }
 
 /**
- * An event to which chunks are added without copying the text received so far. The first event is not
- * modified.
+ * An event to which later chunks are added without copying the earlier text. The first event of a merged
+ * chunk is not modified.
  */
 export class MergedChunk {
   readonly event: { artifactUpdate: TaskArtifactUpdateEvent };
@@ -39,7 +39,7 @@ export class MergedChunk {
     this.event = { artifactUpdate: { ...first, artifact: { ...first.artifact, parts } } };
   }
 
-  /** Adds a chunk to the event. `canMergeChunks` must have accepted the chunk. */
+  /** Adds a chunk that `canMergeChunks` has accepted to the event. */
   add({ artifact, lastChunk }: TaskArtifactUpdateEvent): void {
     const [part] = artifact.parts;
     if (part && "text" in part) this.#text.text += part.text;

@@ -26,11 +26,11 @@ export interface UrlPart extends PartBase {
 }
 
 export interface DataPart extends PartBase {
-  /** Any JSON value, including `null`, that is the content of the part. */
+  /** Content of the part, which can be any JSON value, including `null`. */
   data: JsonValue;
 }
 
-/** A piece of content that has exactly one of `text`, `raw`, `url`, and `data` (A2A §4.1.6). */
+/** Part of a message or an artifact with exactly one of `text`, `raw`, `url`, and `data` (A2A §4.1.6). */
 export type Part = TextPart | RawPart | UrlPart | DataPart;
 
 /** One message of a conversation between a user and an agent (A2A §4.1.4). */
@@ -45,7 +45,10 @@ export interface Message {
   referenceTaskIds?: string[];
 }
 
-/** Returns true if a text part has no members other than its text, so that adjacent parts can be joined. */
+/**
+ * Returns true if a text part has no members other than its text, so that adjacent plain text parts can be
+ * joined.
+ */
 export function isPlainText(part: Part): part is TextPart {
   return (
     "text" in part &&
@@ -68,13 +71,14 @@ export function text(value: string, metadata?: JsonObject): TextPart {
 }
 
 /**
- * Creates a data part without a media type. Receivers treat the content of the part as `application/json`.
+ * Creates a data part without a media type. Receivers treat the content of a data part as
+ * `application/json`.
  */
 export function data(value: JsonValue, metadata?: JsonObject): DataPart {
   return metadata ? { data: value, metadata } : { data: value };
 }
 
-/** Creates a file part from bytes, which are encoded as base64, or from a URL. */
+/** Creates a file part from a URL or from bytes. Bytes are encoded as base64. */
 export function file(
   content: Uint8Array | URL,
   options: { filename?: string; mediaType?: string; metadata?: JsonObject } = {},
@@ -93,7 +97,10 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Decodes the content of a `raw` part to bytes. `fromBase64` also accepts the URL-safe base64 alphabet. */
+/**
+ * Decodes the base64 content of a `raw` part to bytes. `fromBase64` also accepts the URL-safe base64
+ * alphabet.
+ */
 export function fromBase64(base64: string): Uint8Array {
   const binary = atob(base64.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = new Uint8Array(binary.length);

@@ -24,13 +24,13 @@ export interface SendMessageConfiguration {
   acceptedOutputModes?: string[];
   taskPushNotificationConfig?: TaskPushNotificationConfig;
   /**
-   * Maximum number of messages in the history of the response. The response contains the most recent
+   * Maximum number of messages in the history of the returned task. The history contains the most recent
    * messages. 0 omits the history.
    */
   historyLength?: number;
   /**
    * If true, the server responds as soon as the task exists. By default, the server responds when the task
-   * stops.
+   * ends or is interrupted.
    */
   returnImmediately?: boolean;
 }
@@ -59,7 +59,7 @@ export interface ListTasksRequest {
   pageSize?: number;
   pageToken?: string;
   historyLength?: number;
-  /** ISO 8601 time. Earliest status time of the listed tasks. */
+  /** Earliest status time of the tasks that the response lists, in ISO 8601. */
   statusTimestampAfter?: string;
   includeArtifacts?: boolean;
 }
@@ -69,7 +69,7 @@ export interface ListTasksResponse {
   /** Token of the next page of tasks, or an empty string on the last page. */
   nextPageToken: string;
   pageSize: number;
-  /** Number of all matching tasks, on all pages. */
+  /** Number of all matching tasks on all pages. */
   totalSize: number;
 }
 
@@ -88,7 +88,10 @@ export interface GetExtendedAgentCardRequest {
   tenant?: string;
 }
 
-/** Parameters that register a webhook for a task. The server generates an `id` when the request has none. */
+/**
+ * Parameters that register a webhook for a task. If the request has no `id`, the server generates an id for
+ * the webhook.
+ */
 export interface CreateTaskPushNotificationConfigRequest extends TaskPushNotificationConfig {
   taskId: string;
 }

@@ -29,7 +29,7 @@ export type TerminalState =
 export interface TaskStatus {
   state: TaskState;
   message?: Message;
-  /** UTC time of the status in ISO 8601 with milliseconds. The status time never decreases within a task. */
+  /** Time of the status as ISO 8601 UTC with milliseconds. Within a task, the status time never decreases. */
   timestamp?: string;
 }
 
@@ -68,7 +68,7 @@ export function isInterrupted(state: TaskState): boolean {
   return state === "TASK_STATE_INPUT_REQUIRED" || state === "TASK_STATE_AUTH_REQUIRED";
 }
 
-/** Formats a task state for people and logs: `TASK_STATE_INPUT_REQUIRED` → `input-required`. */
+/** Formats a task state for display, for example `TASK_STATE_INPUT_REQUIRED` as `input-required`. */
 export function formatTaskState(state: TaskState): string {
   return state.slice("TASK_STATE_".length).toLowerCase().replaceAll("_", "-");
 }

@@ -2,7 +2,7 @@ import type { PushStore, TaskScope, Webhook, WebhookProgress, WebhookRegistratio
 import { isTerminal, type TaskState } from "../protocol/index.ts";
 import { getScopeKey } from "./scope-key.ts";
 
-/** Looks up the current seq and state of a task. */
+/** Looks up the last sequence number and the state of a task. */
 type TaskStateLookup = (
   scope: TaskScope,
   taskId: string,

@@ -18,13 +18,13 @@ import { getScopeKey } from "./scope-key.ts";
 
 const SHORT_LOG_LENGTH = 16;
 
-/** A task's log, and a task that contains the effects of the first events of the log. */
+/** A task's log, and the task as folded from the first events of the log. */
 interface TaskLog {
   readonly scopeData: ScopeData;
   readonly taskId: string;
   readonly contextId: string;
   /**
-   * Each append to a short log replaces this array, because an array that grows by `push` reserves up to
+   * Each append to a short log creates a new array, because an array that grows by `push` reserves up to
    * four times the required memory.
    */
   events: LogEvent[];
@@ -65,7 +65,7 @@ export class MemoryStore implements TaskStore {
   });
   readonly pushStore: PushStore = this.#pushStore;
   readonly #maxFinishedTasks: number;
-  /** A ring buffer. Ring of the finished tasks. The task at `#ringIndex` is evicted next. */
+  /** A ring buffer of the finished tasks. The store evicts the task at `#ringIndex` next. */
   readonly #finishedRing: TaskLog[] = [];
   #ringIndex = 0;
   #lastUsedScope: ScopeData | undefined;
@@ -189,8 +189,8 @@ export class MemoryStore implements TaskStore {
   }
 
   /**
-   * Returns the data of a scope. The store caches the data of the last scope, because consecutive requests
-   * often come from the same caller.
+   * Returns the data of a scope. The store caches the data of the most recent scope, because consecutive
+   * requests often come from the same caller.
    */
   #findScopeData(scope: TaskScope): ScopeData | undefined {
     const lastUsed = this.#lastUsedScope;
@@ -245,7 +245,7 @@ function hasDuplicateMessage({ messages: known }: ScopeData, messages: LogAppend
   );
 }
 
-/** Returns a copy of the current task. Events are folded only if the task is loaded. */
+/** Returns a copy of the current task. The store folds events only when a task is loaded. */
 function foldCurrentTask(log: TaskLog): Task {
   log.task = replayEvents(log.task, log.events.slice(log.foldedCount));
   log.foldedCount = log.events.length;
@@ -253,7 +253,8 @@ function foldCurrentTask(log: TaskLog): Task {
 }
 
 /**
- * Compares positions in the order of task lists, which is by newest status and then by descending task id.
+ * Compares positions in task lists. Task lists are sorted by status time and task id, both in descending
+ * order.
  */
 function compareListOrder(a: TaskListCursor, b: TaskListCursor): number {
   if (a.timestamp !== b.timestamp) return a.timestamp > b.timestamp ? -1 : 1;

@@ -1,7 +1,7 @@
 import { A2AError, fold, isEventRefusal, type LogEvent, type Task } from "../protocol/index.ts";
 
 /**
- * Folds logged events into `task`, which must not be used afterwards. Returns `undefined` if there is
+ * Folds logged events into `task`. Callers must not use `task` afterwards. Returns `undefined` if there is
  * neither a task nor an event.
  */
 export function replayEvents(task: Task | undefined, events: Iterable<LogEvent>): Task | undefined {

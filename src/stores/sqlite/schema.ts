@@ -3,9 +3,9 @@ import { A2AError } from "../../protocol/index.ts";
 
 /**
  * Scopes and tasks have small integer keys, which keep the growing rows and indexes narrow. Each row of
- * `log` contains the events of one append as JSON lines, stored under the sequence number of the last
- * event. Snapshots have a separate table, because every append would otherwise rewrite them. See
- * docs/decisions/003-sqlite-layout.md.
+ * `log` contains the events of one append as JSON lines. `seq` is the sequence number of the last event of
+ * the append. Snapshots have a separate table, because every append would otherwise rewrite the snapshot of
+ * its task. The reasons for this layout are in docs/decisions/003-sqlite-layout.md.
  */
 const TASK_TABLES = `
   CREATE TABLE scope (
@@ -49,9 +49,9 @@ const TASK_TABLES = `
 `;
 
 /**
- * Webhooks. `owing` is 1 until the webhook has received the last event of its task or delivery has stopped
- * permanently. The partial index excludes finished webhooks, which are nearly all webhooks, from the query
- * at start-up. AUTOINCREMENT prevents the reuse of webhook keys.
+ * Webhooks. `owing` is 1 while the webhook needs deliveries, and 0 after delivery has ended or has stopped
+ * permanently. The partial index excludes finished webhooks from the query at start-up. Nearly all webhooks
+ * are finished. AUTOINCREMENT prevents the reuse of webhook keys.
  */
 const PUSH_TABLES = `
   CREATE TABLE push (
@@ -71,7 +71,9 @@ const PUSH_TABLES = `
   CREATE INDEX push_dead ON push (key) WHERE dead_at IS NOT NULL;
 `;
 
-/** Requests of turns that are started again after a restart of the server. Most agents have no such turns. */
+/**
+ * Stored requests of turns that a server starts again after a restart. The table is empty for most agents.
+ */
 const TURN_TABLE = `
   CREATE TABLE turn (
     task INTEGER PRIMARY KEY,
@@ -79,13 +81,13 @@ const TURN_TABLE = `
   );
 `;
 
-/** SQL that each schema version adds to the previous version. */
+/** SQL statements that each schema version adds to the previous version. */
 const MIGRATIONS = [TASK_TABLES, PUSH_TABLES, TURN_TABLE];
 const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
- * Creates the tables of an empty database, or adds the tables that an older database lacks. Throws if a
- * newer version of Colloquy wrote the database.
+ * Creates the tables of an empty database, or adds the tables that an older database lacks. Throws an error
+ * if a newer version of Colloquy wrote the database.
  */
 export function migrateSchema(db: DatabaseSync, path: string): void {
   const version = db.prepare("PRAGMA user_version").get()?.["user_version"] as number;

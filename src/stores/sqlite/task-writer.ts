@@ -6,17 +6,21 @@ import type { PushTable } from "./push-table.ts";
 import type { ScopeTable } from "./scope-table.ts";
 
 /**
- * Writes appends with as few statements as possible. Call the methods of `TaskWriter` only within a
- * transaction.
+ * Writes appends to the database with as few statements as possible. Call the methods of `TaskWriter` only
+ * within a transaction.
  */
 export class TaskWriter {
   readonly #scopeTable: ScopeTable;
   readonly #pushTable: PushTable;
-  /** Keys of running tasks by scope and id, kept because running tasks soon receive more appends. */
+  /**
+   * Keys of running tasks by scope and id. The keys are cached because running tasks soon receive more
+   * appends.
+   */
   readonly #cachedKeys = createKeyCache();
   /**
-   * Key of the next new task. The writer assigns task keys so that a message can be written before its
-   * task. Assigning keys in the process is safe because no other process writes to the file.
+   * Key that the writer assigns to the next new task. The writer assigns task keys so that a message can be
+   * written before its task. The process can assign keys safely, because no other process writes to the
+   * file.
    */
   #nextKey: number;
   readonly #selectTask: StatementSync;
