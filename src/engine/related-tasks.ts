@@ -12,8 +12,8 @@ const MAX_TASKS = 50;
 const INTERRUPTED_STATES: readonly TaskState[] = ["TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED"];
 
 /**
- * Provides an agent run with access to other tasks of its caller. The related tasks are loaded only when the agent
- * requests them.
+ * Provides an agent run with access to other tasks of its caller. The related tasks are loaded only when
+ * the agent requests them.
  */
 export class RelatedTasks {
   readonly #store: TaskStore;
