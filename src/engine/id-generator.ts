@@ -5,8 +5,8 @@ const HEX_DIGITS = Uint8Array.from("0123456789abcdef", (digit) => digit.charCode
 const UUID_LENGTH = 36;
 const HYPHEN_POSITIONS = new Set([8, 13, 18, 23]);
 /**
- * Positions of the random digits of a UUID, which are all digits after the version digit. The function sets
- * the two variant bits later, so 74 random bits remain.
+ * Positions of the random digits of a UUID, which are all digits after the version digit. `generateUuidV7`
+ * sets the two variant bits later, so 74 random bits remain.
  */
 const RANDOM_POSITIONS = Array.from({ length: UUID_LENGTH }, (_, at) => at).filter(
   (at) => at > 14 && !HYPHEN_POSITIONS.has(at),

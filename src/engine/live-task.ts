@@ -46,7 +46,7 @@ export interface LiveTaskContext {
 export interface LiveTaskListener {
   /** True while the task has readers. */
   readonly hasReaders: boolean;
-  /** Called when a commit ends a turn or interrupts a turn without a later event that continues the turn. */
+  /** Called when a committed event ends or interrupts a turn and no later event continues the turn. */
   onTurnStop(): void;
   /** Called when a commit fails, after which the task commits no further event. */
   onCommitFailed(error: A2AError): void;
@@ -55,8 +55,8 @@ export interface LiveTaskListener {
 }
 
 /**
- * A message that the task has accepted but not yet committed. Resolves with the sequence number of the
- * message's event once the event is durable.
+ * A message that the task has accepted but not yet committed. `durableSeq` resolves with the sequence
+ * number of the message's event once the event is durable.
  */
 interface UncommittedMessage {
   readonly messageId: string;
@@ -67,9 +67,9 @@ interface UncommittedMessage {
 }
 
 /**
- * An active task. A `LiveTask` appends new events to the task's log. The task validates an event when the
- * task accepts the event. The event then waits for the next commit. The event is folded into the task and
- * becomes visible to readers only after the commit (E1).
+ * An active task. A `LiveTask` appends new events to the task's log. The live task validates each accepted
+ * event. A valid event waits for the next commit. The event is folded into the task and becomes visible to
+ * readers only after the commit (E1).
  */
 export class LiveTask implements LogWriter, WatchedTask {
   readonly scope: TaskScope;
@@ -158,8 +158,8 @@ export class LiveTask implements LogWriter, WatchedTask {
   }
 
   /**
-   * Returns the current time in ISO 8601 UTC with milliseconds. If the newest status has a later time,
-   * returns the time of that status (E16).
+   * Returns the current time in ISO 8601 UTC with milliseconds, or the time of the newest status if the
+   * status is later (E16).
    */
   getTimestamp(): string {
     const now = formatTimestamp(this.#context.clock.now());

@@ -235,8 +235,8 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Stores the agent's events until the agent ends or is fenced off. The agent waits if the store cannot
-   * commit events fast enough.
+   * Stores the agent's events until the agent ends or is fenced off. If the store cannot commit events fast
+   * enough, the agent waits.
    */
   async #consumeEvents(turn: Turn, { iterator, firstResult }: AgentOutput): Promise<void> {
     const { liveTask } = this;

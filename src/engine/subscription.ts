@@ -35,8 +35,8 @@ export interface SubscriptionSpan {
   /** First event of the subscription, which contains the task at `afterSeq`. */
   readonly openingEvent?: LogEvent;
   /**
-   * Sequence number of a turn's message. If `turnSeq` is set, the subscription ends at the first later
-   * event that requests user input. By default, the subscription ends when the task ends.
+   * Sequence number of a turn's message. If `turnSeq` is set, the subscription ends at the first event
+   * after `turnSeq` that requests user input. By default, the subscription ends when the task ends.
    */
   readonly turnSeq?: number;
 }

@@ -14,7 +14,7 @@ export interface LogAppend {
   readonly events: readonly LogEvent[];
   /** Status of the task after the append. `timestamp` is in ISO 8601 UTC with milliseconds. */
   readonly status: { readonly state: TaskState; readonly timestamp: string };
-  /** The caller's messages that the events contain. Each message id is unique in its scope (E10). */
+  /** Messages of the caller among the appended events. Each message id is unique in its scope (E10). */
   readonly messages: readonly { readonly messageId: string; readonly seq: number }[];
   /**
    * Webhooks that the store registers together with the events. Each webhook must receive all of the
@@ -27,8 +27,8 @@ export interface LogAppend {
    */
   readonly turn?: PersistedTurn | null;
   /**
-   * The task after the last of `events`, if the task needs a snapshot. Only stores with `usesSnapshots`
-   * receive a snapshot.
+   * The task after the last of `events`, if the store needs a new snapshot of the task. Only stores with
+   * `usesSnapshots` receive a snapshot.
    */
   readonly snapshot?: Task;
 }
@@ -49,10 +49,7 @@ export interface TaskListQuery {
   readonly limit: number;
 }
 
-/**
- * Position in a list of tasks. The list is sorted by status timestamp and task id, both in descending
- * order.
- */
+/** Position in a list of tasks that is sorted by status timestamp and task id, both in descending order. */
 export interface TaskListCursor {
   readonly timestamp: string;
   readonly taskId: string;
@@ -76,8 +73,8 @@ export interface UnfinishedTask {
   readonly state: TaskState;
   readonly timestamp: string;
   /**
-   * Persisted turn of the task, from the newest `LogAppend.turn`. A task without a persisted turn fails after
-   * a restart of the server.
+   * The turn that the task's newest append has stored. A task without a persisted turn fails after a
+   * restart of the server.
    */
   readonly turn?: PersistedTurn;
 }
@@ -102,10 +99,10 @@ export interface TaskStore {
   close(): Promise<void>;
   /**
    * Commits the appends of many tasks in one transaction. Resolves with one result per append when the
-   * appends are durable. The result is `undefined` for a stored append, or the reason for the rejection of
-   * the append. If `agentsAtWork` is true, the store must not block the event loop during disk access,
-   * because agents are running. If `agentsAtWork` is false, the store may block the event loop, which makes
-   * batches larger.
+   * appends are durable. For a stored append, the result is `undefined`. For a rejected append, the result
+   * is the reason for the rejection. If `agentsAtWork` is true, the store must not block the event loop
+   * during disk access, because agents are running. If `agentsAtWork` is false, the store may block the
+   * event loop, which makes batches larger.
    */
   commit(
     batch: readonly LogAppend[],
@@ -117,9 +114,9 @@ export interface TaskStore {
    */
   load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined>;
   /**
-   * Resolves with the task's events after the sequence number `after`, in order and without gaps. The
-   * returned list ends after `limit.events` events. The list also ends after the first event that makes its
-   * total JSON size exceed `limit.maxBytes`.
+   * Resolves with the task's events after the sequence number `after`, in order and without gaps. The list
+   * of events ends after `limit.events` events, or after the first event that makes the total JSON size
+   * exceed `limit.maxBytes`.
    */
   readEvents(
     scope: TaskScope,
@@ -131,7 +128,7 @@ export interface TaskStore {
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
   /**
    * Resolves with all tasks of all scopes that are in state SUBMITTED or WORKING. When a server starts, no
-   * agent is running for these unfinished tasks.
+   * agent is running for tasks in state SUBMITTED or WORKING.
    */
   listUnfinished(): Promise<UnfinishedTask[]>;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */

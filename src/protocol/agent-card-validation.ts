@@ -21,8 +21,8 @@ export function assertNoCardViolations(name: string, violations: readonly FieldV
 
 /**
  * Returns all violations in the content of an agent card with their paths, or an empty array. The
- * validation covers required names, duplicates, URLs, media types, and references to security schemes.
- * References to security schemes are not checked if the card declares no schemes, because the server may
+ * validation covers required names, duplicates, URLs, media types, and references to security schemes. If
+ * the card declares no security schemes, references to schemes are not checked, because the server may
  * declare the schemes. The types of card members are not validated, because the compiler or a decoder
  * checks the types.
  */

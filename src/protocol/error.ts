@@ -114,7 +114,7 @@ export type TransportErrorReason =
 
 export type ErrorReason = A2AErrorReason | TransportErrorReason;
 
-/** A violation in a request. A violation consists of the path of the invalid field and a remedy. */
+/** A violation in a request, which consists of the path of the invalid field and a remedy. */
 export interface FieldViolation {
   /** Path of the invalid field in the request, for example `message.parts[0]`. */
   field: string;
@@ -123,7 +123,7 @@ export interface FieldViolation {
 
 export interface A2AErrorOptions {
   violations?: readonly FieldViolation[];
-  /** String values that describe the error, for example `taskId`. */
+  /** String values that describe the error, for example the value of `taskId`. */
   metadata?: Record<string, string>;
   /** Additional details of the error as ProtoJSON `Any` objects, each with an `@type` member. */
   details?: readonly JsonObject[];

@@ -3,8 +3,8 @@ import { isPlainText, type Message, type Part } from "./message.ts";
 import { formatTaskState, type Artifact, type Task, type TaskState } from "./task.ts";
 
 /**
- * The effect of an event on a task. An event creates the task, adds a message or an artifact to the task,
- * or changes the state of the task.
+ * The effect of an event on a task. For example, the first event creates the task, and later events add a
+ * message or change the task's state.
  */
 export type Transition = "task" | "message" | "artifact" | TaskState;
 
@@ -98,8 +98,8 @@ export function isEventRefusal(result: Task | EventRefusal): result is EventRefu
  * Applies one event to a task and returns the changed task, or the reason why the task cannot accept the
  * event. `fold` is the only function that changes a task. `fold` extends the arrays of `task` in place, so
  * the cost of a chunk does not depend on the task's length. Callers must not share `task` with other code.
- * To share a snapshot, call `copyTask`. `fold` stores references to the parts and messages of events and
- * never modifies the events.
+ * Callers can share a snapshot from `copyTask`. `fold` stores references to the parts and messages of
+ * events and never modifies the events.
  */
 export function fold(task: Task | undefined, event: TaskEvent): Task | EventRefusal {
   const refusal = findRefusal(task?.status.state, event);
@@ -162,8 +162,8 @@ function copyArtifact(artifact: Artifact): Artifact {
 }
 
 /**
- * Returns a copy of a task. Later folds into the original task do not change the copy. The copy shares all
- * content with the task and duplicates only the arrays of parts, messages, and artifacts.
+ * Returns a copy of a task. Later calls of `fold` on the original task do not change the copy. The copy
+ * shares all content with the task and duplicates only the arrays of parts, messages, and artifacts.
  */
 export function copyTask(task: Task): Task {
   const copy = { ...task };

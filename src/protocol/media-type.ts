@@ -40,7 +40,7 @@ export function acceptsMediaType(
   return !acceptedOutputModes?.length || matchesMediaType(acceptedOutputModes, mediaType);
 }
 
-/** For example, converts `Text/Plain; charset=utf-8` to `text/plain`. */
+/** Normalizes a media type, for example `Text/Plain; charset=utf-8` to `text/plain`. */
 function normalizeMediaType(mediaType: string): string {
   return (mediaType.split(";", 1)[0] ?? "").trim().toLowerCase();
 }

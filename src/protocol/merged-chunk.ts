@@ -39,7 +39,7 @@ export class MergedChunk {
     this.event = { artifactUpdate: { ...first, artifact: { ...first.artifact, parts } } };
   }
 
-  /** Adds a chunk that `canMergeChunks` has accepted to the event. */
+  /** Adds a chunk to the event. The caller must check the chunk with `canMergeChunks` before. */
   add({ artifact, lastChunk }: TaskArtifactUpdateEvent): void {
     const [part] = artifact.parts;
     if (part && "text" in part) this.#text.text += part.text;

@@ -26,11 +26,11 @@ export interface UrlPart extends PartBase {
 }
 
 export interface DataPart extends PartBase {
-  /** Content of the part, which can be any JSON value, including `null`. */
+  /** Any JSON value, including `null`. */
   data: JsonValue;
 }
 
-/** Part of a message or an artifact with exactly one of `text`, `raw`, `url`, and `data` (A2A §4.1.6). */
+/** Content of a message or an artifact, with exactly one of `text`, `raw`, `url`, and `data` (A2A §4.1.6). */
 export type Part = TextPart | RawPart | UrlPart | DataPart;
 
 /** One message of a conversation between a user and an agent (A2A §4.1.4). */
@@ -78,7 +78,7 @@ export function data(value: JsonValue, metadata?: JsonObject): DataPart {
   return metadata ? { data: value, metadata } : { data: value };
 }
 
-/** Creates a file part from a URL or from bytes. Bytes are encoded as base64. */
+/** Creates a file part from bytes or from a URL. The part contains bytes as base64. */
 export function file(
   content: Uint8Array | URL,
   options: { filename?: string; mediaType?: string; metadata?: JsonObject } = {},

@@ -24,8 +24,8 @@ export interface SendMessageConfiguration {
   acceptedOutputModes?: string[];
   taskPushNotificationConfig?: TaskPushNotificationConfig;
   /**
-   * Maximum number of messages in the history of the returned task. The history contains the most recent
-   * messages. 0 omits the history.
+   * Maximum number of messages in the history of the returned task. If the task has more messages, its
+   * history contains the most recent messages. 0 omits the history.
    */
   historyLength?: number;
   /**
@@ -69,7 +69,7 @@ export interface ListTasksResponse {
   /** Token of the next page of tasks, or an empty string on the last page. */
   nextPageToken: string;
   pageSize: number;
-  /** Number of all matching tasks on all pages. */
+  /** Number of matching tasks on all pages. */
   totalSize: number;
 }
 

@@ -18,7 +18,7 @@ import { getScopeKey } from "./scope-key.ts";
 
 const SHORT_LOG_LENGTH = 16;
 
-/** A task's log, and the task as folded from the first events of the log. */
+/** A task's log, and a task that is folded from the first events of the log. */
 interface TaskLog {
   readonly scopeData: ScopeData;
   readonly taskId: string;
@@ -253,8 +253,7 @@ function foldCurrentTask(log: TaskLog): Task {
 }
 
 /**
- * Compares positions in task lists. Task lists are sorted by status time and task id, both in descending
- * order.
+ * Compares positions in a task list, which is sorted by status time and task id, both in descending order.
  */
 function compareListOrder(a: TaskListCursor, b: TaskListCursor): number {
   if (a.timestamp !== b.timestamp) return a.timestamp > b.timestamp ? -1 : 1;

@@ -137,7 +137,7 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Looks up a task's webhooks in the store. If the task is already being looked up, the lookup is
+   * Looks up a task's webhooks in the store. If a lookup for the same task is in progress, the lookup is
    * repeated.
    */
   #startLookup(

@@ -3,7 +3,7 @@ import type { TaskScope } from "../caller.ts";
 import { readLog } from "../read-log.ts";
 import type { TaskStore } from "../task-store.ts";
 
-/** The state of a task at one position in its log. The projection advances event by event. */
+/** The state of a task at one position in its log. `TaskProjection` advances event by event. */
 export class TaskProjection {
   #task: Task | undefined;
   #seq: number;
@@ -27,7 +27,7 @@ export class TaskProjection {
     return projection;
   }
 
-  /** Applies the next event to the task. Events that were already applied are ignored. */
+  /** Applies the next event to the task. `TaskProjection` ignores events that were already applied. */
   apply(event: LogEvent): void {
     if (event.seq <= this.#seq) return;
     const folded = fold(this.#task, event.event);

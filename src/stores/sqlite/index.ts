@@ -1,6 +1,6 @@
 /**
  * Stores tasks in one SQLite file. Every SQLite commit is durable before the store acknowledges the commit.
- * Only one process at a time writes the file. The process uses one connection and commits all waiting
- * appends in one transaction.
+ * Only one process at a time writes the SQLite file. The writing process uses one connection and commits
+ * all waiting appends in one transaction.
  */
 export { SqliteStore } from "./sqlite-store.ts";

@@ -3,9 +3,10 @@ import { A2AError } from "../../protocol/index.ts";
 
 /**
  * Scopes and tasks have small integer keys, which keep the growing rows and indexes narrow. Each row of
- * `log` contains the events of one append as JSON lines. `seq` is the sequence number of the last event of
- * the append. Snapshots have a separate table, because every append would otherwise rewrite the snapshot of
- * its task. The reasons for this layout are in docs/decisions/003-sqlite-layout.md.
+ * `log` contains the events of one append as JSON lines. The `seq` of a row is the sequence number of the
+ * last event of the append. Snapshots have a separate table, because every append would otherwise rewrite
+ * the snapshot of its task. The decision docs/decisions/003-sqlite-layout.md explains the layout of the
+ * tables.
  */
 const TASK_TABLES = `
   CREATE TABLE scope (
@@ -72,7 +73,8 @@ const PUSH_TABLES = `
 `;
 
 /**
- * Stored requests of turns that a server starts again after a restart. The table is empty for most agents.
+ * Stored requests of turns that a server starts again after a restart. For most agents, the `turn` table is
+ * empty.
  */
 const TURN_TABLE = `
   CREATE TABLE turn (

@@ -27,8 +27,8 @@ export class ScopeTable {
   }
 
   /**
-   * Returns the key of a scope. If the database has no key for the scope, the function inserts the scope.
-   * Call `findOrInsertKey` only within a transaction.
+   * Returns the key of a scope. If the database has no key for the scope, `findOrInsertKey` inserts the
+   * scope. Call `findOrInsertKey` only within a transaction.
    */
   findOrInsertKey(scope: TaskScope): number {
     const known = this.findKey(scope);

@@ -17,7 +17,7 @@ export interface TaskRow {
   readonly state: TaskState;
 }
 
-/** The events of one append. `seq` is the sequence number of the last event. */
+/** The events of one append. `seq` is the sequence number of the append's last event. */
 interface LogRow {
   seq: number;
   lines: string;

@@ -13,8 +13,8 @@ export class TaskWriter {
   readonly #scopeTable: ScopeTable;
   readonly #pushTable: PushTable;
   /**
-   * Keys of running tasks by scope and id. The keys are cached because running tasks soon receive more
-   * appends.
+   * Keys of running tasks by scope and id. The keys of running tasks are cached because running tasks soon
+   * receive more appends.
    */
   readonly #cachedKeys = createKeyCache();
   /**
