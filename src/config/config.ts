@@ -1,7 +1,8 @@
 import type { Agent } from "../engine/index.ts";
 
 /**
- * Project configuration of `colloquy serve`. Relative paths start at the folder of the configuration file.
+ * Project configuration of `colloquy serve`. Paths in the configuration are relative to the folder of the
+ * configuration file.
  */
 export interface Config {
   /** Paths of files and directories that contain agents, or an object with agents by id. */

@@ -1,6 +1,6 @@
 /**
  * The `colloquy/mcp` entry point serves agents as MCP tools, and makes MCP tools available to agents.
- * Requires the MCP SDK.
+ * Requires the packages of the MCP SDK.
  */
 export type {
   McpAgentSource,

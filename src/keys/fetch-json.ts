@@ -64,7 +64,10 @@ export function requireSecureUrl(label: string, value: string | URL): URL {
   );
 }
 
-/** Returns the parsed URL, or `undefined` unless `value` is an HTTPS URL or an HTTP URL of this machine. */
+/**
+ * Returns the parsed URL if `value` is an HTTPS URL or an HTTP URL of this machine, and otherwise
+ * `undefined`.
+ */
 export function parseSecureUrl(value: unknown): URL | undefined {
   const url = URL.parse(String(value));
   if (url?.protocol === "https:") return url;

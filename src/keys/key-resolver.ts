@@ -13,7 +13,7 @@ import { fetchJson, requireSecureUrl, type FetchKeysOptions } from "./fetch-json
 /** Function that returns the public key for the header of a signature. */
 export type KeyResolver = (header?: JWSHeaderParameters, signed?: FlattenedJWSInput) => Promise<CryptoKey>;
 
-/** Time in milliseconds for which fetched keys are considered fresh. */
+/** Time in milliseconds for which cached keys are used without a new request to the JWKS URL. */
 const KEYS_FRESH_MS = 600_000;
 /**
  * Maximum time in milliseconds for which fetched keys remain in use while the JWKS URL is unavailable. A
@@ -21,12 +21,12 @@ const KEYS_FRESH_MS = 600_000;
  */
 const MAX_STALE_MS = 3_600_000;
 /**
- * Minimum time in milliseconds between two requests to a JWKS URL. The limit is necessary because
- * unauthenticated clients can cause requests by sending tokens with an unknown `kid`.
+ * Minimum time in milliseconds between two requests to a JWKS URL. Unauthenticated clients can cause requests
+ * to a JWKS URL by sending tokens with an unknown `kid`.
  */
 const MIN_REFETCH_INTERVAL_MS = 30_000;
 /**
- * Time in milliseconds between a failed request to a JWKS URL and the next request. During this time,
+ * Time in milliseconds between a failed request to a JWKS URL and the next request. After a failed request,
  * verifications use cached keys, or fail if no keys are cached.
  */
 const RETRY_DELAY_MS = 5000;

@@ -1,6 +1,6 @@
 /**
- * The signature algorithms that Colloquy supports. The list excludes `none` and symmetric algorithms, because
- * an attacker could use a public key as the secret of `HS256` (RFC 8725 §3.1).
+ * The signature algorithms that Colloquy supports. Colloquy does not support `none` or symmetric algorithms
+ * such as `HS256`, for which an attacker could use a public key as the secret (RFC 8725 §3.1).
  */
 export const SIGNATURE_ALGORITHMS = [
   "ES256",

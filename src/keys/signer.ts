@@ -18,8 +18,8 @@ export interface SignerOptions {
    */
   readonly privateKey: JWK | string;
   /**
-   * Signature algorithm. The default is the `alg` of the JWK, or the usual algorithm of the key type if the
-   * JWK has no `alg`.
+   * Signature algorithm. The default algorithm is the `alg` of the JWK, or the usual algorithm of the key
+   * type if the JWK has no `alg`.
    */
   readonly alg?: SignatureAlgorithm;
   /**
@@ -86,7 +86,7 @@ function inferAlgorithm({ alg, kty, crv = "" }: JWK): SignatureAlgorithm {
 }
 
 /**
- * Returns the public members of a JWK. The function copies the public members by name, so that the result
+ * Returns the public members of a JWK. `toPublicJwk` copies the public members by name, so that the result
  * cannot contain private members.
  */
 function toPublicJwk({ kty, crv, x, y, n, e }: JWK, alg: SignatureAlgorithm, kid: string): JWK {

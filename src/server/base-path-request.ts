@@ -2,8 +2,8 @@ import { A2AError } from "../protocol/index.ts";
 import type { ClientCertificate, HttpRequest } from "./http-exchange.ts";
 
 /**
- * A request to a server with a `basePath`. The class moves `basePath` from the path to the origin of the
- * request, so that the router can ignore `basePath`.
+ * A request to a server with a `basePath`. `BasePathRequest` moves `basePath` from the path to the origin of
+ * the request, so that the router can ignore `basePath`.
  */
 export class BasePathRequest implements HttpRequest {
   readonly path: string;

@@ -4,7 +4,7 @@ import type { ProtocolVersion } from "../wire/index.ts";
 
 /**
  * Throws an error if an operation requires a capability that the agent card does not declare (A2A §3.3.4).
- * Runs before the parameters of the operation are decoded.
+ * The server checks capabilities before it decodes the parameters of an operation.
  */
 export function assertOperationSupported(
   operation: OperationName,

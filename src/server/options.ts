@@ -17,8 +17,8 @@ export interface ServerLimits extends Partial<EngineLimits> {
 /** Options for `createServer`. */
 export interface ServerOptions {
   /**
-   * Task store of the server. The default is `sqlite:.colloquy/colloquy.db`, a durable SQLite store in the
-   * working directory.
+   * Task store of the server. The default task store is `sqlite:.colloquy/colloquy.db`, a durable SQLite
+   * store in the working directory.
    */
   readonly store?: StoreOption;
   /** A2A versions that the server accepts, in order of preference. Default: `["1.0", "0.3"]`. */
@@ -36,8 +36,8 @@ export interface ServerOptions {
   readonly specRevision?: SpecRevision;
   /**
    * A2A version that the server assumes for a request without an `A2A-Version` header. The value `0.3`
-   * follows the specification. The value `infer` selects the A2A version that the path or body of the request
-   * suggests. Default: `0.3`.
+   * selects A2A 0.3, as the specification requires. The value `infer` selects the A2A version that the path
+   * or body of the request suggests. Default: `0.3`.
    */
   readonly missingVersionPolicy?: "0.3" | "infer";
   /**

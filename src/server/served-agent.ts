@@ -10,7 +10,7 @@ export interface ServedAgent {
   /** Whether the server rejects or accepts message parts with media types that the agent does not declare. */
   readonly inputModePolicy: "enforce" | "ignore";
   /**
-   * Rejects callers of tenants that the server does not accept. The value is `undefined` if the server
+   * Function that rejects callers of tenants that the server does not accept, or `undefined` if the server
    * accepts every tenant.
    */
   readonly assertTenantServed: TenantAssertion | undefined;
@@ -41,8 +41,8 @@ export function createServedAgent(
 }
 
 /**
- * Returns pairs of agent id and agent. A single agent has the id `agent`. Throws an error if a value is not
- * an agent or an agent id is not valid in a URL path.
+ * Converts the argument of `createServer` to pairs of agent id and agent. A single agent has the id `agent`.
+ * Throws an error if a value is not an agent or an agent id is not valid in a URL path.
  */
 export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>): [string, Agent][] {
   const entries: [string, Agent][] = isAgent(agents) ? [["agent", agents]] : Object.entries(agents ?? {});

@@ -56,7 +56,7 @@ export interface ListenOptions {
   readonly grpc?: boolean | GrpcOptions;
 }
 
-/** The URLs, host, and ports of a server that listens. */
+/** The addresses on which a server listens. */
 export interface ServerAddress {
   readonly url: string;
   readonly host: string;

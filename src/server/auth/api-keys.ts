@@ -144,8 +144,8 @@ const API_KEY_READERS: Record<
 };
 
 /**
- * Returns the only value. Returns an empty API key if a request contains several values, because a proxy may
- * have checked a different value.
+ * Returns the only API key of a request. Returns an empty API key if a request contains several API keys,
+ * because a proxy may have checked a different API key.
  */
 function getSingleValue(values: readonly string[]): string | undefined {
   return values.length > 1 ? "" : values[0];

@@ -19,9 +19,9 @@ export type AuthenticateFunction = (request: AuthRequest) => Caller | undefined 
 export type CallerIdentity = string | (Pick<Caller, "principal" | "scopes"> & { readonly tenant?: string });
 
 /**
- * The result of an authentication scheme. The result is a caller if the credentials are valid, `undefined` if
- * the request has no credentials for the scheme, and `"invalid"` if the credentials are invalid. The result
- * contains `missingScopes` if the caller lacks required scopes.
+ * The result of an authentication scheme: a caller if the credentials are valid, `undefined` if the request
+ * has no credentials for the scheme, `"invalid"` if the credentials are invalid, or an object with
+ * `missingScopes` if the caller lacks required scopes.
  */
 export type AuthResult = Caller | undefined | "invalid" | { readonly missingScopes: readonly string[] };
 

@@ -27,8 +27,8 @@ export async function authenticateCaller(
 }
 
 /**
- * Validates the caller that an `authenticate` function returns, because untyped code can return other values.
- * Sets the default tenant.
+ * Validates the caller that an `authenticate` function returns, because untyped code can return other values,
+ * and sets the default tenant.
  */
 function normalizeCaller(caller: Caller): Caller {
   const { tenant, principal }: { readonly tenant?: unknown; readonly principal?: unknown } = caller;

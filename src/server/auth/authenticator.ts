@@ -4,7 +4,8 @@ import type { AuthenticateFunction, AuthScheme, AuthRequest } from "./auth-schem
 
 /**
  * Value of the option `authenticate`, which is an authentication function, an authentication scheme, or a
- * list of functions and schemes. If a list is set, a caller can authenticate with any entry of the list.
+ * list of functions and schemes. With a list, a caller can authenticate with any function or scheme in the
+ * list.
  */
 export type AuthenticationOption =
   | AuthenticateFunction
@@ -54,8 +55,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the security members of the agent card. Agent cards do not declare authentication functions,
-   * because the scheme of a function is unknown.
+   * Returns the members of the agent card that declare authentication schemes. Agent cards do not declare
+   * authentication functions, because the scheme of a function is unknown.
    */
   get securityDeclaration(): SecurityDeclaration {
     if (this.#schemes.length === 0) return {};

@@ -11,8 +11,8 @@ import {
 } from "./auth-scheme.ts";
 
 /**
- * A user of the `basic` scheme. The value is a password hash from `hashPassword`, or an object with the
- * password hash and the identity of the user.
+ * A user of the `basic` scheme, as a password hash from `hashPassword` or as an object with the password hash
+ * and the identity of the user.
  */
 export type BasicAuthUser =
   | string
@@ -26,7 +26,7 @@ export type BasicAuthUser =
 
 /** Options for `basic`. */
 export interface BasicAuthOptions {
-  /** Users by user name. */
+  /** Users of the `basic` scheme, by user name. */
   readonly users: Readonly<Record<string, BasicAuthUser>>;
   /** Scopes that the caller of every request must have. Default: none. */
   readonly requiredScopes?: readonly string[];

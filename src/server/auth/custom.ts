@@ -22,8 +22,8 @@ export interface CustomAuthOptions {
   /** Scopes that the caller of every request must have. Default: none. */
   readonly requiredScopes?: readonly string[];
   /**
-   * Value of the `WWW-Authenticate` header for unauthenticated requests. The default value is a bearer
-   * challenge.
+   * Value of the `WWW-Authenticate` header for unauthenticated requests. By default, the header contains a
+   * bearer challenge.
    */
   readonly challenge?: string;
 }

@@ -58,8 +58,8 @@ export interface JwtOptions extends FetchKeysOptions {
    */
   readonly mapTenant?: (claims: JwtClaims) => string | undefined;
   /**
-   * Name of the authentication scheme in the agent card's `securitySchemes`. The default is `bearer`,
-   * `oauth2`, or `openIdConnect`, like the function that creates the scheme.
+   * Name of the authentication scheme in the agent card's `securitySchemes`. The default scheme name is
+   * `bearer` for `jwt`, `oauth2` for `oauth2`, and `openIdConnect` for `openIdConnect`.
    */
   readonly schemeName?: string;
 }

@@ -32,8 +32,8 @@ export interface GrpcOptions {
   /** Port of the gRPC listener. Port 0, the default, selects any free port. */
   readonly port?: number;
   /**
-   * Host name or IP address on which the gRPC listener accepts connections. The default is the host of the
-   * HTTP listener.
+   * Host name or IP address on which the gRPC listener accepts connections. The default host is the host of
+   * the HTTP listener.
    */
   readonly host?: string;
   /**
@@ -42,8 +42,8 @@ export interface GrpcOptions {
    */
   readonly tls?: ServerTls;
   /**
-   * Address of the gRPC listener in agent cards, in the form `host:port`. The default is the host of the
-   * request for the agent card, with the port of the gRPC listener.
+   * Address of the gRPC listener in agent cards, in the form `host:port`. The default address consists of the
+   * host in the request for the agent card and the port of the gRPC listener.
    */
   readonly publicAddress?: string;
 }
@@ -124,7 +124,7 @@ function buildGrpcInterfaces(
 }
 
 /**
- * Returns the value of `tenant` that addresses an agent over gRPC. The value consists of the agent id and, if
+ * Returns the value of `tenant` that addresses an agent over gRPC, which consists of the agent id and, if
  * set, the name of the tenant.
  */
 function formatAgentTenant({ id }: ServedAgent, tenant: string | undefined): string {

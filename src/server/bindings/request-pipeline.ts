@@ -72,8 +72,8 @@ export function resolveProtocolVersion(
 }
 
 /**
- * Returns the A2A version of the error reply to a request that cannot be parsed. The result is 1.0 if the
- * server does not support the requested A2A version.
+ * Returns the A2A version of the error reply to a request that cannot be parsed. Returns A2A version 1.0 if
+ * the server does not support the requested A2A version.
  */
 export function resolveErrorReplyVersion(
   request: RequestHead,

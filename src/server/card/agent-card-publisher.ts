@@ -84,9 +84,9 @@ export class AgentCardPublisher {
   }
 
   /**
-   * Returns the agent's description with the capabilities and security schemes of this server. If loading
-   * fails, the next call loads the description again. Throws synchronously if the agent returns an invalid
-   * description synchronously.
+   * Returns the agent's description with the capabilities and security schemes of this server. If
+   * `loadDescription` fails, the next call loads the agent's description again. Throws synchronously if the
+   * agent returns an invalid description synchronously.
    */
   loadDescription(): AgentDescription | Promise<AgentDescription> {
     if (this.#description) return this.#description;
@@ -166,8 +166,8 @@ export class AgentCardPublisher {
   }
 
   /**
-   * Returns the reply to a GET or HEAD request for the agent card. Supports conditional requests (A2A §8.6.1,
-   * RFC 9110 §13).
+   * Returns the reply to a GET or HEAD request for the agent card, including conditional requests (A2A
+   * §8.6.1, RFC 9110 §13).
    */
   async handle(request: HttpRequest, origin: string): Promise<HttpReply> {
     const card = await this.#renderCard(origin, negotiateCardFormat(request, this.#options));

@@ -19,7 +19,7 @@ export interface CardSigningOptions extends SignerOptions {
 /**
  * Returns an agent card with an additional signature of each signing key (A2A §8.4). If an agent card
  * contains empty values, each key adds two signatures, because the official SDKs omit empty values from the
- * signed content, and the specification includes them.
+ * signed content, and the specification includes empty values.
  */
 export async function signCard(
   card: AgentCard,

@@ -55,7 +55,7 @@ export function isPublicAddress(address: string): boolean {
 
 /**
  * Returns the IPv4 address that is embedded in an IPv4-mapped IPv6 address (`::ffff:0:0/96`) or in a NAT64
- * address (`64:ff9b::/96`). With both address formats, sockets can reach IPv4 hosts.
+ * address (`64:ff9b::/96`). IPv4-mapped and NAT64 addresses both reach IPv4 hosts.
  */
 function extractEmbeddedIpv4(address: string): string | undefined {
   const groups = parseIpv6(address);
@@ -65,7 +65,6 @@ function extractEmbeddedIpv4(address: string): string | undefined {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
-/** Returns the eight 16-bit groups of an IPv6 address. */
 function parseIpv6(address: string): number[] {
   const [head = "", tail] = address.split("::");
   const leading = parseIpv6Groups(head);

@@ -10,7 +10,7 @@ import { WebhookUrlGuard, type WebhookUrlGuardOptions } from "./webhook-url-guar
 import { WebhookSender } from "./webhook-sender.ts";
 import { PushSigner, type PushSigningOptions } from "./push-signer.ts";
 
-/** Options for push notifications. The default values are safe on the public internet. */
+/** Options for push notifications, with default values that are safe on the public internet. */
 export interface PushOptions extends WebhookUrlGuardOptions {
   /**
    * Private key that signs push notifications. The server publishes the public key at
@@ -18,8 +18,9 @@ export interface PushOptions extends WebhookUrlGuardOptions {
    */
   readonly signing?: PushSigningOptions;
   /**
-   * Whether replies omit the token and the credentials of push configurations. The default is false, because
-   * only the caller that created a push configuration can read the configuration.
+   * Whether replies omit the token and the credentials of push configurations. By default, replies contain
+   * the token and the credentials, because only the caller that created a push configuration can read the
+   * configuration.
    */
   readonly redactSecrets?: boolean;
   /** Maximum duration of a delivery attempt in milliseconds. Default: 15,000. */

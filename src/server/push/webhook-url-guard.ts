@@ -17,13 +17,13 @@ export interface WebhookUrlGuardOptions {
    */
   readonly allowPrivate?: boolean | readonly string[];
   /**
-   * Returns all IP addresses of a host name. The default is the system resolver, with at most two concurrent
-   * DNS lookups.
+   * Returns all IP addresses of a host name. The default resolver is the system resolver, with at most two
+   * concurrent DNS lookups.
    */
   readonly resolve?: HostResolver;
 }
 
-/** Error for a webhook URL that is not allowed, for which a retry of the delivery cannot succeed. */
+/** Permanent error for a delivery to a webhook URL that is not allowed. */
 export class WebhookNotAllowedError extends Error {
   override readonly name: string = "WebhookNotAllowedError";
   /** Description of the problem with a webhook URL, as a phrase that follows the field name. */
@@ -59,8 +59,8 @@ export class WebhookUrlGuard {
   }
 
   /**
-   * Returns a description of the problem with a webhook URL, or `undefined` if the URL is allowed. Does not
-   * resolve host names.
+   * Returns a description of the problem with a webhook URL, or `undefined` if the URL is allowed, without
+   * resolving the host name.
    */
   findUrlViolation(text: string): string | undefined {
     const url = text.length <= MAX_URL_LENGTH && URL.parse(text);
