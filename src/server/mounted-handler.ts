@@ -10,8 +10,8 @@ import { routeRequest, type RouterContext } from "./router.ts";
  */
 export interface MountedHandler {
   /**
-   * Returns true if the mounted handler serves a path. The path does not include `basePath`. Mounted handlers
-   * have precedence over agents.
+   * Returns true if the mounted handler serves a path. The parameter `path` does not include `basePath`.
+   * Mounted handlers have precedence over agents.
    */
   matchesPath(path: string): boolean;
   /**
@@ -33,7 +33,7 @@ export interface CallerContext {
 }
 
 /**
- * Base URL of in-process requests. The host is a loopback name, because a server without `publicUrl` signs
+ * Base URL of in-process requests, with a loopback host name, because a server without `publicUrl` signs
  * agent cards only for loopback addresses.
  */
 const IN_PROCESS_URL = "http://localhost";

@@ -39,7 +39,7 @@ export interface JwtOptions extends FetchKeysOptions {
    * would accept tokens for other services.
    */
   readonly audience: string | readonly string[];
-  /** Accepted signature algorithms. Default: all ES, RS, PS, and EdDSA algorithms. */
+  /** Accepted signature algorithms. By default, the server accepts all ES, RS, PS, and EdDSA algorithms. */
   readonly algorithms?: readonly SignatureAlgorithm[];
   /** Allowed difference between the clocks of issuer and server, in seconds. Default: 5. */
   readonly clockTolerance?: number;
