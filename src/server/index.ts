@@ -1,8 +1,8 @@
 /**
  * THE SERVER ROOM. `node-adapter.ts` or `fetch-adapter.ts` converts a request to an `HttpRequest`.
- * `router.ts` finds the agent. A binding in `bindings/` authenticates the caller and decodes the request, and
- * `operations.ts` calls the agent's engine. The reply is JSON, or a stream of server-sent events that
- * `bindings/event-stream.ts` writes.
+ * `router.ts` finds the agent. A protocol binding in `bindings/` authenticates the caller and decodes the
+ * request, and `operations.ts` calls the agent's engine. The response body is JSON, or a stream of
+ * server-sent events that `bindings/event-stream.ts` writes.
  */
 export { createServer } from "./server.ts";
 export type { ServerAddress, ListenOptions, Server } from "./server.ts";
