@@ -16,8 +16,8 @@ import { createScriptedModel } from "./scripted-model.ts";
 export interface OracleModelOptions {
   /**
    * Combines several steps into one subtask if the problem has more steps than the planner has turns. Without
-   * `batch`, each solver call solves one step, and most GSM8K problems need more than three turns. Default:
-   * `true`.
+   * `combineSteps`, each solver call solves one step, and most GSM8K problems need more than three turns.
+   * Default: `true`.
    */
   readonly combineSteps?: boolean;
 }

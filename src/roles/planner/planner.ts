@@ -12,8 +12,8 @@ import { createPlannerState, applyControl, type PlannerState, findPartialOutcome
  *
  * The planner's outcome is `completed`, `partial`, or the error `invalid_action`. The status `partial` means
  * that a limit or a stop ended the work before a final answer. `metadata.error_type` of a partial result
- * identifies the limit or the stop. The error `invalid_action` means that the model chose no valid action in
- * two attempts.
+ * identifies the limit or the stop. If a limit ended the work, the planner also sends a notice. The error
+ * `invalid_action` means that the model chose no valid action in two attempts.
  */
 export function createPlanner(options: PlannerOptions = {}): Role {
   const settings = resolveSettings(options);
