@@ -36,7 +36,7 @@ export interface FaultOptions {
 
 /**
  * Wraps a model and injects faults into the replies. Inject faults to test how planners and reports handle
- * forced first calls, repairs, limits, timeouts, and wrong answers. If an oracle gives wrong solver replies
+ * forced first calls, repairs, limits, timeouts, and wrong answers. If an oracle returns wrong solver replies
  * with probability p, a chain of n calls is correct with probability (1 − p)^n.
  */
 export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
