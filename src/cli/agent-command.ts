@@ -11,7 +11,7 @@ import { readSettings } from "./settings.ts";
 import { loadAgentCard, parseAgentArgument, type LoadedAgentCard } from "./agent-card-loader.ts";
 import type { AgentConnection } from "./agent-connection.ts";
 
-/** Input for a command that works with an agent. */
+/** Input of a command that contacts an agent. */
 interface AgentCommandInput<O extends ClientOptions> {
   /** Positional arguments after the agent reference. */
   readonly args: readonly string[];

@@ -81,7 +81,7 @@ function parseBoolean(value: string): boolean {
 
 /**
  * Throws if an agent from a discovered `.env` file would receive a credential from the user's global settings
- * file. Without this check, a project's author could redirect the user's credentials to another server.
+ * file. Without the check, a project's author could redirect the user's credentials to another server.
  */
 export function assertCredentialsMayBeSent(command: Command, settings: Settings): void {
   const agent = settings.get(toVariableName("--agent-card"));
@@ -117,7 +117,7 @@ export function collectSettingWarnings(command: Command, settings: Settings): st
   return [...ignored, ...[...open].map((file) => `others can read the credentials in ${file}: chmod 600 it`)];
 }
 
-/** `--svc-param` counts as a credential because its value may contain one. */
+/** `--svc-param` counts as a credential, because its value may contain a credential. */
 export function isCredentialOption(option: Option): boolean {
   const name = option.attributeName();
   return name === "svcParam" || CREDENTIAL_OPTIONS.some((one) => one === name);

@@ -2,8 +2,8 @@ import type { A2AError } from "../protocol/index.ts";
 import { ERROR_MAPPINGS, toErrorName } from "../wire/index.ts";
 
 /**
- * Codes of command-line errors (a2a-cli SPEC, appendix D). `docs/reference/errors.md` is generated from the
- * docstrings of these error codes.
+ * Codes of command-line errors (a2a-cli SPEC, appendix D). The error table in `docs/reference/errors.md` is
+ * generated from the docstrings of the error codes.
  */
 export type CliErrorCode =
   /** The command line, a variable, or a settings file is invalid. To do: read the `--help` of the command. */

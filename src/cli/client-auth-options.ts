@@ -4,7 +4,7 @@ import { createUsageError } from "./cli-error.ts";
 
 /**
  * Builds the client's authentication options from the command-line options. The agent card determines where
- * each credential is sent (A2A §4.5). The error messages of this function never contain credentials.
+ * each credential is sent (A2A §4.5). Error messages about invalid options never contain credentials.
  */
 export function toClientAuthOptions(options: ClientOptions): ClientAuthOptions | undefined {
   const { bearer, apiKey, basic, oauthClient, oauthIssuer } = options;

@@ -1,7 +1,7 @@
 import { basename, relative } from "node:path";
 
 /**
- * Returns the command with which the user called this program, so that printed commands can be pasted
+ * Returns the command with which the user started `colloquy`, so that printed commands can be pasted
  * unchanged.
  */
 export function getInvocationCommand(
@@ -21,7 +21,7 @@ export function quoteShellWord(word: string): string {
   return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Formats a call of this program with the given arguments, for example `colloquy send 'two words'`. */
+/** Formats a `colloquy` command with the given arguments, for example `colloquy send 'two words'`. */
 export function formatCommandLine(...words: string[]): string {
   return [getInvocationCommand(), ...words.map(quoteShellWord)].join(" ");
 }

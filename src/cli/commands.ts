@@ -24,9 +24,9 @@ export type CommandTable = Readonly<Record<string, CommandEntry | CommandGroup>>
 export const NEEDS_ALL_COMMANDS: ReadonlySet<string> = new Set(["completion", "config"]);
 
 /**
- * All commands. To add a command, create a file that exports a `create…Command` function, and add a
- * line to this table. A folder of commands exports a similar table of lazy imports and has one line in this
- * table.
+ * All commands. To add a command, create a file that exports a `create…Command` function, and add a line to
+ * the command table. A folder of commands exports a similar table of lazy imports and has one line in the
+ * main command table.
  */
 export const COMMANDS: CommandTable = {
   serve: {

@@ -122,7 +122,7 @@ function findOptionValue(argv: readonly string[], ...names: string[]): string | 
   return undefined;
 }
 
-/** Creates the context from the streams, signals, and environment of this process. */
+/** Creates the command context from the streams, signals, and environment of the process. */
 export function createProcessContext(): CliContext {
   const interruption = new AbortController();
   let since = 0;

@@ -31,9 +31,9 @@ interface OutputStyle {
 }
 
 /**
- * Writes the output of a command. Writes results to stdout in the chosen format without colors, and warnings
- * and hints to stderr. JSON output contains the unchanged A2A types, as one document or as one line for each
- * stream event.
+ * Writer for the output of a command. Writes results to stdout in the chosen format without colors, and
+ * warnings and hints to stderr. JSON output contains the unchanged A2A types, as one document or as one line
+ * for each stream event.
  */
 export class OutputWriter {
   readonly format: OutputFormat;
@@ -150,7 +150,8 @@ export class OutputWriter {
   }
 
   /**
-   * Writes the task's ids and state after a stream in text format, where they stay visible after long output.
+   * Writes the task's ids and state after a stream in text format, so that users see the ids after long
+   * output.
    */
   writeStreamEnd(ids: { id: string; contextId: string; state: TaskState }): void {
     if (this.format === "text") renderIds(this.#textWriter, ids);

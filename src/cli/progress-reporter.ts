@@ -9,7 +9,7 @@ export interface ProgressStep {
   readonly note?: string;
 }
 
-/** Reports progress on stderr, with a progress bar on a terminal or one line for every 10 % otherwise. */
+/** Reports progress on stderr, either with a progress bar on a terminal or with one line for every 10 %. */
 export class ProgressReporter {
   readonly #context: CliContext;
   readonly #label: string;

@@ -138,7 +138,7 @@ function readEnvFile(file: string): Record<string, string | undefined> | undefin
 }
 
 /**
- * Returns whether other users of this computer can read a file. On Windows, the function always returns
+ * Returns whether other users of the computer can read a file. On Windows, the function always returns
  * `false`.
  */
 export function isReadableByOthers(file: string): boolean {

@@ -64,7 +64,7 @@ export function renderJson(value: unknown, indent?: number): string {
 }
 
 /**
- * Replaces control characters in agent output with visible characters. Without this replacement, an agent
+ * Replaces control characters in agent output with visible characters. Without the replacement, an agent
  * could rewrite the screen or change the reading direction of the text.
  */
 export function escapeControlCharacters(text: string): string {

@@ -23,7 +23,7 @@ function isTerminalOrInterrupted(state: TaskState): boolean {
 /**
  * Yields the events of a stream until the task has ended or needs input. An agent may keep the stream open
  * while the task waits for input, although the client cannot send input on the stream. `known` is true if the
- * first event repeats the state of the task before this turn.
+ * first event repeats the state of the task before the current turn.
  */
 export async function* untilTerminalOrInterrupted(
   stream: AsyncIterable<StreamResponse>,

@@ -23,8 +23,8 @@ import type { QueryAnswer } from "./role.ts";
 /** Options for `createController`. */
 export interface ControllerOptions extends RoleRuntimeOptions {
   /**
-   * Callback that answers queries from the role that solves the problem. Without this callback, queries get
-   * no answer, and the role continues its work.
+   * Callback that answers queries from the role that solves the problem. Without the query callback, queries
+   * get no answer, and the role continues its work.
    */
   readonly answerQuery?: (query: QueryCard) => QueryAnswer | undefined | Promise<QueryAnswer | undefined>;
 }
@@ -38,9 +38,9 @@ export interface SolveRequest {
   readonly context?: JsonObject;
   readonly dataset?: string;
   readonly sampleId?: string;
-  /** Id of the experiment run. Default: a new id. */
+  /** Id of the experiment run, which is a new id by default. */
   readonly runId?: string;
-  /** Id of the A2A context of all tasks for this problem. Default: a new id. */
+  /** Id of the A2A context for all tasks of the problem, which is a new id by default. */
   readonly contextId?: string;
   /**
    * Signal that stops the work on the problem. If the abort reason is a control card, the controller forwards
@@ -57,9 +57,9 @@ export interface SolveRequest {
    * Relayed message cards appear in `cards` of the `Solution`. Default: `none`.
    */
   readonly relay?: "none" | "full";
-  /** W3C `traceparent` of the trace that this problem belongs to. Default: a new trace. */
+  /** W3C `traceparent` of the problem's trace, which is a new trace by default. */
   readonly traceparent?: string;
-  /** Callback that answers queries about this problem. Default: `answerQuery` of the controller. */
+  /** Callback that answers queries about the problem. Default: `answerQuery` of the controller. */
   readonly answerQuery?: ControllerOptions["answerQuery"];
   /**
    * Callback that receives every message card that the controller sends or receives, including relayed cards.

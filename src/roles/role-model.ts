@@ -59,7 +59,7 @@ export interface PlanInput {
   readonly maxTurns: number;
   /** Number of solver calls that the planner may still make. `undefined` means no limit. */
   readonly solverCallsLeft: number | undefined;
-  /** Mode of the planner: `chained`, `plan-first`, or `parallel`. */
+  /** Dispatch mode of the planner, which is `chained`, `plan-first`, or `parallel`. */
   readonly mode: string;
   /** Reason why the planner rejected the model's previous reply, if the request is a retry. */
   readonly rejectionReason?: string;
@@ -89,7 +89,7 @@ export interface AnswerInput {
   readonly task: TaskCard;
   /** Prompting method: `cot` asks the model to reason step by step, and `direct` asks for the answer only. */
   readonly style: "cot" | "direct";
-  /** Number of this sample, starting at 1, if the answerer samples the same problem several times. */
+  /** Number of the sample, starting at 1, if the answerer samples the same problem several times. */
   readonly sampleNumber: number;
 }
 
@@ -98,7 +98,7 @@ export interface ModelReply {
   readonly text: string;
   /** Token usage of the model call, if the model reports token usage. */
   readonly usage?: CardTokenUsage;
-  /** Reason why the model stopped: `stop`, `length`, `filter`, and so on. */
+  /** Reason why the model stopped, for example `stop`, `length`, or `filter`. */
   readonly finish: string;
   /** Exact name of the model that answered, if the name is more specific than the `id` of the role model. */
   readonly model?: string;

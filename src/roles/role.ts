@@ -26,7 +26,7 @@ export interface Role {
    */
   performTask(taskContext: TaskContext): Promise<TaskOutcome>;
   /**
-   * Answers a query from a solver of this role's subtasks or from any other role. If this method is missing
+   * Answers a query from a solver of this role's subtasks or from any other role. If `answerQuery` is missing
    * or returns `undefined`, the query gets no answer, and the querying role continues.
    */
   answerQuery?(
@@ -62,13 +62,13 @@ export interface TaskContext {
    * stopped the task, the abort reason is that control card.
    */
   readonly signal: AbortSignal;
-  /** Calls the model of the role. */
+  /** Calls the role's model with a request. */
   callModel(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply>;
   /**
    * Sends a task to another role and resolves with the final reply. If the other role or the transport fails,
-   * the promise resolves with an `ErrorCard`. This role's `answerQuery` answers or declines queries from the
-   * other role. Rejects with the reason of `signal`, or with `INVALID_PARAMS` if the request does not form a
-   * valid task card.
+   * the promise resolves with an `ErrorCard`. The `answerQuery` method of the sending role answers or
+   * declines queries from the other role. Rejects with the reason of `signal`, or with `INVALID_PARAMS` if
+   * the request does not form a valid task card.
    */
   delegate(task: DelegationRequest): Promise<ResultCard | ErrorCard>;
   /**
@@ -98,11 +98,11 @@ export interface DelegationRequest {
   readonly context?: JsonObject;
   readonly turn?: number;
   readonly forced?: boolean;
-  /** Number of this attempt at the subtask, starting at 1. */
+  /** Number of the current attempt at a subtask, starting at 1. */
   readonly attempt?: number;
   readonly metadata?: CardMetadata;
   /**
-   * Time limit of this subtask in milliseconds. The subtask also stops when the signal of the task context
+   * Time limit of a subtask in milliseconds. The subtask also stops when the signal of the task context
    * aborts.
    */
   readonly deadlineMs?: number;
@@ -111,7 +111,7 @@ export interface DelegationRequest {
 /** A question that a role asks while it performs a task. */
 export interface QueryRequest {
   readonly query: string;
-  /** Name of the role that receives the query. Default: the requester of the task. */
+  /** Name of the role that receives the query, by default the requester of the task. */
   readonly to?: string;
   readonly options?: readonly string[];
   readonly multiple?: boolean;

@@ -27,7 +27,7 @@ export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "age
   readonly serverOptions?: ServerOptions;
 }
 
-/** Running servers of the roles. */
+/** The running servers of all served roles. */
 export interface ServedRoles {
   /** URL of each role by role name, as `createController` requires in `roleTargets`. */
   readonly urls: Readonly<Record<string, string>>;

@@ -50,8 +50,8 @@ function loadDataset({ dataset, data, n, offset, sample }: CardsRunOptions): Dat
 }
 
 /**
- * Creates a model for each role that runs in this process. Roles with the same model name share one model
- * instance.
+ * Creates a model for each role that runs in the current process. Roles with the same model name share one
+ * model instance.
  */
 async function createRoleModels(
   options: CardsRunOptions,

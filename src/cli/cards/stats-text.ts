@@ -11,7 +11,7 @@ import {
 /** Maximum number of rows in a printed list. With `--json`, the command prints all rows of a list. */
 const MAX_ROWS = 8;
 
-/** Renders a run report as blocks of text. The rendered report omits empty blocks. */
+/** Renders a run report as blocks of text. The rendered report omits blocks without content. */
 export function renderStats(report: RunReport, name: string): string {
   const blocks = [
     renderHeading(report, name),

@@ -27,7 +27,7 @@ export function renderTable(rows: readonly (readonly string[])[], align = ""): s
     .join("");
 }
 
-/** Formats a fraction as a percentage such as `50.0 %`, or as a dash if the fraction is missing. */
+/** Formats a fraction as a percentage such as `50.0 %`, or as a dash if the value is missing. */
 export function formatPercent(share: number | undefined): string {
   return share === undefined || Number.isNaN(share) ? "–" : `${(share * 100).toFixed(1)} %`;
 }
@@ -44,7 +44,7 @@ export function formatNumber(value: number | undefined, digits = 0): string {
   return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** Formats a count with a singular or plural noun, for example `1 card`, `2 cards`. */
+/** Formats a count with a singular or plural noun, for example `1 card` or `2 cards`. */
 export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

@@ -11,7 +11,7 @@ const AGENT_FILE_EXTENSIONS = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 
 /**
  * Finds agent files in the given files and directories. If a directory contains `agent.ts`, the search
- * returns only this file. In a directory without `agent.ts`, the search returns every `name.ts` and
+ * returns only `agent.ts`. In a directory without `agent.ts`, the search returns every `name.ts` and
  * `name/agent.ts` (ADK's layout). The search also returns skipped files with the reasons, so the command can
  * explain a missing agent.
  */

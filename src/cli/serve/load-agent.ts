@@ -6,7 +6,7 @@ import type { Agent } from "../../engine/index.ts";
 import type { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { importFile } from "./import-file.ts";
 
-/** The examined exports. The loader uses the first of these exports that is an agent. */
+/** The examined exports. The loader uses the first export that is an agent, in the order of the list. */
 const AGENT_EXPORT_NAMES = ["rootAgent", "agent", "default", "app", "workflow", "runner"];
 
 /**

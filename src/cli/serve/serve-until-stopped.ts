@@ -34,7 +34,7 @@ export interface ServeOptions extends ServeAuthOptions {
   output: OutputFormat;
 }
 
-/** The agents to serve, and the banner texts that the command prints when the server listens. */
+/** The agents to serve, and the banner texts that the command prints when the server is ready. */
 export interface ServePlan {
   /** Agents by name, of which the first is the default agent. */
   agents: Record<string, Agent>;
@@ -49,7 +49,7 @@ export interface ServePlan {
 const MAX_PORT_TRIES = 20;
 
 /**
- * Serves agents until the user stops the command. The command writes text for people to stderr. In JSON
+ * Serves the agents until the user stops the command. The command writes text for people to stderr. In JSON
  * format, the command writes one JSON document to stdout.
  */
 export async function serveUntilStopped(

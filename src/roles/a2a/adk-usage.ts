@@ -13,8 +13,8 @@ export function sumAdkUsage(artifacts: readonly Artifact[] = []): CardTokenUsage
 }
 
 /**
- * Converts Gemini token counts to card token usage. Gemini's `candidatesTokenCount` excludes thinking tokens,
- * so the function adds `thoughtsTokenCount`.
+ * Converts Gemini token counts to the token usage of a message card. Gemini's `candidatesTokenCount` excludes
+ * thinking tokens, so the function adds `thoughtsTokenCount`.
  */
 function parseAdkUsage(value: JsonValue | undefined): CardTokenUsage | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;

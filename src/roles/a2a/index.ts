@@ -3,9 +3,11 @@
  * performs the task through a `TaskContext`, which sends message cards to other roles. The role's reply ends
  * the task.
  *
- *     message ─▶ role-agent.ts ─▶ role-execution.ts ─▶ card-delivery.ts ─▶ other role
- *                  ▲                     │
- *                  └─ reply-encoder.ts ◀─┘
+ * ```
+ * message ─▶ role-agent.ts ─▶ role-execution.ts ─▶ card-delivery.ts ─▶ other role
+ *              ▲                     │
+ *              └─ reply-encoder.ts ◀─┘
+ * ```
  *
  * - `role-agent.ts` validates the message card, and `role-execution.ts` runs the role.
  * - `resumable-work.ts` keeps unfinished work between turns, and `usage-tracker.ts` assigns token usage to

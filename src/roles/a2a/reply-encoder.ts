@@ -27,8 +27,8 @@ export interface ReplyEncoder {
 }
 
 /**
- * Creates an encoder for replies to one requester. `usesCards` is true if the requester requests the
- * extension or sends message cards.
+ * Creates a reply encoder for one requester. `usesCards` is true if the requester requests the extension or
+ * sends message cards.
  */
 export function createReplyEncoder(usesCards: boolean): ReplyEncoder {
   const createMessage = usesCards ? toCardMessage : toTextMessage;

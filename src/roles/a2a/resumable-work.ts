@@ -1,7 +1,7 @@
 import type { AgentEvent, Run } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 
-/** A status or artifact event of a task. */
+/** A status event or artifact event of a task. */
 export type TaskUpdateEvent = Extract<AgentEvent, { status: unknown } | { artifact: unknown }>;
 
 /**

@@ -155,8 +155,8 @@ class RoleAgent implements Agent {
   }
 
   /**
-   * Creates the event that rejects a message. The rejection also contains a reason if the message card was
-   * unreadable.
+   * Creates the event that rejects an A2A message. The rejection also contains a reason if the message card
+   * was unreadable.
    */
   #rejectMessage(
     run: Run,

@@ -84,7 +84,7 @@ export class RoleExecution implements TaskContext {
     return this.#abortController.signal;
   }
 
-  /** Whether the work was stopped before it finished. */
+  /** Whether the work was stopped before the role finished. */
   get wasStopped(): boolean {
     return this.#wasStopped;
   }

@@ -52,7 +52,7 @@ export interface RoleRuntime {
   readonly model: RoleModel | undefined;
 }
 
-/** Creates the runtime of a role. Throws if the card protocol does not define the role. */
+/** Creates the runtime environment of a role. Throws if the card protocol does not define the role. */
 export function createRoleRuntime(
   role: string,
   options: RoleRuntimeOptions & { readonly model?: RoleModel },

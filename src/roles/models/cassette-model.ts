@@ -6,7 +6,7 @@ import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 export interface CassetteEntry {
   /** Hexadecimal SHA-256 hash of every part of the request that can affect the reply. */
   readonly key: string;
-  /** `id` of the recorded model. */
+  /** Identifier (`id`) of the recorded model. */
   readonly model: string;
   /** Human-readable form of the request. */
   readonly request: JsonObject;
@@ -19,7 +19,7 @@ export interface CassetteEntry {
  */
 export interface CassetteStore {
   get(key: string): CassetteEntry | undefined | Promise<CassetteEntry | undefined>;
-  /** Stores an entry. Resolves when the cassette entry is durable. */
+  /** Stores an entry. Resolves when the storage of the cassette entry is durable. */
   put(entry: CassetteEntry): void | Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface CassetteStore {
 export interface CassetteModelOptions {
   /** Model to record. Required unless `mode` is `replay`. */
   readonly inner?: RoleModel;
-  /** `id` of the recorded model. The option `id` is required if `inner` is missing. */
+  /** Identifier (`id`) of the recorded model. The option `id` is required if `inner` is missing. */
   readonly id?: string;
   /**
    * `record` always calls the model and stores the reply. `replay` never calls the model and throws if a

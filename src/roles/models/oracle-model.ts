@@ -121,7 +121,7 @@ const NUMBER_PATTERN = /\d+\.?\d*|\.\d+/g;
 
 /**
  * Computes the final answer from the last solver finding. If an earlier finding differs from the expected
- * answer and no later step uses the finding, the function adds the difference. Without this correction, a
+ * answer and no later step uses the finding, the function adds the difference. Without the correction, a
  * wrong answer would have no effect if the human solution repeats a number.
  */
 function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonly StepBatch[]): string {

@@ -39,7 +39,7 @@ export function createRecordedModel(
   return createScriptedModel(reply, { id: `recorded:${model}`, evidenceKind: "recorded-model" });
 }
 
-/** Splits a solution into its lines and the answer in its last line, for example `A: 18`. */
+/** Splits a solution into its step lines and the answer from its last line. */
 function splitSolution(solution: string): { steps: string[]; answer: string } {
   const lines = solution.split("\n").filter((line) => line.trim() !== "");
   const last = lines.at(-1) ?? "";

@@ -18,7 +18,7 @@ export type ParsedAction = { readonly action: PlannerAction } | { readonly probl
 
 /**
  * Parses the first valid planner action in a text. The parser ignores text after the action, because models
- * often invent the solver's reply there. The parser never treats text without an action as an answer.
+ * often invent a solver's reply after an action. The parser never treats text without an action as an answer.
  */
 export function parseAction(text: string): ParsedAction {
   let problem: string | undefined;
@@ -87,8 +87,8 @@ function isNonBlankString(value: unknown): value is string {
 
 /**
  * Builds the JSON Schema of a planner reply that chooses one of the given actions. The action schema is one
- * flat object with required members, which are `null` if unused. The strict modes of model providers allow
- * neither alternatives at the schema root nor optional members.
+ * flat object whose members are all required and contain `null` if unused. The strict modes of model
+ * providers allow neither alternatives at the schema root nor optional members.
  */
 export function buildActionSchema(names: readonly PlannerActionName[], documents: boolean): JsonObject {
   const titles: JsonObject = { type: ["array", "null"], items: { type: "string" } };

@@ -54,7 +54,7 @@ export interface PlannerOptions {
    * after a `retryable` error.
    */
   readonly retries?: Readonly<Partial<Record<CoreCardErrorType | (string & {}), number>>>;
-  /** Maximum number of tokens of one model reply. Default: the model's own limit. */
+  /** Maximum number of tokens of one model reply, by default the model's own limit. */
   readonly maxTokens?: number;
   readonly temperature?: number;
   readonly seed?: number;

@@ -21,7 +21,7 @@ export interface PlannerState {
    * the conversation starts at the current turn.
    */
   readonly messages: readonly ModelMessage[];
-  /** Errors in earlier model replies of this turn. */
+  /** Errors in the model's earlier replies in the current turn. */
   readonly replyProblems: readonly ("useless" | "early")[];
   readonly isPaused: boolean;
 }
