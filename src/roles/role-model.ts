@@ -8,7 +8,7 @@ import type { JsonObject } from "../protocol/index.ts";
 export interface RoleModel {
   /** Identifier of the model in recordings and tables, for example `openai:gpt-5-mini` or `oracle`. */
   readonly id: string;
-  /** How the model produces its answers, for example with a live model or from a recording. */
+  /** Type of evidence in recordings, which states how the model produced its answers. */
   readonly evidenceKind: EvidenceKind;
   /**
    * Sends one request to the model and resolves with the reply. Rejects if the model is unavailable, or with

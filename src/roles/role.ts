@@ -52,8 +52,8 @@ export type TaskOutcome =
 
 /**
  * The interface between a role and its environment during one task. All model calls and message cards pass
- * through this interface, so the recording is complete. The next message card that the role sends reports the
- * usage of each model call, so usage is counted once.
+ * through this interface, so the recording is complete. The role's next message card reports the usage of
+ * each model call, so no usage is counted twice.
  */
 export interface TaskContext {
   readonly task: TaskCard;

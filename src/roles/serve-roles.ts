@@ -90,8 +90,8 @@ export async function serveRoles(options: ServeRolesOptions): Promise<ServedRole
 }
 
 /**
- * Creates the error for a role whose key in the options differs from its name. A role would reject every
- * message card that is addressed to a different name.
+ * Creates the error for a role whose key in the options differs from its name. Roles reject message cards
+ * that are addressed to a different role name.
  */
 function createNameMismatchError(name: string, actualName: string): Error {
   return new Error(

@@ -5,7 +5,7 @@ export const NO_USAGE: CardTokenUsage = { input_tokens: 0, output_tokens: 0, sou
 
 const USAGE_SOURCES = ["none", "estimated", "reported"] as const;
 
-/** Adds two usages. The sum of two token usages has the less reliable source of the two usages. */
+/** Adds two usages. If two token usages have different sources, the sum has the less reliable source. */
 export function addUsage(first: CardTokenUsage | undefined, second: CardTokenUsage): CardTokenUsage {
   if (!first) return second;
   const sum: CardTokenUsage = {

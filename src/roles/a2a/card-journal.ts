@@ -32,7 +32,7 @@ const MAX_CONTENT_CHARACTERS = 80_000;
 
 /** Listener for message cards, in addition to the recorder. */
 export interface CardListener {
-  /** Receives each message card that this role sends or receives, including relayed message cards. */
+  /** Called with each message card that the role sends or receives, including relayed message cards. */
   onCard(card: MessageCard): void;
 }
 

@@ -16,8 +16,8 @@ import { omitUndefined } from "./omit-undefined.ts";
 import { isControlCard } from "./stop-reason.ts";
 
 /**
- * Returns whether the reply to an incoming message must be a message card. To get a message card, the sender
- * must accept the media type and request the extension or send a message card.
+ * Returns whether the reply to an incoming message must be a message card. A reply is a message card if the
+ * sender accepts the media type, and requests the extension or sends a message card.
  */
 export function shouldReplyInCards({ extensions, message, configuration }: Run): boolean {
   const acceptsCards =

@@ -25,7 +25,7 @@ import { buildReplyMetadata, type CardJournal } from "./card-journal.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { NO_USAGE, sumTokens } from "../token-usage.ts";
 
-/** A reply to a message card, which is a query, a final result, or an error. */
+/** A reply to a message card, either a query, a final result, or an error. */
 export type ReplyCard = ResultCard | ErrorCard | QueryCard;
 
 /**
@@ -67,7 +67,10 @@ export function collectRelayedCards({ history = [] }: Task): MessageCard[] {
   return history.flatMap((message) => findRelayedCard(message) ?? []);
 }
 
-/** Returns the message card that an agent message relays, or ignores an invalid message card. */
+/**
+ * Returns the message card that an agent message relays, or `undefined` if the message card is missing or
+ * invalid.
+ */
 export function findRelayedCard(message: Message): MessageCard | undefined {
   if (message.role !== "ROLE_AGENT") return undefined;
   try {

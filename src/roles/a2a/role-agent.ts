@@ -47,8 +47,8 @@ export interface RoleAgentOptions extends RoleRuntimeOptions, AnswerWaitLimits {
   /** Model that the role calls. Default: none. Without a model, model calls of the role fail. */
   readonly model?: RoleModel;
   /**
-   * Whether clients must support message cards. If `false`, the agent accepts plain text as a task and
-   * replies with plain text. Default: `false`.
+   * Whether clients must support message cards. If `requireCards` is `false`, the agent also accepts plain
+   * text as a task and replies with plain text. Default: `false`.
    */
   readonly requireCards?: boolean;
   /** Additional members of the A2A agent card. */

@@ -1,13 +1,13 @@
 import type { MessageCard, ControlCard } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 
-/** Fractions of the grace period after which downstream roles and the role itself are abandoned. */
+/** Fractions of the requester's grace period for downstream roles and for the role itself. */
 const DOWNSTREAM_GRACE_SHARE = 0.5;
 const OWN_GRACE_SHARE = 0.8;
 
 /**
- * Returns the grace period of downstream roles and the grace period of the role itself. Both grace periods
- * are shorter than the requester's period, so that each hop can reply in time.
+ * Returns the grace period of downstream roles and the grace period of the role itself. A role's grace
+ * periods are shorter than the requester's grace period, so that each role can reply in time.
  */
 export function computeGracePeriods(
   { graceMs }: { readonly graceMs: number },

@@ -19,7 +19,7 @@ export interface CassetteEntry {
  */
 export interface CassetteStore {
   get(key: string): CassetteEntry | undefined | Promise<CassetteEntry | undefined>;
-  /** Stores an entry. Resolves when the storage of the cassette entry is durable. */
+  /** Stores an entry. Resolves when the cassette entry is stored durably. */
   put(entry: CassetteEntry): void | Promise<void>;
 }
 

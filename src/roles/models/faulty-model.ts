@@ -3,7 +3,10 @@ import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 import { untilAborted } from "../a2a/until-aborted.ts";
 import { createKeyedRandom } from "./keyed-random.ts";
 
-/** Options for `withFaults`. Numbers are fractions of eligible calls that fail, from 0 to 1. Default: 0. */
+/**
+ * Options for `withFaults`. Numeric options are fractions of the eligible model calls, from 0 to 1. Default:
+ * 0.
+ */
 export interface FaultOptions {
   /**
    * Fraction of solver and answerer replies with a changed number, or with "something else" instead of other
@@ -17,11 +20,11 @@ export interface FaultOptions {
   /** Fraction of calls that are delayed, and the delay in milliseconds. */
   readonly slow?: { readonly share: number; readonly ms: number };
   /**
-   * Lets the planner answer before any solver call, on the first reply only (`once`) or on every reply
+   * Whether the planner answers before any solver call, on the first reply only (`once`) or on every reply
    * (`always`).
    */
   readonly refuseFirst?: "once" | "always";
-  /** Lets the planner repeat its first subtask forever without answering. */
+  /** Whether the planner repeats its first subtask forever without answering. */
   readonly loop?: boolean;
   /**
    * Seed for the selection of faults. The same seed causes the same faults for the same problems. Default: 1.

@@ -16,8 +16,9 @@ export interface HotpotHeuristicOptions {
 /**
  * Creates a model for HotpotQA that uses neither a language model nor the gold answers. As a planner, the
  * HotpotQA model selects two paragraphs in sequence by BM25. As a solver, the HotpotQA model returns the
- * sentence that shares the most words with the question. The HotpotQA model measures how much sequential
- * subtasks help to find paragraphs. Answers from the HotpotQA model are entire sentences and score poorly.
+ * sentence that shares the most words with the question. Results of the HotpotQA model show how much
+ * sequential subtasks help to find paragraphs. Answers from the HotpotQA model are entire sentences and score
+ * poorly.
  */
 export function createHotpotHeuristicModel({
   secondHopSource = "answer",

@@ -13,7 +13,7 @@ export type ModelScript =
 export interface ScriptedModelOptions {
   /** Identifier of the scripted model. Default: `scripted`. */
   readonly id?: string;
-  /** How the scripted replies were produced. Default: `simulated`. */
+  /** Type of evidence in recordings, which states how the replies were produced. Default: `simulated`. */
   readonly evidenceKind?: EvidenceKind;
 }
 

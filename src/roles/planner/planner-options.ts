@@ -17,9 +17,9 @@ export interface PlannerOptions {
    */
   readonly mode?: PlannerMode;
   /**
-   * How the planner handles an answer before any solver call. `force` repeats the model request once, and
-   * then sends the entire problem to the solver. `reprompt` repeats the model request once, and then accepts
-   * the answer. `allow` accepts the answer. Default: `force`.
+   * Policy for a final answer that the planner's model chooses before any solver call. `force` repeats the
+   * model request once, and then sends the entire problem to the solver. `reprompt` repeats the model request
+   * once, and then accepts the answer. `allow` accepts the answer. Default: `force`.
    */
   readonly forceFirstSolver?: "force" | "reprompt" | "allow";
   /**
