@@ -2,7 +2,7 @@ import { truncateText } from "../cards/index.ts";
 
 /**
  * Quotes untrusted text for a prompt as a JSON string on one line. The quoted text cannot contain a closing
- * quote, so a model cannot mistake the text for instructions. The function truncates text that is longer than
+ * quote, so the text cannot look like a part of the prompt. The function truncates text that is longer than
  * `maxCharacters`.
  */
 export function quoteForPrompt(text: string, maxCharacters: number = Infinity): string {
