@@ -54,7 +54,7 @@ export const EXIT_CODES: Record<CliErrorCode, number> = {
 
 /** A command-line error with an error code and an optional hint for the user. */
 export class CliError extends Error {
-  override readonly name: string = "Problem";
+  override readonly name: string = "CliError";
   readonly code: string;
   readonly hint: string | undefined;
   readonly a2aCode: number | undefined;
