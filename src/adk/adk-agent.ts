@@ -24,8 +24,8 @@ export interface AdkAgentOptions
     RunHooks,
     Pick<RunEventProcessorOptions, "exposeErrors" | "recoveredErrorPolicy" | "artifacts" | "toA2aPart"> {
   /**
-   * ADK `RunConfig` for every run, for example `{ maxLlmCalls: 50 }`. Default: streaming is on
-   * (`streamingMode: "sse"`).
+   * ADK `RunConfig` for every run, for example with a value for `maxLlmCalls`. By default, the
+   * `streamingMode` is `"sse"`.
    */
   runConfig?: Partial<RunConfig>;
   /**

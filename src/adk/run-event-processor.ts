@@ -31,8 +31,8 @@ export interface RunEventProcessorOptions {
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly now: () => number;
   /**
-   * If `true`, the failed status contains the error message. Default: `false`. By default, callers receive
-   * an error id, and the server's observer receives the error.
+   * If `true`, the failed status contains the error message. By default, callers receive an error id, and
+   * only the server's observer receives the error.
    */
   readonly exposeErrors?: boolean;
   /**

@@ -32,8 +32,8 @@ export interface SessionEventOptions {
   readonly branch?: string | undefined;
   readonly invocationId?: string | undefined;
   /**
-   * Actions that the peer may request from local agents. Default: `["escalate"]`, with which the peer can
-   * end a loop.
+   * Actions that the peer may request from local agents. The default is `["escalate"]`, with which the peer
+   * can end a loop.
    */
   readonly allowedActions?: readonly PeerAction[];
   /** Returns an id for a placeholder call. Default: a function that returns random ids. */

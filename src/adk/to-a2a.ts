@@ -23,12 +23,12 @@ export interface ToA2aOptions
 }
 
 /**
- * Serves an ADK agent over A2A: `await toA2a(rootAgent, { port: 8001 }).listen()`. Use the `fetch` method
- * of the server in hosts with `Request` and `Response`. Default address: port 8000 on the loopback
- * interface.
- *
- * By default, the server stores tasks and sessions in one SQLite file (`.colloquy/colloquy.db`). With
- * `store: "memory"`, both are kept in memory. A custom `sessionService` works with any task store.
+ * Serves an ADK agent over A2A. For example, `await toA2a(rootAgent).listen()` starts a server. Use the
+ * `fetch` method of the server in hosts with `Request` and `Response`. By default, the server listens on port
+ * 8000 of the loopback interface.
+ * By default, the server stores tasks and sessions in one SQLite file (`.colloquy/colloquy.db`). If the
+ * `store` option is `"memory"`, the server keeps tasks and sessions in memory. A custom `sessionService`
+ * works with any task store.
  */
 export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Server {
   const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false, sessionService } = options;

@@ -27,8 +27,8 @@ const MAX_PATH_SEGMENT_LENGTH = 100;
 
 /**
  * Mode that determines how strictly the decoder checks the input:
- * - `strict`: for requests. Everything is validated.
- * - `tolerant`: for responses. In `tolerant` mode, the decoder ignores unknown values, and missing members
+ * - In `strict` mode, which is used for requests, the decoder validates all values.
+ * - In `tolerant` mode, which is used for responses, the decoder ignores unknown values, and missing members
  *   get defaults.
  * - The `canonical` mode is like `tolerant` mode, but only required members get defaults. The same card
  *   therefore decodes to the same value, even if different programs wrote the card.

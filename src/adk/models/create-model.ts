@@ -30,13 +30,11 @@ const OLLAMA_BASE_URL = "http://127.0.0.1:11434/v1";
 /**
  * Returns the model with a name of the form `provider:model`, for use in an ADK agent.
  *
- * - `gemini:gemini-2.5-flash` uses Google's SDK.
- * - The names `openai:gpt-5`, `anthropic:claude-sonnet-4-5`, and `ollama:qwen3` select models of the AI
- *   SDK.
- * - For any other provider, the function loads the AI SDK package of that provider. For example,
- *   `mistral:…` uses `@ai-sdk/mistral`.
- * - `scripted:echo` repeats its input.
- *
+ * - The name `gemini:gemini-2.5-flash` selects a model of Google's SDK.
+ * - The names `openai:gpt-5`, `anthropic:claude-sonnet-4-5`, and `ollama:qwen3` select models of the AI SDK.
+ * - The name of any other provider selects the AI SDK package of that provider, for example `@ai-sdk/mistral`
+ * for `mistral:…`.
+ * - The name `scripted:echo` selects a model that repeats its input.
  * Throws if the package of the provider or the API key is missing.
  */
 export function createModel(name: string, options: ModelOptions = {}): BaseLlm {

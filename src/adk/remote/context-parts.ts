@@ -2,7 +2,7 @@ import { isReservedCallName } from "../reserved-calls.ts";
 import type { AdkEvent, AdkFunctionResponse, GenaiPart } from "../types.ts";
 
 /**
- * Converts an event of another agent to parts that give a peer context. The converted text and calls are
+ * Converts an event of another agent to parts that are context for a peer. The converted text and calls are
  * quoted as text under a heading. The conversion keeps files, code, and code results unchanged, and omits
  * thoughts.
  */

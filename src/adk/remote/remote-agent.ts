@@ -76,8 +76,8 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
    */
   idleTimeoutMs?: number;
   /**
-   * Actions that the peer may request from local agents. Default: `["escalate"]`, with which the peer can
-   * end a loop.
+   * Actions that the peer may request from local agents. The default is `["escalate"]`, with which the peer
+   * can end a loop.
    */
   allowedActions?: readonly PeerAction[];
   /**
