@@ -46,7 +46,7 @@ const USER_ID_KEY = toAdkMetadataKey("user_id");
 const SESSION_ID_KEY = toAdkMetadataKey("session_id");
 
 /**
- * Returns an engine agent that runs an ADK agent. Every task turn is an ADK run in the session of the
+ * Returns an engine agent that runs an ADK agent. Every turn of a task is an ADK run in the session of the
  * task's context.
  */
 export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {}): Agent {
@@ -174,7 +174,7 @@ function buildRunRequest(
 
 /**
  * Returns a function that creates a session if the session does not exist. Concurrent runs that open the
- * same session share one attempt.
+ * same session share one attempt to create the session.
  */
 function createSessionOpener(): (runner: AdkRunner, session: SessionKey) => Promise<void> {
   const pendingOpens = new SlotMap<Promise<void>>();

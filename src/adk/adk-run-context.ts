@@ -21,9 +21,9 @@ export interface InvocationContextLike {
 }
 
 /**
- * Run contexts by abort signal and by session object. ADK passes on both values within a run. ADK passes
- * both the signal and the session object on to sub-agents. Workflow nodes get a new abort signal, and
- * agents used as tools get a new session object.
+ * Run contexts by abort signal and by session object. ADK passes on the abort signal and the session object
+ * within a run. Sub-agents use the abort signal and the session object of their parent agent. Workflow
+ * nodes get a new abort signal, and agents used as tools get a new session object.
  */
 const runContexts = new WeakMap<object, AdkRunContext>();
 

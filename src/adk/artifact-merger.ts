@@ -5,9 +5,9 @@ import type { Part } from "../protocol/index.ts";
 export type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
 
 /**
- * Merges all artifacts of a run into one artifact. Each event chain is emitted without interruption. While
- * one chain is open, the events of all other chains are queued, so the texts of parallel agents do not
- * interleave.
+ * Merges all artifacts of a run into one artifact. The events of one event chain follow one another in the
+ * merged artifact without interruption. While one chain is open, the events of all other chains are queued,
+ * so the texts of parallel agents do not interleave.
  *
  * Merged events never have `lastChunk`, because only the end of the run shows which chunk is the last.
  */

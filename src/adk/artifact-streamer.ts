@@ -20,7 +20,7 @@ interface EmittedContent {
 interface OpenArtifact {
   readonly artifactId: string;
   readonly emittedContent: EmittedContent[];
-  /** Latest parts that have not been emitted. This list is never empty. */
+  /** Latest parts that have not been emitted. The list of buffered parts is never empty. */
   bufferedParts: Part[];
   metadata: JsonObject | undefined;
   /** Monotonic time of the last emitted chunk, in milliseconds. */
@@ -29,7 +29,7 @@ interface OpenArtifact {
 
 /**
  * Minimum time between two chunks of an artifact in milliseconds, about one screen frame. Parts that arrive
- * within this time are emitted together.
+ * within the minimum time are emitted together.
  */
 const MIN_CHUNK_INTERVAL_MS = 16;
 
@@ -42,7 +42,7 @@ const MIN_CHUNK_INTERVAL_MS = 16;
  * buffers one partial event, and all parts that arrive within one frame of the previous chunk. When no
  * event follows for a while, `flush` emits all buffered parts except their last character.
  *
- * See docs/decisions/004-adk-artifacts.md.
+ * The page docs/decisions/004-adk-artifacts.md explains the design of artifacts.
  */
 export class ArtifactStreamer {
   readonly #newId: () => string;
@@ -144,8 +144,8 @@ export class ArtifactStreamer {
   }
 
   /**
-   * Closes all artifacts whose complete event never arrived. These artifacts keep their content and are
-   * marked with `adk_partial`.
+   * Closes all artifacts whose complete event never arrived. Artifacts without a complete event keep their
+   * content and are marked with `adk_partial`.
    */
   closeOpenArtifacts(): ArtifactEvent[] {
     const events: ArtifactEvent[] = [];

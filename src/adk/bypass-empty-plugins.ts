@@ -5,8 +5,8 @@ const RESOLVED_UNDEFINED = Promise.resolve(undefined);
 /**
  * Makes a plugin manager without plugins skip its plugin callbacks.
  *
- * Without this patch, ADK makes four asynchronous calls for every model chunk to find out that there are no
- * plugins. Each patched callback returns a resolved promise. A callback is not patched if its
+ * Without patched callbacks, ADK makes four asynchronous calls for every model chunk to find out that there
+ * are no plugins. Each patched callback returns a resolved promise. A callback is not patched if its
  * implementation differs from ADK's own implementation.
  */
 export function bypassEmptyPlugins(manager: Adk.PluginManager, { PluginManager }: typeof Adk): void {

@@ -30,7 +30,7 @@ export interface AdkAgentLike {
   tools?: readonly unknown[];
   /**
    * Planner of an ADK agent. Agents of ADK for Python have planners. ADK JS agents have no planners, but a
-   * subclass may add one.
+   * subclass of an ADK JS agent may add a planner.
    */
   planner?: unknown;
   codeExecutor?: unknown;
@@ -101,7 +101,7 @@ export async function describeAdkAgent(
 
 /**
  * Returns the A2A skills of an agent and its direct sub-agents. The ids, names, and tags of the skills
- * match those of ADK's other A2A bridges.
+ * match the skills in ADK's other A2A bridges.
  */
 export async function buildAgentSkills(
   agent: AdkAgentLike,

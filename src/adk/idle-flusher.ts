@@ -1,8 +1,8 @@
 import { Bag, type BagItem } from "../data-structures/index.ts";
 
 /**
- * Time in milliseconds between two checks for new input. The flusher holds buffered text for at most twice
- * this time, a delay that readers do not notice.
+ * Time in milliseconds between two checks for new input. The flusher holds buffered text for at most two
+ * check intervals, a delay that readers do not notice.
  */
 const CHECK_INTERVAL_MS = 25;
 

@@ -18,8 +18,8 @@ export type AdkRunnable = BaseAgent | Workflow | App | Runner | AdkRunner;
 export type AdkRunnableSource = AdkRunnable | (() => AdkRunnable | Promise<AdkRunnable>);
 
 /**
- * Services that a new runner uses for an agent, a workflow, or an app. These services are ignored if the
- * application passes a runner, because a runner has its own services.
+ * Services that a new runner uses for an agent, a workflow, or an app. The service options are ignored if
+ * the application passes a runner, because a runner has its own services.
  */
 export interface RunnerOptions {
   /** App name under which the session service stores the sessions. Default: the name of the ADK agent. */

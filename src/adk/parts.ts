@@ -16,7 +16,7 @@ const THOUGHT_KEY = toAdkMetadataKey("thought");
 /** Metadata key of a part's thought signature, which the model requires back together with the thought. */
 export const THOUGHT_SIGNATURE_KEY: "adk_thought_signature" = toAdkMetadataKey("thought_signature");
 const VIDEO_METADATA_KEY = toAdkMetadataKey("video_metadata");
-/** Metadata key for members of a `genai` part that this bridge does not know. */
+/** Metadata key for members of a `genai` part that the ADK bridge does not know. */
 const UNKNOWN_MEMBERS_KEY = toAdkMetadataKey("more");
 
 /** Members of a `genai` part that the bridge sends as data parts, by the `adk_type` of the data part. */
@@ -27,7 +27,7 @@ const DATA_PART_MEMBERS = {
   code_execution_result: "codeExecutionResult",
 } as const satisfies Record<string, keyof GenaiPart>;
 
-/** Members of a `genai` part that this bridge converts explicitly. */
+/** Members of a `genai` part that the ADK bridge converts explicitly. */
 const KNOWN_PART_MEMBERS: ReadonlySet<string> = new Set<keyof GenaiPart>([
   "text",
   "thought",
@@ -83,7 +83,7 @@ export function toA2aPart(
   );
 }
 
-/** Fast path: nearly every part of a stream contains only text. */
+/** Returns true if a part contains only text, as nearly every part of a stream does. */
 function hasOnlyText(part: GenaiPart): part is { text: string } {
   if (!part.text) return false;
   for (const member in part) if (member !== "text") return false;
@@ -107,7 +107,7 @@ function toA2aPartContent(part: GenaiPart, isLongRunning: (id: string) => boolea
 }
 
 /**
- * Returns the members of a part that this bridge does not know, or `undefined` if the bridge knows all
+ * Returns the members of a part that the ADK bridge does not know, or `undefined` if the bridge knows all
  * members.
  */
 function collectUnknownMembers(part: GenaiPart): JsonObject | undefined {
@@ -196,7 +196,7 @@ function withFileMetadata<F extends object>(file: F, { mediaType, filename }: Pa
 }
 
 /**
- * Returns true if this bridge knows none of the members. The check rejects known members, because they
+ * Returns true if the ADK bridge knows none of the members. The check rejects known members, because they
  * would bypass the type checks of the bridge.
  */
 function hasOnlyUnknownMembers(data: JsonObject): boolean {

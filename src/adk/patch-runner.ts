@@ -12,11 +12,11 @@ const patchedManagers = new WeakSet<Adk.PluginManager>();
  * Patches a runner so that it closes unanswered calls and shares the run context with nested agents.
  *
  * The patch answers interrupted calls before ADK adds a message to a session, and finds the other tasks
- * that wait for their user. At that time, ADK has already loaded the session. Before a tool runs, the patch
- * registers the run for agents that are used as tools, because ADK runs these agents in separate sessions.
+ * that wait for their user. ADK loads the session before the patch runs. Before a tool runs, the patch
+ * registers the run for agents that are used as tools, because ADK runs agent tools in separate sessions.
  *
- * A plugin cannot replace the patch. For a plugin, ADK logs its registration and calls it for every event,
- * and a plugin that returns a value makes ADK skip the remaining plugins.
+ * A plugin cannot replace the patch. ADK logs every plugin, calls the plugin for every event, and skips the
+ * remaining plugins after one plugin has returned a value.
  */
 export function patchRunner({ pluginManager }: Adk.Runner, adk: typeof Adk): void {
   if (patchedManagers.has(pluginManager)) return;
@@ -51,8 +51,8 @@ async function closeUnansweredCalls(
 }
 
 /**
- * Answers the interrupted calls in the session of an agent that is used as a tool. ADK runs such an agent
- * with a separate runner.
+ * Answers the interrupted calls in the session of an agent that is used as a tool. ADK uses a separate
+ * runner for an agent that is used as a tool.
  */
 async function closeAgentToolCalls(
   appName: string,
@@ -86,7 +86,8 @@ async function appendInterruptedResponses(
 
 /**
  * Stores the ids of the tasks that wait for their user. Returns the function calls that no task waits for
- * any more. Without an added response, a model would see these calls unanswered.
+ * any more. The bridge must answer these calls, because a model must not see function calls without a
+ * response.
  */
 async function findAbandonedCalls(
   runContext: AdkRunContext,

@@ -63,8 +63,8 @@ export class PendingCalls {
 export type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
 
 /**
- * Checks a message against the calls that its task waits for. The message must answer every pending call of
- * the task and no other calls. A remote caller may confirm a tool call only if
+ * Checks whether a message answers the calls that a task waits for. The message must answer every pending
+ * call of the task and no other calls. A remote caller may confirm a tool call only if
  * `allowRemoteToolConfirmation` is true.
  */
 export function admitMessage(
@@ -117,8 +117,8 @@ export function admitMessage(
 }
 
 /**
- * Parses a data part that contains only a response and the id of a pending call. Clients without ADK
- * support can answer a call with such a data part.
+ * Parses a data part that contains only a response and the id of a pending call, with which clients without
+ * ADK support can answer the call.
  */
 function parsePlainResponse(
   part: Part,

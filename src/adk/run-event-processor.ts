@@ -157,8 +157,8 @@ export class RunEventProcessor {
   }
 
   /**
-   * Returns the result of a run that ended normally. The task failed, waits for its user, or is completed,
-   * in this order of precedence.
+   * Returns the result of a run that ended normally. The result is failed, waiting for its user, or
+   * completed, in order of precedence.
    */
   finish(): RunOutcome {
     if (this.#modelError) {

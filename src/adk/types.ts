@@ -1,7 +1,6 @@
 /**
- * This module has structural types for the ADK objects that the bridge uses. The converters and the
- * processor depend on these types instead of `@google/adk`, so Colloquy can serve any object with a
- * compatible `runAsync`.
+ * Structural types for the ADK objects that the bridge uses. The converters and the processor depend on
+ * structural types instead of `@google/adk`, so Colloquy can serve any object with a compatible `runAsync`.
  */
 
 export interface AdkFunctionCall {

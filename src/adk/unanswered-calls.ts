@@ -56,7 +56,7 @@ export function findUnansweredCalls(events: readonly AdkEvent[], message?: Genai
 }
 
 /**
- * Returns the id of the tool call that waits for this confirmation or credential request, if the request
+ * Returns the id of the tool call that waits for a confirmation or credential request, if the request
  * blocks a tool call.
  */
 function findBlockedCallId({ name, args }: AdkFunctionCall): string | undefined {

@@ -7,9 +7,9 @@ const HELP_TEXT =
   `and reimburse expenses (try: reimburse 150 euros for a taxi). Expenses above ${APPROVAL_THRESHOLD} euros need approval.`;
 
 /**
- * This module replaces a language model with a script, for a demo without an API key. The rules of the
- * script parse the user's request, choose the tools to call, and turn the results of the tools into
- * sentences. The tools do all arithmetic and unit conversion.
+ * Scripted replacement for a language model, for a demo without an API key. The rules of the script parse
+ * the user's request, choose the tools to call, and turn the results of the tools into sentences. The tools
+ * do all arithmetic and unit conversion.
  */
 export const assistantScript: Script = (input: ScriptInput): ScriptedReply => {
   if (input.results.length > 0) return buildToolResultReply(input);

@@ -75,8 +75,8 @@ function buildObjectSchema(properties: Record<string, "NUMBER" | "STRING">): Sch
 }
 
 /**
- * Runs a tool and returns an error of the tool as its result, which the model can handle. An exception in a
- * tool would end the turn.
+ * Runs a tool. If the tool fails, the function returns the error as the tool's result, because an exception
+ * would end the turn.
  */
 function catchError<T>(work: () => T): T | { error: string } {
   try {

@@ -5,7 +5,7 @@ import { assistantScript } from "./assistant-script.ts";
 
 /**
  * Default models by the environment variable that contains the API key. If several variables are set, the
- * demo uses the first one in this list.
+ * demo uses the first variable in the table.
  */
 const MODELS_BY_KEY_VARIABLE: Record<string, string> = {
   GEMINI_API_KEY: "gemini:gemini-2.5-flash",

@@ -1,8 +1,8 @@
 /**
- * This demo application uses the Colloquy package as an application outside the repository would. The demo
- * contains an ADK agent with tools, an agent written as an async generator, and a planner and a solver that
- * exchange message cards. The agents of the demo use a language model if an API key is set, and otherwise a
- * scripted model.
+ * Demo application that imports the Colloquy package as an application outside the repository does. The
+ * demo contains an ADK agent with tools, an agent written as an async generator, and a planner and a solver
+ * that exchange message cards. The agents of the demo use a language model if an API key is set, and
+ * otherwise a scripted model.
  */
 import type { LlmAgent } from "@google/adk";
 import type { Agent } from "../engine/index.ts";

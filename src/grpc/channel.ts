@@ -27,7 +27,10 @@ export interface GrpcChannelOptions {
   readonly address: string;
   /** TLS certificates. If `tls` is `undefined`, the connection is not encrypted. */
   readonly tls: ClientTls | undefined;
-  /** Maximum size of a received message in bytes. A call fails if its response exceeds this size. */
+  /**
+   * Maximum size of a received message in bytes. A call fails if its response exceeds the maximum message
+   * size.
+   */
   readonly maxMessageBytes: number;
 }
 

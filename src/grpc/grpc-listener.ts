@@ -53,8 +53,8 @@ export interface ServerTls {
   readonly key: string | Uint8Array;
   readonly cert: string | Uint8Array;
   /**
-   * Certificate of the authority for client certificates, in PEM format. If this certificate is set, the
-   * server rejects clients without a valid client certificate.
+   * Certificate of the authority for client certificates, in PEM format. If a certificate authority is set,
+   * the server rejects clients without a valid client certificate.
    */
   readonly clientCa?: string | Uint8Array;
 }

@@ -7,7 +7,7 @@ import type { MessageCodec } from "./message-codec.ts";
  */
 export interface GrpcMethod {
   readonly operation: OperationName;
-  /** Path of the HTTP/2 requests for this method: `/package.Service/Method`. */
+  /** Path of the HTTP/2 requests for the gRPC method: `/package.Service/Method`. */
   readonly path: string;
   readonly isStreaming: boolean;
   readonly request: MessageCodec;
@@ -19,12 +19,12 @@ export interface GrpcMethod {
 export interface GrpcService {
   readonly version: ProtocolVersion;
   readonly name: string;
-  /** Methods by operation. A protocol version may lack some operations. */
+  /** Methods by operation. Some protocol versions do not have all operations. */
   readonly methods: Readonly<Partial<Record<OperationName, GrpcMethod>>>;
 }
 
 /**
- * Creates the definition of a gRPC service. Each row in `rows` contains the method name, the request
+ * Creates the definition of a gRPC service. Each element of `rows` contains the method name, the request
  * message, and the response message of one operation.
  */
 export function defineGrpcService(

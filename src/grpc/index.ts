@@ -1,9 +1,10 @@
 /**
- * THE gRPC BINDING. This module contains the gRPC services of each protocol version. Data tables define the
- * messages of the services. The codecs of this module convert messages between binary and ProtoJSON, which
- * the `wire` folder encodes and decodes for all bindings. The module also contains a listener and a channel
- * over HTTP/2, and a codec for `google.rpc.Status`. The module requires two optional packages. Other
- * modules therefore load this module with `import()`, and only when they use gRPC.
+ * THE gRPC BINDING. gRPC services of each protocol version, with data tables that define the messages of the
+ * services. Data tables define the messages of the services. The gRPC codecs convert messages between binary
+ * and ProtoJSON, which the `wire` folder encodes and decodes for all bindings. The `grpc` folder also
+ * contains a listener and a channel over HTTP/2, and a codec for `google.rpc.Status`. The gRPC module
+ * requires two optional packages. Other modules load the gRPC module with `import()`, and only when the
+ * modules use gRPC.
  */
 export type { GrpcCallOptions, GrpcChannelOptions } from "./channel.ts";
 export { GrpcChannel } from "./channel.ts";

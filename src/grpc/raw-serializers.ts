@@ -6,7 +6,7 @@ function passThroughBytes(binary: Buffer): Uint8Array {
 }
 
 /**
- * These gRPC serializers pass messages through as bytes, so that Colloquy's own codecs report invalid
+ * gRPC serializers that pass messages through as bytes, so that Colloquy's own codecs report invalid
  * messages.
  */
 export const RAW_SERIALIZERS: Pick<

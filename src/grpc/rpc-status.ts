@@ -36,8 +36,8 @@ export interface RpcStatus {
 
 /**
  * Encodes the value of the binary `grpc-status-details-bin` metadata. The encoder omits details of unknown
- * types, because it has no codec for these types. The encoder also omits details that exceed the trailer
- * limit.
+ * types, because the encoder has no codec for unknown types. The encoder also omits details that exceed the
+ * trailer limit.
  */
 export function encodeRpcStatus({ code, message, details }: RpcStatus): Uint8Array {
   let remainingBytes = MAX_DETAILS_BYTES;

@@ -24,7 +24,7 @@ export interface OperationCodec {
    */
   encodeEvent(event: LogEvent): string;
   /**
-   * Returns `true` if this protocol version ends the stream after the event, even if the engine's stream
+   * Returns `true` if the protocol version ends the stream after the event, even if the engine's stream
    * continues.
    */
   readonly isLastEvent?: (event: LogEvent, operation: StreamingOperation) => boolean;
@@ -37,7 +37,7 @@ export interface OperationCodec {
 export interface ProtoDialect extends Pick<OperationCodec, "decodeParams" | "isLastEvent"> {
   readonly version: ProtocolVersion;
   /**
-   * Encodes a request message. Throws `UNSUPPORTED_OPERATION` if this protocol version does not have the
+   * Encodes a request message. Throws `UNSUPPORTED_OPERATION` if the protocol version does not have the
    * operation.
    */
   encodeParams<O extends OperationName>(operation: O, params: Operations[O]["params"]): object;
@@ -57,7 +57,7 @@ export interface ProtoDialect extends Pick<OperationCodec, "decodeParams" | "isL
 export interface JsonRpcDialect extends OperationCodec {
   readonly version: ProtocolVersion;
   /**
-   * Returns the operation of a JSON-RPC method, or `undefined` if this protocol version does not have the
+   * Returns the operation of a JSON-RPC method, or `undefined` if the protocol version does not have the
    * method.
    */
   findOperation(method: string): OperationName | undefined;

@@ -32,7 +32,7 @@ export interface ErrorMapping {
 
 /**
  * Error codes of every error reason in every binding (A2A §5.4 at 1.0.1). JSON-RPC reserves -32000 for
- * implementations. The code -32010 is not used, because the draft of A2A 1.1 uses this code.
+ * implementations. The code -32010 is not used, because the draft of A2A 1.1 reserves the code -32010.
  */
 export const ERROR_MAPPINGS: Record<ErrorReason, ErrorMapping> = {
   TASK_NOT_FOUND: { jsonRpc: -32001, http: 404, grpc: "NOT_FOUND", isDefinedByA2A: true },
@@ -83,7 +83,10 @@ const STATUS_OVERRIDES_1_0_0: Partial<Record<ErrorReason, Partial<Pick<ErrorMapp
   VERSION_NOT_SUPPORTED: { grpc: "UNIMPLEMENTED" },
 };
 
-/** Returns the HTTP status and the gRPC status of an error reason in a revision of the specification. */
+/**
+ * Returns the HTTP status and the gRPC status that a revision of the specification defines for an error
+ * reason.
+ */
 export function getErrorStatus(
   reason: ErrorReason,
   revision: SpecRevision,
@@ -94,7 +97,7 @@ export function getErrorStatus(
 
 const ERROR_REASONS = Object.keys(ERROR_MAPPINGS) as ErrorReason[];
 
-/** Returns `true` if a received value is an error reason that this library knows. */
+/** Returns `true` if a received value is an error reason that Colloquy knows. */
 export function isErrorReason(value: unknown): value is ErrorReason {
   return typeof value === "string" && Object.hasOwn(ERROR_MAPPINGS, value);
 }

@@ -14,7 +14,7 @@ export interface GrpcError {
   readonly details: readonly JsonObject[];
 }
 
-/** Converts an error to a gRPC status in a revision of the specification. */
+/** Converts an error to the gRPC status that a revision of the specification defines. */
 export function toGrpcError(error: A2AError, revision: SpecRevision): GrpcError {
   return {
     status: getErrorStatus(error.reason, revision).grpc,

@@ -116,7 +116,7 @@ export interface FieldSchema<T> {
    * - An empty value of an `implicit` member counts as not set and is omitted.
    * - An empty value of an `optional` member is kept.
    * - A `required` member must be present and not empty.
-   * - At most one of the `oneof` members of a message is present, empty or not.
+   * - A message has at most one of its `oneof` members, which may be empty.
    */
   readonly presence: "implicit" | "optional" | "required" | "oneof";
   /**
@@ -142,7 +142,7 @@ export function optional<T>(schema: Schema<T>): FieldSchema<T> {
   return { schema, presence: "optional" };
 }
 
-/** Declares a member of the message's oneof. */
+/** Declares a message member that belongs to the oneof of the message. */
 export function oneof<T>(schema: Schema<T>): FieldSchema<T> {
   return { schema, presence: "oneof" };
 }
@@ -182,7 +182,7 @@ export interface MessageSchemaOptions<T> {
 /**
  * Creates a schema for a message. The decoder accepts each member under its camelCase name or its
  * snake_case name, but not under both names. The decoder ignores unknown members. If the schema has `oneof`
- * members, a request must have exactly one of these members. A response may have no `oneof` member, unless
+ * members, a request must have exactly one `oneof` member. A response may have no `oneof` member, unless
  * `requiresOneof` is set.
  */
 export function createMessageSchema<T extends object>(

@@ -19,7 +19,7 @@ export interface RestError {
   body: { error: { code: number; status: GrpcStatusName; message: string; details: JsonObject[] } };
 }
 
-/** Converts an error to an HTTP response in a revision of the specification. */
+/** Converts an error to the HTTP response that a revision of the specification defines. */
 export function toRestError(error: A2AError, revision: SpecRevision): RestError {
   const { http, grpc } = getErrorStatus(error.reason, revision);
   const details = toErrorDetails(error);
@@ -66,8 +66,8 @@ function findReasonByProblemType(type: unknown): ErrorReason | undefined {
 }
 
 /**
- * gRPC statuses that belong to exactly one error reason. For example, `FAILED_PRECONDITION` is not in this
- * table, because five reasons have this status.
+ * gRPC statuses that belong to exactly one error reason. For example, `FAILED_PRECONDITION` has no entry,
+ * because five error reasons have this gRPC status.
  */
 const ERROR_REASONS_BY_GRPC_STATUS: Record<string, ErrorReason> = {
   UNAUTHENTICATED: "UNAUTHENTICATED",

@@ -15,8 +15,8 @@ type ToolResultPart = Extract<ToolContent[number], { type: "tool-result" }>;
 
 /**
  * Converts the contents of an ADK request to AI SDK messages. ADK removes call ids that ADK itself
- * assigned. The conversion matches these calls with their responses by name and order. If a call has no
- * response, for example after a crash, the conversion adds an error response, because providers reject a
+ * assigned. The conversion matches calls without ids with their responses by name and order. If a call has
+ * no response, for example after a crash, the conversion adds an error response, because providers reject a
  * conversation with a missing response.
  */
 export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {

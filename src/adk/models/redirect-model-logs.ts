@@ -6,7 +6,8 @@ import type { LogWarningsFunction } from "ai";
  * console, and the AI SDK logs every setting that a model does not support. The function `tell` receives
  * each distinct warning or error once.
  *
- * The redirection applies to the entire process, so only programs should call this function, not libraries.
+ * The redirection applies to the entire process, so only programs should redirect model logs, not
+ * libraries.
  */
 export function redirectModelLogs(tell: (warning: string) => void): void {
   const seen = new Set<string>();

@@ -44,8 +44,10 @@ export interface ScriptedLlmOptions {
  * delay the chunks. The reported input tokens are the words of the input, and the reported output tokens
  * are the chunks and tool calls of the output.
  *
- *     new ScriptedLlm(({ text, results }) =>
- *       results.length > 0 ? `It is ${results[0]?.response?.sum}.` : { call: "add", args: { a: 2, b: 3 } })
+ * ```ts
+ * new ScriptedLlm(({ text, results }) =>
+ *   results.length > 0 ? `It is ${results[0]?.response?.sum}.` : { call: "add", args: { a: 2, b: 3 } })
+ * ```
  */
 export class ScriptedLlm extends BaseLlm {
   static override readonly supportedModels: (string | RegExp)[] = [/^scripted/];

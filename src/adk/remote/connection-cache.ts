@@ -2,7 +2,8 @@ import { connect, type ConnectOptions, type A2AClient } from "../../client/index
 import { ADK_EXTENSION_URI } from "../metadata.ts";
 
 /**
- * Maximum number of cached connections. When the cache exceeds this number, it drops the oldest connection.
+ * Maximum number of cached connections. When the cache exceeds the maximum number of connections, the cache
+ * drops the oldest connection.
  */
 const MAX_CONNECTIONS = 100;
 

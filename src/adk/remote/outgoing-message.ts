@@ -14,9 +14,9 @@ import {
 /** A message from a session to a remote agent. If `parts` is empty, `RemoteAgent` sends no request. */
 export interface OutgoingMessage {
   readonly parts: readonly Part[];
-  /** Context id of this session at the peer. */
+  /** Context id of the session at the peer. */
   readonly contextId?: string;
-  /** Id of the peer's task whose question this message answers. */
+  /** Id of the peer's task whose question the message answers. */
   readonly taskId?: string;
 }
 
@@ -32,7 +32,7 @@ export interface OutgoingMessageOptions {
   readonly toA2aPart?: ((part: GenaiPart) => Part | undefined) | undefined;
 }
 
-/** An outgoing part. The parameter `recipient` is the event whose call this part answers. */
+/** An outgoing part. The parameter `recipient` is the event whose call the part answers. */
 interface OutgoingPart {
   readonly part: Part;
   readonly recipient?: AdkEvent | undefined;
@@ -83,7 +83,7 @@ export function toOutgoingMessages(
 
 /**
  * Returns the answers whose task has produced no output since the answer. If several answers were sent at
- * once, the peer may not have received all of them.
+ * once, the peer may not have received all answers.
  */
 function findUndeliveredAnswers(
   before: readonly AdkEvent[],

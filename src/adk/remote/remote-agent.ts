@@ -65,14 +65,14 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
   connect?: ConnectOptions;
   /**
    * Returns HTTP headers for the requests of an invocation, for example a header with the user's token.
-   * `RemoteAgent` sends these headers only to the host of the agent card.
+   * `RemoteAgent` sends the returned headers only to the host of the agent card.
    */
   headers?: (context: InvocationContext) => Record<string, string> | Promise<Record<string, string>>;
   /** Time in milliseconds for which an agent card is cached. Default: 5 minutes. */
   cardMaxAgeMs?: number;
   /**
-   * Maximum time in milliseconds without an event from the peer. A request that exceeds this time fails.
-   * Default: 10 minutes.
+   * Maximum time in milliseconds without an event from the peer. A request that exceeds the idle time
+   * fails. Default: 10 minutes.
    */
   idleTimeoutMs?: number;
   /**

@@ -64,8 +64,8 @@ export class StreamAggregator {
   }
 
   /**
-   * Emits the complete events of all open artifacts. The caller calls this method when the stream has ended
-   * for any reason.
+   * Emits the complete events of all open artifacts. The aggregator's caller must call the method when the
+   * stream has ended for any reason.
    */
   finish(): AdkEvent[] {
     const artifacts = [...this.#openArtifacts.values()];
@@ -116,8 +116,8 @@ export class StreamAggregator {
   }
 
   /**
-   * Processes a snapshot of a task, which replaces the streamed artifacts. The method does not emit
-   * artifacts again that were already complete.
+   * Processes a snapshot of a task, which replaces the streamed artifacts. The aggregator does not repeat
+   * artifacts that were already emitted as complete.
    */
   #processTask(task: Task): AdkEvent[] {
     this.#taskIds = { taskId: task.id, contextId: task.contextId };

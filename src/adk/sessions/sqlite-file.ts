@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
 /**
- * Schema of the session tables. All session tables are separate from the tables of a task store, so
+ * SQL schema of the session tables. All session tables are separate from the tables of a task store, so
  * sessions and tasks can share a file. The schema stores events in append-only rows. Each state value has
  * its own row, so concurrent runs do not overwrite each other's state values.
  */
@@ -40,9 +40,9 @@ const CREATE_TABLES_SQL = `
  * With WAL mode and `synchronous = NORMAL`, a commit survives a killed process without waiting for the
  * disk.
  *
- * If a task store uses the same file, it syncs the write-ahead log to disk before it responds. Session data
- * that is written before a task event precedes the task event in the log, so both reach the disk together.
- * Sessions are therefore as durable as tasks.
+ * If a task store uses the same file, the task store syncs the write-ahead log to disk before it responds.
+ * Session data that is written before a task event precedes the task event in the log, so both reach the
+ * disk together. Sessions are therefore as durable as tasks.
  */
 const BUSY_TIMEOUT_MS = 5000;
 const PRAGMAS_SQL = `
@@ -54,8 +54,8 @@ const PRAGMAS_SQL = `
 const SQLITE_BUSY = 5;
 
 /**
- * Opens a SQLite database file. If the file or its folder is missing, the function creates both, readable
- * only by the current user.
+ * Opens a SQLite database file. If the file or its folder is missing, the function creates the missing file
+ * and folder, readable only by the current user.
  */
 export function openSqlite(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

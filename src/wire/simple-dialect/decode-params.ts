@@ -26,8 +26,8 @@ export type SimpleMethod = "tasks/create" | "tasks/get" | "message/send" | "mess
  *   id and a `kind`.
  *
  * A request with a member that the simple dialect does not define counts as a 0.3 request. A request that
- * is valid in both protocols or in neither also counts as a 0.3 request, for example a message without any
- * id while `autoMessageId` is set.
+ * is valid in both protocols or in neither protocol also counts as a 0.3 request, for example a message
+ * without any id while `autoMessageId` is set.
  */
 export function findSimpleMethod(
   method: string,
@@ -81,7 +81,7 @@ function createInputParts(input: JsonObject): Part[] {
 
 /**
  * Returns the input member whose name marks a question, or the only non-empty text of the input if no
- * member has such a name.
+ * member name marks a question.
  */
 function findQuestionText(input: JsonObject): string | undefined {
   const question = QUESTION_KEYS.map((name) => input[name]).find(isNonEmptyString);

@@ -43,9 +43,9 @@ function encodeFrames(event: TaskEvent, endsAtQuestion: boolean): string[] {
 }
 
 /**
- * Encodes a task event of a stream. At the start of a stream, the task event is omitted if the task is not
- * terminal, because it contains no new information. A terminal task event replaces all earlier events of
- * the stream.
+ * Encodes a task event of a stream. The task event at the start of a stream is omitted if the task is not
+ * terminal, because the event contains no new information. A terminal task event replaces all earlier
+ * events of the stream.
  */
 function encodeTaskFrames({ id, contextId, status, artifacts = [] }: Task): string[] {
   if (!isTerminal(status.state)) return [];

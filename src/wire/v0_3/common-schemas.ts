@@ -214,6 +214,6 @@ export function createCommonSchemas({
 /**
  * Id of a push notification configuration that a client sets without an id. If a client sets another
  * configuration without an id, the new configuration replaces the old one. The TCK for 0.3 reads the
- * configuration back under this id.
+ * configuration back under the id `default`.
  */
 export const DEFAULT_PUSH_CONFIG_ID = "default";

@@ -24,7 +24,10 @@ export type OperationSchemas<About extends "params" | "result"> = {
   readonly [O in OperationName]: Schema<Operations[O][About]>;
 };
 
-/** Schema for an operation that 0.3 does not have. Decoding with this schema always throws an error. */
+/**
+ * Schema for an operation that 0.3 does not have. Decoding a value of an unsupported operation always
+ * throws an error.
+ */
 export const UNSUPPORTED_SCHEMA: Schema<never> = { decode: throwListTasksUnsupported };
 
 const PARAMS_SCHEMAS: OperationSchemas<"params"> = {

@@ -18,9 +18,9 @@ export function toJsonRpcError({ reason, message }: A2AError): { code: number; m
 }
 
 /**
- * Converts an error to an HTTP+JSON response for 0.3 clients. A2A 0.3 does not specify a format for such
- * errors. The response body contains a member for each known client: the code for JavaScript, the type for
- * Python, and the 1.0 members for Go.
+ * Converts an error to an HTTP+JSON response for 0.3 clients. A2A 0.3 does not specify a format for
+ * HTTP+JSON errors. The response body contains a member for each known client: the code for JavaScript, the
+ * type for Python, and the 1.0 members for Go.
  */
 export function toRestErrorResponse(
   error: A2AError,

@@ -101,8 +101,8 @@ export const SEND_MESSAGE_PARAMS_SCHEMA: Schema<SendMessageRequest> = COMMON_SCH
 export const TASK_SCHEMA: Schema<Task> = COMMON_SCHEMAS.task;
 
 /**
- * Returns the `kind` of an event. If `kind` is missing, the function infers it from the members of the
- * event.
+ * Returns the `kind` of an event. If `kind` is missing, the function infers the `kind` from the members of
+ * the event.
  */
 function inferKind(json: object): unknown {
   if ("kind" in json) return json.kind;
@@ -199,8 +199,8 @@ export const DELETE_PUSH_CONFIG_PARAMS_SCHEMA: Schema<DeleteTaskPushNotification
   );
 
 /**
- * Number of push notification configurations per page. A page has all configurations of a task, because 0.3
- * has no pages. A task has at most this number of push notification configurations.
+ * Number of push notification configurations per page, which is also the maximum number of configurations
+ * per task. A page has all configurations of a task, because 0.3 has no pages.
  */
 const MAX_PUSH_CONFIGS = 100;
 

@@ -14,8 +14,8 @@ export interface CanonicalCard {
 
 /**
  * Returns the canonical texts of an agent card. The parameter `json` must be the card as served, because
- * only this text shows which optional members are set. The canonical texts omit members that A2A 1.0 does
- * not define. Throws `INVALID_AGENT_RESPONSE` if the JSON is not an agent card.
+ * only the served text shows which optional members are set. The canonical texts omit members that A2A 1.0
+ * does not define. Throws `INVALID_AGENT_RESPONSE` if the JSON is not an agent card.
  */
 export function canonicalizeCard(json: unknown): CanonicalCard {
   const { signatures: _, ...card } = decodeTolerantly(AGENT_CARD_SCHEMA, json, "card", "canonical");

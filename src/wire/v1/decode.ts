@@ -49,7 +49,7 @@ const RESULT_SCHEMAS: { readonly [O in OperationName]: Schema<Operations[O]["res
   DeleteTaskPushNotificationConfig: EMPTY_SCHEMA,
 };
 
-/** Returns `true` if a string is the name of an operation that this library supports. */
+/** Returns `true` if a string is the name of an operation that Colloquy supports. */
 export function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(PARAMS_SCHEMAS, name);
 }
@@ -71,8 +71,7 @@ export function decodeResult<O extends OperationName>(operation: O, json: unknow
 }
 
 /**
- * Decodes an agent card. If an agent card has an older protocol version, it decodes to a card without
- * interfaces.
+ * Decodes an agent card. An agent card with an older protocol version decodes to a card without interfaces.
  */
 export function decodeCard(json: unknown): AgentCard {
   return decodeTolerantly(AGENT_CARD_SCHEMA, json, "card");
