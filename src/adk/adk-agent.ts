@@ -29,8 +29,8 @@ export interface AdkAgentOptions
    */
   runConfig?: Partial<RunConfig>;
   /**
-   * Converts each part of an incoming message for the agent. Returning `undefined` drops the part. Default:
-   * `toGenaiPart`.
+   * Converts each part of an incoming message for the agent. If the converter returns `undefined`, the part
+   * is dropped. Default: `toGenaiPart`.
    */
   toGenaiPart?: (part: Part) => GenaiPart | undefined;
   /**

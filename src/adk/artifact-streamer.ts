@@ -4,8 +4,8 @@ import { PARTIAL_KEY } from "./metadata.ts";
 import { THOUGHT_SIGNATURE_KEY } from "./parts.ts";
 
 /**
- * Consecutive text parts of one type that were emitted, or one emitted part without text (`text` is
- * `undefined`).
+ * Emitted content of an artifact: consecutive text parts of one type, or one part whose `text` is
+ * `undefined`.
  */
 interface EmittedContent {
   /**
@@ -36,12 +36,10 @@ const MIN_CHUNK_INTERVAL_MS = 16;
 /**
  * Turns the events of an ADK run into artifact chunks, with one artifact for each event chain. A chain
  * consists of partial events and a complete event that repeats the content of the partial events.
- *
  * The joined chunks of an artifact contain the content of the chain exactly once, and the last chunk has
- * `lastChunk`. Only the complete event shows which partial event was the last. The streamer therefore
- * buffers one partial event, and all parts that arrive within one frame of the previous chunk. When no
- * event follows for a while, `flush` emits all buffered parts except their last character.
- *
+ * `lastChunk`. Only the complete event shows which partial event was the last. The artifact streamer
+ * therefore buffers one partial event, and all parts that arrive within one frame of the previous chunk. When
+ * no event follows for a while, `flush` emits all buffered parts except their last character.
  * The page docs/decisions/004-adk-artifacts.md explains the design of artifacts.
  */
 export class ArtifactStreamer {

@@ -5,8 +5,8 @@ import { ADK_EXTENSION_URI } from "./metadata.ts";
 /** Options for the agent card of an ADK agent. */
 export interface AdkCardOptions {
   /**
-   * If `true`, the agent card contains the agents' instructions, rewritten in the first person. The default
-   * is `false`, because instructions are often private.
+   * If `true`, the agent card contains the agents' instructions, rewritten in the first person. By default,
+   * the card contains no instructions, because instructions are often private.
    */
   includeInstructions?: boolean;
   /** Version of the agent in its agent card. Default: `1.0.0`. */

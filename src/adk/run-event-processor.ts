@@ -46,8 +46,8 @@ export interface RunEventProcessorOptions {
    */
   readonly artifacts?: "per-event" | "per-run";
   /**
-   * Converts an ADK part before it is added to an artifact. Returning `undefined` drops the part. Default:
-   * `toA2aPart`.
+   * Converts an ADK part before it is added to an artifact. If the converter returns `undefined`, the part is
+   * dropped. Default: `toA2aPart`.
    */
   readonly toA2aPart?: (part: GenaiPart, event: AdkEvent) => Part | undefined;
 }

@@ -32,8 +32,8 @@ export interface SessionEventOptions {
   readonly branch?: string | undefined;
   readonly invocationId?: string | undefined;
   /**
-   * Actions that the peer may request from local agents. The default is `["escalate"]`, with which the peer
-   * can end a loop.
+   * Actions that the peer may request from local agents. By default, the peer may request only `escalate`,
+   * which ends a loop.
    */
   readonly allowedActions?: readonly PeerAction[];
   /** Returns an id for a placeholder call. Default: a function that returns random ids. */
@@ -44,8 +44,8 @@ export interface SessionEventOptions {
    */
   readonly keepQuestionText?: boolean;
   /**
-   * Converts a part that was received from the peer. Returning `undefined` drops the part. Default:
-   * `toGenaiPart`.
+   * Converts a part that was received from the peer. If the converter returns `undefined`, the part is
+   * dropped. Default: `toGenaiPart`.
    */
   readonly toGenaiPart?: (part: Part) => GenaiPart | undefined;
 }

@@ -13,7 +13,7 @@ export interface VersionNegotiationInput {
   /** Protocol versions that the interface supports. */
   supported: readonly ProtocolVersion[];
   /**
-   * Version of a request that does not specify a version: The value `0.3` follows A2A §3.6.2, and the value
+   * Protocol version of a request without `A2A-Version`: The value `0.3` follows A2A §3.6.2, and the value
    * `infer` selects `inferredVersion`.
    */
   whenMissing: "0.3" | "infer";

@@ -234,7 +234,7 @@ function toToolSettings(
 }
 
 /**
- * Converts an error to an error with the message format of Google's SDK, from which ADK reads the error
+ * Converts an error to the message format of Google's SDK, from which ADK reads the error
  * code.
  */
 function toGenaiError(error: unknown): Error {

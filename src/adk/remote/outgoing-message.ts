@@ -26,8 +26,8 @@ export interface OutgoingMessageOptions {
   /** Branch in which the local agent runs. Events of unrelated branches are not sent to the peer. */
   readonly branch?: string | undefined;
   /**
-   * Converts a part before it is sent to the peer. Returning `undefined` drops the part. Default:
-   * `toA2aPart`.
+   * Converts a part before it is sent to the peer. If the converter returns `undefined`, the part is dropped.
+   * Default: `toA2aPart`.
    */
   readonly toA2aPart?: ((part: GenaiPart) => Part | undefined) | undefined;
 }

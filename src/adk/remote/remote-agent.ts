@@ -76,18 +76,18 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
    */
   idleTimeoutMs?: number;
   /**
-   * Actions that the peer may request from local agents. The default is `["escalate"]`, with which the peer
-   * can end a loop.
+   * Actions that the peer may request from local agents. By default, the peer may request only `escalate`,
+   * which ends a loop.
    */
   allowedActions?: readonly PeerAction[];
   /**
-   * Converts a part before it is sent to the peer. Returning `undefined` drops the part. Default:
-   * `toA2aPart`.
+   * Converts a part before it is sent to the peer. If the converter returns `undefined`, the part is dropped.
+   * Default: `toA2aPart`.
    */
   toA2aPart?: OutgoingMessageOptions["toA2aPart"];
   /**
-   * Converts a part that was received from the peer. Returning `undefined` drops the part. Default:
-   * `toGenaiPart`.
+   * Converts a part that was received from the peer. If the converter returns `undefined`, the part is
+   * dropped. Default: `toGenaiPart`.
    */
   toGenaiPart?: SessionEventOptions["toGenaiPart"];
   /**
