@@ -5,7 +5,7 @@ import type { Artifact, JsonObject, Part } from "../protocol/index.ts";
 export type PartLike = string | Part;
 
 /** The id of an artifact, with an optional name, description, and metadata. */
-export interface ArtifactOptions {
+interface ArtifactOptions {
   /** An id that is unique within the task. Default: the name. */
   id?: string;
   name?: string;
@@ -14,7 +14,7 @@ export interface ArtifactOptions {
 }
 
 /** A chunk of an artifact. The first chunk creates the artifact, and later chunks are appended. */
-export interface ArtifactChunk {
+interface ArtifactChunk {
   chunk: Artifact;
   lastChunk?: boolean;
 }

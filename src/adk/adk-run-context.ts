@@ -15,7 +15,7 @@ export interface AdkRunContext {
 }
 
 /** Members of an ADK invocation context that identify the run of the invocation. */
-export interface InvocationContextLike {
+interface InvocationContextLike {
   readonly session: object;
   readonly abortSignal?: AbortSignal | undefined;
 }

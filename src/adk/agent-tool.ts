@@ -2,7 +2,7 @@
  * An ADK tool that runs an agent. ADK runs the wrapped agent as an app with the agent's name, in a session
  * with the caller's session id.
  */
-export interface AgentToolLike {
+interface AgentToolLike {
   readonly agent: { readonly name: string };
 }
 

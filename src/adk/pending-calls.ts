@@ -60,7 +60,7 @@ export class PendingCalls {
 }
 
 /** Message parts for the agent, or the event to emit if the bridge rejects the message. */
-export type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
+type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
 
 /**
  * Checks whether a message answers the calls that a task waits for. The message must answer every pending

@@ -74,7 +74,7 @@ export interface SessionKey {
   readonly sessionId: string;
 }
 
-export interface AdkSessionService {
+interface AdkSessionService {
   getSession(key: SessionKey & { config?: { numRecentEvents?: number } }): Promise<object | undefined>;
   createSession(key: SessionKey): Promise<object>;
 }

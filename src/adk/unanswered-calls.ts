@@ -10,7 +10,7 @@ export interface CallAwaitingUser extends SessionCall {
 }
 
 /** The unanswered calls in the history of a session. */
-export interface UnansweredCalls {
+interface UnansweredCalls {
   /** Calls whose tools were running when the run was canceled, failed, or was killed with its process. */
   readonly interrupted: readonly SessionCall[];
   /** Calls that still wait for a response of the user. */

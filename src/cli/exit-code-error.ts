@@ -1,4 +1,4 @@
-/** An error that ends a command with a given exit code and prints nothing more. */
+/** An error that ends a command with a specific exit code without printing an error message. */
 export class ExitCodeError extends Error {
   override readonly name: string = "Verdict";
   readonly exitCode: number;

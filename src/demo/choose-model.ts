@@ -14,7 +14,7 @@ const MODELS_BY_KEY_VARIABLE: Record<string, string> = {
   ANTHROPIC_API_KEY: "anthropic:claude-haiku-4-5",
 };
 
-export interface ChosenModel {
+interface ChosenModel {
   llm: BaseLlm;
   /** Text that tells users which model the demo uses. */
   description: string;

@@ -11,7 +11,7 @@ import {
   serveRoles,
 } from "../roles/index.ts";
 
-export interface Tutor {
+interface Tutor {
   agent: Agent;
   /** A sample problem for the tutor. */
   sampleProblem: string;

@@ -7,7 +7,7 @@ import type { GrpcMethod } from "./grpc-service.ts";
 import { decodeRpcStatus } from "./rpc-status.ts";
 
 /** TLS certificates of a gRPC client, in PEM format. */
-export interface ClientTls {
+interface ClientTls {
   /**
    * Certificate of the authority that signs the server certificate. Default: the certificate authorities
    * that Node.js trusts.
@@ -22,7 +22,7 @@ export interface ClientTls {
 }
 
 /** Options for a `GrpcChannel`. */
-export interface GrpcChannelOptions {
+interface GrpcChannelOptions {
   /** Address of the gRPC server as `host:port`. */
   readonly address: string;
   /** TLS certificates. If `tls` is `undefined`, the connection is not encrypted. */

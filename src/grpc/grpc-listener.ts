@@ -60,7 +60,7 @@ export interface ServerTls {
 }
 
 /** Options for `startGrpcListener`. */
-export interface GrpcListenerOptions {
+interface GrpcListenerOptions {
   readonly services: readonly GrpcService[];
   readonly host: string;
   readonly port: number;
@@ -77,7 +77,7 @@ export interface GrpcListenerOptions {
 }
 
 /** A gRPC server that accepts connections. */
-export interface GrpcListener {
+interface GrpcListener {
   readonly port: number;
   /** Stops accepting calls. Resolves when the last gRPC call has ended. */
   drain(): Promise<void>;

@@ -6,16 +6,9 @@
  * requires two optional packages. Other modules load the gRPC module with `import()`, and only when the
  * modules use gRPC.
  */
-export type { GrpcCallOptions, GrpcChannelOptions } from "./channel.ts";
+export type { GrpcCallOptions } from "./channel.ts";
 export { GrpcChannel } from "./channel.ts";
-export type {
-  GrpcResponse,
-  GrpcFailure,
-  IncomingCall,
-  GrpcListener,
-  GrpcMessageSink,
-  ServerTls,
-} from "./grpc-listener.ts";
+export type { GrpcResponse, GrpcFailure, IncomingCall, GrpcMessageSink, ServerTls } from "./grpc-listener.ts";
 export { formatHostPort, startGrpcListener } from "./grpc-listener.ts";
 export type { MessageCodec } from "./message-codec.ts";
 export type { GrpcMethod, GrpcService } from "./grpc-service.ts";

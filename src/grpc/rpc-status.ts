@@ -28,7 +28,7 @@ const MAX_MESSAGE_BYTES = 800;
 const MAX_DETAILS_BYTES = 3_000;
 
 /** A decoded `google.rpc.Status`. `details` are ProtoJSON `Any` objects. */
-export interface RpcStatus {
+interface RpcStatus {
   readonly code: number;
   readonly message: string;
   readonly details: readonly JsonObject[];

@@ -13,7 +13,7 @@ import { isA2AError } from "./is-a2a-error.ts";
 import type { AgentRequest } from "./tool-arguments.ts";
 
 /** Options for `callAgent`. */
-export interface AgentCallOptions {
+interface AgentCallOptions {
   /** Aborts when the host cancels the call. The task is then canceled. */
   readonly signal: AbortSignal;
   /** Called with every event of the task. */

@@ -19,7 +19,7 @@ import { type SkillTool, type ToolDefinition, createSkillTools } from "./skill-t
 type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
 /** Options for a `ToolServer`. */
-export interface ToolServerOptions {
+interface ToolServerOptions {
   /** Server name that hosts display. */
   readonly name: string;
   readonly version: string;

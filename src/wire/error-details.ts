@@ -36,7 +36,7 @@ export function toErrorDetails(error: A2AError): JsonObject[] {
 }
 
 /** Message of a received error, and the reason to use if the details contain no known reason. */
-export interface ErrorWithoutDetails {
+interface ErrorWithoutDetails {
   message: string;
   /** Reason of the error if the error details contain no known reason. */
   fallbackReason: ErrorReason;

@@ -19,7 +19,7 @@ export type GrpcStatusName =
   | "UNAVAILABLE";
 
 /** JSON-RPC code, HTTP status, and gRPC status of one error reason. */
-export interface ErrorMapping {
+interface ErrorMapping {
   jsonRpc: number;
   http: number;
   grpc: GrpcStatusName;

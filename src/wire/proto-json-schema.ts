@@ -33,7 +33,7 @@ const MAX_PATH_SEGMENT_LENGTH = 100;
  * - The `canonical` mode is like `tolerant` mode, but only required members get defaults. The same card
  *   therefore decodes to the same value, even if different programs wrote the card.
  */
-export type DecodingMode = "strict" | "tolerant" | "canonical";
+type DecodingMode = "strict" | "tolerant" | "canonical";
 
 /** State of a decoding process: the current path and the violations that were found. */
 export class DecodingContext {
@@ -109,7 +109,7 @@ export function decodeTolerantly<T>(
 }
 
 /** Schema of a message member, together with the meaning of an absent member. */
-export interface FieldSchema<T> {
+interface FieldSchema<T> {
   readonly schema: Schema<T>;
   /**
    * Rule that determines whether the member must be present:
@@ -169,7 +169,7 @@ interface NamedFieldSchema extends FieldSchema<unknown> {
 }
 
 /** Options for `createMessageSchema`. */
-export interface MessageSchemaOptions<T> {
+interface MessageSchemaOptions<T> {
   /** If `true`, a response must also have one of the `oneof` members. Default: `false`. */
   readonly requiresOneof?: boolean;
   /**

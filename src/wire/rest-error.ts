@@ -14,7 +14,7 @@ import {
  * HTTP status and body of an error response. The response body is a `google.rpc.Status` as JSON (A2A
  * §11.6).
  */
-export interface RestError {
+interface RestError {
   status: number;
   body: { error: { code: number; status: GrpcStatusName; message: string; details: JsonObject[] } };
 }

@@ -15,7 +15,7 @@ export interface RestRoute {
  * Result of matching a request path: the operation with its path parameters, or the HTTP methods that the
  * path allows.
  */
-export type RestRouteMatch =
+type RestRouteMatch =
   | { operation: OperationName; pathParams: Record<string, string> }
   /** HTTP methods that the path allows, if the request used another method. */
   | { allowedMethods: string[] };

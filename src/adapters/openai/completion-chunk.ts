@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../protocol/index.ts";
 
 /** The fields of a completion chunk, or of a complete completion, that the adapter reads. */
-export interface CompletionChunk {
+interface CompletionChunk {
   readonly text: string;
   readonly thought: string;
   readonly toolCalls: readonly ToolCallDelta[];

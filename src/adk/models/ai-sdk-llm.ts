@@ -6,7 +6,7 @@ import { toJsonSchema } from "./json-schema.ts";
 import { encodeProviderMetadata, toAiSdkMessages } from "./ai-sdk-messages.ts";
 
 /** An AI SDK model, or a function that loads the model on the first request. */
-export type AiSdkModelSource = LanguageModel | (() => Promise<LanguageModel>);
+type AiSdkModelSource = LanguageModel | (() => Promise<LanguageModel>);
 
 /**
  * ADK model that uses any language model of the AI SDK (`ai` and its provider packages). The model supports

@@ -17,7 +17,7 @@ export interface RoleModelRequest {
 }
 
 /** The answer of a model to an agent role. */
-export interface RoleModelReply {
+interface RoleModelReply {
   readonly text: string;
   readonly usage?: RoleModelUsage;
   /** Reason why the model stopped: `stop`, `length`, `filter`, or the provider's own reason in lower case. */
@@ -30,7 +30,7 @@ export interface RoleModelReply {
  * Token usage of a model call, as reported by the provider. Token usage is a `type`, because interfaces are
  * not assignable to JSON objects.
  */
-export type RoleModelUsage = {
+type RoleModelUsage = {
   input_tokens: number;
   /** Number of all tokens that the provider bills as output, including thought tokens. */
   output_tokens: number;

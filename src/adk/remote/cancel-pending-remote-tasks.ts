@@ -4,7 +4,7 @@ import type { AdkEvent, AdkRunner, SessionKey } from "../types.ts";
 import { LOCAL_TASK_ID_KEY, TASK_ID_KEY, getCustomMetadataText } from "./custom-metadata.ts";
 
 /** Members of an ADK session that are needed to find pending remote tasks. */
-export interface SessionLike {
+interface SessionLike {
   readonly userId?: string;
   readonly events?: readonly AdkEvent[];
 }

@@ -118,10 +118,10 @@ describe("a protocol rejects", () => {
 
   it("a card on an unknown route", () => {
     expect(complaints({ ...task, sender: "solver" })).toEqual([
-      expect.stringContaining("solver must not send task to planner, only result, query, error"),
+      expect.stringContaining("solver must not send task to planner (allowed: result, query, error)"),
     ]);
     expect(complaints({ ...task, recipient: "solver" })).toEqual([
-      expect.stringContaining(", nothing; add a route"),
+      expect.stringContaining("(allowed: nothing); add a route"),
     ]);
   });
 

@@ -7,7 +7,7 @@ import { encodeBase64, type TokenEndpointSource } from "./auth-plan.ts";
 import type { AccessToken } from "./token-source.ts";
 
 /** The data needed to request an OAuth token. */
-export interface TokenRequestOptions {
+interface TokenRequestOptions {
   readonly oauthClient: OAuthClient;
   readonly endpointSource: TokenEndpointSource;
   readonly scopes: readonly string[];

@@ -15,7 +15,7 @@ import { v1 } from "../../wire/index.ts";
 /**
  * The key data in the header of a signature. The key data is unverified until the signature has been checked.
  */
-export interface SignatureKeyInfo {
+interface SignatureKeyInfo {
   readonly kid: string;
   readonly alg: string;
   /** The key set URL that the signer declares. Colloquy never fetches keys from it. */

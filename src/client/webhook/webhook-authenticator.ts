@@ -43,7 +43,7 @@ export interface WebhookSignatureOptions extends FetchKeysOptions {
 }
 
 /** Verifies webhook notifications. Both methods reject with `NotificationRejectedError`. */
-export interface WebhookAuthenticator {
+interface WebhookAuthenticator {
   /** Verifies the headers, before the body is read. */
   verifyHeaders(headers: Headers): Promise<void>;
   verifyBody(headers: Headers, body: Uint8Array<ArrayBuffer>): Promise<void>;

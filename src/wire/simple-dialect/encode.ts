@@ -11,7 +11,7 @@ import type {
 import { extractCreateParams } from "./decode-params.ts";
 
 /** Task states of the simple dialect. */
-export type SimpleTaskStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
+type SimpleTaskStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
 
 const STATUS_BY_TASK_STATE: Readonly<Record<TaskState, SimpleTaskStatus>> = {
   TASK_STATE_SUBMITTED: "pending",

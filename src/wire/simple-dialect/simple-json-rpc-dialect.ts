@@ -12,7 +12,7 @@ import {
 import { encodeCreatedTask, encodeSendResponse, encodeTask } from "./encode.ts";
 
 /** Context that the codec needs to translate a request of the simple dialect. */
-export interface SimpleDialectContext {
+interface SimpleDialectContext {
   /** Id of the agent, which encoded tasks contain. */
   readonly agentId: string;
   /** Creates an id for a message that has no id. */

@@ -71,7 +71,7 @@ export function toHybridCard(card: AgentCard): HybridCard {
 }
 
 /** An agent card that is valid in A2A 0.3 and 1.0. */
-export type HybridCard = Omit<AgentCard & Card03, "securitySchemes" | "capabilities"> & {
+type HybridCard = Omit<AgentCard & Card03, "securitySchemes" | "capabilities"> & {
   capabilities: AgentCard["capabilities"];
   securitySchemes?: Record<string, SecurityScheme & SecurityScheme03>;
 };

@@ -36,7 +36,7 @@ import {
  * Options of `createCommonSchemas`, which describe the differences between the JSON-RPC types and the proto
  * of 0.3.
  */
-export interface CommonSchemaOptions {
+interface CommonSchemaOptions {
   readonly partSchema: Schema<Part>;
   readonly roleSchema: Schema<Role>;
   readonly stateSchema: Schema<TaskState>;
@@ -56,7 +56,7 @@ export interface CommonSchemaOptions {
  * Schemas that the JSON-RPC types and the proto of 0.3 have in common. All schemas decode into the 1.0
  * model.
  */
-export interface CommonSchemas {
+interface CommonSchemas {
   readonly message: Schema<Message>;
   readonly task: Schema<Task>;
   readonly statusUpdate: Schema<TaskStatusUpdateEvent>;

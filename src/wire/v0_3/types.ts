@@ -24,7 +24,7 @@ export type TaskState03 =
   | "unknown";
 
 /** File content of a part in A2A 0.3. */
-export type File03 = { name?: string; mimeType?: string } & ({ bytes: string } | { uri: string });
+type File03 = { name?: string; mimeType?: string } & ({ bytes: string } | { uri: string });
 
 /** Part of a message or an artifact in A2A 0.3. */
 export type Part03 = { metadata?: JsonObject } & (
@@ -75,7 +75,7 @@ export interface Task03 {
 }
 
 /** Status update event in A2A 0.3. */
-export interface StatusUpdate03 {
+interface StatusUpdate03 {
   kind: "status-update";
   taskId: string;
   contextId: string;
@@ -86,7 +86,7 @@ export interface StatusUpdate03 {
 }
 
 /** Artifact update event in A2A 0.3. */
-export interface ArtifactUpdate03 {
+interface ArtifactUpdate03 {
   kind: "artifact-update";
   taskId: string;
   contextId: string;
@@ -154,7 +154,7 @@ export interface Skill03 {
 }
 
 /** Interface of an agent card in A2A 0.3. */
-export interface AgentInterface03 {
+interface AgentInterface03 {
   url: string;
   transport: string;
 }

@@ -7,7 +7,7 @@ import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
  * §8.4.1. The `sdk` text follows the official SDKs, which omit every empty value, even a REQUIRED value. If
  * a card has no empty values, the two canonical texts are equal.
  */
-export interface CanonicalCard {
+interface CanonicalCard {
   readonly specification: string;
   readonly sdk: string;
 }
