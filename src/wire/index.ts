@@ -1,8 +1,8 @@
 /**
- * ENCODING AND DECODING. This module converts between the protocol model and the bytes of a binding. It
+ * ENCODING AND DECODING. Codecs between the protocol model and the bytes of a binding. The `wire` folder
  * contains the JSON format of each protocol version (`v1`, `v0_3`), the JSON-RPC and HTTP+JSON envelopes,
- * server-sent events, version negotiation, and the error table. Requests are decoded strictly: every
- * violation is reported with its path. Responses of other agents are decoded tolerantly.
+ * server-sent events, version negotiation, and the error tables. The codecs decode requests in strict mode
+ * and report every violation with its path. The codecs decode responses of other agents in tolerant mode.
  */
 export type { SpecRevision } from "./error-mappings.ts";
 export { ERROR_MAPPINGS, toErrorName, getErrorStatus } from "./error-mappings.ts";

@@ -34,7 +34,7 @@ export const GET_TASK_PARAMS_SCHEMA: Schema<GetTaskParams> = createMessageSchema
   taskId: required(stringSchema),
 });
 
-/** A part of the simple dialect, which is flat. A 0.3 part, in contrast, has a nested `file`. */
+/** Schema for a part of the simple dialect, which is flat. A 0.3 part, in contrast, has a nested `file`. */
 interface FlatPart {
   kind: string;
   text?: string;

@@ -1,4 +1,4 @@
-/** A2A 1.0: JSON schemas, JSON-RPC methods, and HTTP routes. */
+/** A2A 1.0: JSON schemas, JSON-RPC methods, and HTTP routes of A2A 1.0. */
 export { validateAgentCard } from "./validate-agent-card.ts";
 
 export { canonicalizeCard } from "./canonical-card.ts";
