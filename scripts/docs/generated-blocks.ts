@@ -129,7 +129,7 @@ function renderGlossary(): string {
     .split("\n");
   const rows = entries.map((line) => {
     const [, word = "", about = ""] = /^- (.+?): (.+)$/.exec(line) ?? [];
-    return `| ${escapeCell(word)} | ${escapeCell(about)} |`;
+    return `| ${escapeCell(word)} | ${escapeCell(about.charAt(0).toUpperCase() + about.slice(1))} |`;
   });
   return `| | |\n|---|---|\n${rows.join("\n")}`;
 }

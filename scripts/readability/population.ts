@@ -95,6 +95,7 @@ export function listSentences(): Sentence[] {
 /** Paragraphs, list items and table cells, without code blocks, HTML and what is generated. */
 export function extractPageProse(page: string): string {
   return page
+    .replace(/^---\n[^]*?\n---\n/, "")
     .replaceAll(/<!-- made of .+? -->[^]*?<!-- end -->/g, "\n\n")
     .replaceAll(/^( *)```[^]*?^\1```/gm, "\n\n")
     .replaceAll(/<!--[^]*?-->|<[^>\n]+>/g, "")

@@ -5,7 +5,7 @@ import type { Artifact, JsonObject, Part } from "../protocol/index.ts";
 export type PartLike = string | Part;
 
 /** The id of an artifact, with an optional artifact name, description, and metadata. */
-export interface ArtifactOptions {
+interface ArtifactOptions {
   /** Id of the artifact, which is unique within the task. Default: the name. */
   id?: string;
   name?: string;
@@ -14,7 +14,7 @@ export interface ArtifactOptions {
 }
 
 /** A chunk that creates an artifact, or that is appended to an existing artifact. */
-export interface ArtifactChunk {
+interface ArtifactChunk {
   chunk: Artifact;
   lastChunk?: boolean;
 }

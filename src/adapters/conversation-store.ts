@@ -26,7 +26,7 @@ export interface ConversationStore<M> {
 }
 
 /** Limits of the in-memory conversation store. */
-export interface ConversationLimits {
+interface ConversationLimits {
   /** Maximum number of conversations. Default: 1,000. */
   readonly maxConversations?: number;
   /** Maximum number of messages per conversation. Default: 200. */

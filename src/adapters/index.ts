@@ -9,4 +9,4 @@ export type { CommandOptions } from "./command.ts";
 export { agent } from "./generator.ts";
 export type { GeneratorOptions, Turn, AgentGenerator } from "./generator.ts";
 export { artifact, authRequired, chunk, failed, inputRequired, reply, status } from "./agent-yield.ts";
-export type { ArtifactOptions, ArtifactChunk, PartLike, AgentYield } from "./agent-yield.ts";
+export type { PartLike, AgentYield } from "./agent-yield.ts";

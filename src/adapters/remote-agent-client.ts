@@ -44,7 +44,7 @@ export interface RemoteAgentAnswer {
 }
 
 /** A file in a remote agent's answer. */
-export interface RemoteAgentFile {
+interface RemoteAgentFile {
   readonly filename?: string;
   readonly mediaType?: string;
   readonly url?: string;
@@ -52,7 +52,7 @@ export interface RemoteAgentFile {
 }
 
 /** Options for a single call of a remote agent. */
-export interface RemoteAgentCallOptions {
+interface RemoteAgentCallOptions {
   readonly signal: AbortSignal;
   readonly taskId?: string | undefined;
   readonly contextId?: string | undefined;

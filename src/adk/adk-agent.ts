@@ -24,18 +24,18 @@ export interface AdkAgentOptions
     RunHooks,
     Pick<RunEventProcessorOptions, "exposeErrors" | "recoveredErrorPolicy" | "artifacts" | "toA2aPart"> {
   /**
-   * ADK `RunConfig` for every run, for example `{ maxLlmCalls: 50 }`. Default: streaming is on
-   * (`streamingMode: "sse"`).
+   * ADK `RunConfig` for every run, for example with a value for `maxLlmCalls`. By default, the
+   * `streamingMode` is `"sse"`.
    */
   runConfig?: Partial<RunConfig>;
   /**
-   * Converts each part of an incoming message for the agent. Return `undefined` to drop the part. Default:
-   * `toGenaiPart`.
+   * Converts each part of an incoming message for the agent. If the converter returns `undefined`, the part
+   * is dropped. Default: `toGenaiPart`.
    */
   toGenaiPart?: (part: Part) => GenaiPart | undefined;
   /**
-   * Observer whose `onError` receives errors that occur while the agent card is built. Errors in a run go to
-   * the observer of the server instead.
+   * Observer whose `onError` receives errors that occur while the agent card is built. Errors that occur in
+   * a run go to the observer of the server instead.
    */
   observer?: Pick<Observer, "onError">;
   /** Returns the members in which the extended agent card differs from the public card. */
@@ -46,8 +46,8 @@ const USER_ID_KEY = toAdkMetadataKey("user_id");
 const SESSION_ID_KEY = toAdkMetadataKey("session_id");
 
 /**
- * Returns an engine agent for an ADK agent. Every task turn is an ADK run in the session of the task's
- * context.
+ * Returns an engine agent that runs an ADK agent. Every turn of a task is an ADK run in the session of the
+ * task's context.
  */
 export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {}): Agent {
   const runner = createLazyRunner(source, options);
@@ -75,8 +75,9 @@ export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {
 }
 
 /**
- * Returns the session of a task from its metadata, because a `beforeRun` hook may have chosen another
- * session. Falls back to the session of the task's caller.
+ * Returns the ADK session of a task. The session comes from the task's metadata, because a `beforeRun` hook
+ * may have chosen another session. If the metadata contains no session, returns the session of the task's
+ * context and caller.
  */
 function resolveSessionKey({ metadata = {} }: Task, defaultKey: SessionKey): SessionKey {
   const { [USER_ID_KEY]: userId, [SESSION_ID_KEY]: sessionId } = metadata;
@@ -172,8 +173,8 @@ function buildRunRequest(
 }
 
 /**
- * Returns a function that creates a session unless it exists. Concurrent runs that open the same session
- * share one attempt.
+ * Returns a function that creates a session if the session does not exist. Concurrent runs that open the
+ * same session share one attempt to create the session.
  */
 function createSessionOpener(): (runner: AdkRunner, session: SessionKey) => Promise<void> {
   const pendingOpens = new SlotMap<Promise<void>>();

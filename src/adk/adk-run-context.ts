@@ -4,25 +4,26 @@ import { toAdkMetadataKey } from "./metadata.ts";
 /** Metadata key for the ids of other tasks in the same context that waited for their user during a turn. */
 export const WAITING_TASK_IDS_KEY: "adk_waiting_task_ids" = toAdkMetadataKey("waiting_task_ids");
 
-/** Context of an ADK run: the task turn that the run belongs to. */
+/** Context of an ADK run, which contains the task turn that the run belongs to. */
 export interface AdkRunContext {
   readonly run: Pick<Run, "taskId" | "task" | "signal" | "listInterruptedTasks">;
   /**
-   * Ids of the other tasks in the context that wait for their user, or `undefined` if the turn reports none.
+   * Ids of the other tasks in the context that wait for their user, or `undefined` if the turn reports no
+   * tasks.
    */
   waitingTaskIds: readonly string[] | undefined;
 }
 
-/** The members of an ADK invocation context that identify its run. */
-export interface InvocationContextLike {
+/** Members of an ADK invocation context that identify the run of the invocation. */
+interface InvocationContextLike {
   readonly session: object;
   readonly abortSignal?: AbortSignal | undefined;
 }
 
 /**
- * Run contexts by abort signal and by session object, the two values that ADK passes on within a run.
- * Sub-agents receive both values. Workflow nodes get a new signal, and agents used as tools get a new
- * session.
+ * Run contexts by abort signal and by session object. ADK passes on the abort signal and the session object
+ * within a run. Sub-agents use the abort signal and the session object of their parent agent. Workflow
+ * nodes get a new abort signal, and agents used as tools get a new session object.
  */
 const runContexts = new WeakMap<object, AdkRunContext>();
 

@@ -1,8 +1,8 @@
 /**
- * An ADK tool that wraps an agent. ADK runs that agent as an app with the agent's name, in a session with the
- * caller's session id.
+ * An ADK tool that runs an agent. ADK runs the wrapped agent as an app with the agent's name, in a session
+ * with the caller's session id.
  */
-export interface AgentToolLike {
+interface AgentToolLike {
   readonly agent: { readonly name: string };
 }
 

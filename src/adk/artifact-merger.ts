@@ -1,21 +1,24 @@
 import type { AgentEvent } from "../engine/index.ts";
 import type { Part } from "../protocol/index.ts";
 
-/** An engine event that adds to an artifact. */
+/** An engine event that adds content to an artifact. */
 export type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
 
 /**
- * Merges all artifacts of a run into one artifact. Each event chain is emitted without interruption. While
- * one chain is open, the events of all other chains are queued, so the texts of parallel agents do not
- * interleave.
+ * Merges all artifacts of a run into one artifact. The events of one event chain follow one another in the
+ * merged artifact without interruption. While one chain is open, the events of all other chains are queued,
+ * so the texts of parallel agents do not interleave.
  *
- * No event has `lastChunk`, because only the end of the run shows which chunk is the last.
+ * Merged events never have `lastChunk`, because only the end of the run shows which chunk is the last.
  */
 export class ArtifactMerger {
   readonly #artifactId: string;
   readonly #queuedByChain = new Map<string, ArtifactEvent[]>();
   readonly #emittedParts: Part[] = [];
-  /** Key of the chain that is being emitted, and the number of parts that were emitted before that chain. */
+  /**
+   * Key of the event chain that is being emitted, and the number of parts that were emitted before that
+   * chain.
+   */
   #currentChain: string | undefined;
   #partCountBeforeChain = 0;
 
@@ -23,7 +26,7 @@ export class ArtifactMerger {
     this.#artifactId = artifactId;
   }
 
-  /** Returns the events to emit now. The artifact id of `event` identifies its chain. */
+  /** Returns the engine events to emit now. The artifact id of `event` identifies the event's chain. */
   merge(event: ArtifactEvent): ArtifactEvent[] {
     const chain = event.artifact.artifactId;
     if (this.#currentChain !== undefined && this.#currentChain !== chain) {

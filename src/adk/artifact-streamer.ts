@@ -3,43 +3,44 @@ import type { ArtifactEvent } from "./artifact-merger.ts";
 import { PARTIAL_KEY } from "./metadata.ts";
 import { THOUGHT_SIGNATURE_KEY } from "./parts.ts";
 
-/** Consecutive emitted text of one kind, or one other part (`text` is `undefined`). */
+/**
+ * Emitted content of an artifact: consecutive text parts of one type, or one part whose `text` is
+ * `undefined`.
+ */
 interface EmittedContent {
   /**
-   * Metadata of a text part as JSON, without the thought signature. For any other part, the entire part as
-   * JSON.
+   * Metadata of a text part as JSON, without the thought signature. For a part without text, the entire
+   * part as JSON.
    */
   readonly mergeKey: string;
   text: string | undefined;
 }
 
-/** State of an artifact that is still growing. */
+/** State of an artifact that is not complete. */
 interface OpenArtifact {
   readonly artifactId: string;
   readonly emittedContent: EmittedContent[];
-  /** Latest parts that have not been emitted. The list is never empty. */
+  /** Latest parts that have not been emitted. The list of buffered parts is never empty. */
   bufferedParts: Part[];
   metadata: JsonObject | undefined;
-  /** Time of the last emitted chunk. */
+  /** Monotonic time of the last emitted chunk, in milliseconds. */
   emittedAt: number;
 }
 
 /**
- * Minimum time in milliseconds between two chunks of an artifact, about one screen frame. Parts that arrive
- * faster are emitted together.
+ * Minimum time between two chunks of an artifact in milliseconds, about one screen frame. Parts that arrive
+ * within the minimum time are emitted together.
  */
 const MIN_CHUNK_INTERVAL_MS = 16;
 
 /**
  * Turns the events of an ADK run into artifact chunks, with one artifact for each event chain. A chain
- * consists of partial events and a complete event that repeats their content.
- *
- * The joined chunks of an artifact contain its content exactly once, and the last chunk has `lastChunk`. Only
- * the complete event shows which partial event was the last. For this reason, the streamer buffers one
- * partial event, and all parts that arrive within one frame of the previous chunk. When no event follows for
- * a while, `flush` emits the buffered parts up to their last character.
- *
- * See docs/decisions/004-adk-artifacts.md.
+ * consists of partial events and a complete event that repeats the content of the partial events.
+ * The joined chunks of an artifact contain the content of the chain exactly once, and the last chunk has
+ * `lastChunk`. Only the complete event shows which partial event was the last. The artifact streamer
+ * therefore buffers one partial event, and all parts that arrive within one frame of the previous chunk. When
+ * no event follows for a while, `flush` emits all buffered parts except their last character.
+ * The page docs/decisions/004-adk-artifacts.md explains the design of artifacts.
  */
 export class ArtifactStreamer {
   readonly #newId: () => string;
@@ -58,8 +59,9 @@ export class ArtifactStreamer {
   }
 
   /**
-   * Adds the parts of a partial event and returns the chunk to emit, if any. `metadata` is only called for
-   * the first partial event of a chain and for events with extra metadata.
+   * Adds the parts of a partial event to the open artifact and returns the chunk to emit, if any. The
+   * function `metadata` is only called for the first partial event of a chain and for events with extra
+   * metadata.
    */
   addPartial(
     chain: string,
@@ -95,7 +97,8 @@ export class ArtifactStreamer {
   }
 
   /**
-   * Adds the parts of a complete event, which closes the chain's artifact. Returns the last chunk, if any.
+   * Adds the parts of a complete event, which closes the artifact of its chain. Returns the last chunk of
+   * the artifact, if there is one.
    */
   addComplete(chain: string, parts: Part[], metadata: JsonObject): ArtifactEvent | undefined {
     const openArtifact = this.#openArtifacts.get(chain);
@@ -122,8 +125,8 @@ export class ArtifactStreamer {
   }
 
   /**
-   * Emits all buffered parts except their last character, which is kept for the chunk that closes the
-   * artifact.
+   * Emits all buffered parts except their last character, which the streamer keeps for the chunk that
+   * closes the artifact.
    */
   flush(): ArtifactEvent[] {
     const events: ArtifactEvent[] = [];
@@ -139,8 +142,8 @@ export class ArtifactStreamer {
   }
 
   /**
-   * Closes all artifacts whose complete event never arrived. The content of these artifacts is kept and
-   * marked with `adk_partial`.
+   * Closes all artifacts whose complete event never arrived. Artifacts without a complete event keep their
+   * content and are marked with `adk_partial`.
    */
   closeOpenArtifacts(): ArtifactEvent[] {
     const events: ArtifactEvent[] = [];
@@ -154,7 +157,8 @@ export class ArtifactStreamer {
 }
 
 /**
- * Returns the next chunk of an artifact. The first chunk creates the artifact, and later chunks append to it.
+ * Returns the next chunk of an artifact. The first chunk creates the artifact, and later chunks append
+ * content to the artifact.
  */
 function emitChunk(
   openArtifact: OpenArtifact,
@@ -167,11 +171,12 @@ function emitChunk(
 }
 
 /**
- * Returns an artifact event with its metadata in two places. `GetTask` returns the metadata of the artifact.
- * The ADK bridges for Go and Python read the metadata of the event.
+ * Returns an artifact event that contains the metadata twice: on the artifact and on the event. The result
+ * of `GetTask` contains the metadata of the artifact. The ADK bridges for Go and Python read the metadata
+ * of the event.
  *
- * `adk_partial` is set only on the artifact, and only when no complete event follows. Every ADK remote agent
- * reads the mark in one of the two places, and drops the content of marked events.
+ * The mark `adk_partial` is set only on the artifact, and only when no complete event follows. Every ADK
+ * remote agent reads `adk_partial` from the artifact or from the event, and drops marked content.
  */
 function buildArtifactEvent(
   artifactId: string,
@@ -198,8 +203,8 @@ function recordEmitted(emittedContent: EmittedContent[], parts: readonly Part[])
 }
 
 /**
- * Returns a key that is equal for text parts that can be joined. The key ignores the thought signature,
- * because only the complete event carries it.
+ * Returns a string key that is equal for two text parts that can be joined. The key does not contain the
+ * thought signature, because only the complete event has a thought signature.
  */
 function computeMergeKey(part: Part): string {
   if (!("text" in part)) return JSON.stringify(part);
@@ -209,8 +214,8 @@ function computeMergeKey(part: Part): string {
 }
 
 /**
- * Returns the parts of `complete` that have not been emitted. Returns `undefined` if `complete` does not
- * start with the emitted content.
+ * Returns the parts of the complete event's content that have not been emitted. Returns `undefined` if the
+ * content of the complete event does not start with the emitted content.
  */
 function computeRemainder(
   complete: readonly Part[],
@@ -235,8 +240,8 @@ function computeRemainder(
 }
 
 /**
- * Splits parts before the last character of the last part. A character is a code point, so surrogate pairs
- * stay together.
+ * Splits a list of parts before the last character of the last part. A character is a Unicode code point,
+ * so surrogate pairs stay together.
  */
 function splitLastCharacter(parts: readonly Part[]): [now: Part[], later: Part[]] {
   const last = parts.at(-1);

@@ -3,11 +3,11 @@ import type * as Adk from "@google/adk";
 const RESOLVED_UNDEFINED = Promise.resolve(undefined);
 
 /**
- * Skips the plugin callbacks of a plugin manager that has no plugins.
+ * Makes a plugin manager without plugins skip its plugin callbacks.
  *
- * For every model chunk, ADK makes four asynchronous calls to find out that there are no plugins. The patched
- * callbacks return a resolved promise instead. Callbacks that differ from ADK's own implementation are not
- * patched.
+ * Without patched callbacks, ADK makes four asynchronous calls for every model chunk to find out that there
+ * are no plugins. Each patched callback returns a resolved promise. A callback is not patched if its
+ * implementation differs from ADK's own implementation.
  */
 export function bypassEmptyPlugins(manager: Adk.PluginManager, { PluginManager }: typeof Adk): void {
   const own = PluginManager.prototype;

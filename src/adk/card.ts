@@ -5,21 +5,21 @@ import { ADK_EXTENSION_URI } from "./metadata.ts";
 /** Options for the agent card of an ADK agent. */
 export interface AdkCardOptions {
   /**
-   * Publishes the agents' instructions in the agent card, rewritten in the first person. Default: `false`,
-   * because instructions are often private.
+   * If `true`, the agent card contains the agents' instructions, rewritten in the first person. By default,
+   * the card contains no instructions, because instructions are often private.
    */
   includeInstructions?: boolean;
-  /** Version of the agent in its card. Default: `1.0.0`. */
+  /** Version of the agent in its agent card. Default: `1.0.0`. */
   version?: string;
 }
 
 interface SkillOptions extends Pick<AdkCardOptions, "includeInstructions"> {
   observer?: Pick<Observer, "onError">;
-  /** Time in milliseconds to wait for a toolset to list its tools. Default: 5 s. */
+  /** Maximum time in milliseconds to wait until a toolset has listed its tools. Default: 5 s. */
   toolsetTimeoutMs?: number;
 }
 
-/** The members of an ADK agent or workflow that its agent card is built from. */
+/** Members of an ADK agent or workflow from which the bridge builds the agent card. */
 export interface AdkAgentLike {
   name: string;
   description?: string | undefined;
@@ -29,8 +29,8 @@ export interface AdkAgentLike {
   globalInstruction?: unknown;
   tools?: readonly unknown[];
   /**
-   * Planner of the agent. Agents of ADK for Python have planners. Agents of ADK JS do not yet, but a subclass
-   * may.
+   * Planner of an ADK agent. Agents of ADK for Python have planners. ADK JS agents have no planners, but a
+   * subclass of an ADK JS agent may add a planner.
    */
   planner?: unknown;
   codeExecutor?: unknown;
@@ -46,7 +46,8 @@ interface AdkTool {
 type AgentKind = "llm" | "loop" | "sequential" | "parallel" | "workflow" | "custom";
 
 /**
- * Symbols with which ADK marks its classes. A symbol identifies a class across several copies of the package.
+ * Symbols with which ADK marks its classes. A symbol identifies an ADK class even if several copies of the
+ * ADK package are loaded.
  */
 const AGENT_KIND_BRANDS: readonly (readonly [AgentKind, symbol])[] = [
   ["llm", Symbol.for("google.adk.llmAgent")],
@@ -78,7 +79,7 @@ function getAgentKind(agent: object): AgentKind {
   return AGENT_KIND_BRANDS.find(([, brand]) => brand in agent)?.[0] ?? "custom";
 }
 
-/** Returns the agent card of an ADK agent, without the members that only the server knows. */
+/** Returns the agent card of an ADK agent, without the members that only the server can set. */
 export async function describeAdkAgent(
   agent: AdkAgentLike,
   { version = "1.0.0", ...options }: AdkCardOptions & SkillOptions = {},
@@ -99,8 +100,8 @@ export async function describeAdkAgent(
 }
 
 /**
- * Returns the skills of an agent and its direct sub-agents. Ids, names, and tags match those of ADK's other
- * bridges.
+ * Returns the A2A skills of an agent and its direct sub-agents. The ids, names, and tags of the skills
+ * match the skills in ADK's other A2A bridges.
  */
 export async function buildAgentSkills(
   agent: AdkAgentLike,
@@ -125,7 +126,8 @@ export async function buildAgentSkills(
 }
 
 /**
- * Makes skill ids unique with a numeric suffix, because two toolsets may contain tools with the same name.
+ * Makes skill ids unique by adding a numeric suffix, because two toolsets may contain tools with the same
+ * name.
  */
 function deduplicateSkillIds(skills: readonly AgentSkill[]): AgentSkill[] {
   const usedIds = new Set<string>();
@@ -173,7 +175,7 @@ async function buildOwnSkills(agent: AdkAgentLike, options: SkillOptions): Promi
   return skills;
 }
 
-/** Describes in one or more sentences how a workflow agent orchestrates its sub-agents. */
+/** Returns a description of how a workflow agent orchestrates its sub-agents. */
 function describeOrchestration(kind: AgentKind, { subAgents = [], maxIterations }: AdkAgentLike): string {
   if (subAgents.length === 0) return "";
   const actions = subAgents.map((sub) => sub.description || `execute the ${sub.name} agent`);
@@ -233,8 +235,8 @@ async function buildLlmSkills(agent: AdkAgentLike, options: SkillOptions): Promi
 }
 
 /**
- * Builds the description of an LLM agent. Instructions that are functions are omitted, because their result
- * is specific to a conversation.
+ * Returns the description of an LLM agent for its agent card. The description omits instructions that are
+ * functions, because the result of such a function depends on the conversation.
  */
 function buildLlmDescription(agent: AdkAgentLike, { includeInstructions }: SkillOptions): string {
   const sentences = [agent.description];
@@ -265,8 +267,8 @@ export function toFirstPerson(instruction: string): string {
 }
 
 /**
- * Lists the tools of an agent. A toolset that fails or times out is reported and omitted, so the card stays
- * available.
+ * Returns the tools of an agent. If a toolset fails or exceeds the time limit, the function reports the
+ * error and omits the toolset, so the agent card stays available.
  */
 async function listTools(
   agent: AdkAgentLike,
@@ -307,8 +309,8 @@ function isNamedTool(tool: unknown): tool is AdkTool {
 }
 
 /**
- * Returns the input texts of the examples of an `ExampleTool`. Example providers are skipped, because they
- * require a query.
+ * Returns the input texts of the examples of an `ExampleTool`. The function skips example providers,
+ * because an example provider requires a query.
  */
 function extractExampleInputs(examples: unknown): string[] {
   if (!Array.isArray(examples)) return [];

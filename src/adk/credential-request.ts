@@ -1,14 +1,16 @@
 import type { JsonObject } from "../protocol/index.ts";
 import { isJsonObject } from "./metadata.ts";
 
-/** Members that may be sent to a caller. `true` allows the entire member. */
+/**
+ * Members of a credential request that may be sent to a caller. The value `true` allows the entire member.
+ */
 interface AllowedMembers {
   readonly [member: string]: true | AllowedMembers;
 }
 
 /**
- * Members that a user needs in order to sign in. All other members are removed, for example the client
- * secret.
+ * Members of a credential that a user needs in order to sign in. The bridge removes all other members of
+ * the credential, for example the client secret.
  */
 const ALLOWED_MEMBERS: AllowedMembers = {
   functionCallId: true,
@@ -31,8 +33,8 @@ const ALLOWED_MEMBERS: AllowedMembers = {
 };
 
 /**
- * Returns a credential request that is safe to send to a caller: the request contains the data needed to sign
- * in, but no secrets. ADK merges the caller's response with the request that it stored itself.
+ * Returns a credential request that is safe to send to a caller. The request contains the data for signing
+ * in, but no secrets. ADK later merges the caller's response with the complete request in the session.
  */
 export function redactCredentialRequest(call: JsonObject): JsonObject {
   const { args } = call;

@@ -1,27 +1,27 @@
 import { Bag, type BagItem } from "../data-structures/index.ts";
 
 /**
- * Time in milliseconds between two checks for new input. Buffered text is held for at most twice this time,
- * which a reader does not notice.
+ * Time in milliseconds between two checks for new input. The flusher holds buffered text for at most two
+ * check intervals, a delay that readers do not notice.
  */
 const CHECK_INTERVAL_MS = 25;
 
 /** A run that buffers output until more input arrives. */
 export interface IdleListener extends BagItem {
-  /** True if no input arrived since the last check. */
+  /** True if the run has received no input since the last check. */
   isIdle: boolean;
   onIdle(): void;
 }
 
 /**
- * Notifies runs with buffered output when no input follows. All runs of an agent share one timer, because
- * starting and stopping a timer for each run costs as much as five events.
+ * Notifies runs that have buffered output when the runs receive no input for a while. All runs of an agent
+ * share one timer, because starting and stopping a timer for each run takes as long as five events.
  */
 export class IdleFlusher {
   readonly #listeners = new Bag<IdleListener>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Resets the idle state of a listener and starts watching it. */
+  /** Resets the idle state of a run and starts to watch the run. */
   watch(listener: IdleListener): void {
     listener.isIdle = false;
     if (listener.slot >= 0) return;

@@ -1,9 +1,10 @@
 /**
- * Bridge between Google ADK and A2A. `toA2a(agent)` serves an ADK agent. `adkAgent(agent)` returns an engine
- * agent, which can be served together with other agents.
+ * Bridge between Google ADK and A2A, which serves ADK agents and calls remote agents. `toA2a(agent)` serves
+ * an ADK agent. `adkAgent(agent)` returns an engine agent, which a server can serve together with other
+ * agents.
  *
- * The converters are pure functions between ADK events and A2A objects. The state of a run is kept in its own
- * `RunEventProcessor`.
+ * The converters are pure functions between ADK events and A2A objects. A separate `RunEventProcessor`
+ * keeps the state of each run.
  */
 export { toA2a, type ToA2aOptions } from "./to-a2a.ts";
 export { type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
@@ -28,15 +29,12 @@ export { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 export {
   AiSdkLlm,
   redirectModelLogs,
-  type AiSdkModelSource,
   createModel,
   type LlmRoleModel,
   type ModelOptions,
   toRoleModel,
   type RoleModelRequest,
   type RoleModelOptions,
-  type RoleModelReply,
-  type RoleModelUsage,
   type Script,
   type ScriptInput,
   ScriptedLlm,

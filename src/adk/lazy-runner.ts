@@ -13,20 +13,20 @@ import { A2AError } from "../protocol/index.ts";
 import { patchRunner } from "./patch-runner.ts";
 import type { AdkRunner } from "./types.ts";
 
-/** An ADK object that can be served: an agent of any kind, a workflow, an app, or a runner. */
+/** An ADK object that Colloquy can serve: an agent of any type, a workflow, an app, or a runner. */
 export type AdkRunnable = BaseAgent | Workflow | App | Runner | AdkRunner;
 export type AdkRunnableSource = AdkRunnable | (() => AdkRunnable | Promise<AdkRunnable>);
 
 /**
- * Services for the runner of an agent, a workflow, or an app. Ignored if a runner is served, because it has
- * its own services.
+ * Services that a new runner uses for an agent, a workflow, or an app. The service options are ignored if
+ * the application passes a runner, because a runner has its own services.
  */
 export interface RunnerOptions {
-  /** App name under which sessions are stored. Default: the name of the agent. */
+  /** App name under which the session service stores the sessions. Default: the name of the ADK agent. */
   appName?: string;
   /**
-   * Session service, or a function that returns one when the runner is created. Default: a
-   * `MemorySessionService`.
+   * Session service, or a function that returns a session service when the bridge creates the runner.
+   * Default: a `MemorySessionService`.
    */
   sessionService?: BaseSessionService | (() => BaseSessionService | undefined);
   artifactService?: BaseArtifactService;
@@ -36,8 +36,9 @@ export interface RunnerOptions {
 }
 
 /**
- * Returns a function that creates the runner on first use and then reuses it. After a failure, the next call
- * tries again. Throws immediately if the source is not an ADK object.
+ * Returns a function that creates the runner on the first call and then reuses the runner. If the creation
+ * of the runner fails, the next call tries to create the runner again. Throws immediately if the source is
+ * not an ADK object.
  */
 export function createLazyRunner(
   source: AdkRunnableSource,
@@ -103,8 +104,8 @@ function isApp(root: object): root is App {
 }
 
 /**
- * Throws if `root` is not an ADK object, for callers without type checks and for imports that are
- * `undefined`.
+ * Throws if `root` is not an ADK object. Callers without type checks may pass any value, and an import may
+ * be `undefined`.
  */
 function assertAdkRunnable(root: unknown): void {
   if (typeof root === "object" && root !== null) {

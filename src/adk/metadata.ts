@@ -26,7 +26,7 @@ export function toA2aMetadataKey<Name extends string>(name: Name): `a2a:${Name}`
   return `a2a:${name}`;
 }
 
-/** Returns the A2A metadata for the session of a task. */
+/** Returns the A2A metadata that identifies the ADK session of a task. */
 export function toSessionMetadata({ appName, userId, sessionId }: SessionKey): JsonObject {
   return {
     [toAdkMetadataKey("app_name")]: appName,
@@ -36,7 +36,8 @@ export function toSessionMetadata({ appName, userId, sessionId }: SessionKey): J
 }
 
 /**
- * Returns the A2A metadata of an ADK event: invocation, author, branch, usage, and other fields that are set.
+ * Returns the A2A metadata of an ADK event: the invocation, the author, the branch, the usage, and other
+ * fields of the event.
  */
 export function toEventMetadata(event: AdkEvent): JsonObject {
   const metadata: JsonObject = {};
@@ -70,8 +71,8 @@ function setMetadataValue(metadata: JsonObject, name: string, value: unknown): v
 export type PeerAction = "escalate" | "transferToAgent";
 
 /**
- * Parses the metadata of a peer's event into fields of an ADK event. A peer cannot set the author, branch, or
- * invocation of the event, or custom metadata whose key starts with `a2a:`.
+ * Converts the metadata of a peer's A2A event to fields of an ADK event. A peer cannot set the author, the
+ * branch, or the invocation of the ADK event, or custom metadata whose key starts with `a2a:`.
  */
 export function fromEventMetadata(
   metadata: JsonObject | undefined,
@@ -101,7 +102,7 @@ export function fromEventMetadata(
   return event;
 }
 
-/** Returns true if an event has metadata that its neighbors in the same chain do not share. */
+/** Returns true if an ADK event has metadata that the adjacent events of the same chain do not have. */
 export function hasExtraMetadata(event: AdkEvent): boolean {
   return Boolean(
     event.usageMetadata ??

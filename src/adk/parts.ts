@@ -13,13 +13,13 @@ import type { AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "./types.ts
 
 const LONG_RUNNING_KEY = toAdkMetadataKey("is_long_running");
 const THOUGHT_KEY = toAdkMetadataKey("thought");
-/** Metadata key for the thought signature that a model requires back with its thought. */
+/** Metadata key of a part's thought signature, which the model requires back together with the thought. */
 export const THOUGHT_SIGNATURE_KEY: "adk_thought_signature" = toAdkMetadataKey("thought_signature");
 const VIDEO_METADATA_KEY = toAdkMetadataKey("video_metadata");
-/** Metadata key for members of a genai part that this bridge does not know. */
+/** Metadata key for members of a `genai` part that the ADK bridge does not know. */
 const UNKNOWN_MEMBERS_KEY = toAdkMetadataKey("more");
 
-/** Members of a genai part that are sent as data parts, by their `adk_type`. */
+/** Members of a `genai` part that the bridge sends as data parts, by the `adk_type` of the data part. */
 const DATA_PART_MEMBERS = {
   function_call: "functionCall",
   function_response: "functionResponse",
@@ -27,7 +27,7 @@ const DATA_PART_MEMBERS = {
   code_execution_result: "codeExecutionResult",
 } as const satisfies Record<string, keyof GenaiPart>;
 
-/** All members of a genai part that this bridge converts explicitly. */
+/** Members of a `genai` part that the ADK bridge converts explicitly. */
 const KNOWN_PART_MEMBERS: ReadonlySet<string> = new Set<keyof GenaiPart>([
   "text",
   "thought",
@@ -43,15 +43,16 @@ const DATA_PART_TYPES = Object.keys(DATA_PART_MEMBERS) as (keyof typeof DATA_PAR
 const isNeverLongRunning = (): boolean => false;
 
 /**
- * Tags that wrap JSON data in a genai text file, because genai has no data part. The bridges for Go and
- * Python use the same tags.
+ * Tags that mark JSON data in a `genai` text file, because `genai` has no data part. ADK's bridges for Go
+ * and Python use the same tags.
  */
 const DATA_PART_OPEN_TAG = "<a2a_datapart_json>";
 const DATA_PART_CLOSE_TAG = "</a2a_datapart_json>";
 
 /**
- * Converts genai parts to A2A parts. Empty text is dropped, because Go's bridge rejects it. `isLongRunning`
- * returns true for the ids of function calls that wait for an external response.
+ * Converts `genai` parts to A2A parts. The conversion drops empty text, because ADK's bridge for Go rejects
+ * empty text. The function `isLongRunning` returns true for the ids of function calls that wait for an
+ * external response.
  */
 export function toA2aParts(
   parts: readonly GenaiPart[] | undefined,
@@ -65,7 +66,7 @@ export function toA2aParts(
   return result;
 }
 
-/** Converts a genai part to an A2A part. Returns `undefined` for a part without content. */
+/** Converts a `genai` part to an A2A part. Returns `undefined` if the part has no content. */
 export function toA2aPart(
   part: GenaiPart,
   isLongRunning: (id: string) => boolean = isNeverLongRunning,
@@ -82,7 +83,7 @@ export function toA2aPart(
   );
 }
 
-/** Fast path: nearly every part of a stream contains only text. */
+/** Returns true if a part contains only text, as nearly every part of a stream does. */
 function hasOnlyText(part: GenaiPart): part is { text: string } {
   if (!part.text) return false;
   for (const member in part) if (member !== "text") return false;
@@ -105,7 +106,10 @@ function toA2aPartContent(part: GenaiPart, isLongRunning: (id: string) => boolea
   return setFileMetadata({ url: fileUri }, mimeType, displayName);
 }
 
-/** Returns the members that this bridge does not know, or `undefined` if there are none. */
+/**
+ * Returns the members of a part that the ADK bridge does not know, or `undefined` if the bridge knows all
+ * members.
+ */
 function collectUnknownMembers(part: GenaiPart): JsonObject | undefined {
   let unknownMembers: Record<string, unknown> | undefined;
   for (const member in part) {
@@ -138,7 +142,7 @@ function setFileMetadata<P extends Part>(
   return part;
 }
 
-/** Copies the flags and metadata of a genai part to the metadata of an A2A part. */
+/** Copies the flags and metadata of a `genai` part to the metadata of an A2A part. */
 function setPartMetadata<P extends Part>(part: P, flags: GenaiPart): P {
   if (flags.thought) (part.metadata ??= {})[THOUGHT_KEY] = true;
   if (flags.thoughtSignature) (part.metadata ??= {})[THOUGHT_SIGNATURE_KEY] = flags.thoughtSignature;
@@ -146,12 +150,12 @@ function setPartMetadata<P extends Part>(part: P, flags: GenaiPart): P {
   return part;
 }
 
-/** Converts A2A parts to genai parts, as the inverse of `toA2aParts`. */
+/** Converts A2A parts to `genai` parts, as the inverse of `toA2aParts`. */
 export function toGenaiParts(parts: readonly Part[]): GenaiPart[] {
   return parts.map(toGenaiPart);
 }
 
-/** Converts an A2A part to a genai part. */
+/** Converts an A2A part to a `genai` part. */
 export function toGenaiPart(part: Part): GenaiPart {
   const result = toGenaiPartContent(part);
   const { metadata } = part;
@@ -192,16 +196,16 @@ function withFileMetadata<F extends object>(file: F, { mediaType, filename }: Pa
 }
 
 /**
- * Returns true if all members are unknown to this bridge. Known members would bypass the checks for their
- * type.
+ * Returns true if the ADK bridge knows none of the members. The check rejects known members, because they
+ * would bypass the type checks of the bridge.
  */
 function hasOnlyUnknownMembers(data: JsonObject): boolean {
   return !Object.keys(data).some((member) => KNOWN_PART_MEMBERS.has(member));
 }
 
 /**
- * Checks the types of all members that ADK reads from a function call or response. The check is needed
- * because callers can send any metadata.
+ * Checks the types of all members that ADK reads from a function call or a function response. The type
+ * check is needed because callers can send any metadata.
  */
 function isValidPayload(type: keyof typeof DATA_PART_MEMBERS, data: JsonObject): boolean {
   if (type !== "function_call" && type !== "function_response") return true;
@@ -217,22 +221,22 @@ function isValidPayload(type: keyof typeof DATA_PART_MEMBERS, data: JsonObject):
   );
 }
 
-/** Returns the function call in a part if the call waits for an external response. */
+/** Returns the function call of a part if the call waits for an external response. */
 export function parseLongRunningCall(part: Part): AdkFunctionCall | undefined {
   return part.metadata?.[LONG_RUNNING_KEY] === true ? parseTypedData(part, "function_call") : undefined;
 }
 
-/** Returns the ids of the function calls that wait for an external response, without duplicates. */
+/** Returns the ids of the function calls that wait for an external response, without duplicate ids. */
 export function collectLongRunningCallIds(parts: readonly Part[]): string[] {
   return [...new Set(parts.flatMap((part) => parseLongRunningCall(part)?.id ?? []))];
 }
 
-/** Returns the function response in a part, if there is one. */
+/** Returns the function response in a part, or `undefined` if the part has no function response. */
 export function parseFunctionResponse(part: Part): AdkFunctionResponse | undefined {
   return parseTypedData(part, "function_response");
 }
 
-/** Returns the function call of any kind in a part, if there is one. */
+/** Returns the function call in a part, or `undefined` if the part has no function call. */
 export function parseFunctionCall(part: Part): AdkFunctionCall | undefined {
   return parseTypedData(part, "function_call");
 }
@@ -243,7 +247,10 @@ function parseTypedData(part: Part, type: keyof typeof DATA_PART_MEMBERS): JsonO
   return isJsonObject(data) && isValidPayload(type, data) ? data : undefined;
 }
 
-/** Returns a JSON copy of an object, because ADK may modify its objects after they were emitted. */
+/**
+ * Returns a JSON copy of an object. The copy is needed because ADK may modify an object that it has already
+ * emitted.
+ */
 export function toJsonObject(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject;
 }

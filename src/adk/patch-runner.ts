@@ -9,14 +9,14 @@ import type { AdkEvent, AdkFunctionCall, SessionCall } from "./types.ts";
 const patchedManagers = new WeakSet<Adk.PluginManager>();
 
 /**
- * Patches a runner to close unanswered calls and to share the run context with nested agents.
+ * Patches a runner so that it closes unanswered calls and shares the run context with nested agents.
  *
- * Before ADK adds a message to a session, the patch answers interrupted calls and finds the other tasks that
- * wait for their user. ADK has loaded the session by then. Before a tool runs, the patch registers the run
- * for agents used as tools, which ADK runs in separate sessions.
+ * The patch answers interrupted calls before ADK adds a message to a session, and finds the other tasks
+ * that wait for their user. ADK loads the session before the patch runs. Before a tool runs, the patch
+ * registers the run for agents that are used as tools, because ADK runs agent tools in separate sessions.
  *
- * The patch is not a plugin. ADK logs every plugin, calls it for every event, and skips the remaining plugins
- * after one returns a value.
+ * A plugin cannot replace the patch. ADK logs every plugin, calls the plugin for every event, and skips the
+ * remaining plugins after one plugin has returned a value.
  */
 export function patchRunner({ pluginManager }: Adk.Runner, adk: typeof Adk): void {
   if (patchedManagers.has(pluginManager)) return;
@@ -51,7 +51,8 @@ async function closeUnansweredCalls(
 }
 
 /**
- * Answers interrupted calls in the session of an agent used as a tool, which ADK runs with a separate runner.
+ * Answers the interrupted calls in the session of an agent that is used as a tool. ADK uses a separate
+ * runner for an agent that is used as a tool.
  */
 async function closeAgentToolCalls(
   appName: string,
@@ -84,8 +85,9 @@ async function appendInterruptedResponses(
 }
 
 /**
- * Stores the ids of the tasks that wait for their user. Returns the calls that no task waits for any more,
- * because a model would see them without a response.
+ * Stores the ids of the tasks that wait for their user. Returns the function calls that no task waits for
+ * any more. The bridge must answer these calls, because a model must not see function calls without a
+ * response.
  */
 async function findAbandonedCalls(
   runContext: AdkRunContext,

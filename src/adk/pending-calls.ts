@@ -7,9 +7,9 @@ import type { AdkFunctionResponse, GenaiPart } from "./types.ts";
 
 const VALIDATION_ERROR_KEY = "validation_error";
 
-/** Collects the long-running calls of a run and their interim responses. */
+/** Collects the long-running calls of a run and the interim responses to these calls. */
 export class PendingCalls {
-  /** Created on first use, because most runs have no long-running calls. */
+  /** The collection is created on first use, because most runs have no long-running calls. */
   #callIds: Set<string> | undefined;
   readonly #calls = new Map<string, GenaiPart>();
   readonly #responses = new Map<string, GenaiPart>();
@@ -24,8 +24,8 @@ export class PendingCalls {
   }
 
   /**
-   * Stores a part that belongs to a long-running call and returns true. Each id counts once. A response has
-   * the id of its call.
+   * Stores a part if it belongs to a long-running call, and then returns true. Each call id is counted
+   * once. A function response has the id of its function call.
    */
   collectPart(part: GenaiPart): boolean {
     const id = part.functionCall?.id ?? part.functionResponse?.id;
@@ -34,7 +34,10 @@ export class PendingCalls {
     return true;
   }
 
-  /** Returns the status that requests input for the collected calls, or `undefined` if there are none. */
+  /**
+   * Returns the status that requests input for the collected calls, or `undefined` if there are no
+   * collected calls.
+   */
   buildStatus():
     | {
         state: "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED";
@@ -56,12 +59,13 @@ export class PendingCalls {
   }
 }
 
-/** Message parts for the agent, or the event to emit if the message is refused. */
-export type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
+/** Message parts for the agent, or the event to emit if the bridge rejects the message. */
+type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
 
 /**
- * Checks a message against the calls that its task waits for. The message must answer every pending call and
- * no other calls. A remote caller may confirm a tool call only if `allowRemoteToolConfirmation` is true.
+ * Checks whether a message answers the calls that a task waits for. The message must answer every pending
+ * call of the task and no other calls. A remote caller may confirm a tool call only if
+ * `allowRemoteToolConfirmation` is true.
  */
 export function admitMessage(
   message: Message,
@@ -113,8 +117,8 @@ export function admitMessage(
 }
 
 /**
- * Parses a data part that contains only the id of a pending call and a response. Clients without ADK support
- * can answer in this form.
+ * Parses a data part that contains only a response and the id of a pending call, with which clients without
+ * ADK support can answer the call.
  */
 function parsePlainResponse(
   part: Part,
@@ -128,8 +132,8 @@ function parsePlainResponse(
 }
 
 /**
- * Returns the last question of an interrupted task. An incoming answer moves the question from the status to
- * the history.
+ * Returns the last question of an interrupted task. When an answer arrives, the engine moves the question
+ * from the task status to the task history.
  */
 function findPendingQuestion({ status, history }: Task): Message | undefined {
   if (!isInterrupted(status.state)) return undefined;
@@ -139,8 +143,8 @@ function findPendingQuestion({ status, history }: Task): Message | undefined {
 type InterruptedState = Extract<TaskState, "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED">;
 
 /**
- * Repeats the request with the validation errors of the current answer. Errors of earlier answers are
- * removed.
+ * Repeats the request for input with the validation errors of the current answer. The repeated request does
+ * not contain the errors of earlier answers.
  */
 function buildValidationErrorStatus(
   state: InterruptedState,

@@ -18,49 +18,61 @@ import { toA2aParts, toJsonObject } from "./parts.ts";
 import { type AdkRunContext, WAITING_TASK_IDS_KEY } from "./adk-run-context.ts";
 import type { AdkEvent, GenaiPart, SessionKey } from "./types.ts";
 
-/** Options for converting the events of a run. */
+/** Options that control how the events of a run are converted. */
 export interface RunEventProcessorOptions {
   readonly session: SessionKey;
-  /** Context of the run. By the end of the run it lists the other tasks that wait for their user. */
+  /**
+   * Context of the ADK run whose events are converted. At the end of the run, the context lists the other
+   * tasks that wait for their user.
+   */
   readonly runContext?: Pick<AdkRunContext, "waitingTaskIds">;
   /** Returns a new id for an artifact or an error. */
   readonly newId: () => string;
   /** Returns the time of a monotonic clock in milliseconds. */
   readonly now: () => number;
   /**
-   * Includes error messages in the failed status. Default: `false`. Callers then receive an error id, and the
-   * server's observer receives the error.
+   * If `true`, the failed status contains the error message. By default, callers receive an error id, and
+   * only the server's observer receives the error.
    */
   readonly exposeErrors?: boolean;
-  /** `ignore`: an error does not fail the task if the same agent answers afterward. Default: `fail`. */
+  /**
+   * The value `ignore` means that an error does not fail the task if the same agent answers afterward.
+   * Default: `fail`.
+   */
   readonly recoveredErrorPolicy?: "fail" | "ignore";
   /**
-   * `per-event`: every answer of an agent is a separate artifact. `per-run`: a run produces one artifact.
-   * Default: `per-event`.
+   * The value `per-event` makes every answer of an agent a separate artifact. The value `per-run` makes a
+   * run produce one artifact. Default: `per-event`.
    */
   readonly artifacts?: "per-event" | "per-run";
-  /** Converts a part for an artifact. Return `undefined` to drop the part. Default: `toA2aPart`. */
+  /**
+   * Converts an ADK part before it is added to an artifact. If the converter returns `undefined`, the part is
+   * dropped. Default: `toA2aPart`.
+   */
   readonly toA2aPart?: (part: GenaiPart, event: AdkEvent) => Part | undefined;
 }
 
 const NO_EVENTS: readonly AgentEvent[] = [];
 
-/** Result of a run: the last events of the turn, and the error for the server's observer, if any. */
+/**
+ * Result of an ADK run: the last events of the turn, and the error for the server's observer if the run
+ * failed.
+ */
 export interface RunOutcome {
   readonly events: readonly AgentEvent[];
   readonly error?: Error;
 }
 
 /**
- * A sequence of events that continue one another: same author, same branch, and same workflow node. Tool
- * responses have the agent's author but the user role, so they form a separate chain.
+ * A chain of consecutive events with the same author, the same branch, and the same workflow node. A tool
+ * response has the agent's author but the role `user`, so tool responses form a separate chain.
  */
 interface EventChain {
   readonly author: string;
   readonly branch: string;
   readonly nodePath: string;
   readonly isToolResponse: boolean;
-  /** Key that combines all the other members. */
+  /** String key that combines the author, the branch, the node, and the role of the chain. */
   readonly key: string;
 }
 
@@ -70,7 +82,7 @@ interface ModelError {
   readonly message: string;
 }
 
-/** Turns the events of one ADK run into engine events. Every run has its own processor. */
+/** Converts the events of one ADK run to engine events. Every ADK run has its own `RunEventProcessor`. */
 export class RunEventProcessor {
   readonly #options: RunEventProcessorOptions;
   readonly #sessionMetadata: JsonObject;
@@ -88,12 +100,12 @@ export class RunEventProcessor {
     if (options.artifacts === "per-run") this.#artifactMerger = new ArtifactMerger(options.newId());
   }
 
-  /** Returns true if text is buffered until more events arrive. `flush` emits it. */
+  /** Returns true if the processor buffers text until more events arrive. `flush` emits it. */
   get hasBufferedParts(): boolean {
     return this.#artifactStreamer.hasBufferedParts;
   }
 
-  /** Returns the event that starts a run. Metadata that the task already has is omitted. */
+  /** Returns the engine event that starts a run. The start event omits metadata that the task already has. */
   buildWorkingEvent(known: JsonObject = {}): AgentEvent {
     const status = { state: "TASK_STATE_WORKING" as const };
     const metadata = this.#buildStatusMetadata();
@@ -132,7 +144,9 @@ export class RunEventProcessor {
     return this.#mergeArtifacts(this.#artifactStreamer.flush());
   }
 
-  /** Closes the open artifacts of a run that was cut off. The engine emits the final status. */
+  /**
+   * Closes the open artifacts of a run that was aborted. After an abort, the engine emits the final status.
+   */
   closeOpenArtifacts(): readonly AgentEvent[] {
     const events = this.#mergeArtifacts(this.#artifactStreamer.closeOpenArtifacts());
     const last = events.at(-1);
@@ -143,8 +157,8 @@ export class RunEventProcessor {
   }
 
   /**
-   * Returns the result of a run that ended normally: failed, waiting for its user, or completed, in that
-   * order.
+   * Returns the result of a run that ended normally. The result is failed, waiting for its user, or
+   * completed, in order of precedence.
    */
   finish(): RunOutcome {
     if (this.#modelError) {
@@ -159,7 +173,10 @@ export class RunEventProcessor {
     return { events: [...this.closeOpenArtifacts(), { status, metadata: this.#buildFinalMetadata() }] };
   }
 
-  /** Returns the result of a run that threw. `what` names the failed step, for example `agent run failed`. */
+  /**
+   * Returns the result of a run that threw an error. The parameter `what` is the name of the failed step,
+   * for example `agent run failed`.
+   */
   fail(what: string, thrown: unknown): RunOutcome {
     return this.#buildFailure(
       `${what}: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
@@ -183,8 +200,8 @@ export class RunEventProcessor {
   }
 
   /**
-   * Returns the key of an event's chain. The last key is cached because most events continue the previous
-   * chain, and a newly built string is slower to look up.
+   * Returns the key of the chain to which an event belongs. The processor caches the last key, because most
+   * events continue the previous chain and the lookup of a newly built string is slower.
    */
   #getChainKey({ author = "", branch = "", nodeInfo, content }: AdkEvent): string {
     const nodePath = nodeInfo?.path ?? "";
@@ -216,7 +233,7 @@ export class RunEventProcessor {
     return { ...this.#buildStatusMetadata(), ...waitingTasks, ...this.#actionsMetadata };
   }
 
-  /** Returns the parts of an event that become artifact content. */
+  /** Returns the parts of an event that become content of an artifact. */
   #extractArtifactParts(event: AdkEvent): Part[] {
     let parts = event.content?.parts;
     if (this.#pendingCalls.hasCallIds) parts = parts?.filter((part) => !this.#pendingCalls.collectPart(part));
@@ -228,7 +245,7 @@ export class RunEventProcessor {
     return [{ data: output, metadata: { [TYPE_KEY]: "output" } }];
   }
 
-  /** Stores a model error. Only the first error counts. */
+  /** Stores the first model error of a run. The processor ignores later model errors. */
   #recordError({ errorCode, errorMessage }: AdkEvent, chain: string): void {
     this.#modelError ??= { chainKey: chain, code: errorCode, message: errorMessage ?? "" };
   }

@@ -5,28 +5,32 @@ import type { AdkEvent, AdkRunRequest } from "./types.ts";
 type StatusEvent = Extract<AgentEvent, { status: unknown }>;
 
 /**
- * Hooks that run around every ADK run. A hook that throws fails the task in the same way as a run that
- * throws.
+ * Hooks that are called in every ADK run. A hook that throws an error fails the task in the same way as a
+ * run that throws an error.
  */
 export interface RunHooks {
   /**
-   * Called before each run. May return another ADK request, or a status that ends the turn without a run, for
-   * example `TASK_STATE_REJECTED`.
+   * Hook that runs before each ADK run. The hook may return another ADK request, or a status that ends the
+   * turn without a run, for example `TASK_STATE_REJECTED`.
    */
   beforeRun?: (
     request: AdkRunRequest,
     run: Run,
   ) => AdkRunRequest | StatusEvent | undefined | Promise<AdkRunRequest | StatusEvent | undefined>;
   /**
-   * Called for every event before it is emitted, except the final status. Return `undefined` to emit the
-   * event unchanged, `null` to drop it, or other events to replace it. `source` is the most recent ADK event.
+   * Hook that runs before each event is emitted, except the final status. The hook returns `undefined` to
+   * emit the event unchanged, `null` to drop the event, or other events to replace the event. The parameter
+   * `source` is the most recent ADK event.
    */
   onEvent?: (
     event: AgentEvent,
     source: AdkEvent | undefined,
     run: Run,
   ) => OnEventResult | Promise<OnEventResult>;
-  /** Called with the final status of a turn, including input requests. May return another status. */
+  /**
+   * Hook that runs for the final status of a turn, which may be a request for input. The hook may return
+   * another status.
+   */
   afterRun?: (status: StatusEvent, run: Run) => StatusEvent | undefined | Promise<StatusEvent | undefined>;
 }
 
@@ -36,7 +40,7 @@ export function isStatusEvent(value: AdkRunRequest | StatusEvent): value is Stat
   return "status" in value;
 }
 
-/** Yields the events of a run after applying the hooks. */
+/** Yields the events of a run after the hooks have processed the events. */
 export async function* applyRunHooks(
   stream: RunStream,
   { onEvent, afterRun }: RunHooks,

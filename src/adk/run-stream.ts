@@ -14,12 +14,12 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 /**
  * Iterator over the engine events of one ADK run.
  *
- * A generator would not suffice, because the iterator needs to flush buffered text when the run is idle. The
- * iterator also ends immediately when it is aborted, although ADK returns from an aborted run only when the
- * current tool ends.
+ * A generator would not suffice, because the iterator must emit buffered text when the run is idle. The
+ * iterator also ends immediately on abort, although ADK returns from an aborted run only when the current
+ * tool ends.
  *
- * A failed run first emits its failed status and then throws. The engine reports the error to the server's
- * observer.
+ * If a run fails, the iterator first yields the failed status and then throws the error. The engine reports
+ * the thrown error to the server's observer.
  */
 export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleListener {
   slot = -1;
@@ -47,7 +47,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
     return this.#lastAdkEvent;
   }
 
-  /** Closes the run after a hook failed, and returns the failed result. */
+  /** Closes a run whose hook failed, and returns the failed result. */
   fail(what: string, error: unknown): RunOutcome {
     this.#close();
     // No hook can fail before the processor exists.
@@ -107,7 +107,10 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
     }
   }
 
-  /** Closes the open artifacts on abort. The engine knows the reason and emits the final status. */
+  /**
+   * Closes the open artifacts when the run is aborted. On abort, the engine emits the final status, because
+   * the engine knows the reason.
+   */
   readonly #onAbort = (): void => {
     if (!this.#hasEnded) this.#finish({ events: this.#processor?.closeOpenArtifacts() ?? [] });
   };
@@ -131,7 +134,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
     this.#resolveNext?.(DONE);
   }
 
-  /** Ends the iteration, and throws the pending error once. */
+  /** Ends the iteration, and throws a pending error once. */
   #getFinalResult(): Promise<IteratorReturnResult<undefined>> {
     const error = this.#pendingError;
     this.#pendingError = undefined;

@@ -23,29 +23,36 @@ import { collectLongRunningCallIds, parseLongRunningCall, toGenaiPart } from "./
 import type { AdkEvent, GenaiPart } from "./types.ts";
 
 /**
- * Options for converting a peer's output to an ADK event: its author, its place in the session, and the
- * peer's permissions.
+ * Options for the conversion of a peer's output to an ADK event: the author, the position in the session,
+ * and the permissions of the peer.
  */
 export interface SessionEventOptions {
   /** Name of the local agent that represents the peer. A peer cannot choose the author of an event. */
   readonly author: string;
   readonly branch?: string | undefined;
   readonly invocationId?: string | undefined;
-  /** Actions that the peer may request from local agents. Default: `["escalate"]`, which ends a loop. */
+  /**
+   * Actions that the peer may request from local agents. By default, the peer may request only `escalate`,
+   * which ends a loop.
+   */
   readonly allowedActions?: readonly PeerAction[];
-  /** Returns an id for a placeholder call. Default: a random id. */
+  /** Returns an id for a placeholder call. Default: a function that returns random ids. */
   readonly newId?: () => string;
   /**
-   * Keeps the text of a question in addition to its placeholder call, for consumers that read only text.
-   * Default: `false`.
+   * If `true`, the event keeps the text of a question in addition to the placeholder call, for consumers
+   * that read only text. Default: `false`.
    */
   readonly keepQuestionText?: boolean;
-  /** Converts a part from the peer. Return `undefined` to drop the part. Default: `toGenaiPart`. */
+  /**
+   * Converts a part that was received from the peer. If the converter returns `undefined`, the part is
+   * dropped. Default: `toGenaiPart`.
+   */
   readonly toGenaiPart?: (part: Part) => GenaiPart | undefined;
 }
 
 /**
- * Function calls that represent a peer's question which contains no call. ADK for Python uses the same names.
+ * Names of the placeholder calls, which represent a peer's question without a call. ADK for Python uses the
+ * same names for placeholder calls.
  */
 export const PLACEHOLDER_CALLS = {
   TASK_STATE_INPUT_REQUIRED: {
@@ -60,8 +67,8 @@ export const PLACEHOLDER_CALLS = {
 
 /**
  * Converts a response of a peer to an ADK session event. Returns `undefined` if the response has no content
- * for a session. Events of unfinished work are `partial`. The event that ends a turn has `turnComplete`,
- * whether the peer is done or waits for input.
+ * for a session. An event that contains unfinished output is `partial`. The event that ends a turn has
+ * `turnComplete`, even if the peer waits for input.
  */
 export function toSessionEvent(response: StreamResponse, options: SessionEventOptions): AdkEvent | undefined {
   const builder = new SessionEventBuilder(options);
@@ -137,7 +144,8 @@ class SessionEventBuilder {
   }
 
   /**
-   * Builds the event that ends a turn. The task state decides whether the turn failed, waits, or is complete.
+   * Returns the event that ends a turn. The state of the peer's task decides whether the turn failed,
+   * waits, or is complete.
    */
   #buildTurnEnd(
     taskIds: TaskIds,
@@ -166,7 +174,10 @@ class SessionEventBuilder {
     return event;
   }
 
-  /** Adds the peer's pending calls to an event. If the peer asks without a call, adds a placeholder call. */
+  /**
+   * Adds the pending calls of a peer to an event. If the peer asks without a call, the function adds a
+   * placeholder call.
+   */
   #addPendingCalls(event: AdkEvent, state: TaskState, parts: readonly Part[]): void {
     const pendingIds = collectLongRunningCallIds(parts);
     if (pendingIds.length > 0) {
@@ -232,7 +243,7 @@ function isErrorMessagePart(part: Part): boolean {
   return "text" in part && part.metadata?.[ERROR_MESSAGE_KEY] === true;
 }
 
-/** Removes duplicate calls, because a peer may send a call in an artifact and again in its status. */
+/** Removes duplicate calls, because a peer may send a call in an artifact and again in the task status. */
 function removeRepeatedCalls(parts: readonly Part[]): Part[] {
   const seen = new Set<string>();
   return parts.filter((part) => {

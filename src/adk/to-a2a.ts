@@ -11,20 +11,24 @@ import type { AdkRunner } from "./types.ts";
 /** Options of `toA2a`. */
 export interface ToA2aOptions
   extends ServerOptions, ListenOptions, Omit<AdkAgentOptions, "observer" | "sessionService"> {
-  /** Session service for conversations. Default: sessions are stored with the tasks. */
+  /**
+   * ADK session service that stores the conversations. Default: a session service that uses the same
+   * storage as the tasks.
+   */
   sessionService?: BaseSessionService;
   /** Members that override the generated agent card, or the path or URL of a JSON file with these members. */
   agentCard?: Partial<AgentCard> | string | URL;
-  /** Runner that runs the agent, with the runner's own services. Default: a new runner. */
+  /** ADK runner that runs the agent, with the runner's own services. Default: a new ADK runner. */
   runner?: Runner | AdkRunner | (() => Runner | AdkRunner | Promise<Runner | AdkRunner>);
 }
 
 /**
- * Serves an ADK agent over A2A: `await toA2a(rootAgent, { port: 8001 }).listen()`. Use `.fetch` for hosts
- * with `Request` and `Response`. Default address: port 8000 on the loopback interface.
- *
- * Tasks and sessions are stored in one SQLite file (`.colloquy/colloquy.db`). With `store: "memory"`, both
- * are kept in memory. A custom `sessionService` works with either store.
+ * Serves an ADK agent over A2A. For example, `await toA2a(rootAgent).listen()` starts a server. Use the
+ * `fetch` method of the server in hosts with `Request` and `Response`. By default, the server listens on port
+ * 8000 of the loopback interface.
+ * By default, the server stores tasks and sessions in one SQLite file (`.colloquy/colloquy.db`). If the
+ * `store` option is `"memory"`, the server keeps tasks and sessions in memory. A custom `sessionService`
+ * works with any task store.
  */
 export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Server {
   const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false, sessionService } = options;
@@ -52,9 +56,7 @@ function getSqlitePath({ store }: Server): string | undefined {
   return store.name.startsWith("sqlite:") ? store.name.slice("sqlite:".length) : undefined;
 }
 
-/**
- * Returns the id under which the agent is served: its name if the name is valid in a URL, otherwise `agent`.
- */
+/** Returns the id of the served agent: the agent's name if the name is valid in a URL, otherwise `agent`. */
 function deriveAgentId(agent: AdkRunnableSource): string {
   const name = "name" in agent && typeof agent !== "function" ? agent.name : "";
   return /^[A-Za-z0-9][A-Za-z0-9._~-]{0,99}$/.test(name) ? name : "agent";

@@ -1,6 +1,6 @@
 /**
- * Structural types for the parts of ADK that the bridge uses. The converters and the processor depend on
- * these types instead of `@google/adk`, so any object with a compatible `runAsync` can be served.
+ * Structural types for the ADK objects that the bridge uses. The converters and the processor depend on
+ * structural types instead of `@google/adk`, so Colloquy can serve any object with a compatible `runAsync`.
  */
 
 export interface AdkFunctionCall {
@@ -15,13 +15,13 @@ export interface AdkFunctionResponse {
   response?: Record<string, unknown>;
 }
 
-/** A part of a genai `Content`. Normally one member is set, in addition to flags. */
+/** A part of a `genai` `Content` object. A part normally has one content member, in addition to flags. */
 export interface GenaiPart {
   text?: string;
   thought?: boolean;
   /** Encoded as base64. */
   thoughtSignature?: string;
-  /** A file. `data` is encoded as base64. */
+  /** A file. The bytes in `data` are encoded as base64. */
   inlineData?: { data?: string; mimeType?: string; displayName?: string };
   fileData?: { fileUri?: string; mimeType?: string; displayName?: string };
   videoMetadata?: object;
@@ -36,7 +36,7 @@ export interface GenaiContent {
   parts?: GenaiPart[];
 }
 
-/** An event yielded by an ADK runner. */
+/** An event that an ADK runner yields. */
 export interface AdkEvent {
   id?: string;
   invocationId?: string;
@@ -44,8 +44,7 @@ export interface AdkEvent {
   branch?: string;
   content?: GenaiContent;
   /**
-   * True for a chunk of an answer that a later event repeats completely. Partial events are not stored in the
-   * session.
+   * True if a later event repeats the complete content of this event. Sessions do not store partial events.
    */
   partial?: boolean;
   turnComplete?: boolean;
@@ -57,25 +56,25 @@ export interface AdkEvent {
   groundingMetadata?: object;
   citationMetadata?: object;
   customMetadata?: Record<string, unknown>;
-  /** Output of a workflow node. */
+  /** Output value of a workflow node. */
   output?: unknown;
   nodeInfo?: { path?: string };
 }
 
-/** A function call and the session event that contains it. */
+/** A function call, together with the session event that contains the call. */
 export interface SessionCall {
   readonly event: AdkEvent;
   readonly call: AdkFunctionCall;
 }
 
-/** Identifies an ADK session. */
+/** Key that identifies an ADK session. */
 export interface SessionKey {
   readonly appName: string;
   readonly userId: string;
   readonly sessionId: string;
 }
 
-export interface AdkSessionService {
+interface AdkSessionService {
   getSession(key: SessionKey & { config?: { numRecentEvents?: number } }): Promise<object | undefined>;
   createSession(key: SessionKey): Promise<object>;
 }
@@ -90,10 +89,10 @@ export interface AdkRunRequest {
   customMetadata?: Record<string, unknown>;
 }
 
-/** The members of ADK's `Runner` that the bridge uses. */
+/** Members of ADK's `Runner` that the bridge uses. */
 export interface AdkRunner {
   readonly appName: string;
-  /** The root agent or workflow. */
+  /** Root agent or workflow of the runner. */
   readonly agent: { name: string; description?: string | undefined };
   readonly sessionService: AdkSessionService;
   runAsync(request: AdkRunRequest): AsyncGenerator<AdkEvent, void, undefined>;

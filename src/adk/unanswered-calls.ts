@@ -3,22 +3,23 @@ import type { AdkEvent, AdkFunctionCall, GenaiContent, SessionCall } from "./typ
 
 export interface CallAwaitingUser extends SessionCall {
   /**
-   * The call that would stay without a response for the model if the user never answers: the request itself,
-   * or the tool call that it blocks.
+   * The call that would stay without a response if the user never answered. The call is either the request
+   * to the user or the tool call that the request blocks.
    */
   readonly orphanedCall?: SessionCall;
 }
 
 /** The unanswered calls in the history of a session. */
-export interface UnansweredCalls {
+interface UnansweredCalls {
   /** Calls whose tools were running when the run was canceled, failed, or was killed with its process. */
   readonly interrupted: readonly SessionCall[];
-  /** Calls that still wait for the user. */
+  /** Calls that still wait for a response of the user. */
   readonly awaitingUser: readonly CallAwaitingUser[];
 }
 
 /**
- * Finds the unanswered calls in a session. `message` is the message that is about to be added to the session.
+ * Returns the unanswered calls in a session. The parameter `message` is the message that the bridge is
+ * about to add to the session.
  */
 export function findUnansweredCalls(events: readonly AdkEvent[], message?: GenaiContent): UnansweredCalls {
   const calls = new Map<string, SessionCall>();
@@ -54,15 +55,18 @@ export function findUnansweredCalls(events: readonly AdkEvent[], message?: Genai
   return { interrupted, awaitingUser };
 }
 
-/** Returns the id of the tool call that waits for this confirmation or credential request, if any. */
+/**
+ * Returns the id of the tool call that waits for a confirmation or credential request, if the request
+ * blocks a tool call.
+ */
 function findBlockedCallId({ name, args }: AdkFunctionCall): string | undefined {
   if (name === CONFIRMATION_CALL_NAME) return (args?.["originalFunctionCall"] as AdkFunctionCall)?.id;
   return name === CREDENTIAL_CALL_NAME ? (args?.["function_call_id"] as string) : undefined;
 }
 
 /**
- * Returns true if models see the call in their history. ADK hides its own requests from models, and
- * `RemoteAgent` handles the calls of its peer.
+ * Returns true if models see the call in their conversation history. ADK hides its own requests from
+ * models, and `RemoteAgent` handles the calls of its peer.
  */
 function isVisibleToModel({ call, event: { customMetadata = {} } }: SessionCall): boolean {
   if (isReservedCallName(call.name)) return false;
@@ -75,8 +79,9 @@ interface InterruptedResponseContent {
 }
 
 /**
- * Builds the error responses for interrupted tool calls. Models reject a history in which a call has no
- * response. If the tool still runs in another turn, its own response arrives later and replaces this one.
+ * Returns error responses to interrupted tool calls. Models reject a conversation history in which a call
+ * has no response. If the tool still runs in another turn, the later response of the tool replaces the
+ * error response.
  */
 export function buildInterruptedResponses(calls: readonly AdkFunctionCall[]): InterruptedResponseContent {
   const error =

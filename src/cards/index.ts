@@ -1,21 +1,24 @@
 /**
- * Message cards between roles: a controller, planners, and solvers.
- * This folder contains the card format, its encoding in A2A, recordings of runs, statistics, views, and
- * exporters.
+ * Message cards that controllers, planners, and solvers exchange. This folder contains the message card
+ * format and its encoding in A2A, recordings of experiment runs, statistics, views, and exporters.
  *
- * Glossary, in addition to that of `protocol/`:
- * - card: in this folder, a message between roles. The self-description of an agent is its agent card.
- * - role: a sender or recipient of cards: controller, planner, solver, and roles that a protocol adds.
- * - reply: the only result or error that a task receives. A notice is an error that replies to no card.
- * - problem: the input of a controller. In datasets, on cards, and in options, a problem is called sample.
- * - run: the problems that one method solves, with their recording. In `engine/`, a run is one turn of an
+ * The glossary of `protocol/` and this glossary define the terms of this folder:
+ * - card: in this folder, a message card, which is a message between two roles. An agent card describes an
  *   agent.
- * - turn: a decision of the planner's model. An attempt is one try of a subtask.
- * - call: a call of a model. Its usage is on one card.
- * - record: the lines of the file of a run. A recording is the decoded record.
- * - evidence: how the answers of a run were produced: by a model, an oracle, or a simulation.
- * - relay: reporting the cards about a task to the role that sent the task.
- * - specification: the original specification of these cards. Names with this word follow that specification.
+ * - role: a sender or recipient of message cards, such as controller, planner, and solver.
+ * - reply: the result card or error card that ends a task. A notice is an error card that replies to no
+ *   other message card.
+ * - problem: the input that a controller receives. Datasets, message cards, and options use the name sample
+ *   for a problem.
+ * - run: an experiment in which one method solves the problems of a dataset. In the folder `engine/`, a run
+ *   is one turn of an agent.
+ * - turn: one decision of the planner's model. An attempt is one execution of a subtask.
+ * - call: a call of a language model. Exactly one message card contains the token usage of a model call.
+ * - record: the lines of a run's record file. A recording is a decoded record file.
+ * - evidence: the source of the answers in a run, which is a model, an oracle, or a simulation.
+ * - relay: to forward the message cards of a task to the role that sent the task.
+ * - specification: the original specification of message cards. Names with the word specification follow
+ *   the original specification of message cards.
  */
 
 // Message cards: creation, parsing, and custom types and roles.
@@ -30,9 +33,7 @@ export {
   type CardTypeOptions,
   type CardTokenUsage,
   type ControlCard,
-  type ControlCardMetadata,
   CONTROLLER,
-  type CoreCard,
   type CoreCardErrorType,
   type CoreRole,
   createCardProtocol,
@@ -40,23 +41,16 @@ export {
   type ErrorCard,
   type ErrorCardMetadata,
   fromJson,
-  type FieldRules,
   parseCard,
   PLANNER,
   type QueryCard,
-  type QueryCardMetadata,
-  type ValidationContext,
-  type RequiredField,
   type ResultCard,
-  type ResultCardMetadata,
   type ResultCardStatus,
   type CardRoute,
   type FieldRule,
   rules,
   SOLVER,
   type TaskCard,
-  type TaskCardMetadata,
-  parseCardTime,
   toDict,
   toJson,
 } from "./message-card/index.ts";
@@ -66,7 +60,6 @@ export {
   MESSAGE_CARD_EXTENSION_URI,
   MESSAGE_CARD_MEDIA_TYPE,
   createMessageCardExtension,
-  type MessageCardExtensionParams,
   findCardInMessage,
   findCardInParts,
   supportsMessageCards,
@@ -75,23 +68,17 @@ export {
 
 // Recordings of runs: writing, reading, and queries.
 export {
-  type ModelCallLine,
   type ModelCallRecordInput,
   type CardTransportInfo,
-  type CardLine,
   type CardRecordInput,
   listRecordedCards,
-  type ClockAdjustment,
   createRecorder,
   decodeCards,
-  type DecodeRecordingOptions,
   decodeRecording,
-  type EndLine,
   type EvidenceKind,
   toSpecificationCards,
   createMemorySink,
   mergeRecordings,
-  type CardTiming,
   type NamedRecording,
   type CardRecorder,
   type RecorderOptions,
@@ -104,68 +91,39 @@ export {
   type RunSample,
   type RunRecordInput,
   collectRunSamples,
-  type ScoreLine,
   type ScoreRecordInput,
-  type TornLine,
 } from "./recording/index.ts";
 
 // Statistics of a run, and comparisons of runs.
 export {
   type BaselineComparison,
-  type BootstrapOptions,
-  type Bottleneck,
   compareRuns,
   type RunComparison,
   buildComparisonReport,
   type ComparisonReportOptions,
   type ComparisonReport,
-  type ComparisonRow,
-  type ConfidenceLevel,
-  type EqualBudgetComparison,
-  type IntervalEstimate,
   type CardStatistics,
   computeCardStatistics,
-  type RunFinding,
   type RunFindingKind,
   RUN_FINDING_KINDS,
-  type RunFindingKindInfo,
-  type ReplyLatency,
   summarizeReplyLatency,
-  type TokenLedger,
-  computeMcNemarTest,
-  type McNemarResult,
-  type TokenMismatch,
-  computePairedBootstrap,
-  computeTokenPrice,
   type RunReport,
   buildRunReport,
   type RunReportOptions,
-  type RoleTime,
   toScoredRun,
   type ScoredRun,
-  type ScoredSample,
   computeAccuracyPerThousandTokens,
-  type SpecificationStatistics,
   computeSpecificationStatistics,
-  type RoleSpending,
   summarizeRoleSpending,
-  type DistributionSummary,
   type TokenTariff,
-  type TimeReport,
-  type TokenReport,
-  type TokenCounts,
   computeWilsonInterval,
 } from "./statistics/index.ts";
 
 // Views of cards, and exporters for other tools.
 export {
-  type CardBoxOptions,
-  type RoleGraph,
   type FlowDiagramOptions,
   generateFlowDiagram,
-  type RoleGraphEdge,
   renderRoleGraphMermaid,
-  type RoleGraphNode,
   buildRoleGraph,
   renderRoleGraphSvg,
   renderSequenceText,
@@ -185,11 +143,8 @@ export { renderHtmlReport, type HtmlReportOptions } from "./html/index.ts";
 export {
   toOtlpTraces,
   toPerfettoTrace,
-  type ResponseTrace,
-  TRACEABILITY_EXTENSION,
   toResponseTraces,
   type TraceExportOptions,
-  type TraceStep,
 } from "./exporters/index.ts";
 
 // Datasets, scoring of answers, and solvers without a model.
@@ -200,27 +155,16 @@ export {
   decodeGsm8kSocratic,
   type Gsm8kSample,
   getGsm8kSlice,
-  type Gsm8kStep,
   type HotpotQaSample,
   mergeSocraticSteps,
   type Paragraph,
   GSM8K_ANSWER_MODELS,
-  type Gsm8kModelAnswer,
   type Gsm8kAnswerModel,
   type Gsm8kModelAnswers,
   type DatasetSample,
   type SupportingFact,
 } from "./datasets/index.ts";
-export {
-  type Gsm8kScoringRule,
-  type Gsm8kScore,
-  normalizeAnswer,
-  type OverlapScore,
-  scoreGsm8k,
-  scoreHotpotQaAnswer,
-  scoreHotpotQaJoint,
-  scoreSupportingFacts,
-} from "./scoring/index.ts";
+export { normalizeAnswer, scoreGsm8k, scoreHotpotQaAnswer, scoreSupportingFacts } from "./scoring/index.ts";
 export { evaluateArithmetic } from "./oracle/index.ts";
 export { ParagraphRanker } from "./retrieval/index.ts";
 

@@ -11,8 +11,9 @@ import { CliError, createUsageError } from "./cli-error.ts";
 import { createRedactor } from "./redactor.ts";
 
 /**
- * Splits the positional arguments into the agent reference and the rest. When `--agent-card` is a flag, all
- * arguments belong to the rest. When it is only a setting, the first argument is the agent if it is a URL.
+ * Splits the positional arguments into the agent reference and the remaining arguments. If the command line
+ * contains `--agent-card`, no positional argument is the agent reference. If only a setting defines
+ * `--agent-card`, the first argument is the agent reference if the argument is a URL.
  */
 export function parseAgentArgument(
   words: readonly string[],
@@ -30,10 +31,10 @@ export function parseAgentArgument(
   );
 }
 
-/** The agent card for commands that need no connection to the agent. */
+/** Agent card for commands that do not connect to the agent. */
 export interface LoadedAgentCard {
   readonly card: AgentCard;
-  /** The card's JSON exactly as the server sent it. */
+  /** JSON of the agent card exactly as the server sent it. */
   readonly servedJson: unknown;
 }
 
@@ -52,8 +53,8 @@ export async function loadAgentCard(
 }
 
 /**
- * Builds the options for `connect` and `findCard` from the command-line options. The card may be at a URL or
- * in a file.
+ * Builds the options of `connect` and `findCard` from the command-line options. The agent card may be at a
+ * URL or in a file.
  */
 export function createConnectOptions(
   ref: string,
@@ -86,15 +87,12 @@ export function createConnectOptions(
   };
 }
 
-/**
- * Placeholder URL under which the client "fetches" a card that comes from a file. No request is ever sent to
- * it.
- */
+/** Placeholder URL for an agent card from a file, to which the client never sends a request. */
 const CARD_FILE_URL = "http://file.invalid/agent-card.json";
 
 /**
- * Returns the text of a card file named as `file://…` or as a path. Returns `undefined` for every other
- * reference.
+ * Returns the text of an agent card file from a `file://…` URL or a path, or `undefined` for other
+ * references.
  */
 function readCardFile(ref: string): string | undefined {
   const path = ref.startsWith("file://") ? fileURLToPath(ref) : ref;
@@ -108,8 +106,8 @@ function readCardFile(ref: string): string | undefined {
 }
 
 /**
- * Does not combine `AbortSignal.any` with `AbortSignal.timeout`: without listeners (for example, between two
- * retries), both can be garbage-collected and then never fire. The timer keeps the controller alive.
+ * Avoids `AbortSignal.any` with `AbortSignal.timeout`, because Node can garbage-collect both signals if no
+ * listener exists. The timer keeps a reference to the abort controller, so the timeout always fires.
  */
 function createAbortSignal({ timeout }: ClientOptions, { interruptSignal }: CliContext): AbortSignal {
   if (timeout === undefined || interruptSignal.aborted) return interruptSignal;

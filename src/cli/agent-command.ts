@@ -11,9 +11,9 @@ import { readSettings } from "./settings.ts";
 import { loadAgentCard, parseAgentArgument, type LoadedAgentCard } from "./agent-card-loader.ts";
 import type { AgentConnection } from "./agent-connection.ts";
 
-/** Input for a command that works with an agent. */
+/** Input of a command that contacts an agent. */
 interface AgentCommandInput<O extends ClientOptions> {
-  /** The positional arguments after the agent. */
+  /** Positional arguments after the agent reference. */
   readonly args: readonly string[];
   readonly options: O;
   readonly output: OutputWriter;
@@ -22,8 +22,9 @@ interface AgentCommandInput<O extends ClientOptions> {
 export type AgentCommandContext<O extends ClientOptions> = AgentCommandInput<O> & AgentConnection;
 
 /**
- * Defines a command that connects to an agent. It reads the agent from the command line, connects to it, and
- * converts errors to `CliError`. `words` is how the help shows the arguments after the agent.
+ * Defines a command that connects to an agent. The command parses the agent reference, connects to the agent,
+ * and converts errors to `CliError`. `words` describes the arguments after the agent reference in the help
+ * text.
  */
 export function defineClientCommand<O extends ClientOptions>(
   command: Command,
@@ -39,7 +40,7 @@ export function defineClientCommand<O extends ClientOptions>(
   return defineAgentCommand(command, words, context, open, work);
 }
 
-/** Defines a command that only reads an agent's card and never connects to the agent. */
+/** Defines a command that reads an agent card without a connection to the agent. */
 export function defineCardCommand<O extends ClientOptions>(
   command: Command,
   context: CliContext,
@@ -88,8 +89,8 @@ export function requireSingleId(words: readonly string[]): string {
 }
 
 /**
- * Builds the error for a wait that Ctrl-C or `--timeout` ended. The task itself continues, and `resume` is
- * the command that waits for it again.
+ * Creates the error for a wait that Ctrl-C or `--timeout` interrupted. The task continues on the agent, and
+ * `resume` is the command that waits for the task again.
  */
 export function toInterruptedWaitError(
   call: AgentCommandContext<ClientOptions>,
@@ -111,8 +112,8 @@ function createTimeoutError(error: unknown, { timeout }: ClientOptions, hint?: s
 }
 
 /**
- * Builds the warning for `--insecure`. Without certificate verification, any server can receive the user's
- * credentials.
+ * Creates the warning for `--insecure`. Without certificate verification, an impostor server can receive the
+ * user's credentials.
  */
 function formatInsecureWarning(options: ClientOptions): string {
   const credentialWarning =

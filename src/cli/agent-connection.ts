@@ -3,16 +3,16 @@ import { toCardError, createConnectOptions, type LoadedAgentCard } from "./agent
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
 
-/** A connection to the agent of a command, created with the options of that command. */
+/** Connection to a command's agent, created with the options of the command. */
 export interface AgentConnection {
-  /** The agent reference as the user wrote it, for printed commands. */
+  /** Agent reference as the user typed it, for use in printed commands. */
   readonly agentRef: string;
   readonly client: A2AClient;
-  /** Aborts on Ctrl-C and when `--timeout` expires. */
+  /** Signal that aborts on Ctrl-C or when `--timeout` expires. */
   readonly signal: AbortSignal;
 }
 
-/** Loads the agent's card and connects to the agent. */
+/** Loads the agent card and connects to the agent. */
 export async function connectToAgent(
   ref: string,
   options: ClientOptions,
@@ -37,7 +37,8 @@ export async function connectToAgent(
 }
 
 /**
- * Loads the extended agent card, which requires authentication. The public card defines how to authenticate.
+ * Loads the extended agent card, which requires authentication. The public agent card defines how the client
+ * authenticates.
  */
 export async function loadExtendedCard(
   ref: string,

@@ -11,8 +11,8 @@ import {
 } from "./settings.ts";
 
 /**
- * Options that cannot be settings: those that describe a single call (its input and its output), and
- * `--config` itself (a2a-cli SPEC §11.3).
+ * Options that settings cannot set, because the options describe a single call or select the settings file
+ * (a2a-cli SPEC §11.3).
  */
 const UNSETTABLE_OPTIONS: ReadonlySet<string> = new Set(
   [
@@ -35,18 +35,21 @@ const UNSETTABLE_OPTIONS: ReadonlySet<string> = new Set(
   ].map((name) => `--${name}`),
 );
 
-/** Pairs of options that exclude each other: one on the command line overrides the setting of the other. */
+/**
+ * Pairs of mutually exclusive options, in which an option on the command line overrides the other option's
+ * setting.
+ */
 const OPPOSITE_OPTIONS: Readonly<Record<string, string>> = { async: "wait", wait: "async" };
 
 /**
- * Returns whether a variable can set the option. Hidden options are aliases of others, which have the
- * variable.
+ * Returns whether a variable can set the command-line option. Hidden options are aliases, and only the
+ * visible option has a variable.
  */
 export function isSettable({ long, hidden }: Option): boolean {
   return long !== undefined && long !== null && !hidden && !UNSETTABLE_OPTIONS.has(long);
 }
 
-/** Applies the settings to all options that are not on the command line. */
+/** Applies the settings to all options that the command line does not set. */
 export function applySettings(command: Command, settings: Settings): void {
   const isOnCommandLine = (name: string): boolean => command.getOptionValueSource(name) === "cli";
   for (const option of command.options) {
@@ -77,8 +80,8 @@ function parseBoolean(value: string): boolean {
 }
 
 /**
- * Throws if a credential from the user's global file would be sent to an agent that only a discovered `.env`
- * file names. Otherwise, the author of a project could have the user's credentials sent to their own server.
+ * Throws if an agent from a discovered `.env` file would receive a credential from the user's global settings
+ * file. Without the check, a project's author could redirect the user's credentials to another server.
  */
 export function assertCredentialsMayBeSent(command: Command, settings: Settings): void {
   const agent = settings.get(toVariableName("--agent-card"));
@@ -99,10 +102,7 @@ export function formatSettingSource(source: SettingSource): string {
   return source.kind === "environment" ? "the environment" : source.file;
 }
 
-/**
- * Returns warnings about the sources of the settings: ignored variables, and credential files that other
- * users can read.
- */
+/** Returns warnings about ignored variables and about credential files that other users can read. */
 export function collectSettingWarnings(command: Command, settings: Settings): string[] {
   const ignored = settings.ignoredVariables.map(
     ({ variable, file }) =>
@@ -117,7 +117,7 @@ export function collectSettingWarnings(command: Command, settings: Settings): st
   return [...ignored, ...[...open].map((file) => `others can read the credentials in ${file}: chmod 600 it`)];
 }
 
-/** `--svc-param` counts as a credential because its value may contain one. */
+/** `--svc-param` counts as a credential, because its value may contain a credential. */
 export function isCredentialOption(option: Option): boolean {
   const name = option.attributeName();
   return name === "svcParam" || CREDENTIAL_OPTIONS.some((one) => one === name);

@@ -16,10 +16,10 @@ interface ChatOptions extends ClientOptions {
   taskId?: string;
 }
 
-/** The conversation and the task that the next line continues. */
+/** Ids of the conversation and of the task that the next chat line continues. */
 interface ConversationState {
   contextId?: string;
-  /** Id of the task that waits for an answer. */
+  /** Id of the task that waits for the user's answer. */
   taskId?: string;
 }
 
@@ -52,7 +52,7 @@ Reads lines from the terminal or from a pipe. /answer <json> answers a pending t
   });
 }
 
-/** Yields the lines to send: first the command-line arguments, then the lines of the terminal or the pipe. */
+/** Yields the chat lines to send, first from the command line and then from the terminal or pipe. */
 async function* readInputLines(words: readonly string[], context: CliContext): AsyncGenerator<string, void> {
   const { stdin, streams, isInteractive, interruptSignal } = context;
   if (words.length > 0) yield words.join(" ");
@@ -90,7 +90,7 @@ class ChatSession {
     this.#conversation = { ...(contextId ? { contextId } : {}), ...(taskId ? { taskId } : {}) };
   }
 
-  /** Returns the command that continues this conversation, or `undefined` before the first answer. */
+  /** Returns the command that continues the conversation, or `undefined` before the first answer. */
   get resumeCommand(): string | undefined {
     const { contextId, taskId } = this.#conversation;
     if (contextId === undefined) return undefined;
@@ -99,8 +99,8 @@ class ChatSession {
   }
 
   /**
-   * Sends one line and prints the answer. When `continuesOnError` is true, it reports a failure instead of throwing, so
-   * that the next line can be sent.
+   * Sends one chat line and prints the answer. If `continuesOnError` is true, the function reports errors
+   * instead of throwing, so the chat can continue.
    */
   async sendLine(line: string, continuesOnError: boolean): Promise<void> {
     const { output, signal } = this.#context;
@@ -154,7 +154,7 @@ class ChatSession {
     }
   }
 
-  /** Returns the state of the task after an event. */
+  /** Returns the state of the task after a stream event. */
   #trackTask(event: StreamResponse, task: Task | undefined): Task | undefined {
     if ("task" in event) return event.task;
     if ("statusUpdate" in event) {

@@ -2,39 +2,45 @@ import type { A2AError } from "../protocol/index.ts";
 import { ERROR_MAPPINGS, toErrorName } from "../wire/index.ts";
 
 /**
- * Codes for errors of the command line itself (a2a-cli SPEC, appendix D). The docstrings below are the source
- * of `docs/reference/errors.md`: the cause, and what to do.
+ * Codes of command-line errors (a2a-cli SPEC, appendix D). The error table in `docs/reference/errors.md` is
+ * generated from the docstrings of the error codes.
  */
-export type CliErrorCode =
+type CliErrorCode =
   /** The command line, a variable, or a settings file is invalid. To do: read the `--help` of the command. */
   | "A2ACLI_ERR_USAGE"
-  /** No agent card was found at the expected addresses. To do: pass the URL of the agent or of its card. */
+  /** No agent card was found at the expected URLs. To do: pass the URL of the agent or of its agent card. */
   | "A2ACLI_ERR_CARD_NOT_FOUND"
   /**
-   * The document is not a valid A2A agent card. To do: run `colloquy card validate`, which lists every
-   * invalid member.
+   * The fetched document is not a valid A2A agent card. To do: run `colloquy card validate`, which lists
+   * every invalid member.
    */
   | "A2ACLI_ERR_CARD_INVALID"
-  /** No server answers at that address. To do: check that the agent is running, and check its URL. */
+  /**
+   * No server responds at the URL of the agent. To do: check that the agent is running and that its URL is
+   * correct.
+   */
   | "A2ACLI_ERR_UNREACHABLE"
   /**
-   * The agent requires credentials, and the command has none. To do: pass the credentials that the agent card
-   * requires.
+   * The agent requires credentials, and the command has no credentials. To do: pass the credentials that the
+   * agent card requires.
    */
   | "A2ACLI_ERR_CREDENTIALS_MISSING"
   /**
-   * The agent rejected the credentials. To do: check them; `colloquy config show` lists where they come from.
+   * The agent rejected the credentials. To do: check the credentials; `colloquy config show` lists the source
+   * of each credential.
    */
   | "A2ACLI_ERR_AUTH_FAILED"
   /**
-   * The time limit of `--timeout` expired; a task that was started continues. To do: run `colloquy task wait`
-   * with the printed task id.
+   * The time limit of `--timeout` expired, but a started task continues. To do: run `colloquy task wait` with
+   * the printed task id.
    */
   | "A2ACLI_ERR_TIMEOUT"
-  /** The command line itself failed. To do: run the command again with `--debug`, and report the output. */
+  /**
+   * The `colloquy` program itself failed. To do: run the command again with `--debug`, and report the output.
+   */
   | "A2ACLI_ERR_INTERNAL";
 
-/** The exit code for each error code. */
+/** Exit code of the process for each error code. */
 export const EXIT_CODES: Record<CliErrorCode, number> = {
   A2ACLI_ERR_USAGE: 2,
   A2ACLI_ERR_CARD_NOT_FOUND: 3,
@@ -46,9 +52,9 @@ export const EXIT_CODES: Record<CliErrorCode, number> = {
   A2ACLI_ERR_INTERNAL: 1,
 };
 
-/** An error of the command line, with its error code and an optional hint for the user. */
+/** A command-line error with an error code and an optional hint for the user. */
 export class CliError extends Error {
-  override readonly name: string = "Problem";
+  override readonly name: string = "CliError";
   readonly code: string;
   readonly hint: string | undefined;
   readonly a2aCode: number | undefined;
@@ -72,7 +78,7 @@ export class CliError extends Error {
     }
   }
 
-  /** Returns the error envelope (a2a-cli SPEC, appendix B). */
+  /** Returns the JSON error envelope (a2a-cli SPEC, appendix B). */
   toJSON(): { error: { code: string; message: string; hint: string | null; a2aCode: number | null } } {
     return {
       error: {
@@ -85,7 +91,10 @@ export class CliError extends Error {
   }
 }
 
-/** Creates an `A2ACLI_ERR_USAGE` error: a mistake on the command line, in a variable, or in a settings file. */
+/**
+ * Creates an `A2ACLI_ERR_USAGE` error for a mistake on the command line, in a variable, or in a settings
+ * file.
+ */
 export function createUsageError(message: string, hint?: string, cause?: unknown): CliError {
   return new CliError("A2ACLI_ERR_USAGE", message, hint, cause);
 }
@@ -101,7 +110,7 @@ export function toCliError(
   return new CliError("A2ACLI_ERR_INTERNAL", message, context.hint, thrown);
 }
 
-/** Compares names instead of classes, because an agent file may use its own copy of Colloquy. */
+/** Compares error names instead of classes, because an agent file may load another copy of Colloquy. */
 function isA2AError(thrown: unknown): thrown is A2AError {
   return thrown instanceof Error && thrown.name === "A2AError";
 }

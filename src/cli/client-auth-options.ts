@@ -4,7 +4,7 @@ import { createUsageError } from "./cli-error.ts";
 
 /**
  * Builds the client's authentication options from the command-line options. The agent card determines where
- * each credential is sent (A2A §4.5). Error messages never contain the credentials.
+ * each credential is sent (A2A §4.5). Error messages about invalid options never contain credentials.
  */
 export function toClientAuthOptions(options: ClientOptions): ClientAuthOptions | undefined {
   const { bearer, apiKey, basic, oauthClient, oauthIssuer } = options;
@@ -23,8 +23,8 @@ export function toClientAuthOptions(options: ClientOptions): ClientAuthOptions |
 }
 
 /**
- * Splits a credential at its first colon. Commander's option parser is not used because its error messages
- * repeat the value.
+ * Splits a credential such as `user:password` at the first colon. Commander's option parsers are unsuitable
+ * for credentials, because their error messages repeat the value.
  */
 function splitAtColon(option: string, text: string): [name: string, secret: string] {
   const colon = text.indexOf(":");
@@ -32,7 +32,10 @@ function splitAtColon(option: string, text: string): [name: string, secret: stri
   throw createUsageError(`${option} must be a name and a secret separated by a colon.`);
 }
 
-/** Parses the headers of `--svc-param`. The error message omits the value, which may be a credential. */
+/**
+ * Parses the values of `--svc-param` as HTTP headers. The error message omits the `--svc-param` value, which
+ * may be a credential.
+ */
 export function parseServiceParams(params: readonly string[] = []): Record<string, string> {
   return Object.fromEntries(
     params.map((param) => {

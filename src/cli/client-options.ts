@@ -3,7 +3,7 @@ import type { ClientBinding } from "../client/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import type { OutputFormat } from "./output-writer.ts";
 
-/** Options of every command that contacts an agent. */
+/** Options of all commands that contact an agent. */
 export interface ClientOptions {
   agentCard?: string;
   output: OutputFormat;
@@ -33,7 +33,8 @@ const BINDINGS_BY_NAME: Record<string, ClientBinding> = {
 };
 
 /**
- * Adds the options that all client commands share. Each can also be set as a variable (see `settings.ts`).
+ * Adds the options that all client commands share. Variables can also set the client options (see
+ * `settings.ts`).
  */
 export function addClientOptions(command: Command): Command {
   return command
@@ -154,14 +155,12 @@ export function parseJsonObject(text: string): JsonObject {
   throw new InvalidArgumentError(`It must be a JSON object, for example '{"key":"value"}'.`);
 }
 
-/** Parses an option that can be repeated. */
+/** Parses a command-line option that users may repeat. */
 export function appendValue(text: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), text];
 }
 
-/**
- * Parses a repeatable option whose values contain no commas, so that one variable can hold several values.
- */
+/** Parses a repeatable option from comma-separated values, so that one variable can hold several values. */
 function appendCommaList(text: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), ...text.split(",").map((one) => one.trim())];
 }

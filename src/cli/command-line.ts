@@ -1,6 +1,9 @@
 import { basename, relative } from "node:path";
 
-/** Returns how the user called this program, so that printed commands can be pasted unchanged. */
+/**
+ * Returns the command with which the user started `colloquy`, so that printed commands can be pasted
+ * unchanged.
+ */
 export function getInvocationCommand(
   argv: readonly string[] = process.argv,
   env: Record<string, string | undefined> = process.env,
@@ -13,12 +16,12 @@ export function getInvocationCommand(
   return name === "colloquy" || name === "a2a-colloquy" ? name : `node ${relative(process.cwd(), script)}`;
 }
 
-/** Quotes a word for a POSIX shell. A word of safe characters is returned unchanged. */
+/** Quotes a word for a POSIX shell. Words that contain only safe characters remain unquoted. */
 export function quoteShellWord(word: string): string {
   return /^[A-Za-z0-9_./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Formats a call of this program with other arguments, for example `colloquy send 'two words'`. */
+/** Formats a `colloquy` command with the given arguments, for example `colloquy send 'two words'`. */
 export function formatCommandLine(...words: string[]): string {
   return [getInvocationCommand(), ...words.map(quoteShellWord)].join(" ");
 }

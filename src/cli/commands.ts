@@ -3,30 +3,30 @@ import { CARDS_COMMANDS } from "./cards/index.ts";
 import type { CliContext } from "./cli-context.ts";
 
 /**
- * A command: its description for the help, and a function that loads its module. The module is loaded only
- * when the command is called, so that each command pays only for its own dependencies.
+ * Description of a command for the help text, and a function that loads the command's module. The program
+ * loads only the module of the called command, so that other commands' dependencies cost no start-up time.
  */
 interface CommandEntry {
   readonly description: string;
   readonly loadFactory: () => Promise<(context: CliContext) => Command>;
 }
 
-/** A command that only groups subcommands. */
+/** A command group, which contains only subcommands. */
 interface CommandGroup {
   readonly description: string;
   readonly commands: CommandTable;
 }
 
-/** Commands by name, in the order in which the help lists them. */
+/** Table of commands by name, in the order of the help text. */
 export type CommandTable = Readonly<Record<string, CommandEntry | CommandGroup>>;
 
-/** Commands that inspect all other commands. Only these load every module. */
+/** Commands that load the modules of all other commands. */
 export const NEEDS_ALL_COMMANDS: ReadonlySet<string> = new Set(["completion", "config"]);
 
 /**
- * All commands. To add a command, create a file with `export function create…Command(context: CliContext):
- * Command`, and add a line here. A folder of commands exports a table like this one, which contains only lazy
- * imports, and has one line here.
+ * All commands. To add a command, create a file that exports a `create…Command` function, and add a line to
+ * the command table. A folder of commands exports a similar table of lazy imports and has one line in the
+ * main command table.
  */
 export const COMMANDS: CommandTable = {
   serve: {

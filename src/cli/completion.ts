@@ -9,7 +9,7 @@ import type { CliContext } from "./cli-context.ts";
 
 const SCRIPT_RENDERERS = { bash: renderBashCompletion, zsh: renderZshCompletion, fish: renderFishCompletion };
 
-/** Creates `colloquy completion`. `main.ts` loads all commands for it. */
+/** Creates `colloquy completion`. `main.ts` loads all commands before `colloquy completion` runs. */
 export function createCompletionCommand({ streams }: CliContext): Command {
   return new Command("completion")
     .addArgument(

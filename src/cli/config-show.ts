@@ -6,18 +6,18 @@ import { addClientOptions, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
 import { readSettings, toVariableName, type Settings } from "./settings.ts";
 
-/** A setting, its value, and the source of the value (a2a-cli SPEC §8.3). */
+/** Name and value of a setting, with the source of the value (a2a-cli SPEC §8.3). */
 interface ShownSetting {
   readonly name: string;
-  /** `null` when the setting has neither a value nor a default. */
+  /** Value of the setting, or `null` if the setting has neither a value nor a default. */
   readonly value: string | null;
   readonly source: "flag" | "environment" | "local" | "global" | "default";
   readonly file?: string;
 }
 
 /**
- * Creates `colloquy config show`, which only reads settings. `main.ts` loads all commands for it, because
- * their options are the settings.
+ * Creates the command `colloquy config show`, which displays all settings. `main.ts` loads all commands
+ * before `colloquy config show` runs, because the commands' options are the settings.
  */
 export function createConfigShowCommand(context: CliContext): Command {
   return addClientOptions(new Command("show")).action((flagOptions: ClientOptions, self: Command) => {
@@ -84,7 +84,7 @@ function getRootCommand(command: Command): Command {
   return command.parent ? getRootCommand(command.parent) : command;
 }
 
-/** Collects the options of all client commands by variable name. */
+/** Collects the options of all client commands by the names of their variables. */
 function collectSettableOptions(command: Command): Map<string, Option> {
   const isClient = command.options.some(({ long }) => long === "--agent-card");
   const clientOptions = isClient ? command.options.filter((option) => isSettable(option)) : [];

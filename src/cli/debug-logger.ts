@@ -2,8 +2,9 @@ import type { FetchObserver } from "./node-fetch.ts";
 import { redactHeaders, type Redactor } from "./redactor.ts";
 
 /**
- * Creates an observer that logs each exchange for `--debug`: request, response, outcome, and duration. It
- * redacts complete lines, so that a credential split across two chunks is redacted, too.
+ * Creates an observer that logs the request, response, outcome, and duration of each HTTP exchange for
+ * `--debug`. The logger redacts complete lines, so that a credential that is split across two chunks is also
+ * removed.
  */
 export function createDebugLogger(err: (text: string) => void, redact: Redactor): FetchObserver {
   const began = performance.now();

@@ -1,7 +1,4 @@
-/**
- * Returns the most similar name as a sentence to append to a message, or an empty string when no name is
- * similar.
- */
+/** Returns a sentence that suggests the most similar name, or an empty string if no name is similar. */
 export function didYouMean(word: string, names: Iterable<string>): string {
   const closest = [...names]
     .map((name) => ({ name, far: computeEditDistance(word.toLowerCase(), name.toLowerCase()) }))

@@ -1,6 +1,6 @@
-/** An error that ends a command with a given exit code and prints nothing more. */
+/** An error that ends a command with a specific exit code without printing an error message. */
 export class ExitCodeError extends Error {
-  override readonly name: string = "Verdict";
+  override readonly name: string = "ExitCodeError";
   readonly exitCode: number;
 
   constructor(exitCode: number) {

@@ -3,8 +3,9 @@ import type { CliContext } from "./cli-context.ts";
 import { PROGRAM_DESCRIPTION, readPackageVersion } from "./version.ts";
 
 /**
- * Creates `colloquy info`, which prints the metadata of a command plugin for the official `a2a` CLI (a2a-cli,
- * docs/command-plugins.md). With `a2a-colloquy` on the PATH, `a2a colloquy …` runs this program.
+ * Creates `colloquy info`, which prints plugin metadata for the official `a2a` CLI (a2a-cli,
+ * docs/command-plugins.md). If `a2a-colloquy` is on the PATH, the official CLI runs `colloquy` as
+ * `a2a colloquy …`.
  */
 export function createInfoCommand({ streams }: CliContext): Command {
   return new Command("info").action(() => {

@@ -8,7 +8,7 @@ import { readSettings } from "./settings.ts";
 import { ExitCodeError } from "./exit-code-error.ts";
 import { PROGRAM_DESCRIPTION, readPackageVersion } from "./version.ts";
 
-/** Runs the command line and returns the exit code. */
+/** Runs the program with the given arguments and returns the exit code. */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
     const words = argv[0] === "help" ? toHelpArguments(argv.slice(1)) : argv;
@@ -29,8 +29,8 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 }
 
 /**
- * Rewrites `help task get` to `task get --help`. An unknown command stays an error, which `--help` would
- * hide.
+ * Rewrites `help task get` to `task get --help`. An unknown command stays unchanged, because `--help` would
+ * hide the error.
  */
 function toHelpArguments(words: readonly string[]): readonly string[] {
   let commands: CommandTable = COMMANDS;
@@ -43,8 +43,8 @@ function toHelpArguments(words: readonly string[]): readonly string[] {
 }
 
 /**
- * Creates the program with the commands that `words` call. For all other commands it only registers names and
- * descriptions.
+ * Creates the Commander program and loads the commands that `words` call. The program registers only the
+ * names and descriptions of commands that `words` do not call.
  */
 async function createProgram(words: readonly string[] | "all", context: CliContext): Promise<Command> {
   const program = new Command("colloquy")
@@ -73,7 +73,7 @@ async function addCommands(
   }
 }
 
-/** By default, Commander prints errors and exits the process; this disables both for every command. */
+/** Disables Commander's default error output and process exit for every command. */
 function configureCommand(command: Command, streams: OutputStreams): void {
   command.exitOverride();
   command.configureOutput({ writeOut: (text) => streams.out(text), writeErr: () => {} });
@@ -93,8 +93,7 @@ function toUsageError(error: CommanderError): CliError {
 }
 
 /**
- * Detects the output format before the arguments are parsed, because parse errors are reported in that
- * format, too.
+ * Detects the output format before Commander parses the arguments, because parse errors use the same format.
  */
 function detectOutputFormat(argv: readonly string[], context: CliContext): OutputFormat {
   if (argv.includes("--json")) return "json";
@@ -109,7 +108,8 @@ function detectOutputFormat(argv: readonly string[], context: CliContext): Outpu
 }
 
 /**
- * Returns the value of an option in any notation: `-o json`, `-ojson`, `--output json`, or `--output=json`.
+ * Returns the value of a command-line option in any notation. `-o json`, `-ojson`, `--output json`, or
+ * `--output=json`.
  */
 function findOptionValue(argv: readonly string[], ...names: string[]): string | undefined {
   for (const name of names) {
@@ -122,7 +122,7 @@ function findOptionValue(argv: readonly string[], ...names: string[]): string | 
   return undefined;
 }
 
-/** Creates the context from the streams, signals, and environment of this process. */
+/** Creates the command context from the streams, signals, and environment of the process. */
 export function createProcessContext(): CliContext {
   const interruption = new AbortController();
   let since = 0;
@@ -165,7 +165,7 @@ export function createProcessContext(): CliContext {
   };
 }
 
-/** Creates the console on first use. */
+/** Creates the replacement console on first use. */
 function installStderrConsole(): Console {
   const stderrConsole = new Console(process.stderr);
   replaceConsole(stderrConsole);

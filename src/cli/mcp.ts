@@ -19,7 +19,7 @@ interface McpOptions extends ClientOptions {
   askUser?: boolean;
 }
 
-/** Client options that make no sense for a server with several agents. */
+/** Client options that a server with several agents cannot support. */
 const HIDDEN_OPTIONS = new Set(["--agent-card", "--output", "--stream", "--verbose", "--timeout"]);
 
 export function createMcpCommand(context: CliContext): Command {

@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import { Readable } from "node:stream";
 
-/** Observer of one HTTP exchange, used by `--debug`. */
+/** Observer of one HTTP exchange, which `--debug` uses. */
 export interface FetchObserver {
   onRequest(method: string, url: URL, headers: readonly (readonly [string, string])[], body: string): void;
   onResponse(status: number, contentType: string): void;
@@ -17,8 +17,9 @@ interface NodeFetchOptions {
 }
 
 /**
- * Implements the part of `fetch` that our client uses, on Node's own HTTP modules. Node's `fetch` takes 20 ms
- * to load, as long as Node takes to start, and cannot skip certificate verification without another package.
+ * Creates a `fetch` function with Node's own HTTP modules and only the features that our client uses. Loading
+ * Node's built-in `fetch` takes 20 ms, as long as Node's start, and skipping certificate verification
+ * requires another package.
  */
 export function createNodeFetch({
   verifyCertificates = true,
@@ -54,7 +55,7 @@ export function createNodeFetch({
   return send as unknown as typeof fetch;
 }
 
-/** A static `import` evaluates all exports of the module, which loads `fetch`. */
+/** Uses `process.getBuiltinModule`, because a static `import` of `node:http` would load Node's `fetch`. */
 function openRequest(url: URL, options: RequestOptions): ClientRequest {
   if (url.protocol === "https:") return process.getBuiltinModule("node:https").request(url, options);
   if (url.protocol === "http:") return process.getBuiltinModule("node:http").request(url, options);
@@ -73,7 +74,7 @@ function listHeaders(init: RequestInit["headers"] = {}): [string, string][] {
     : Object.entries(init as Record<string, string>);
 }
 
-/** Creates a response from a text without a request. */
+/** Creates a `fetch` response from a text without an HTTP request. */
 export function createTextResponse(text: string): Response {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -84,7 +85,7 @@ export function createTextResponse(text: string): Response {
   return new MinimalResponse(200, {}, body, "") as unknown as Response;
 }
 
-/** The members of `Response` that the client uses. */
+/** Members of `Response` that the client uses. */
 class MinimalResponse {
   readonly status: number;
   readonly ok: boolean;

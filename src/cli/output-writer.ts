@@ -19,7 +19,7 @@ import { renderJson, escapeControlCharacters, TextWriter } from "./text-writer.t
 
 export type OutputFormat = "text" | "json";
 
-/** Output streams of a command: those of the process, or those of a test. */
+/** Output streams of a command, either of the process or of a test. */
 export interface OutputStreams {
   out(text: string): void;
   err(text: string): void;
@@ -31,9 +31,9 @@ interface OutputStyle {
 }
 
 /**
- * Writes the output of a command. Results go to stdout in the chosen format and without colors; warnings and
- * hints go to stderr. JSON output is the protocol's own types, unchanged: one document, or one line for each
- * stream event.
+ * Writer for the output of a command. Writes results to stdout in the chosen format without colors, and
+ * warnings and hints to stderr. JSON output contains the unchanged A2A types, as one document or as one line
+ * for each stream event.
  */
 export class OutputWriter {
   readonly format: OutputFormat;
@@ -42,7 +42,9 @@ export class OutputWriter {
   readonly #jsonLines: boolean;
   readonly #verbose: boolean;
 
-  /** `jsonLines` writes each JSON document on one line. `verbose` writes all details in text format. */
+  /**
+   * `jsonLines` writes each JSON document on one line. `verbose` writes all available details in text format.
+   */
   constructor(
     streams: OutputStreams,
     format: OutputFormat,
@@ -88,7 +90,7 @@ export class OutputWriter {
     else renderCard(this.#textWriter, card);
   }
 
-  /** Writes the files saved from a task's artifacts, and the links to content stored elsewhere. */
+  /** Writes the names of the files saved from a task's artifacts, and the links to external content. */
   writeSavedFiles(
     task: { id: string; contextId: string; state: TaskState },
     files: readonly { path: string; artifactId: string; mediaType: string; bytes: number }[],
@@ -115,20 +117,20 @@ export class OutputWriter {
     if (page.nextPageToken) this.#textWriter.writeField("Next page", page.nextPageToken);
   }
 
-  /** Writes a result without a protocol type: `value` in JSON format, `fields` in text format. */
+  /** Writes a result without an A2A type, as `value` in JSON format and as `fields` in text format. */
   writeResult(value: object, fields: Readonly<Record<string, string>>): void {
     if (this.format === "json") return this.#writeDocument(value);
     for (const [label, field] of Object.entries(fields)) this.#textWriter.writeField(label, field);
   }
 
-  /** Writes JSON in every output format, because the result is meant to be saved as a file. */
+  /** Writes a result as JSON in every output format, because users save the result as a file. */
   writeJson(value: object): void {
     this.#writeDocument(value);
   }
 
   /**
-   * Writes the first event of a stream that continues a known task. In text format it omits what the user has
-   * already seen.
+   * Writes the first event of a stream that continues a known task. In text format, the writer omits task
+   * content that the user has already seen.
    */
   writeResumedTask(event: StreamResponse): void {
     if (this.format === "json" || !("task" in event)) return this.writeEvent(event);
@@ -136,26 +138,26 @@ export class OutputWriter {
     renderIds(this.#textWriter, { id, contextId, state: status.state });
   }
 
-  /** Writes one stream event immediately. */
+  /** Writes one stream event without delay. */
   writeEvent(event: StreamResponse): void {
     if (this.format === "json") this.#streams.out(`${renderJson(event)}\n`);
     else renderEvent(this.#textWriter, event, this.#getDetail(false));
   }
 
-  /** Writes the user's own message, in verbose text only. */
+  /** Writes the user's own message in text format with `--verbose`. */
   writeSentMessage(message: Message): void {
     if (this.format === "text" && this.#verbose) renderSentMessage(this.#textWriter, message);
   }
 
   /**
-   * Writes the task's ids and state at the end of a stream, in text format only, so that they are visible
-   * after long output.
+   * Writes the task's ids and state after a stream in text format, so that users see the ids after long
+   * output.
    */
   writeStreamEnd(ids: { id: string; contextId: string; state: TaskState }): void {
     if (this.format === "text") renderIds(this.#textWriter, ids);
   }
 
-  /** Writes a result without a protocol type in JSON format, and nothing in text format. */
+  /** Writes a result without an A2A type in JSON format, and writes nothing in text format. */
   writeJsonResult(value: object): void {
     if (this.format === "json") this.#writeDocument(value);
   }
@@ -168,7 +170,7 @@ export class OutputWriter {
     this.#writeNote(`hint: ${message}`);
   }
 
-  /** Writes an error. In JSON format the error document is the result, on stdout. */
+  /** Writes an error. In JSON format, the writer writes the error document to stdout as the result. */
   writeError(problem: CliError): void {
     if (this.format === "json") return this.#writeDocument(problem);
     this.#writeNote(`error: ${problem.message} (${problem.code})`);

@@ -33,9 +33,9 @@ const MEDIA_TYPES_BY_EXTENSION: Record<string, string> = {
 };
 
 /**
- * Flags that add message parts (a2a-cli SPEC §10.2). They can be repeated and keep their order on the command
- * line; `--media-type` applies to the flag before it. Commander calls the option parsers in that order, so
- * all parsers append to one list.
+ * Command-line flags that add message parts (a2a-cli SPEC §10.2). Users can repeat part flags in any order,
+ * and `--media-type` applies to the preceding flag. Commander parses options in command-line order, so all
+ * option parsers append to one list.
  */
 export class PartFlags {
   readonly #flags: PartFlag[] = [];
@@ -67,8 +67,8 @@ export class PartFlags {
   }
 
   /**
-   * Builds the message parts: first the positional arguments as one text, then the flags. A single `-` reads
-   * stdin.
+   * Builds the message parts, with the positional arguments as one text before the parts from flags. The
+   * positional argument `-` reads stdin.
    */
   async buildParts(words: readonly string[], stdin: NodeJS.ReadableStream): Promise<Part[]> {
     const parts: Part[] = [];
@@ -131,7 +131,7 @@ function guessMediaType(path: string): string {
   return MEDIA_TYPES_BY_EXTENSION[extname(path).toLowerCase()] ?? "application/octet-stream";
 }
 
-/** Creates a usage error that points to the help of `colloquy send`. */
+/** Creates a usage error that refers to the help of `colloquy send`. */
 export function createSendUsageError(message: string, cause?: unknown): CliError {
   return createUsageError(message, "colloquy send --help", cause);
 }

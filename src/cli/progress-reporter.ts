@@ -1,18 +1,15 @@
 import type { CliContext } from "./cli-context.ts";
 
-/** The progress of a long operation. */
+/** Progress of a long operation, in steps. */
 export interface ProgressStep {
   readonly done: number;
   readonly total: number;
-  /**
-   * Number of steps finished before this process started. They do not count for the estimate of the remaining
-   * time.
-   */
+  /** Number of steps that an earlier process finished, which the estimate of the remaining time excludes. */
   readonly doneBefore?: number;
   readonly note?: string;
 }
 
-/** Reports progress on stderr: one line with a bar on a terminal, otherwise one line for every tenth. */
+/** Reports progress on stderr, either with a progress bar on a terminal or with one line for every 10 %. */
 export class ProgressReporter {
   readonly #context: CliContext;
   readonly #label: string;
@@ -48,7 +45,7 @@ export class ProgressReporter {
     streams.err(`\r${this.#formatLine(step, renderBar(done / total)).slice(0, stderrColumns - 1)}\u001b[K`);
   }
 
-  /** Keeps the last progress line and moves to the next line. */
+  /** Keeps the last progress line visible and starts a new line. */
   end(): void {
     if (this.#isLineOpen) this.#context.streams.err("\n");
     this.#isLineOpen = false;
@@ -66,8 +63,8 @@ function renderBar(share: number): string {
 }
 
 /**
- * Estimates the remaining time from the average speed so far. Returns an empty string without progress, and
- * at the end.
+ * Estimates the remaining time from the average speed of the operation. Returns an empty string before the
+ * first finished step and after the last step.
  */
 export function formatTimeLeft(elapsedMs: number, done: number, remaining: number): string {
   if (done <= 0 || remaining <= 0) return "";

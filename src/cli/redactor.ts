@@ -1,9 +1,9 @@
-/** Options whose values are credentials. `--svc-param` values may be credentials, too. */
+/** Command-line options whose values are credentials. Values of `--svc-param` may also be credentials. */
 export const CREDENTIAL_OPTIONS = ["bearer", "apiKey", "basic", "oauthClient"] as const;
 
 const REDACTED_VALUE = "***";
 
-/** Removes the credentials of a call from a text. */
+/** Function that removes a command's credentials from a text. */
 export type Redactor = (text: string) => string;
 
 interface SecretOptions {
@@ -12,14 +12,14 @@ interface SecretOptions {
   readonly basic?: string;
   readonly oauthClient?: string;
   readonly svcParam?: readonly string[];
-  /** Credentials for a webhook. */
+  /** Credentials that an agent sends to a webhook. */
   readonly token?: string;
   readonly credentials?: string;
 }
 
 /**
- * Creates a redactor for all credentials among the options. It searches for the values themselves in every
- * encoding in which they are sent, because an agent may echo a credential in any field.
+ * Creates a redactor for all credentials among the command-line options. The redactor searches for credential
+ * values in every encoding, because an agent may return a credential in any field.
  */
 export function createRedactor(options: SecretOptions): Redactor {
   const { bearer, apiKey, basic, oauthClient, svcParam = [], token, credentials } = options;
@@ -50,10 +50,10 @@ export function createRedactor(options: SecretOptions): Redactor {
       .replaceAll(TOKEN_FIELD_PATTERN, `$1"${REDACTED_VALUE}"`);
 }
 
-/** Matches the token members of a token server's response. */
+/** Pattern for the token members of a token server's response. */
 const TOKEN_FIELD_PATTERN = /("(?:access|refresh|id)_token"\s*:\s*)"[^"]*"/g;
 
-/** Encodes a text as form data and URL queries do, which escape more characters than `encodeURIComponent`. */
+/** Encodes a text for form data and URL queries, which escape more characters than `encodeURIComponent`. */
 function encodeForm(text = ""): string {
   return new URLSearchParams({ a: text }).toString().slice(2);
 }
@@ -62,7 +62,7 @@ function getTextAfterColon(text = ""): string {
   return text.slice(text.indexOf(":") + 1);
 }
 
-/** Returns the headers for logging: all names, but only the values of known protocol headers. */
+/** Returns headers for logging, with all header names but only the values of known protocol headers. */
 export function redactHeaders(headers: Iterable<readonly [string, string]>): string[] {
   return [...headers].map(
     ([name, value]) => `${name}: ${SAFE_HEADERS.has(name.toLowerCase()) ? value : REDACTED_VALUE}`,

@@ -11,14 +11,14 @@ import type {
 } from "../protocol/index.ts";
 import type { TextWriter } from "./text-writer.ts";
 
-/** Renders the ids and the state that the next command needs (a2a-cli SPEC §8.2). */
+/** Renders the task ids and the task state that the next command needs (a2a-cli SPEC §8.2). */
 export function renderIds(writer: TextWriter, ids: { id: string; contextId: string; state: string }): void {
   writer.writeField("Task", ids.id);
   writer.writeField("Context", ids.contextId);
   writer.writeField("State", ids.state);
 }
 
-/** `history` includes earlier messages. `verbose` includes ids, times, media types, and metadata. */
+/** `history` includes earlier messages. `verbose` adds ids, times, media types, and metadata to the text. */
 export interface RenderDetail {
   readonly history?: boolean;
   readonly verbose?: boolean;
@@ -44,7 +44,7 @@ export function renderMessage(writer: TextWriter, message: Message, verbose = fa
   renderLabeledMessage(writer, "Message", message, verbose);
 }
 
-/** Renders the user's own message. */
+/** Renders a message that the user sent. */
 export function renderSentMessage(writer: TextWriter, message: Message): void {
   renderLabeledMessage(writer, "Sent", message, true);
 }
@@ -93,7 +93,7 @@ export function renderCard(writer: TextWriter, card: AgentCard): void {
     writer.writeField("Skill", `${id} (${name}): ${description}`);
 }
 
-/** Renders a push configuration without its secrets. JSON output includes them. */
+/** Renders a push configuration without the secrets that JSON output contains. */
 export function renderPushConfig(writer: TextWriter, config: TaskPushNotificationConfig): void {
   const { id, taskId, url, token, authentication } = config;
   if (id) writer.writeField("Config", id);
@@ -116,7 +116,7 @@ function renderLabeledMessage(writer: TextWriter, label: string, message: Messag
   renderParts(writer, label, message.role, message.parts, { verbose });
 }
 
-/** `growing` keeps the text block open, so that the next chunk of the artifact continues it. */
+/** `growing` keeps the text block open so that the block can continue with the artifact's next chunk. */
 function renderArtifact(
   writer: TextWriter,
   artifact: Artifact,

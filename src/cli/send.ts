@@ -105,9 +105,9 @@ async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): P
 }
 
 /**
- * Waits for the result of a turn. It follows the stream, which survives a broken connection if the agent
- * supports streaming. It polls the task when the stream is lost, or when an agent without streaming answers
- * before the task has finished.
+ * Waits for the result of a message turn. If the agent supports streaming, the function follows the stream
+ * and resumes the stream after a broken connection. The function polls the task if the stream is lost or if
+ * an agent without streaming responds before the task finishes.
  */
 async function waitForResponse(
   stream: AsyncIterable<StreamResponse>,
@@ -134,7 +134,7 @@ async function waitForResponse(
   }
 }
 
-/** Passes a stream through, and reports the task's id as soon as it is known. */
+/** Yields the events of a stream unchanged, and reports the task id when an event contains the id. */
 async function* withTaskIdCallback(
   stream: AsyncIterable<StreamResponse>,
   onTaskId: (taskId: string) => void,

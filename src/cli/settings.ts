@@ -5,15 +5,15 @@ import { parseEnv } from "node:util";
 import type { CliContext } from "./cli-context.ts";
 import { createUsageError } from "./cli-error.ts";
 
-/** A value from the settings, and its source. */
+/** Value of a setting, with the source of the value. */
 export interface Setting {
   readonly value: string;
   readonly source: SettingSource;
 }
 
 /**
- * `local` is the nearest `.env` file above the working directory, or the file of `--config`. `global` is the
- * file in the user's home directory.
+ * `local` is the file of `--config`, or else the nearest `.env` file in the working directory or above.
+ * `global` is the settings file in the user's home directory.
  */
 export type SettingSource =
   | { readonly kind: "environment" }
@@ -22,13 +22,13 @@ export type SettingSource =
       readonly kind: "local";
       readonly file: string;
       /**
-       * Whether the file was discovered in a parent directory instead of being named by the user. A
-       * discovered file may belong to an untrusted project.
+       * Whether the command discovered the `.env` file instead of receiving its path from the user. A
+       * discovered `.env` file may belong to an untrusted project.
        */
       readonly isDiscovered: boolean;
     };
 
-/** Settings by variable name, with the highest-priority source first (a2a-cli SPEC §8.3). */
+/** Settings by variable name, from several sources in order of precedence (a2a-cli SPEC §8.3). */
 export class Settings {
   readonly #layers: readonly SettingsLayer[];
 
@@ -37,8 +37,8 @@ export class Settings {
   }
 
   /**
-   * Returns the value from the highest-priority source. An empty value unsets the variable and overrides
-   * lower-priority sources.
+   * Returns the value of a variable from the source with the highest precedence. An empty value unsets the
+   * variable and overrides all sources with lower precedence.
    */
   get(variable: string): Setting | undefined {
     for (const { source, values } of this.#layers) {
@@ -50,14 +50,14 @@ export class Settings {
     return undefined;
   }
 
-  /** Returns the names of all variables that any source sets. */
+  /** Returns the names of all variables that at least one source sets. */
   get variableNames(): string[] {
     return [...new Set(this.#layers.flatMap(({ values }) => Object.keys(values)))]
       .filter((name) => name.startsWith(VARIABLE_PREFIX))
       .toSorted();
   }
 
-  /** Returns the variables that a discovered file sets without permission. */
+  /** Returns the variables that a discovered `.env` file must not set but does. */
   get ignoredVariables(): { variable: string; file: string }[] {
     return this.#layers.flatMap(({ source, values }) =>
       isDiscoveredSource(source)
@@ -74,27 +74,30 @@ interface SettingsLayer {
   readonly values: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns whether the file was discovered instead of being named by the user. */
+/** Returns whether the command discovered the settings file instead of receiving its path from the user. */
 export function isDiscoveredSource(from: SettingSource): from is SettingSource & { readonly file: string } {
   return from.kind === "local" && from.isDiscovered;
 }
 
 export const VARIABLE_PREFIX = "A2ACLI_";
 
-/** Variables that weaken the protection of credentials. A discovered file cannot set them. */
+/** Variables that weaken the protection of credentials, which a discovered `.env` file cannot set. */
 const TRUSTED_ONLY_VARIABLES: ReadonlySet<string> = new Set([
   `${VARIABLE_PREFIX}INSECURE`,
   `${VARIABLE_PREFIX}ALLOW_CLEAR_TEXT`,
 ]);
 
-/** Converts a flag to its variable name: `--agent-card` → `A2ACLI_AGENT_CARD` (a2a-cli SPEC §7.2). */
+/**
+ * Converts a command-line flag to its variable name, for example `--agent-card` → `A2ACLI_AGENT_CARD`
+ * (a2a-cli SPEC §7.2).
+ */
 export function toVariableName(flag: string): string {
   return VARIABLE_PREFIX + flag.replace(/^--/, "").toUpperCase().replaceAll("-", "_");
 }
 
 /**
- * Reads the settings from all sources. `config` is the file of `--config`, which replaces the discovered
- * `.env` file.
+ * Reads the settings from the environment and all settings files. `config` is the path from `--config`, which
+ * replaces the discovered `.env` file.
  */
 export function readSettings(
   config: string | undefined,
@@ -110,9 +113,7 @@ export function readSettings(
   return new Settings(layers);
 }
 
-/**
- * Finds the `.env` file in the directory or in its nearest parent that has one, as git finds its repository.
- */
+/** Finds the nearest `.env` file in a directory or its parent directories. */
 function findNearestEnvFile(cwd: string): SettingsLayer | undefined {
   for (let directory = resolve(cwd); ; directory = dirname(directory)) {
     const file = join(directory, ".env");
@@ -136,7 +137,10 @@ function readEnvFile(file: string): Record<string, string | undefined> | undefin
   }
 }
 
-/** Returns whether other users of this machine can read a file. Always returns `false` on Windows. */
+/**
+ * Returns whether other users of the computer can read a file. On Windows, the function always returns
+ * `false`.
+ */
 export function isReadableByOthers(file: string): boolean {
   return process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0;
 }

@@ -12,7 +12,7 @@ export function createTaskCancelCommand(context: CliContext): Command {
   });
 }
 
-/** Canceling a canceled task again is not an error (a2a-cli SPEC §10.4). */
+/** Canceling an already canceled task is not an error (a2a-cli SPEC §10.4). */
 async function cancelTask(
   { client, signal, agentRef }: AgentCommandContext<ClientOptions>,
   id: string,

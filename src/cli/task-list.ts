@@ -40,7 +40,7 @@ export function createTaskListCommand(context: CliContext): Command {
   );
 }
 
-/** Parses a task state such as `working` or `input-required`, and the protocol's own names. */
+/** Parses a task state such as `working` or `input-required`, or an A2A name such as `TASK_STATE_WORKING`. */
 function parseTaskState(text: string): TaskState {
   const name = text
     .toUpperCase()

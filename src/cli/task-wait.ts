@@ -25,7 +25,7 @@ export function createTaskWaitCommand(context: CliContext): Command {
   );
 }
 
-/** Polls the task until it has ended or needs input, and writes it. */
+/** Polls a task until the task has ended or needs input, and writes the task. */
 export async function waitAndWriteTask(
   call: AgentCommandContext<TaskWaitOptions>,
   id: string,

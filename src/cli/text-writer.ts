@@ -1,11 +1,11 @@
 /**
- * Writes the `text` format (a2a-cli SPEC §11.2): one `Label: value` field per line, and blocks for multi-line
- * content. A block has a label line, the content, and a blank line. A block can grow while an artifact is
- * streamed.
+ * Writer for the `text` format (a2a-cli SPEC §11.2), with a `Label: value` line for each field and a block
+ * for multi-line content. A text block consists of a label line, the content, and a blank line. A text block
+ * can grow while the agent streams an artifact.
  */
 export class TextWriter {
   readonly #write: (text: string) => void;
-  /** The open block, and whether its content ends with a newline. */
+  /** Open text block, and whether its content ends with a newline. */
   #openBlock: { key: string; atLineStart: boolean } | undefined;
 
   constructor(write: (text: string) => void) {
@@ -23,7 +23,10 @@ export class TextWriter {
     this.closeBlock();
   }
 
-  /** Appends to the block with this key. If another block is open, it closes that block first. */
+  /**
+   * Appends content to the text block with the given key. If another text block is open, the writer first
+   * closes that block.
+   */
   appendToBlock(label: string, value: string, key: string, content: string): void {
     if (this.#openBlock?.key !== key) {
       this.writeField(label, value);
@@ -34,14 +37,14 @@ export class TextWriter {
     (this.#openBlock as { atLineStart: boolean }).atLineStart = content.endsWith("\n");
   }
 
-  /** Ends the open block, if any. */
+  /** Ends the open text block, if any. */
   closeBlock(): void {
     if (!this.#openBlock) return;
     this.#write(this.#openBlock.atLineStart ? "\n" : "\n\n");
     this.#openBlock = undefined;
   }
 
-  /** Separates the entries of a list. */
+  /** Writes a blank line between the entries of a list. */
   writeBlankLine(): void {
     this.closeBlock();
     this.#write("\n");
@@ -49,8 +52,8 @@ export class TextWriter {
 }
 
 /**
- * Renders a value as JSON that is safe to print. It escapes control characters that `JSON.stringify` leaves
- * unescaped; the parsed value stays the same.
+ * Renders a value as JSON that terminals can display safely. The JSON text escapes all control characters,
+ * including those that `JSON.stringify` does not escape.
  */
 export function renderJson(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent);
@@ -61,8 +64,8 @@ export function renderJson(value: unknown, indent?: number): string {
 }
 
 /**
- * Replaces control characters in an agent's output with visible ones. Otherwise, the agent could rewrite the
- * screen or change the reading direction of the text.
+ * Replaces control characters in agent output with visible characters. Without the replacement, an agent
+ * could rewrite the screen or change the reading direction of the text.
  */
 export function escapeControlCharacters(text: string): string {
   return (

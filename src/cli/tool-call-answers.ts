@@ -1,7 +1,7 @@
 import { isTerminal, type JsonObject, type Part, type Task } from "../protocol/index.ts";
 import { createUsageError } from "./cli-error.ts";
 
-/** A function call of an ADK agent that waits for an answer. */
+/** Function call of an ADK agent that waits for an answer. */
 export interface PendingToolCall {
   id: string;
   name: string;
@@ -9,8 +9,8 @@ export interface PendingToolCall {
 }
 
 /**
- * Returns the calls that an interrupted task waits for. ADK agents in every language store them in the status
- * message.
+ * Returns the function calls that an interrupted task waits for. ADK agents in all languages store pending
+ * function calls in the status message.
  */
 export function findPendingToolCalls({ status }: Pick<Task, "status">): PendingToolCall[] {
   return (status.message?.parts ?? []).flatMap((part) => {
@@ -22,7 +22,7 @@ export function findPendingToolCalls({ status }: Pick<Task, "status">): PendingT
   });
 }
 
-/** Creates the parts that answer the pending calls, one answer for each call in order. */
+/** Creates message parts with one answer for each pending function call, in order. */
 export function createAnswerParts(task: Task, answers: readonly JsonObject[]): Part[] {
   const calls = findPendingToolCalls(task);
   if (calls.length !== answers.length) {

@@ -1,4 +1,4 @@
-/** Resolves when the signal aborts, or at once when it already has. */
+/** Resolves when the signal aborts, or immediately if the signal is already aborted. */
 export function waitForAbort(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve();

@@ -12,18 +12,18 @@ import { findPendingToolCalls } from "./tool-call-answers.ts";
 import { formatCommandLine } from "./command-line.ts";
 import type { OutputWriter } from "./output-writer.ts";
 
-/** Maximum number of consecutive failed polls. Each retry doubles the pause. */
+/** Maximum number of consecutive failed polls of a task. Each retry doubles the polling interval. */
 const MAX_POLL_FAILURES = 5;
 
-/** Returns whether polling can stop: the task has ended, or needs input. */
+/** Returns whether the task has ended or needs input, so that polling can stop. */
 function isTerminalOrInterrupted(state: TaskState): boolean {
   return isTerminal(state) || isInterrupted(state);
 }
 
 /**
  * Yields the events of a stream until the task has ended or needs input. An agent may keep the stream open
- * while it waits for input, which cannot be sent on this stream. `known` means that the first event repeats
- * the task before this turn.
+ * while the task waits for input, although the client cannot send input on the stream. `known` is true if the
+ * first event repeats the state of the task before the current turn.
  */
 export async function* untilTerminalOrInterrupted(
   stream: AsyncIterable<StreamResponse>,
@@ -42,12 +42,12 @@ function getStatusState(event: StreamResponse): TaskState | undefined {
   return "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
 }
 
-/** Sleeps, and rejects with the signal's abort reason, which Node's own timer hides. */
+/** Waits for a time, and rejects with the signal's abort reason, which Node's timer does not expose. */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
-/** Polls a task until it has ended or needs input. `known` is its last known state. */
+/** Polls a task until the task has ended or needs input. `known` is the last known state of the task. */
 export async function waitForTask(
   remote: A2AClient,
   id: string,
@@ -74,8 +74,8 @@ export async function waitForTask(
 }
 
 /**
- * Reports an unfinished or unsuccessful turn on stderr, with the exact command that continues it. The exit
- * code stays 0 (a2a-cli SPEC §11.6).
+ * Writes a warning about an unfinished or unsuccessful turn to stderr, with the command that continues the
+ * task. An unsuccessful task does not change the exit code 0 (a2a-cli SPEC §11.6).
  */
 export function reportTaskState(output: OutputWriter, ref: string, task: Pick<Task, "id" | "status">): void {
   const { state } = task.status;

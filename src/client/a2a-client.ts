@@ -107,7 +107,7 @@ export interface ClientPushConfigs {
 }
 
 /** Dependencies of `createA2AClient`. */
-export interface A2AClientDependencies {
+interface A2AClientDependencies {
   readonly cardCache: AgentCardCache;
   readonly agentInterface: AgentInterface;
   readonly transport: Transport;

@@ -3,7 +3,7 @@ import type { ProtocolVersion } from "../wire/index.ts";
 import { CLIENT_BINDINGS, type ClientBinding } from "./transport/create-transport.ts";
 
 /** Preferences for choosing one interface of an agent card. */
-export interface InterfacePreferences {
+interface InterfacePreferences {
   readonly binding?: ClientBinding;
   /**
    * Protocol bindings in order of preference, best first. The client chooses the first of the preferred

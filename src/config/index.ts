@@ -1,5 +1,5 @@
 /**
  * PROJECT CONFIGURATION. The content of `colloquy.config.ts`, which `colloquy serve` reads. Command-line
- * options override this configuration.
+ * options override the content of `colloquy.config.ts`.
  */
 export { type Config, defineConfig } from "./config.ts";

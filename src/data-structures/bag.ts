@@ -1,12 +1,12 @@
-/** An item that stores its position in a `Bag`. */
+/** An item that a `Bag` can contain. */
 export interface BagItem {
-  /** Position of the item, maintained by the bag. The position is -1 when the item is in no bag. */
+  /** Position of the item in its bag, or -1 if the item is in no bag. Only the bag sets the position. */
   slot: number;
 }
 
 /**
- * An unordered collection for items that are added and removed frequently. Like `SlotMap`, it avoids the old
- * hash tables that `Map` leaves behind.
+ * An unordered collection for items that are added and removed frequently. Unlike `Map`, the collection
+ * leaves no outgrown hash tables in memory.
  */
 export class Bag<T extends BagItem> {
   readonly #items: T[] = [];
@@ -30,7 +30,10 @@ export class Bag<T extends BagItem> {
     item.slot = -1;
   }
 
-  /** Returns a copy of the items, so that items can be removed during iteration. */
+  /**
+   * Returns a copy of the items, so that the caller can remove items from the bag while iterating over the
+   * copy.
+   */
   toArray(): T[] {
     return this.#items.slice();
   }

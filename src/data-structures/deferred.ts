@@ -1,5 +1,6 @@
 /**
- * A promise that can be resolved or rejected from outside. An unhandled rejection does not crash the process.
+ * A promise that can be resolved or rejected from outside. An unhandled rejection of the promise does not
+ * crash the process.
  */
 export class Deferred<T = void> {
   readonly promise: Promise<T>;

@@ -1,7 +1,8 @@
 /**
- * A map of at most `max` entries that evicts the least recently used entries. The cache has two generations.
- * When the young generation reaches half of the size, it becomes the old generation, and unused entries of
- * the previous old generation are dropped. An access costs one lookup and at most one move per generation.
+ * A map of at most `max` entries that evicts the least recently used entries. The cache has two
+ * generations. When the young generation holds half of `max` entries, it becomes the old generation, and
+ * the cache drops the unused entries of the previous old generation. An access to a cached entry costs one
+ * lookup and at most one move per generation.
  */
 export class LruCache<V> {
   readonly #generationSize: number;
@@ -34,7 +35,7 @@ export class LruCache<V> {
     this.#oldGeneration.delete(key);
   }
 
-  /** Returns the values, oldest first. */
+  /** Returns the cached values, oldest first. */
   listValues(): V[] {
     return [...this.#oldGeneration.values(), ...this.#youngGeneration.values()];
   }

@@ -7,9 +7,9 @@ const HELP_TEXT =
   `and reimburse expenses (try: reimburse 150 euros for a taxi). Expenses above ${APPROVAL_THRESHOLD} euros need approval.`;
 
 /**
- * Scripted replacement for a language model, for a demo without an API key. Rules parse the user's request,
- * choose the tools to call, and turn their results into sentences. All arithmetic and unit conversion is done
- * by the tools.
+ * Scripted replacement for a language model, for a demo without an API key. The rules of the script parse
+ * the user's request, choose the tools to call, and turn the results of the tools into sentences. The tools
+ * do all arithmetic and unit conversion.
  */
 export const assistantScript: Script = (input: ScriptInput): ScriptedReply => {
   if (input.results.length > 0) return buildToolResultReply(input);
@@ -17,7 +17,7 @@ export const assistantScript: Script = (input: ScriptInput): ScriptedReply => {
   return calls.length > 0 ? calls : HELP_TEXT;
 };
 
-/** Splits a message into clauses. “what is 2 + 2, and 5 km in miles?” has two clauses. */
+/** Splits a message into clauses. For example, “what is 2 + 2, and 5 km in miles?” has two clauses. */
 function splitClauses(text: string): string[] {
   return text.split(/[?;\n]|,\s|\b(?:and|then|plus also)\b/i).filter((clause) => clause.trim() !== "");
 }
@@ -80,9 +80,7 @@ function buildToolResultReply({ results, request }: ScriptInput): ScriptedReply 
   return steps.length > 0 ? steps : sentences.join(" ");
 }
 
-/**
- * Returns the arguments of the last approval request, because the approval itself contains only a decision.
- */
+/** Returns the arguments of the last approval request. The approval itself contains only a decision. */
 function findApprovedArgs({ contents }: ScriptInput["request"]): Record<string, unknown> {
   const calls = contents.flatMap(({ parts }) =>
     (parts ?? []).flatMap(({ functionCall }) => functionCall ?? []),

@@ -6,7 +6,7 @@ import { convertUnits } from "./units.ts";
 /** Amount in euros above which an expense requires approval. */
 export const APPROVAL_THRESHOLD = 100;
 
-/** Returns an ordinary ADK agent with ADK tools and without A2A code. */
+/** Returns an ordinary ADK agent that has ADK tools and no A2A code. */
 export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent> {
   const { FunctionTool, LlmAgent, LongRunningFunctionTool } = await import("@google/adk");
   const expense = buildObjectSchema({ amount: "NUMBER", purpose: "STRING" });
@@ -61,8 +61,8 @@ export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent
 }
 
 /**
- * Builds a schema in which all properties are required. The type names are cast from strings, because their
- * enum is in a package that only ADK depends on.
+ * Returns an object schema in which all properties are required. The function casts the type names from
+ * strings, because the enum of types is in a package that only ADK depends on.
  */
 function buildObjectSchema(properties: Record<string, "NUMBER" | "STRING">): Schema {
   const types = Object.entries(properties).map(([name, type]) => [name, { type }] as const);
@@ -75,7 +75,8 @@ function buildObjectSchema(properties: Record<string, "NUMBER" | "STRING">): Sch
 }
 
 /**
- * Runs a tool and returns its error as a result, which the model can handle. An exception would end the turn.
+ * Runs a tool. If the tool fails, the function returns the error as the tool's result, because an exception
+ * would end the turn.
  */
 function catchError<T>(work: () => T): T | { error: string } {
   try {

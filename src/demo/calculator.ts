@@ -15,8 +15,9 @@ const MATH_FUNCTIONS: Record<string, (x: number) => number> = {
 const MATH_CONSTANTS: Record<string, number> = { e: Math.E, pi: Math.PI };
 
 /**
- * Returns the value of an arithmetic expression. Supports `+ - * / % ^`, parentheses, several functions,
- * `pi`, and `e`, with the usual precedence. Throws an error that describes the problem and its position.
+ * Returns the value of an arithmetic expression. The expression may contain `+ - * / % ^`, parentheses,
+ * several functions, `pi`, and `e`, with the usual precedence. Throws an error whose message contains the
+ * problem and its position.
  */
 export function evaluateExpression(expression: string): number {
   const parser = new ExpressionParser(expression);

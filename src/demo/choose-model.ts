@@ -3,7 +3,10 @@ import { ScriptedLlm } from "../adk/index.ts";
 import { createModel } from "../adk/models/index.ts";
 import { assistantScript } from "./assistant-script.ts";
 
-/** Models by the environment variable of their API key. The first variable that is set is used. */
+/**
+ * Default models by the environment variable that contains the API key. If several variables are set, the
+ * demo uses the first variable in the table.
+ */
 const MODELS_BY_KEY_VARIABLE: Record<string, string> = {
   GEMINI_API_KEY: "gemini:gemini-2.5-flash",
   GOOGLE_API_KEY: "gemini:gemini-2.5-flash",
@@ -11,17 +14,17 @@ const MODELS_BY_KEY_VARIABLE: Record<string, string> = {
   ANTHROPIC_API_KEY: "anthropic:claude-haiku-4-5",
 };
 
-export interface ChosenModel {
+interface ChosenModel {
   llm: BaseLlm;
-  /** Text that tells users which model was chosen. */
+  /** Text that tells users which model the demo uses. */
   description: string;
-  /** True for a language model, false for a script. */
+  /** True if the model is a language model, false if the model is a script. */
   isReal: boolean;
 }
 
 /**
- * Returns the named model. Without a name, returns a model for an available API key, or else the scripted
- * model.
+ * Returns the model with the given name. Without a name, returns a model for the first available API key,
+ * or the scripted model if no API key is set.
  */
 export function chooseModel(name: string | undefined, env: Record<string, string | undefined>): ChosenModel {
   if (name !== undefined)

@@ -1,18 +1,20 @@
 /**
- * Demo application that uses this package as its users do. The demo contains an ADK agent with tools, a plain
- * async generator, and a planner and a solver that exchange message cards. Its agents use a language model if
- * an API key is set, and otherwise a scripted model.
+ * Demo application that imports the Colloquy package as an application outside the repository does. The
+ * demo contains an ADK agent with tools, an agent written as an async generator, and a planner and a solver
+ * that exchange message cards. The agents of the demo use a language model if an API key is set, and
+ * otherwise a scripted model.
  */
 import type { LlmAgent } from "@google/adk";
 import type { Agent } from "../engine/index.ts";
 
 export interface Demo {
-  /** Agents by the ids under which they are served. */
+  /** Demo agents by the ids under which they are served. */
   agents: { assistant: Agent; writer: Agent; tutor: Agent };
   /** Text that tells users which model the agents use. */
   modelDescription: string;
   /**
-   * A sample problem for the tutor, and the flow diagram of its cards if the problem has already been solved.
+   * A sample problem for the tutor, and the flow diagram of its message cards if the problem has already
+   * been solved.
    */
   sampleProblem: string;
   flowDiagram: string | undefined;
@@ -20,8 +22,8 @@ export interface Demo {
 }
 
 /**
- * Creates the demo. `toAgent` converts the assistant to an engine agent. Rejects if the optional peer
- * dependency `@google/adk` is not installed.
+ * Creates the demo. The function `toAgent` converts the assistant to an engine agent. Rejects if the
+ * optional peer dependency `@google/adk` is not installed.
  */
 export async function createDemo(
   toAgent: (assistant: LlmAgent) => Promise<Agent>,

@@ -11,21 +11,22 @@ import {
   serveRoles,
 } from "../roles/index.ts";
 
-export interface Tutor {
+interface Tutor {
   agent: Agent;
   /** A sample problem for the tutor. */
   sampleProblem: string;
   /**
-   * Flow diagram of the cards for the sample problem. `undefined` with a language model, because solving the
-   * problem would cost tokens.
+   * Flow diagram of the message cards for the sample problem. The diagram is `undefined` if the demo uses a
+   * language model, because solving the problem would cost tokens.
    */
   flowDiagram: string | undefined;
   close: () => Promise<void>;
 }
 
 /**
- * Creates a tutor: a planner and a solver on separate servers, and a controller that accepts user messages.
- * Without a model, both use the human solutions of 20 GSM8K problems.
+ * Creates a tutor, which consists of a planner and a solver on separate servers and a controller that
+ * accepts user messages. Without a model, the planner and the solver use the human solutions of 20 GSM8K
+ * problems.
  */
 export async function createTutor(llm: BaseLlm | undefined): Promise<Tutor> {
   const [janet] = getGsm8kSlice();

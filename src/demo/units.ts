@@ -1,4 +1,4 @@
-/** Convertible units by kind, with their value in the base unit. */
+/** Convertible units by physical quantity, with the value of each unit in the base unit. */
 const UNIT_FACTORS: Record<string, Record<string, number>> = {
   length: {
     m: 1,
@@ -18,7 +18,9 @@ const UNIT_FACTORS: Record<string, Record<string, number>> = {
   data: { b: 1, kb: 1e3, mb: 1e6, gb: 1e9, tb: 1e12, kib: 1024, mib: 1024 ** 2, gib: 1024 ** 3 },
 };
 
-/** Common names of units. A plural "s" is removed before the lookup. */
+/**
+ * Unit symbols by the common names of the units. The parser removes a plural "s" before it looks up a name.
+ */
 const UNIT_ALIASES: Record<string, string> = {
   meter: "m",
   metre: "m",
@@ -75,7 +77,10 @@ const FROM_KELVIN: Record<string, (kelvin: number) => number> = {
   k: (kelvin) => kelvin,
 };
 
-/** Converts a value between units of the same kind. Throws an error that names an unknown unit. */
+/**
+ * Converts a value between two units of the same physical quantity. If a unit is unknown, throws an error
+ * that contains the unit.
+ */
 export function convertUnits(value: number, from: string, to: string): number {
   const [source, target] = [normalizeUnit(from), normalizeUnit(to)];
   const toKelvin = TO_KELVIN[source];

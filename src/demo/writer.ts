@@ -10,8 +10,8 @@ const MAX_WORDS = 1000;
 const WORD_DELAY_MS = 100;
 
 /**
- * Demo agent written as a plain async generator. The agent is slow, so that streaming, subscribing,
- * reconnecting, and canceling can be tried.
+ * Demo agent that is written as an async generator. The agent responds slowly, so that users can try
+ * streaming, subscribing, reconnecting, and canceling.
  */
 export const writerAgent: Agent = agent(
   {

@@ -9,31 +9,34 @@ import type {
 } from "../protocol/index.ts";
 import type { Caller } from "./caller.ts";
 
-/** Content of a message from an agent. The runner adds the ids and the role. */
+/** Content of a message from an agent. The runner adds the ids and the role of the message. */
 export type AgentMessage = Pick<Message, "parts"> &
   Partial<Omit<Message, "parts" | "role" | "taskId" | "contextId">>;
 
-/** An event that an agent yields. The runner adds the task id, the context id, and the time. */
+/** An event that an agent yields. The runner adds the task id, the context id, and the time to the event. */
 export type AgentEvent =
   | {
-      /** Any state except SUBMITTED, in which every task begins, and UNSPECIFIED. */
+      /** Any task state except UNSPECIFIED and SUBMITTED, in which every task begins. */
       status: {
         state: Exclude<TaskState, "TASK_STATE_SUBMITTED" | "TASK_STATE_UNSPECIFIED">;
         message?: AgentMessage;
       };
-      /** Metadata that is merged into the task's metadata. */
+      /** Metadata that the event adds to the task's metadata. */
       metadata?: JsonObject;
     }
   | {
       artifact: Artifact;
-      /** True: adds the parts to the artifact with the same id. Absent: replaces that artifact. */
+      /**
+       * If true, the event adds its parts to the artifact with the same id. By default, the event replaces
+       * the artifact with the same id.
+       */
       append?: boolean;
       lastChunk?: boolean;
       metadata?: JsonObject;
     }
   /**
-   * A reply without a task. Such a reply is allowed only as the first and only event of an agent with
-   * `respondsWith: "either"`.
+   * A reply without a task. The reply must be the first and only event of an agent whose `respondsWith` is
+   * `either`.
    */
   | { message: AgentMessage };
 
@@ -41,104 +44,112 @@ export type AgentEvent =
 export interface Run {
   readonly taskId: string;
   readonly contextId: string;
-  /** The message that started this turn. This message is also the last entry of `task.history`. */
+  /** The message that started this turn and is also the last entry of `task.history`. */
   readonly message: Message;
   /**
    * A copy of the task at the start of this turn, with its earlier messages, artifacts, and metadata. In a
-   * resumed turn, it is the current task.
+   * turn that `afterRestart` resumes, `run.task` is the current task.
    */
   readonly task: Task;
   /**
-   * Number of this attempt. The number starts at 1 and grows by 1 each time the turn is restarted after the
-   * server stopped (`Agent.afterRestart`).
+   * Number of the current attempt at the turn. The first attempt of a turn has the number 1, and each
+   * restart of the turn adds 1 (`Agent.afterRestart`).
    */
   readonly attempt: number;
   readonly caller: Caller;
   readonly configuration: SendMessageConfiguration;
-  /** Metadata of the request, as opposed to `message.metadata`. */
+  /** Metadata of the SendMessage request. `message.metadata` contains the metadata of the message. */
   readonly metadata: JsonObject;
-  /** A2A version of the request in the form `Major.Minor`. Only agents that test their server need it. */
+  /**
+   * A2A version of the request in the form `Major.Minor`. Only agents that test their server need
+   * `protocolVersion`.
+   */
   readonly protocolVersion: string;
-  /** URIs of the active extensions: those that the agent card declares and the client requests (A2A §4.6). */
+  /** URIs of the active extensions, which the agent card declares and the client requests (A2A §4.6). */
   readonly extensions: readonly string[];
   /**
-   * The request's `traceparent` header (W3C Trace Context), unchanged. The header identifies the caller's
-   * span in a distributed trace.
+   * The request's `traceparent` header (W3C Trace Context), unchanged. The `traceparent` header identifies
+   * the caller's span in a distributed trace.
    */
   readonly traceparent?: string | undefined;
-  /** Aborts when the task is canceled or the server closes. */
+  /** Signal that aborts when the task is canceled or the server closes. */
   readonly signal: AbortSignal;
   /**
-   * Metadata of the CancelTask request. The metadata is `undefined` until the task is canceled, and also when
-   * the server closes.
+   * Metadata of the CancelTask request. `cancelMetadata` is `undefined` until a client cancels the task,
+   * even if the server closes.
    */
   readonly cancelMetadata?: JsonObject | undefined;
   /**
-   * Resolves with copies of the tasks listed in the message's `referenceTaskIds`, in that order, at most 50.
-   * The result omits tasks that do not exist or that belong to other callers or other agents.
+   * Resolves with copies of at most 50 tasks from the message's `referenceTaskIds`, in the order of these
+   * ids. Tasks that do not exist and tasks of other callers or agents are omitted.
    */
   loadReferencedTasks(): Promise<Task[]>;
   /**
-   * Resolves with copies of the caller's other tasks in this context that wait for their user, newest first,
-   * at most 50. Each call queries the store twice.
+   * Resolves with copies of the caller's other tasks in the same context that wait for their user. The list
+   * contains at most 50 tasks, newest first. Each call of `listInterruptedTasks` queries the store twice.
    */
   listInterruptedTasks(): Promise<Task[]>;
 }
 
-/** The agent card content that the agent provides. The server adds the interfaces and the signatures. */
+/**
+ * The agent card content that the agent provides. The server adds the interfaces and the signatures to the
+ * card.
+ */
 export type AgentDescription = Pick<AgentCard, "name" | "description"> &
   Partial<Omit<AgentCard, "name" | "description" | "supportedInterfaces" | "signatures">>;
 
 /**
  * An agent that a server can host.
  *
- * The end of the iterable ends the turn. After a normal return, the task is COMPLETED unless the agent set
- * another final state. After a throw, the task is FAILED, and after an abort, the task is CANCELED. The runner
- * always calls the iterator's `return()`.
+ * The turn ends when the iterable ends. If the iterable returns, the task is COMPLETED unless the agent set
+ * another final state. If the iterable throws, the task is FAILED. If the signal aborts, the task is
+ * CANCELED. The runner always calls `return()` of the agent's iterator.
  */
 export interface Agent {
-  /** Returns the content of the agent card. The server caches the result. */
+  /** Returns the content of the agent card, which the server caches. */
   describe(): AgentDescription | Promise<AgentDescription>;
   /**
-   * Returns the members that the extended agent card adds or replaces for an authenticated caller. Different
-   * callers can get different extended cards. When this method returns `undefined`, the caller's request is
-   * rejected with `EXTENDED_AGENT_CARD_NOT_CONFIGURED`. A server with authentication declares the extended card
-   * when this method exists.
+   * Returns the members that the extended agent card adds or replaces for an authenticated caller.
+   * Different callers can get different extended cards. If `describeExtended` returns `undefined`, the
+   * caller's request is rejected with `EXTENDED_AGENT_CARD_NOT_CONFIGURED`. If `describeExtended` exists, a
+   * server with authentication declares the extended card.
    */
   describeExtended?(
     caller: Caller,
   ): Partial<AgentDescription> | undefined | Promise<Partial<AgentDescription> | undefined>;
   execute(run: Run): AsyncIterable<AgentEvent>;
   /**
-   * Handles the cancellation of a task that waited for its user and therefore had no run. `task` is the task
-   * before the cancellation, and `metadata` is the metadata of the request. The server does not wait for the
-   * result.
+   * Handles the cancellation of a task that waited for its user and therefore had no agent run. `task` is
+   * the task before the cancellation, and `metadata` is the metadata of the CancelTask request. The server
+   * does not wait until `onTaskCanceled` has finished.
    */
   onTaskCanceled?(task: Task, caller: Caller, metadata: JsonObject): void | Promise<void>;
   /**
-   * Offers the agent a message for a running task, before `whileWorking` applies. When it returns true, the
-   * agent has accepted the message: the message is added to the task's history, and the sender receives the
-   * current task. Existing streams of the task receive no event for it. An `A2AError` that it throws rejects
-   * the message. `task` is a copy of the committed task.
+   * Offers the agent a message for a running task, before the server applies `whileWorking`. If `deliver`
+   * returns true, the message is added to the task's history, and the sender receives the current task.
+   * Existing streams of the task receive no event for a delivered message. If `deliver` throws an
+   * `A2AError`, the server rejects the message with that error. `task` is a copy of the committed task.
    */
   deliver?(message: Message, task: Task, caller: Caller): boolean;
   /**
-   * `task` (default): a task exists as soon as the message is accepted. `either`: the agent's first event
-   * decides between a task and a message without a task, and the server does not respond before it.
+   * With `task` (default), a task exists as soon as the message is accepted. With `either`, the first event
+   * of the agent is either an event of a task or a message without a task, and the server does not respond
+   * before the first event.
    */
   readonly respondsWith?: "task" | "either";
   /**
-   * How the server handles a message for a running task: `refuse` (default) rejects it, `queue` processes it
-   * after the current turn.
+   * Handling of a message for a running task. `refuse` (default) rejects the message, and `queue` processes
+   * the message after the current turn.
    */
   readonly whileWorking?: "refuse" | "queue";
   /**
-   * How the server handles a turn that was running when the server stopped or was killed, once a server opens
-   * the same store again. `fail` (default): the task ends FAILED with a reason. `restart`: `execute` is
-   * called again with the same input, and new artifact content replaces the content of the earlier attempt.
-   * `resume`: the same, but `run.task` is the current task, and the agent continues from its own saved state.
-   * `restart` and `resume` require a store that persists turns (SQLite). The task fails after
-   * `EngineLimits.turnAttempts` attempts. In later attempts, `run.caller` has no scopes and no claims.
+   * Handling of a turn that was running when the previous server process stopped. When a server opens the
+   * same store again, `fail` (default) fails the task with a reason. `restart` calls `execute` again with
+   * the same input, and new artifact content replaces the content of the earlier attempt. `resume` also
+   * calls `execute` again, but `run.task` is the current task, and the agent continues from its own saved
+   * state. `restart` and `resume` require a store that persists turns, such as `SqliteStore`. The task
+   * fails after `EngineLimits.turnAttempts` attempts. From the second attempt on, `run.caller` has no
+   * scopes and no claims.
    */
   readonly afterRestart?: "fail" | "restart" | "resume";
 }

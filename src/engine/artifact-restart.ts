@@ -1,9 +1,9 @@
 import { fold, isEventRefusal, copyTask, type Task, type TaskEvent } from "../protocol/index.ts";
 
 /**
- * Rewrites the artifact events of a restarted turn. An earlier attempt may have left partial artifacts. The
- * first event for an artifact therefore restores the artifact's content at the start of the turn and adds the
- * new parts to it.
+ * Rewrites the artifact events of a restarted turn. An earlier attempt may have left partial artifacts in
+ * the task. The first event for an artifact therefore restores the artifact's content from the start of the
+ * turn and adds the new parts.
  */
 export class ArtifactRestart {
   readonly #initialTask: Task;
@@ -14,7 +14,7 @@ export class ArtifactRestart {
     this.#initialTask = initialTask;
   }
 
-  /** Returns the event to store for this attempt. */
+  /** Returns the event to store for the current attempt at the turn. */
   rewriteEvent(event: TaskEvent): TaskEvent {
     if (!("artifactUpdate" in event)) return event;
     const { append, ...update } = event.artifactUpdate;

@@ -6,13 +6,13 @@ import { ConcurrencyLimit } from "./limits.ts";
 export interface CallerState<InFlight> {
   /** Limit of concurrent runs for this caller. */
   readonly runLimit: ConcurrencyLimit;
-  /** The caller's messages that are not committed yet, by message id. */
+  /** Uncommitted messages of the caller by message id. */
   readonly inFlightMessages: SlotMap<InFlight>;
 }
 
 /**
- * Holds the state of each active caller. The class evicts idle callers when the number of callers exceeds
- * twice the limit of runs.
+ * Holds the state of each active caller. Idle callers are evicted when the number of callers exceeds twice
+ * the limit of concurrent runs.
  */
 export class CallerStates<InFlight> {
   readonly #runsPerCaller: number;

@@ -1,13 +1,13 @@
-/** Source of time for the engine. Tests replace it with a fake clock. */
+/** Source of time for the engine. Tests replace the system clock with a fake clock. */
 export interface Clock {
   /** Returns the time in milliseconds since 1970. */
   now(): number;
   /**
-   * Returns the time in milliseconds since an arbitrary point, with fractions. The returned time never
-   * decreases.
+   * Returns the time in milliseconds, with fractions, since an arbitrary starting point. The monotonic time
+   * never decreases.
    */
   monotonic(): number;
-  /** Calls `callback` once after `ms` milliseconds. Returns a function that cancels the call. */
+  /** Calls `callback` once after `ms` milliseconds and returns a function that cancels the scheduled call. */
   schedule(ms: number, callback: () => void): () => void;
 }
 
@@ -25,8 +25,8 @@ export const systemClock: Clock = {
 let lastFormatted = { ms: Number.NaN, text: "" };
 
 /**
- * Formats a time as ISO 8601 UTC with milliseconds. The function caches the last result, because many events
- * share a millisecond and formatting is comparatively expensive.
+ * Formats a time as ISO 8601 UTC with milliseconds. `formatTimestamp` caches the last result, because many
+ * events share a millisecond and formatting is comparatively expensive.
  */
 export function formatTimestamp(ms: number): string {
   if (ms !== lastFormatted.ms) lastFormatted = { ms, text: new Date(ms).toISOString() };

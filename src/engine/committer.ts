@@ -4,25 +4,29 @@ import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 /** A writer that has events to commit, such as the live task of a runner. */
 export interface LogWriter {
   /**
-   * Returns the next events to append, or `undefined` when the writer has none. The committer calls it again
-   * only after `onCommitted` or `onCommitFailed`.
+   * Returns the next events to append, or `undefined` if the writer has no events. After `takeAppend`
+   * returns an append, the committer does not call `takeAppend` again before `onCommitted` or
+   * `onCommitFailed`.
    */
   takeAppend(): LogAppend | undefined;
   onCommitted(): void;
-  /** Reports that nothing was appended. The writer decides whether to enqueue itself again. */
+  /**
+   * Called if the commit fails and no event is appended. After a failed commit, the writer decides whether
+   * to enqueue itself again.
+   */
   onCommitFailed(reason: AppendRefusal | Error): void;
 }
 
 const RETRY_DELAYS_MS = [50, 200, 800, 3200];
-/** Minimum delay that justifies a timer. A commit to memory takes a hundredth of it. */
+/** Minimum delay in milliseconds that justifies a timer. A commit to memory takes 1% of the minimum delay. */
 const MIN_DELAY_MS = 0.1;
 
 /**
- * Commits the events of all tasks in groups. Events that become ready in one turn of the event loop, from all
- * tasks, form one transaction of the store. While a commit is in progress, the next batch accumulates, so a
- * slow disk makes batches larger instead of queues longer. Non-urgent events (chunks) are delayed after a
- * commit for as long as that commit took, so a stream spends at most half of its time writing to disk. Urgent
- * events are committed immediately.
+ * Commits the events of all tasks in groups. All events that become ready in one turn of the event loop
+ * form one transaction of the store. While a commit is in progress, the next batch accumulates, so a slow
+ * disk makes batches larger instead of queues longer. After a commit, non-urgent events (chunks) are
+ * delayed for as long as the commit took, so a stream spends at most half of its time writing to disk.
+ * Urgent events are committed immediately.
  */
 export class Committer {
   readonly #store: TaskStore;
@@ -31,9 +35,8 @@ export class Committer {
   #isScheduled = false;
   #isUrgent = false;
   #workingAgents = 0;
-  /** Monotonic time before which no non-urgent commit starts. */
+  /** Monotonic time in milliseconds before which no non-urgent commit starts. */
   #delayUntil = 0;
-  /** Ends the current delay. */
   #endDelay: (() => void) | undefined;
 
   constructor(store: TaskStore, clock: Clock) {
@@ -41,7 +44,7 @@ export class Committer {
     this.#clock = clock;
   }
 
-  /** Schedules a commit of the writer's events. An urgent commit skips the delay. */
+  /** Schedules a commit of the writer's events. If `urgent` is true, the commit is not delayed. */
   enqueue(writer: LogWriter, urgent: boolean): void {
     this.#readyWriters.add(writer);
     this.#isUrgent ||= urgent;
@@ -51,7 +54,7 @@ export class Committer {
     } else if (urgent) this.#endDelay?.();
   }
 
-  /** Counts a run that starts. */
+  /** Increments the number of running agents. */
   incrementWorkingAgents(): void {
     this.#workingAgents++;
   }
@@ -76,7 +79,10 @@ export class Committer {
     else this.#isScheduled = false;
   }
 
-  /** Flushes after the current turn of the event loop, so a burst of events becomes one commit. */
+  /**
+   * Flushes the queued appends after the current turn of the event loop, so a burst of events becomes one
+   * commit.
+   */
   #scheduleFlush(): void {
     const delayMs = this.#isUrgent ? 0 : this.#delayUntil - this.#clock.monotonic();
     if (delayMs > MIN_DELAY_MS) this.#delayFlush(delayMs);
@@ -126,7 +132,7 @@ export class Committer {
   }
 }
 
-/** Returns the writer's append. If the writer throws, only its own commit fails. */
+/** Returns the append of the writer. If the writer throws an error, only the commit of that writer fails. */
 function tryTakeAppend(writer: LogWriter): LogAppend | undefined {
   try {
     return writer.takeAppend();

@@ -42,44 +42,51 @@ import {
   type SubscriptionSpan,
 } from "./subscription.ts";
 
-/** Options for push notifications. The engine's store must have a `pushStore`. */
+/** Push notification options of an engine. The engine's store must have a `pushStore`. */
 export interface EnginePushOptions {
-  /** The outbox, which engines with the same store share. The code that creates it opens and closes it. */
+  /**
+   * The outbox that all engines with the same store share. The code that creates the outbox must also open
+   * and close the outbox.
+   */
   readonly outbox: Outbox;
   readonly validateWebhook: WebhookValidator;
   /**
-   * True: responses omit the token and the credentials of push notification configs. Default: false, so the
-   * owner can read them.
+   * If true, responses omit the token and the credentials of push notification configs. By default, the
+   * owner of a push notification config can read its token and credentials.
    */
   readonly redactSecrets?: boolean;
 }
 
 export interface EngineOptions {
   readonly agent: Agent;
-  /** Id of the agent in its server. Tasks in the store belong to this id. */
+  /** Id of the agent within its server. The store assigns tasks to agents by this id. */
   readonly agentId: string;
-  /** An open store. Engines that share a store must also share its `committer`. */
+  /** An open store. Engines that share a store must also share their `committer`. */
   readonly store: TaskStore;
   readonly committer: Committer;
-  /** Options for push notifications. Default: push notifications are not supported. */
+  /** Push notification options. By default, the agent does not support push notifications. */
   readonly push?: EnginePushOptions | undefined;
   readonly observer?: Observer;
   readonly clock?: Clock;
   readonly generateId?: IdGenerator;
   readonly limits?: Partial<EngineLimits>;
-  /** Merges text chunks that wait for the same commit. Default: true. */
+  /** If true, the engine merges text chunks that wait for the same commit. Default: true. */
   readonly mergeChunks?: boolean;
-  /** Deduplicates messages by their `messageId` (E10). Default: true. */
+  /** If true, the engine deduplicates messages by their `messageId` (E10). Default: true. */
   readonly deduplicateMessages?: boolean;
   /**
-   * Time in milliseconds that a canceled agent has to stop before its output is ignored. Default: 5,000 ms.
+   * Time in milliseconds that a canceled agent has to stop before the engine ignores the agent's output.
+   * Default: 5,000 ms.
    */
   readonly cancelGraceMs?: number;
 }
 
 /** Implements the operations of one agent (A2A §3.1) for known callers and well-formed requests. */
 export class Engine {
-  /** Operations on push notification configs, or `undefined` when push notifications are not supported. */
+  /**
+   * Operations on push notification configs, or `undefined` if the agent does not support push
+   * notifications.
+   */
   readonly pushConfigs: PushConfigOperations | undefined;
   readonly #agentId: string;
   readonly #store: TaskStore;
@@ -116,16 +123,18 @@ export class Engine {
   }
 
   /**
-   * Recovers the unfinished tasks of an earlier process: restarts or resumes their turns as
-   * `Agent.afterRestart` specifies, or fails them with a reason (E9). Call it before any other method.
+   * Recovers the unfinished tasks of an earlier process. The engine restarts or resumes the turns of
+   * unfinished tasks as `Agent.afterRestart` specifies, or fails the tasks with a reason (E9). Call `open`
+   * before any other method of the engine.
    */
   async open(): Promise<void> {
     await recoverTasks(this.#recoveryContext);
   }
 
   /**
-   * Stops all runs and ignores the output of agents that do not stop within `graceMs`. Unfinished tasks fail
-   * with a reason, unless `Agent.afterRestart` lets the next `open` continue them.
+   * Stops all agent runs and ignores the output of agents that do not stop within `graceMs` milliseconds.
+   * Unfinished tasks fail with a reason, unless `Agent.afterRestart` allows the next process to continue
+   * their turns.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
@@ -134,8 +143,9 @@ export class Engine {
   }
 
   /**
-   * Sends a message (SendMessage). Resolves with the task once it stops, immediately with
-   * `returnImmediately`, or with the agent's reply without a task.
+   * Sends a message (SendMessage). If `returnImmediately` is true, `sendMessage` resolves with the task
+   * immediately. By default, `sendMessage` resolves with the task once its turn stops, or with the agent's
+   * reply without a task.
    */
   async sendMessage(
     request: SendMessageRequest,
@@ -151,9 +161,9 @@ export class Engine {
   }
 
   /**
-   * Sends a message (SendStreamingMessage). Resolves with a subscription to the task and its events until the
-   * turn stops, or to a single reply without a task. A client that repeats a message after a lost connection
-   * sets `service.resumeAfterSeq`.
+   * Sends a message (SendStreamingMessage). Resolves with a subscription that delivers either the task and
+   * its events until the turn stops, or a single reply without a task. To resume a stream after a lost
+   * connection, a client repeats the message with `service.resumeAfterSeq`.
    */
   async sendStreamingMessage(
     request: SendMessageRequest,
@@ -183,14 +193,14 @@ export class Engine {
     return limitHistory(task, historyLength);
   }
 
-  /** Resolves with one page of the caller's tasks (ListTasks). */
+  /** Resolves with one page of the caller's tasks (ListTasks, A2A §3.1.4). */
   listTasks(request: ListTasksRequest, caller: Caller): Promise<ListTasksResponse> {
     return listTasks(this.#store, this.#toScope(caller), request);
   }
 
   /**
-   * Cancels a task (CancelTask) and resolves with the task once the agent has stopped. An already canceled
-   * task is returned unchanged.
+   * Cancels a task (CancelTask) and resolves with the task once the agent has stopped. If the task is
+   * already canceled, `cancelTask` returns the task unchanged.
    */
   async cancelTask({ id, metadata = {} }: CancelTaskRequest, caller: Caller): Promise<Task> {
     const runner = await this.#requireRunner(id, caller);
@@ -211,9 +221,9 @@ export class Engine {
   }
 
   /**
-   * Subscribes to a task (SubscribeToTask). The subscription starts with the current task, followed by every
-   * later event until the task ends. With `resumeAfterSeq`, it contains only the events after that number,
-   * even when the task has already ended.
+   * Subscribes to a task (SubscribeToTask). The subscription starts with the current task, followed by
+   * every later event until the task ends. If `resumeAfterSeq` is set, the subscription contains only the
+   * events after that sequence number, even if the task has already ended.
    */
   async subscribeToTask(
     { id }: SubscribeToTaskRequest,
@@ -288,7 +298,7 @@ export class Engine {
     );
   }
 
-  /** Resolves with the current task once the message is durable. */
+  /** Resolves with the current task once the accepted message is durable. */
   async #awaitCurrentTask(accepted: Exclude<AcceptResult, { reply: unknown }>): Promise<Task> {
     const { runner } = accepted;
     if ("turn" in accepted) await accepted.turn.acceptedSeq.promise;
@@ -322,8 +332,8 @@ export class Engine {
 }
 
 /**
- * Returns the span of a message's stream. The stream starts after the client's last event, or with the task
- * at the start of the message's turn.
+ * Returns the span of the stream for a message. The stream starts after the last event that the client
+ * received, or with the task at the start of the message's turn.
  */
 function computeSubscriptionSpan(
   accepted: Exclude<AcceptResult, { reply: unknown }>,
@@ -341,7 +351,7 @@ function computeSubscriptionSpan(
 }
 
 /**
- * Returns true when the task waits for its user, no turn is running, and the reader has received every event.
+ * Returns true if the task waits for its user, no turn is running, and the reader has received every event.
  */
 function isCaughtUpWhileInterrupted(
   { liveTask, currentTurn }: Runner,
@@ -352,7 +362,7 @@ function isCaughtUpWhileInterrupted(
   );
 }
 
-/** Returns `resumeAfterSeq`, or throws `INVALID_PARAMS` when it is not in the log. */
+/** Returns `resumeAfterSeq`, or throws `INVALID_PARAMS` if the log does not contain `resumeAfterSeq`. */
 function requireResumeSeq(lastSeq: number, resumeAfterSeq: number): number {
   if (resumeAfterSeq <= lastSeq) return resumeAfterSeq;
   const description = `${resumeAfterSeq} is greater than the number of the task's last event, ${lastSeq}; subscribe without it`;

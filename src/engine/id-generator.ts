@@ -1,12 +1,12 @@
-/** Returns a new identifier, which must be unique and not guessable. Tests pass their own generator. */
+/** Returns a new identifier, which must be unique and not guessable. Tests pass a custom id generator. */
 export type IdGenerator = () => string;
 
 const HEX_DIGITS = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
 const UUID_LENGTH = 36;
 const HYPHEN_POSITIONS = new Set([8, 13, 18, 23]);
 /**
- * Positions of the 74 random bits: all digits after the version digit. The two variant bits are set
- * afterwards.
+ * Positions of the random digits of a UUID, which are all digits after the version digit. `generateUuidV7`
+ * sets the two variant bits later, so 74 random bits remain.
  */
 const RANDOM_POSITIONS = Array.from({ length: UUID_LENGTH }, (_, at) => at).filter(
   (at) => at > 14 && !HYPHEN_POSITIONS.has(at),
@@ -21,10 +21,10 @@ let randomPoolOffset = randomPool.length;
 let lastTimestamp = Number.NaN;
 
 /**
- * Returns a version 7 UUID: the time in milliseconds, followed by 74 random bits. Ids that grow with time
- * keep new rows adjacent in a store's indexes (measured: 40% less data written per task than with random
- * ids). The function writes bytes into a buffer because a concatenated string is copied each time it is used
- * as a map key or in JSON.
+ * Returns a version 7 UUID, which consists of the time in milliseconds and 74 random bits. Ids that grow
+ * with time keep new rows adjacent in a store's indexes, so the store writes 40% less data per task than
+ * with random ids (measured). `generateUuidV7` writes bytes into a buffer, because JavaScript engines copy
+ * a concatenated string each time the string is used as a map key or in JSON.
  */
 export function generateUuidV7(): string {
   writeTimestamp(Date.now());

@@ -22,15 +22,15 @@ import type { TaskStore } from "./task-store.ts";
 import { Turn, type AgentOutput } from "./turn.ts";
 
 /**
- * Result of accepting a message: a turn of a task, a duplicate or delivered message without a turn, or a
- * reply without a task. A result with `seq` retains the runner, and the receiver must release it.
+ * Result of accepting a message. The inbox accepts a message as a turn of a task, as a duplicate or
+ * delivered message without a turn, or with a reply without a task. A result with `seq` retains the runner
+ * of the task. The receiver of the result must release the runner.
  */
 export type AcceptResult =
   | { readonly runner: Runner; readonly turn: Turn }
   | { readonly runner: Runner; readonly seq: number }
   | { readonly reply: Message };
 
-/** Dependencies of an inbox. */
 export interface InboxContext {
   readonly agent: Agent;
   readonly store: TaskStore;
@@ -40,7 +40,6 @@ export interface InboxContext {
   readonly deduplicateMessages: boolean;
 }
 
-/** A received message with its request data. */
 interface InboundMessage {
   readonly scope: TaskScope;
   readonly request: SendMessageRequest;
@@ -49,7 +48,6 @@ interface InboundMessage {
   readonly callerState: CallerState<InFlightMessage>;
 }
 
-/** A message that is not committed yet. */
 interface InFlightMessage {
   readonly message: Message;
   readonly result: Promise<AcceptResult>;
@@ -57,7 +55,7 @@ interface InFlightMessage {
 
 /**
  * Accepts messages. The inbox finds or creates the task of each message and deduplicates the messages of each
- * caller by id (E10).
+ * caller by message id (E10).
  */
 export class Inbox {
   readonly #context: InboxContext;
@@ -107,8 +105,8 @@ export class Inbox {
   }
 
   /**
-   * Creates the next attempt of a turn that an earlier process started. Throws `RESOURCE_EXHAUSTED` when a
-   * limit is reached. `message` must contain the ids of its task.
+   * Creates the next attempt at a turn that an earlier server process started. Throws `RESOURCE_EXHAUSTED`
+   * if a limit is reached. `message` must contain the ids of its task and context.
    */
   resumeTurn(scope: TaskScope, persisted: PersistedTurn, message: Message): Turn {
     const inbound = {
@@ -133,7 +131,7 @@ export class Inbox {
     return taskId ? this.#continueTask(inbound, taskId) : this.#createTask(inbound);
   }
 
-  /** Handles a message whose id was accepted before. */
+  /** Handles a message whose message id was accepted before. */
   async #acceptDuplicate(
     scope: TaskScope,
     message: Message,
@@ -176,7 +174,7 @@ export class Inbox {
     }
   }
 
-  /** Throws when the task cannot accept the message. */
+  /** Throws an error if the task cannot accept the message. */
   #assertTaskAccepts({ liveTask }: Runner, message: Message): void {
     const { taskId, contextId, state } = liveTask;
     if (message.contextId && message.contextId !== contextId) {
@@ -186,14 +184,14 @@ export class Inbox {
     if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
   }
 
-  /** Throws when the agent accepts no messages during a run. */
+  /** Throws an error if the agent accepts no messages during a run. */
   #assertAcceptsWhileWorking({ liveTask: { taskId } }: Runner): void {
     if (this.#context.agent.whileWorking === "queue") return;
     const text = `Task ${taskId} is running and accepts no messages until it stops; wait for it, or cancel it.`;
     throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
   }
 
-  /** Throws when too many messages wait for the current turn. */
+  /** Throws an error if too many messages wait for the current turn of the task. */
   #assertQueueNotFull({ liveTask: { taskId }, queuedCount }: Runner): void {
     const { queuedTurns } = this.#context.limits;
     if (queuedCount >= queuedTurns)
@@ -213,7 +211,10 @@ export class Inbox {
     return { runner, turn };
   }
 
-  /** Starts the agent before its task exists. The first event decides whether a task is created. */
+  /**
+   * Starts the agent before its task exists. The agent's first event decides whether the inbox creates a
+   * task.
+   */
   async #startBeforeTask(runner: Runner, turn: Turn): Promise<AcceptResult> {
     const { agent, generateId } = this.#context;
     runner.reserveForTurn(turn);
@@ -233,7 +234,7 @@ export class Inbox {
     return { reply: toTasklessReply(runner.liveTask.contextId, firstEvent.message, generateId) };
   }
 
-  /** Creates a turn that counts against the limits of concurrent runs until it ends. */
+  /** Creates a turn that counts against the limits of concurrent runs until the turn ends. */
   #createTurn(
     { scope, request, caller, serviceParameters, callerState }: InboundMessage,
     message: Message,
@@ -261,14 +262,14 @@ export class Inbox {
   }
 }
 
-/** Returns true when a run is active and the task does not wait for its user. */
+/** Returns true if an agent run is active and the task does not wait for its user. */
 function isWorking({ liveTask: { state }, currentTurn }: Runner): boolean {
   return currentTurn !== undefined && !currentTurn.hasEnded && state !== undefined && !isInterrupted(state);
 }
 
 /**
- * Starts an agent and waits for its first event. If the agent throws, the returned iterator throws the same
- * error.
+ * Starts an agent and waits for its first event. If the agent throws an error before its first event, the
+ * returned iterator throws the same error.
  */
 async function readFirstEvent(startAgent: () => AgentOutput): Promise<AgentOutput> {
   try {
@@ -279,7 +280,7 @@ async function readFirstEvent(startAgent: () => AgentOutput): Promise<AgentOutpu
   }
 }
 
-/** Returns the message with which a logged event started a turn. */
+/** Returns the user message of a logged event, or `undefined` if the event has no user message. */
 export function findTurnMessage(event: { task?: unknown } | object): Message | undefined {
   if ("message" in event) return event.message as Message;
   if ("task" in event) return (event.task as { history?: Message[] }).history?.at(-1);

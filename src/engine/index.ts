@@ -1,30 +1,30 @@
 /**
- * THE TASK ENGINE. The engine does not depend on HTTP, A2A versions, or a database. A write path and a read
- * path meet at the log:
+ * THE TASK ENGINE. The engine does not depend on HTTP, A2A versions, or a database. The write path of a
+ * task exists as long as the task. The runner validates each event of the agent. After the validation, an
+ * event is committed, folded into the task, and published to readers.
  *
- *   write path (exists as long as the task):
- *     agent ─event─▶ runner: validate ─▶ commit (durable, numbered) ─▶ fold ─▶ publish
- *   read path (exists as long as the reader):
- *     snapshot at seq n ─▶ events > n, from the tail or the store ─▶ reader
+ * The read path of a reader exists as long as the reader. A reader receives a snapshot of the task and all
+ * later events, from the tail or from the store.
  *
- * A message enters at `Engine.sendMessage` or `Engine.sendStreamingMessage`. The `Inbox` finds or creates its
- * task and a `Turn`. The task's `Runner` starts the agent and writes its events into the `LiveTask`. The
- * `Committer` commits the pending events of all tasks in one transaction, and `LogSubscription`s read them.
- * Readers never write, and the writer never waits for readers. The `Outbox` (push/) is also a reader: it posts
- * the events after a webhook's last delivered event.
+ * A message enters at `Engine.sendMessage` or `Engine.sendStreamingMessage`. The `Inbox` finds or creates
+ * the message's task and a `Turn`. The task's `Runner` starts the agent and writes its events into the
+ * `LiveTask`. The `Committer` commits the pending events of all tasks in one transaction. Each
+ * `LogSubscription` reads the committed events. Readers never write, and the writer never waits for
+ * readers. The `Outbox` (push/) is also a reader of the log. The outbox posts the events after a webhook's
+ * last delivered event.
  */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
 export type { Caller, TaskScope } from "./caller.ts";
 export type { Clock } from "./clock.ts";
 export { systemClock } from "./clock.ts";
-export type { IdGenerator } from "./id-generator.ts";
+
 export { generateUuidV7 } from "./id-generator.ts";
 export { Committer } from "./committer.ts";
 export { Engine } from "./engine.ts";
-export type { EngineOptions, EnginePushOptions } from "./engine.ts";
+export type { EnginePushOptions } from "./engine.ts";
 export type { PersistedTurn } from "./persisted-turn.ts";
 export type { EngineLimits } from "./limits.ts";
-export { ConcurrencyLimit } from "./limits.ts";
+
 export type { Observer, PushDeliveryReport } from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
 export type { ServiceParameters } from "./service-parameters.ts";
@@ -46,14 +46,8 @@ export type {
   WebhookNotification,
 } from "./push/notification-sender.ts";
 export { Outbox } from "./push/outbox.ts";
-export type { OutboxOptions } from "./push/outbox.ts";
+
 export type { RetryPolicy } from "./push/retry-policy.ts";
 export type { WebhookValidator, PushConfigOperations } from "./push/push-config-operations.ts";
 export { createPushNotSupportedError } from "./push/push-config-operations.ts";
-export type {
-  DeadLetter,
-  PushStore,
-  Webhook,
-  WebhookProgress,
-  WebhookRegistration,
-} from "./push/push-store.ts";
+export type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push/push-store.ts";

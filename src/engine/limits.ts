@@ -1,24 +1,24 @@
 import { A2AError } from "../protocol/index.ts";
 
 /**
- * Limits of one engine (E14). A request that exceeds a limit is rejected with `RESOURCE_EXHAUSTED` and a
- * retry time.
+ * Limits of one engine (E14). A request that exceeds a limit is rejected with a `RESOURCE_EXHAUSTED` error,
+ * which contains a retry time.
  */
 export interface EngineLimits {
-  /** Maximum number of concurrent runs. Default: 1,000. */
+  /** Maximum number of concurrent agent runs. Default: 1,000. */
   readonly runs: number;
   /**
-   * Maximum number of concurrent runs of one (tenant, principal), or of one principal that can choose its
-   * tenant. Default: the value of `runs`.
+   * Maximum number of concurrent agent runs per caller. A caller is one (tenant, principal), or one
+   * principal that can choose its tenant. The default of `runsPerCaller` is the value of `runs`.
    */
   readonly runsPerCaller: number;
-  /** Maximum number of open streams. Default: 10,000. */
+  /** Maximum number of open streams of the engine. Default: 10,000. */
   readonly streams: number;
   /** Maximum number of messages that wait for the current turn of one task. Default: 16. */
   readonly queuedTurns: number;
   /**
-   * Maximum number of attempts of one turn before its task fails, for agents with `afterRestart` set to
-   * `restart` or `resume`. Default: 5.
+   * Maximum number of attempts at one turn before the task fails. `turnAttempts` applies to agents whose
+   * `afterRestart` is `restart` or `resume`. Default: 5.
    */
   readonly turnAttempts: number;
 }
@@ -50,7 +50,8 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Acquires one unit, to be returned with `release`. Throws `RESOURCE_EXHAUSTED` when the limit is reached.
+   * Acquires one unit of the limit. The caller must return the unit with `release`. Throws
+   * `RESOURCE_EXHAUSTED` if the limit is reached.
    */
   acquire(): void {
     if (this.#inUse >= this.#limit) throw createLimitError(this.#description, this.#limit);
@@ -62,8 +63,8 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Acquires one unit and returns a function that releases it. Repeated calls of that function have no
-   * effect.
+   * Acquires one unit of the limit and returns a function that releases the unit. Repeated calls of the
+   * returned function have no effect.
    */
   acquireWithRelease(): () => void {
     this.acquire();
@@ -75,7 +76,6 @@ export class ConcurrencyLimit {
   }
 }
 
-/** Creates the `RESOURCE_EXHAUSTED` error for a limit that is reached. */
 export function createLimitError(description: string, limit: number): A2AError {
   return new A2AError(
     "RESOURCE_EXHAUSTED",

@@ -12,7 +12,7 @@ import type { TaskListCursor, TaskListQuery, TaskStore } from "./task-store.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 
-/** Returns one page of the caller's tasks, newest status first (ListTasks, A2A §3.1.4). */
+/** Returns one page of the caller's tasks, sorted by newest status first (ListTasks, A2A §3.1.4). */
 export async function listTasks(
   store: TaskStore,
   scope: TaskScope,
@@ -45,7 +45,7 @@ function selectTaskFields(task: Task, request: ListTasksRequest): Task {
   return request.includeArtifacts ? { ...rest, artifacts: artifacts ?? [] } : rest;
 }
 
-/** Encodes a page token from the position of the page's last task and the filter of the list. */
+/** Encodes a page token from the filter of the list and the position of the page's last task. */
 function encodePageToken(tasks: Task[], filter: TaskListFilter): string {
   const last = tasks.at(-1);
   const position = [last?.status.timestamp ?? "", last?.id ?? "", formatFilterKey(filter)];
@@ -75,7 +75,6 @@ function formatFilterKey({ contextId, status, statusSince }: TaskListFilter): st
   return [contextId, status, statusSince].map((value) => value ?? "").join("|");
 }
 
-/** Creates the `INVALID_PARAMS` error for a page token that cannot be used. */
 export function createPageTokenError(reason: string): A2AError {
   return A2AError.invalidParams([
     { field: "pageToken", description: `${reason}; omit it to start with the first page` },

@@ -25,19 +25,18 @@ import { SnapshotSchedule } from "./snapshot-schedule.ts";
 import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 import { Tail } from "./tail.ts";
 
-/** Dependencies of a live task. */
 export interface LiveTaskContext {
   readonly store: TaskStore;
   readonly committer: Committer;
   readonly clock: Clock;
   readonly observer: Observer;
-  /** Merges text chunks that wait for the same commit. */
+  /** If true, the live task merges text chunks that wait for the same commit. */
   readonly mergeChunks: boolean;
-  /** Makes the store record the ids of messages. */
+  /** If true, the store records the ids of messages. */
   readonly deduplicateMessages: boolean;
-  /** Makes the store persist the request of each running turn. */
+  /** If true, the store persists the request of each running turn. */
   readonly persistTurns: boolean;
-  /** Notified about new events of a task that may have webhooks. */
+  /** The outbox receives notifications about new events of a task that may have webhooks. */
   readonly outbox?:
     | { notifyCommit(task: WatchedTask, registered?: readonly WebhookRegistration[]): void }
     | undefined;
@@ -47,37 +46,37 @@ export interface LiveTaskContext {
 export interface LiveTaskListener {
   /** True while the task has readers. */
   readonly hasReaders: boolean;
-  /** Called when a commit ends or interrupts a turn and no later event continues it. */
+  /** Called when a committed event ends or interrupts a turn and no later event continues the turn. */
   onTurnStop(): void;
-  /** Called when a commit fails. No later event will be committed. */
+  /** Called when a commit fails, after which the task commits no further event. */
   onCommitFailed(error: A2AError): void;
-  /** Called when no event waits for a commit. */
+  /** Called when the task has no events that wait for a commit. */
   onAllCommitted(): void;
 }
 
 /**
- * A message that was accepted with an uncommitted event. `durableSeq` resolves with the event's seq once the
- * event is durable.
+ * A message that the task has accepted but not yet committed. `durableSeq` resolves with the sequence
+ * number of the message's event once the event is durable.
  */
 interface UncommittedMessage {
   readonly messageId: string;
   readonly seq: number;
   readonly durableSeq: Deferred<number>;
-  /** The webhook that the message registers. */
+  /** The webhook that the request of the message registers. */
   readonly webhook: WebhookRegistration | undefined;
 }
 
 /**
- * An active task, that is, the growing end of its log. An event is validated when it is accepted and then
- * waits for the next commit. The event is folded into the task and becomes visible to readers only once it is
- * durable (E1).
+ * An active task. A `LiveTask` appends new events to the task's log. The live task validates each accepted
+ * event. A valid event waits for the next commit. The event is folded into the task and becomes visible to
+ * readers only after the commit (E1).
  */
 export class LiveTask implements LogWriter, WatchedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly contextId: string;
   readonly tail: Tail = new Tail();
-  /** False when the task is known to have no webhooks. */
+  /** False if the task is known to have no webhooks. */
   mayHaveWebhooks: boolean;
   readonly #context: LiveTaskContext;
   readonly #listener: LiveTaskListener;
@@ -86,7 +85,7 @@ export class LiveTask implements LogWriter, WatchedTask {
   /** The committed task. */
   #task: Task | undefined;
   #seq: number;
-  /** State after all pending events are committed. */
+  /** Task state after the commit of all pending events. */
   #state: TaskState | undefined;
   #statusTimestamp: string;
   #uncommittedMessages: UncommittedMessage[] = [];
@@ -96,9 +95,9 @@ export class LiveTask implements LogWriter, WatchedTask {
   #capacity: Deferred | undefined;
   #nextCommit: Deferred | undefined;
   #failure: A2AError | undefined;
-  /** The turn to persist with the pending events. */
+  /** The turn to persist in the same commit as the pending events. */
   #turnToPersist: PersistedTurn | undefined;
-  /** True when a pending event must be committed without delay. */
+  /** True if a pending event must be committed without delay. */
   #isUrgent = false;
 
   constructor(
@@ -121,17 +120,17 @@ export class LiveTask implements LogWriter, WatchedTask {
     this.#statusTimestamp = stored?.task.status.timestamp ?? "";
   }
 
-  /** Seq of the newest committed event. */
+  /** Sequence number of the newest committed event. */
   get seq(): number {
     return this.#seq;
   }
 
-  /** State after all pending events are committed. The state is `undefined` before the task is created. */
+  /** Task state after the commit of all pending events, or `undefined` before the task is created. */
   get state(): TaskState | undefined {
     return this.#state;
   }
 
-  /** True while events wait for a commit. */
+  /** True while the task has events that wait for a commit. */
   get hasPendingEvents(): boolean {
     return this.#currentCommit !== undefined || this.#pendingEvents.length > 0;
   }
@@ -147,20 +146,20 @@ export class LiveTask implements LogWriter, WatchedTask {
     return isTerminal(this.#task.status.state) ? this.#task : copyTask(this.#task);
   }
 
-  /** Returns true when no event will follow the one at `seq`. */
+  /** Returns true if the event with the sequence number `seq` is the last event of the task. */
   hasEndedAt(seq: number): boolean {
     return seq >= this.#seq && this.#task !== undefined && isTerminal(this.#task.status.state);
   }
 
-  /** Resolves at the next commit. Rejects when no further commit will happen. */
+  /** Resolves at the next commit of the task. Rejects if the task commits no further event. */
   waitForCommit(): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
     return (this.#nextCommit ??= new Deferred()).promise;
   }
 
   /**
-   * Returns the current time in ISO 8601 UTC with milliseconds, or the time of the newest status if that is
-   * later (E16).
+   * Returns the current time in ISO 8601 UTC with milliseconds, or the time of the newest status if the
+   * status is later (E16).
    */
   getTimestamp(): string {
     const now = formatTimestamp(this.#context.clock.now());
@@ -168,8 +167,8 @@ export class LiveTask implements LogWriter, WatchedTask {
   }
 
   /**
-   * Accepts an event and schedules its commit, or returns the reason why the task cannot accept it. Await
-   * `waitForCapacity` before the next event.
+   * Accepts an event and schedules its commit, or returns the reason why the task cannot accept the event.
+   * The caller must await `waitForCapacity` before the next call of `acceptEvent`.
    */
   acceptEvent(event: TaskEvent): EventRefusal | undefined {
     const refusal = findRefusal(this.#state, event);
@@ -188,8 +187,9 @@ export class LiveTask implements LogWriter, WatchedTask {
   }
 
   /**
-   * Accepts an event that contains a caller's message, with the webhook of the same request. `durableSeq`
-   * resolves with the event's seq once both are durable.
+   * Accepts an event that contains a caller's message, together with the webhook that the same request
+   * registers. `durableSeq` resolves with the event's sequence number once the event and the webhook are
+   * durable.
    */
   acceptMessage(
     event: TaskEvent,
@@ -209,12 +209,15 @@ export class LiveTask implements LogWriter, WatchedTask {
     this.#turnToPersist = turn;
   }
 
-  /** Seq of the newest event after all pending events are committed. */
+  /** Sequence number of the newest event after the commit of all pending events. */
   get lastPendingSeq(): number {
     return this.#seq + (this.#currentCommit?.append.events.length ?? 0) + this.#pendingEvents.length;
   }
 
-  /** Returns `undefined` while the writer can continue, or a promise that resolves when it can. */
+  /**
+   * Returns `undefined` while the writer can continue, or a promise that resolves when the writer can
+   * continue.
+   */
   waitForCapacity(): Promise<void> | undefined {
     return this.#pendingEvents.isFull && !this.#failure
       ? (this.#capacity ??= new Deferred()).promise
@@ -260,7 +263,7 @@ export class LiveTask implements LogWriter, WatchedTask {
     return appendWithSnapshot;
   }
 
-  /** Selects the turn for the append. The persisted turn of an ended task is deleted. */
+  /** Selects the turn for the append, or deletes the persisted turn if the task has ended. */
   #selectTurnToPersist(turn: PersistedTurn | undefined): Pick<LogAppend, "turn"> {
     if (this.#state && isTerminal(this.#state)) return { turn: null };
     return turn ? { turn } : {};
@@ -338,7 +341,9 @@ function getEventStatus(event: TaskEvent): Task["status"] | undefined {
   return "task" in event ? event.task.status : undefined;
 }
 
-/** Returns true for a status that ends a turn: terminal or waiting for the user. */
+/**
+ * Returns true for a status that ends a turn, which is a terminal state or a state that waits for the user.
+ */
 function isStopEvent({ event }: LogEvent): boolean {
   const state = "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
   return state !== undefined && isStopState(state);

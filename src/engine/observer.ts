@@ -2,20 +2,20 @@ import type { LogEvent } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 
 /**
- * Listeners for engine activity. The engine calls them synchronously after each activity and ignores their
- * errors, so a listener cannot affect a task.
+ * Listeners for the activity of an engine. The engine calls the listeners synchronously after each activity
+ * and ignores their errors, so a listener cannot affect a task.
  */
 export interface Observer {
-  /** Called after an event was committed. */
+  /** Called after the store has committed an event. */
   onEvent?(seen: { scope: TaskScope; taskId: string; event: LogEvent }): void;
-  /** Called when an agent starts or ends a turn. `error` is the error that the agent threw. */
+  /** Called when an agent starts or ends its work on a turn. `error` is the error that the agent threw. */
   onRun?(seen: { scope: TaskScope; taskId: string; phase: "begin" | "end"; error?: unknown }): void;
   /**
-   * Called when a push notification is delivered, when it fails and will be retried, or when delivery to its
-   * webhook stops permanently. `reason` contains no secrets.
+   * Called when a push notification is delivered, when a delivery fails and will be retried, and when
+   * delivery to a webhook stops permanently. `reason` contains no secrets.
    */
   onPush?(seen: PushDeliveryReport): void;
-  /** Called for a failure that no caller learns about, or whose details are hidden from the caller. */
+  /** Called if an error is not reported to a caller, or if the error's details are hidden from the caller. */
   onError?(seen: { where: string; error: unknown; taskId?: string; errorId?: string }): void;
 }
 

@@ -7,21 +7,21 @@ import {
 } from "../protocol/index.ts";
 
 /**
- * Number of events above which the agent waits for the store. The number is large enough to turn a burst into
- * few commits.
+ * Number of pending events at which the agent must wait for the store. The limit is so high that a burst of
+ * events needs few commits.
  */
 const MAX_EVENTS = 256;
 const MAX_SIZE = 256 * 1024;
 
 /**
- * Events that wait for the next commit. Adjacent plain text chunks of one artifact are merged while they wait
- * (E6), because they would reach every reader at the same time anyway.
+ * Events of one task that wait for the next commit. Adjacent plain text chunks of one artifact are merged
+ * while the chunks wait (E6), because the chunks would become visible with the same commit anyway.
  */
 export class PendingEvents {
   readonly #mergeChunks: boolean;
   #events: TaskEvent[] = [];
   #size = 0;
-  /** The last event, if chunks were merged into it. */
+  /** The last pending event, if chunks were merged into the event. */
   #mergedChunk: MergedChunk | undefined;
 
   constructor(merge: boolean) {
@@ -32,7 +32,7 @@ export class PendingEvents {
     return this.#events.length;
   }
 
-  /** True when the agent should wait for the store. */
+  /** True if the agent must wait for the store. */
   get isFull(): boolean {
     return this.#events.length >= MAX_EVENTS || this.#size >= MAX_SIZE;
   }
@@ -62,7 +62,7 @@ export class PendingEvents {
     return events;
   }
 
-  /** Returns the last event in a form that can grow. */
+  /** Returns the last pending event as a `MergedChunk`, to which more chunks can be added. */
   #getMergedChunk(last: TaskArtifactUpdateEvent): MergedChunk {
     if (!this.#mergedChunk) {
       this.#mergedChunk = new MergedChunk(last);
@@ -72,7 +72,7 @@ export class PendingEvents {
   }
 }
 
-/** Estimates the number of characters that an event occupies in memory, without serializing it. */
+/** Estimates the number of characters that an event occupies in memory, without serializing the event. */
 export function estimateEventSize(event: TaskEvent): number {
   if (!("artifactUpdate" in event)) return 512;
   let size = 256;

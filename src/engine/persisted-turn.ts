@@ -4,14 +4,15 @@ import type { ServiceParameters } from "./service-parameters.ts";
 import type { Turn } from "./turn.ts";
 
 /**
- * The persisted data of a running turn, stored in addition to its task's log, so that a later process can
- * start the turn again. A persisted turn contains the agent's input except the caller's scopes and claims and
- * the webhook with its secrets. Stores treat it as opaque JSON.
+ * The persisted data of a running turn. The store keeps the persisted turn in addition to the task's log,
+ * so that a later process can start the turn again. A persisted turn contains the agent's input without the
+ * scopes and claims of the caller, and without the webhook and its secrets. Stores treat a persisted turn
+ * as opaque JSON.
  */
 export interface PersistedTurn {
-  /** Seq of the turn's message. */
+  /** Sequence number of the turn's message. */
   readonly seq: number;
-  /** Number of attempts so far. */
+  /** Number of attempts at the turn so far. */
   readonly attempt: number;
   readonly request: Omit<SendMessageRequest, "message">;
   readonly service: Pick<ServiceParameters, "version" | "extensions" | "traceparent" | "needsTask">;

@@ -8,7 +8,10 @@ export const LOG_PAGE_LIMIT: { readonly events: number; readonly maxBytes: numbe
   maxBytes: 256 * 1024,
 };
 
-/** Yields the committed events of a task with `afterSeq < seq <= untilSeq`, read from the store page by page. */
+/**
+ * Yields the committed events of a task with `afterSeq < seq <= untilSeq`, which are read from the store
+ * page by page.
+ */
 export async function* readLog(
   store: TaskStore,
   { scope, taskId }: { readonly scope: TaskScope; readonly taskId: string },

@@ -12,24 +12,23 @@ const SERVER_STOPPED_TEXT = "The server stopped while the agent was running; sen
 const formatTooManyAttempts = (attempts: number): string =>
   `The server stopped in each of ${attempts} attempts to process this message; it will not be retried.`;
 
-/** Number of orphaned tasks that are recovered concurrently. */
+/** Number of orphaned tasks that the engine recovers concurrently. */
 const BATCH_SIZE = 256;
 
-/** Dependencies of a recovery. */
 export interface RecoveryContext {
   readonly agent: Agent;
   readonly agentId: string;
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;
   readonly inbox: Inbox;
-  /** Maximum number of attempts of a turn. */
+  /** Maximum number of attempts at a turn. */
   readonly turnAttempts: number;
 }
 
 /**
- * Recovers the tasks whose runs ended with an earlier process. A turn is started again when the agent's
- * `afterRestart` option allows it and the store persisted the turn. Otherwise the task fails with a reason
- * (E9).
+ * Recovers the tasks whose agent runs ended with an earlier process. A task's turn is started again if the
+ * agent's `afterRestart` option allows a restart and the store has persisted the turn. If a task's turn
+ * cannot be started again, the task fails with a reason (E9).
  */
 export async function recoverTasks(context: RecoveryContext): Promise<void> {
   const orphans = (await context.store.listUnfinished()).filter(
@@ -83,8 +82,8 @@ async function restartTurn(
 }
 
 /**
- * Resolves with a turn's message and the task at the start of the turn. The task includes the messages that
- * the agent accepted during the turn.
+ * Resolves with a turn's message and the task at the start of the turn. The returned task includes the
+ * messages that the agent accepted during the turn through `deliver`.
  */
 async function readTurnStart(
   { seq: turnSeq }: PersistedTurn,

@@ -4,21 +4,24 @@ import type { RunnerRegistry } from "./runner-registry.ts";
 import type { TaskStore } from "./task-store.ts";
 
 /**
- * Maximum number of tasks that are loaded. Each task costs a store lookup, and a request can name any number
- * of tasks.
+ * Maximum number of tasks that one call loads. Each task costs a store lookup, and a request can reference
+ * any number of tasks.
  */
 const MAX_TASKS = 50;
 
 const INTERRUPTED_STATES: readonly TaskState[] = ["TASK_STATE_INPUT_REQUIRED", "TASK_STATE_AUTH_REQUIRED"];
 
-/** Provides a run with other tasks of its caller. Tasks are loaded only on request. */
+/**
+ * Provides an agent run with access to other tasks of its caller. The related tasks are loaded only when
+ * the agent requests them.
+ */
 export class RelatedTasks {
   readonly #store: TaskStore;
   readonly #runners: RunnerRegistry;
   readonly #scope: TaskScope;
   readonly #message: Message;
 
-  /** `scope` must be the caller's scope. `message` must contain the ids of its task and context. */
+  /** `scope` must be the scope of the caller. `message` must contain the ids of its task and context. */
   constructor(store: TaskStore, runners: RunnerRegistry, scope: TaskScope, message: Message) {
     this.#store = store;
     this.#runners = runners;
@@ -26,7 +29,6 @@ export class RelatedTasks {
     this.#message = message;
   }
 
-  /** Resolves with the tasks that the message references. */
   async loadReferencedTasks(): Promise<Task[]> {
     const { referenceTaskIds = [] } = this.#message;
     const tasks: Task[] = [];
@@ -37,7 +39,6 @@ export class RelatedTasks {
     return tasks;
   }
 
-  /** Resolves with the tasks of the same context that wait for their user. */
   async listInterruptedTasks(): Promise<Task[]> {
     const { taskId, contextId = "" } = this.#message;
     const pages = await Promise.all(

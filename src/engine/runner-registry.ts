@@ -3,8 +3,8 @@ import { getCallerKey, type TaskScope } from "./caller.ts";
 import { Runner, type RunnerContext } from "./runner.ts";
 
 /**
- * Registry of the runners of all active tasks. Each task has at most one runner, for any number of concurrent
- * requests.
+ * Registry of the runners of all active tasks. A task has at most one runner, even if many requests access
+ * the task concurrently.
  */
 export class RunnerRegistry {
   readonly #context: RunnerContext;
@@ -22,7 +22,7 @@ export class RunnerRegistry {
     return runner;
   }
 
-  /** Returns the active runner of a task in that scope, without querying the store. */
+  /** Returns the active runner of a task in `scope`, without querying the store. */
   findLive(scope: TaskScope, taskId: string): Runner | undefined {
     const runner = this.#byTask.get(taskId);
     return runner && isSameScope(runner.liveTask.scope, scope) && runner.liveTask.seq > 0
@@ -31,8 +31,9 @@ export class RunnerRegistry {
   }
 
   /**
-   * Resolves with the runner of a task in that scope, loaded from the store if it is not active, or with
-   * `undefined` if the task does not exist. The runner is retained for the requester, who must release it.
+   * Resolves with the runner of a task in `scope`, or with `undefined` if the task does not exist. The
+   * registry loads inactive tasks from the store. `findAndRetain` retains the runner for the requester. The
+   * requester must release the runner.
    */
   async findAndRetain(scope: TaskScope, taskId: string): Promise<Runner | undefined> {
     // Another caller's task is treated as missing (E13), and so is a task that is not durable yet.
@@ -61,7 +62,7 @@ export class RunnerRegistry {
     return runner;
   }
 
-  /** Removes a runner. The runner's task stays in the store. */
+  /** Removes a runner from the registry. The store keeps the task of the runner. */
   remove(runner: Runner): void {
     this.#byTask.deleteIfValue(runner.liveTask.taskId, runner);
   }

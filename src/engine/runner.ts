@@ -27,15 +27,16 @@ import type { AgentOutput, Turn } from "./turn.ts";
 export interface RunnerContext extends LiveTaskContext {
   readonly agent: Agent;
   readonly generateId: IdGenerator;
-  /** Time in milliseconds that an agent has to stop. */
+  /** Time in milliseconds that a canceled agent has to stop. */
   readonly cancelGraceMs: number;
-  /** Called when the runner has neither work nor readers. */
+  /** Called when the runner has neither turns nor readers. */
   readonly onIdle: (runner: Runner) => void;
 }
 
 /**
- * Executes the turns of a task, one at a time (E11). The runner writes the agent's events, and the final
- * state if the agent sets none, into the live task. The runner never waits for a reader (E2).
+ * Executes the turns of a task, one at a time (E11). The runner writes the agent's events into the live
+ * task. If the agent sets no final state, the runner writes the final state. The runner never waits for a
+ * reader (E2).
  */
 export class Runner implements LiveTaskListener {
   readonly liveTask: LiveTask;
@@ -53,7 +54,7 @@ export class Runner implements LiveTaskListener {
     this.liveTask = new LiveTask(context, this, ids, stored);
   }
 
-  /** The turn that is running or whose last events are being committed. */
+  /** The turn that is running, or an ended turn whose last events wait for their commit. */
   get currentTurn(): Turn | undefined {
     return this.#currentTurn;
   }
@@ -62,12 +63,12 @@ export class Runner implements LiveTaskListener {
     return this.#readerCount > 0;
   }
 
-  /** Number of turns that wait for the current turn. */
+  /** Number of turns that wait for the current turn to end. */
   get queuedCount(): number {
     return this.#queue.length;
   }
 
-  /** Keeps this runner registered until the matching `release`. */
+  /** Keeps this runner in the registry until the requester calls `release`. */
   retain(): this {
     this.#readerCount++;
     return this;
@@ -79,22 +80,22 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Reserves the runner for a turn whose agent starts before the task exists. `startOrQueueTurn` or `discard`
-   * must follow.
+   * Reserves the runner for a turn whose agent starts before its task exists. `startOrQueueTurn` or
+   * `discard` must follow.
    */
   reserveForTurn(turn: Turn): void {
     this.#currentTurn = turn;
   }
 
-  /** Discards the runner because no task was created. */
+  /** Discards a runner for which no task was created. */
   discard(): void {
     this.#currentTurn = undefined;
     this.#context.onIdle(this);
   }
 
   /**
-   * Starts a turn, or queues it after the current one. `output` is the agent's output if the agent has
-   * already started.
+   * Starts a turn, or queues the turn if another turn is running. `output` is the output of an agent that
+   * started before its task existed.
    */
   startOrQueueTurn(turn: Turn, output?: AgentOutput): void {
     if (this.#currentTurn && this.#currentTurn !== turn) {
@@ -122,9 +123,10 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Restarts a turn that an earlier process started with the message at `seq`. `initialTask` is the task at
-   * the start of the turn. The run begins only once the new attempt is durable, so a turn that kills its
-   * process is attempted a limited number of times.
+   * Restarts a turn that an earlier server process started. `seq` is the sequence number of the turn's
+   * message. `initialTask` is the task at the start of the turn. The agent run begins only once the store
+   * has recorded the new attempt. A turn that crashes its process is therefore attempted a limited number
+   * of times.
    */
   async restartTurn(turn: Turn, seq: number, initialTask: Task, mode: "restart" | "resume"): Promise<void> {
     const { liveTask } = this;
@@ -147,8 +149,8 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Signals the agent to stop. An agent that does not stop within the grace period is fenced off: its later
-   * output is ignored (E8).
+   * Signals the running agent to stop. If the agent does not stop within the grace period, the runner
+   * ignores the agent's later output (E8).
    */
   cancel(reason: string, caller: Caller, metadata: JsonObject): void {
     const turn = this.#currentTurn;
@@ -164,8 +166,8 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Offers the agent a message for the running turn and returns whether the agent accepted it. `acceptedSeq`
-   * then resolves with the message's seq.
+   * Offers the agent a message for the running turn and returns true if the agent accepted the message. If
+   * the agent accepts the message, `acceptedSeq` resolves with the sequence number of the message.
    */
   offerMessage(message: Message, caller: Caller, acceptedSeq: Deferred<number>): boolean {
     const { liveTask } = this;
@@ -184,9 +186,9 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Stops the agent because the server closes. The task fails with `reason`, unless the agent ends it first
-   * or can continue it after a restart. Resolves once the result is committed. Rejects when the task waits
-   * for a restart.
+   * Stops the agent because the server closes. The task fails with `reason`, unless the agent ends the task
+   * first or can continue the turn after a restart. Resolves once the final state of the task is committed.
+   * Rejects if the task waits for a restart of the server.
    */
   async stopAgent(reason: string, graceMs: number): Promise<void> {
     for (const queued of this.#queue.splice(0)) queued.fail(createServerClosingError());
@@ -201,12 +203,12 @@ export class Runner implements LiveTaskListener {
     if (this.#currentTurn === turn) await turn.stoppedTask.promise;
   }
 
-  /** Fails a task whose state claims a run that no longer exists. */
+  /** Fails a task that is SUBMITTED or WORKING although no agent is running. */
   failOrphan(reason: string): void {
     this.#writeState("TASK_STATE_FAILED", reason);
   }
 
-  /** Returns the task at the start of a turn with that message. */
+  /** Returns a copy of the task that contains the message of the new turn. */
   buildTurnTask(message: Message): Task {
     const { liveTask } = this;
     if (liveTask.state === undefined) {
@@ -232,7 +234,10 @@ export class Runner implements LiveTaskListener {
     this.#endTurn(turn);
   }
 
-  /** Stores the agent's events until it ends or is fenced off, no faster than the store can commit them. */
+  /**
+   * Stores the agent's events until the agent ends or is fenced off. If the store cannot commit events fast
+   * enough, the agent waits.
+   */
   async #consumeEvents(turn: Turn, { iterator, firstResult }: AgentOutput): Promise<void> {
     const { liveTask } = this;
     const timestamp = (): string => liveTask.getTimestamp();
@@ -264,7 +269,7 @@ export class Runner implements LiveTaskListener {
     }
   }
 
-  /** Returns true for a WORKING status at the start of a turn that is already in that state. */
+  /** Returns true if the event is a WORKING status at the start of a turn whose task is already WORKING. */
   #isRepeatedWorking(turn: Turn, event: TaskEvent): boolean {
     const isFirst = turn.startPoint?.seq === 1 && turn.attempt === 1;
     if (turn.lastState !== undefined || isFirst || !("statusUpdate" in event)) return false;
@@ -277,7 +282,7 @@ export class Runner implements LiveTaskListener {
     );
   }
 
-  /** Closes the agent's iterator. Errors are reported to the observer. */
+  /** Closes the agent's iterator and reports errors to the observer. */
   async closeIterator(iterator: AgentOutput["iterator"]): Promise<void> {
     try {
       await iterator.return?.();
@@ -286,7 +291,7 @@ export class Runner implements LiveTaskListener {
     }
   }
 
-  /** Writes the final state that the agent did not set. */
+  /** Writes the final state of the task if the agent did not set a final state. */
   #writeFinalState(turn: Turn): void {
     const { state } = this.liveTask;
     if (turn.isFenced || !state || isTerminal(state)) return;
@@ -296,7 +301,7 @@ export class Runner implements LiveTaskListener {
     } else if (!turn.lastState || !isInterrupted(turn.lastState)) this.#writeState("TASK_STATE_COMPLETED");
   }
 
-  /** Returns true when the server stopped the agent in a turn that a later server starts again. */
+  /** Returns true if the server stopped the agent in a turn that a later server process will start again. */
   #isLeftForRestart({ stopReason, cancelMetadata }: Turn): boolean {
     const { persistTurns, store } = this.#context;
     return stopReason !== undefined && !cancelMetadata && persistTurns && store.isDurable === true;
@@ -310,8 +315,8 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Returns the failure message for the caller. The message of an `A2AError` is meant for callers. Any other
-   * error appears only in the server's log.
+   * Returns the failure message for the caller. The caller receives the message of an `A2AError`. The
+   * message of any other error appears only in the server's log.
    */
   #buildFailureText(thrown: unknown): string {
     const errorId = this.#context.generateId().slice(0, 8);
@@ -331,13 +336,13 @@ export class Runner implements LiveTaskListener {
     turn.onEnd(cancelTimer);
   }
 
-  /** Abandons an agent that never decided whether to create a task. */
+  /** Abandons the turn of an agent that does not stop and whose task does not exist yet. */
   #abandonTurn(turn: Turn): void {
     this.discard();
     turn.fail(createServerClosingError());
   }
 
-  /** Ends the turn. The turn stays current until its last events are committed. */
+  /** Ends a turn. The turn remains the current turn until its last events are committed. */
   #endTurn(turn: Turn): void {
     if (turn.hasEnded) return;
     turn.end();
@@ -345,8 +350,8 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Completes an ended turn once all events are committed and starts the next queued turn. A runner without
-   * work and readers becomes idle.
+   * Completes an ended turn once all events are committed, and starts the next queued turn. A runner
+   * without turns and readers becomes idle.
    */
   startNextOrIdle(): void {
     if (this.liveTask.hasPendingEvents) return;
@@ -371,7 +376,7 @@ export class Runner implements LiveTaskListener {
     this.startNextOrIdle();
   }
 
-  /** Fails all turns because the store could not commit. */
+  /** Fails all turns of the runner because the store could not commit. */
   onCommitFailed(error: A2AError): void {
     const turns = this.#currentTurn ? [this.#currentTurn, ...this.#queue] : [...this.#queue];
     this.#currentTurn = undefined;
@@ -400,12 +405,11 @@ export class Runner implements LiveTaskListener {
   }
 }
 
-/** Creates the error for a message that arrives while the server closes. */
 export function createServerClosingError(): A2AError {
   return new A2AError("UNAVAILABLE", "The server is closing; try again in a moment.", { retryAfter: 1 });
 }
 
-/** Creates the error for a message to a task that accepts no more messages (A2A §3.1.1). */
+/** Creates the error for a message to a task that can no longer accept messages (A2A §3.1.1). */
 export function createTaskEndedError(taskId: string, state: TaskState | undefined): A2AError {
   const status = state ? formatTaskState(state) : "gone";
   return new A2AError(

@@ -1,8 +1,8 @@
 import type { Message } from "../protocol/index.ts";
 
 /**
- * Returns true when a repeated message has the same content as the accepted one (E10). Task and context ids
- * are compared only if the repeated message contains them, because the server assigns missing ids.
+ * Returns true if a repeated message has the same content as the accepted message (E10). Task and context
+ * ids are compared only if the repeated message contains them, because the server assigns missing ids.
  */
 export function isSameMessage(repeated: Message, accepted: Message): boolean {
   if (repeated.taskId !== undefined && repeated.taskId !== accepted.taskId) return false;

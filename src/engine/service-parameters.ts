@@ -1,19 +1,22 @@
-/** Request data that is sent outside of the operation's parameters on every binding (A2A §3.2.6). */
+/** Request data that clients send outside of the operation's parameters in every binding (A2A §3.2.6). */
 export interface ServiceParameters {
   /**
-   * A2A version of the request in the form `Major.Minor`. Later push notifications use the same version.
-   * Default: 1.0.
+   * A2A version of the request in the form `Major.Minor`. Push notifications to webhooks of the request use
+   * the same A2A version. Default: 1.0.
    */
   readonly version?: string;
-  /** URIs of the extensions that are active for this request. Default: none. */
+  /** URIs of the extensions that are active for one request. Default: none. */
   readonly extensions?: readonly string[];
-  /** Seq of the last event that the client received from the stream it resumes. */
+  /** Sequence number of the last event that the client received before the client resumes the stream. */
   readonly resumeAfterSeq?: number | undefined;
   /**
-   * The request's `traceparent` header (W3C Trace Context), which identifies the caller's span. The header is
-   * not validated.
+   * The request's `traceparent` header (W3C Trace Context), which identifies the caller's span. The server
+   * does not validate the `traceparent` header.
    */
   readonly traceparent?: string | undefined;
-  /** True: the caller requires a task. A reply without a task then completes the task instead. */
+  /**
+   * True if the caller requires a task. If `needsTask` is true and the agent replies without a task, the
+   * server creates a task that the reply completes.
+   */
   readonly needsTask?: boolean | undefined;
 }

@@ -4,9 +4,10 @@ const FIRST_SNAPSHOT_SIZE = 64 * 1024;
 const MIN_SIZE_AT_STOP = 16 * 1024;
 
 /**
- * Decides when a task's snapshot is due. The intervals grow geometrically, so all snapshots together take at
- * most about twice the size of the log, and a load folds at most about one snapshot's worth of events. Fixed
- * intervals have quadratic cost (measured).
+ * Decides when the store needs a new snapshot of a task. The intervals between snapshots grow
+ * geometrically, so all snapshots together take at most about twice the size of the log. Loading a task
+ * folds at most about as many events as one snapshot contains. Snapshots at fixed intervals have quadratic
+ * cost (measured).
  */
 export class SnapshotSchedule {
   readonly #isEnabled: boolean;
@@ -17,7 +18,7 @@ export class SnapshotSchedule {
     this.#isEnabled = isEnabled;
   }
 
-  /** Counts the events and returns true when a snapshot after them is due. */
+  /** Counts the events and returns true if the task needs a snapshot after these events. */
   isDue(events: readonly LogEvent[], state: TaskState): boolean {
     if (!this.#isEnabled) return false;
     for (const event of events) this.#sizeSinceSnapshot += event.json.length;

@@ -3,36 +3,48 @@ import { LOG_PAGE_LIMIT, readLog } from "./read-log.ts";
 import type { Runner } from "./runner.ts";
 import type { TaskStore } from "./task-store.ts";
 
-/** A reader's position in a stream. Readers pull events, so an idle reader costs only this object (E5). */
+/**
+ * A reader's position in a stream of events. Readers pull events, so an idle reader costs only one
+ * subscription object (E5).
+ */
 export interface Subscription {
   /**
-   * Resolves with the next events in order, at least one, or with `undefined` at the end of the stream.
-   * Rejects when the task can no longer be followed.
+   * Resolves with one or more next events in order, or with `undefined` at the end of the stream. Rejects
+   * if the subscription can no longer read the events of the task.
    */
   next(): Promise<readonly LogEvent[] | undefined>;
-  /** Ends the subscription without affecting the task (E2). A pending `next` resolves with `undefined`. */
+  /**
+   * Ends the subscription without affecting the task (E2). If `close` is called, a pending call of `next`
+   * resolves with `undefined`.
+   */
   close(): void;
-  /** True when the reader has received every event. If it is false at the end, the stream was interrupted. */
+  /**
+   * True if the reader has received every event. If `isComplete` is false at the end of the stream, the
+   * stream was interrupted.
+   */
   readonly isComplete: boolean;
 }
 
-/** Start and end of a subscription. */
+/** Start and end positions of a subscription. */
 export interface SubscriptionSpan {
-  /** Seq of the last event that the reader already has. Only later events are delivered. */
+  /**
+   * Sequence number of the last event that the reader already has. The subscription delivers only events
+   * after `afterSeq`.
+   */
   readonly afterSeq: number;
-  /** Event that is delivered first: the task at `afterSeq`. */
+  /** First event of the subscription, which contains the task at `afterSeq`. */
   readonly openingEvent?: LogEvent;
   /**
-   * Seq of a turn's message. The subscription ends at the first later event that requests user input.
-   * Default: it ends when the task ends.
+   * Sequence number of a turn's message. If `turnSeq` is set, the subscription ends at the first event
+   * after `turnSeq` that requests user input. By default, the subscription ends when the task ends.
    */
   readonly turnSeq?: number;
 }
 
 /**
- * Delivers every event after a snapshot exactly once and in order (E3). Events come from the runner's shared
- * tail, or from the store when the reader has fallen behind the tail. The reader's only state is the seq of
- * its last event.
+ * Delivers every event after a snapshot exactly once and in order (E3). Events come from the runner's
+ * shared tail, or from the store if the reader has fallen behind the tail. The reader's only state is the
+ * sequence number of its last event.
  */
 export class LogSubscription implements Subscription {
   readonly #runner: Runner;
@@ -87,7 +99,7 @@ export class LogSubscription implements Subscription {
     this.#wakeReader?.();
   }
 
-  /** Reads the next committed events for this reader. */
+  /** Reads the next committed events for the reader of this subscription. */
   async #readNextEvents(): Promise<LogEvent[]> {
     const { liveTask } = this.#runner;
     const events =
@@ -100,7 +112,7 @@ export class LogSubscription implements Subscription {
     return events;
   }
 
-  /** Selects the events that are sent to the reader, up to the end of the reader's turn. */
+  /** Selects the events to deliver, up to the end of the reader's turn. */
   #cutAtStop(events: LogEvent[]): LogEvent[] {
     const turnSeq = this.#turnSeq;
     const stop =
@@ -121,24 +133,24 @@ export class LogSubscription implements Subscription {
 }
 
 /**
- * Returns false for user messages, which are part of the history. A stream contains only the task and its
- * updates (A2A §3.1.2).
+ * Returns false for user messages, which are part of the history and not of the response stream. A response
+ * stream contains only the task and its updates (A2A §3.1.2).
  */
 function isSentToReaders({ event }: LogEvent): boolean {
   return !("message" in event);
 }
 
 /**
- * Returns true for INPUT_REQUIRED, which ends a turn's stream. AUTH_REQUIRED keeps the stream open, because
- * the agent may continue without a new message (A2A §7.6.1).
+ * Returns true for INPUT_REQUIRED, which ends the stream of a turn. AUTH_REQUIRED does not end the stream,
+ * because the agent may continue without a new message (A2A §7.6.1).
  */
 function isInputRequest({ event }: LogEvent): boolean {
   return "statusUpdate" in event && event.statusUpdate.status.state === "TASK_STATE_INPUT_REQUIRED";
 }
 
 /**
- * Resolves with true when the span's turn requested user input at or before the position where the reader
- * begins.
+ * Resolves with true if the turn of the span requested user input at or before the position where the
+ * reader begins.
  */
 export async function hasRequestedInput(
   { liveTask }: Runner,
@@ -150,7 +162,7 @@ export async function hasRequestedInput(
   return false;
 }
 
-/** Creates a subscription with a single event: a reply without a task, or the last state of a task. */
+/** Creates a subscription to a single event, which is a reply without a task or the last state of a task. */
 export function createSingleEventSubscription(event: LogEvent | undefined): Subscription {
   let isDelivered = false;
   return {

@@ -5,14 +5,17 @@ const MAX_EVENTS = 1024;
 const MAX_SIZE = 1024 * 1024;
 
 /**
- * The newest committed events of a task with readers, shared by all of them. A reader is only a position in
+ * The newest committed events of a task, shared by all readers of the task. A reader is only a position in
  * the log and needs no buffer. A reader that falls behind the tail reads from the store (E5).
  */
 export class Tail {
   #events: LogEvent[] = [];
   #size = 0;
 
-  /** Adds events. New events must directly follow the events that were added before, except after `clear`. */
+  /**
+   * Appends new events, which must directly follow the previous events in the tail. After
+   * `clear`, the tail accepts any events.
+   */
   add(events: readonly LogEvent[]): void {
     for (const { event } of events) this.#size += estimateEventSize(event);
     if (this.#events.length === 0) this.#events = events.slice();
@@ -21,7 +24,10 @@ export class Tail {
     if (this.#events.length > MAX_EVENTS || this.#size > MAX_SIZE) this.#trim();
   }
 
-  /** Returns the events after `seq`, or `undefined` when the tail no longer has all of them. */
+  /**
+   * Returns the events after the sequence number `seq`, or `undefined` if the tail no longer contains all
+   * of these events.
+   */
   findSince(seq: number): LogEvent[] | undefined {
     const first = this.#events[0];
     if (!first || first.seq > seq + 1) return undefined;

@@ -3,64 +3,68 @@ import type { TaskScope } from "./caller.ts";
 import type { PersistedTurn } from "./persisted-turn.ts";
 import type { PushStore, WebhookRegistration } from "./push/push-store.ts";
 
-/** Events to append to one task's log, all or none of them. */
+/** Events to append to the log of one task. The store appends either all or none of the events. */
 export interface LogAppend {
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly contextId: string;
-  /** Current last seq of the log, or 0 for a new task. */
+  /** Sequence number of the last event in the log, or 0 for a new task. */
   readonly expectedSeq: number;
   /** One or more events with the numbers `expectedSeq + 1`, `expectedSeq + 2` … */
   readonly events: readonly LogEvent[];
-  /** Status of the task after the append. `timestamp` is ISO 8601 UTC with milliseconds. */
+  /** Status of the task after the append. `timestamp` is in ISO 8601 UTC with milliseconds. */
   readonly status: { readonly state: TaskState; readonly timestamp: string };
-  /** The caller's messages among the events. Each id is unique in its scope (E10). */
+  /** Messages of the caller among the appended events. Each message id is unique in its scope (E10). */
   readonly messages: readonly { readonly messageId: string; readonly seq: number }[];
-  /** Webhooks that are registered with the events and must receive all of them. */
+  /**
+   * Webhooks that the store registers together with the events. Each webhook must receive all of the
+   * events.
+   */
   readonly webhooks?: readonly WebhookRegistration[];
   /**
-   * Turn that `listUnfinished` returns for the task from now on. `null` deletes the stored turn. Absent:
-   * unchanged, which is the case for agents whose turns are not restarted.
+   * Turn that the store keeps for the task. `listUnfinished` returns the turn. `null` deletes the stored
+   * turn. By default, the stored turn does not change.
    */
   readonly turn?: PersistedTurn | null;
   /**
-   * The task after the last of `events`, when a snapshot is due. Only stores with `usesSnapshots` receive it.
+   * The task after the last of `events`, if the store needs a new snapshot of the task. Only stores with
+   * `usesSnapshots` receive a snapshot.
    */
   readonly snapshot?: Task;
 }
 
 /**
- * Reason why an append was rejected: `conflict` means that the log does not end at `expectedSeq`,
- * `duplicate-message` that one of the messages is already known.
+ * Reason for the rejection of an append. `conflict` means that the log does not end at `expectedSeq`.
+ * `duplicate-message` means that the scope already has one of the message ids.
  */
 export type AppendRefusal = "conflict" | "duplicate-message";
 
 export interface TaskListQuery {
   readonly contextId?: string;
   readonly status?: TaskState;
-  /** ISO 8601 UTC with milliseconds. Tasks with an older status are omitted. */
+  /** Earliest status time of the listed tasks, in ISO 8601 UTC with milliseconds. */
   readonly statusSince?: string;
-  /** Position in the list. Only later tasks are returned. */
+  /** List position after which the returned tasks begin. */
   readonly after?: TaskListCursor;
   readonly limit: number;
 }
 
-/** Position in a list that is ordered by (status timestamp, task id), both descending. */
+/** Position in a list of tasks that is sorted by status timestamp and task id, both in descending order. */
 export interface TaskListCursor {
   readonly timestamp: string;
   readonly taskId: string;
 }
 
 export interface TaskListPage {
-  /** Complete tasks, at most `limit`. */
+  /** Complete tasks of the page, at most `limit` tasks. */
   readonly tasks: Task[];
-  /** True when at least one more task follows. */
+  /** True if at least one more task follows the returned tasks. */
   readonly hasMore: boolean;
-  /** Number of all matching tasks, regardless of `after` and `limit`. */
+  /** Number of all matching tasks in the store, regardless of `after` and `limit`. */
   readonly total: number;
 }
 
-/** A task whose state claims that an agent is working on it. */
+/** A task in the state SUBMITTED or WORKING. */
 export interface UnfinishedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
@@ -68,42 +72,51 @@ export interface UnfinishedTask {
   readonly seq: number;
   readonly state: TaskState;
   readonly timestamp: string;
-  /** The newest `LogAppend.turn`. Without it, the task fails after a restart. */
+  /**
+   * The turn that the task's newest append has stored. A task without a persisted turn fails after a
+   * restart of the server.
+   */
   readonly turn?: PersistedTurn;
 }
 
 /**
- * Storage for tasks. A store keeps an append-only log of events per task and folds tasks from it. Reads
- * return only committed data, and reads of another scope's task find nothing. Methods reject with any error
- * when the store is unavailable. A rejected `commit` stores nothing.
+ * Storage for tasks. A store keeps an append-only log of events per task and folds tasks from the logs.
+ * Reads return only committed data. A read of another scope's task finds no task. If the store is
+ * unavailable, its methods reject with an error of any type. If `commit` rejects, the store has stored none
+ * of the appends.
  */
 export interface TaskStore {
-  /** Name of the store for people, for example `sqlite:.colloquy/tasks.db`. */
+  /** Display name of the store, for example `sqlite:.colloquy/tasks.db`. */
   readonly name: string;
-  /** True when the store uses `LogAppend.snapshot` to shorten later loads. */
+  /** True if the store uses `LogAppend.snapshot` to shorten later loads. */
   readonly usesSnapshots: boolean;
   /**
-   * True when another process can open the store and find all of its data. Unfinished turns can then wait for
-   * that process.
+   * True if another process can open the store later and find all data. If the store is durable, unfinished
+   * turns can wait for the next process.
    */
   readonly isDurable?: boolean;
   open(): Promise<void>;
   close(): Promise<void>;
   /**
-   * Commits the appends of many tasks in one transaction. Resolves when they are durable, with one entry per
-   * append: `undefined` for success, or the reason for its rejection. `agentsAtWork` is true while agents are
-   * running. The store then must not block the event loop for the disk. While no agent is running, the store
-   * may block the event loop, which makes batches larger.
+   * Commits the appends of many tasks in one transaction. Resolves with one result per append when the
+   * appends are durable. For a stored append, the result is `undefined`. For a rejected append, the result
+   * is the reason for the rejection. If `agentsAtWork` is true, the store must not block the event loop
+   * during disk access, because agents are running. If `agentsAtWork` is false, the store may block the
+   * event loop, which makes batches larger.
    */
   commit(
     batch: readonly LogAppend[],
     about?: { readonly agentsAtWork: boolean },
   ): Promise<readonly (AppendRefusal | undefined)[]>;
-  /** Resolves with the task and the seq of its last event. The caller of `load` owns the returned task. */
+  /**
+   * Resolves with the task and the sequence number of its last event. The caller of `load` owns the
+   * returned task and may change the task.
+   */
   load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined>;
   /**
-   * Resolves with the events after `after`, in order and without gaps. The result stops at `limit.events`
-   * events, or after the first event that exceeds `limit.maxBytes` of JSON in total.
+   * Resolves with the task's events after the sequence number `after`, in order and without gaps. The list
+   * of events ends after `limit.events` events, or after the first event that makes the total JSON size
+   * exceed `limit.maxBytes`.
    */
   readEvents(
     scope: TaskScope,
@@ -114,10 +127,10 @@ export interface TaskStore {
   list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage>;
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
   /**
-   * Resolves with all tasks in state SUBMITTED or WORKING, of all scopes. After a start, these tasks are
-   * orphaned.
+   * Resolves with all tasks of all scopes that are in state SUBMITTED or WORKING. When a server starts, no
+   * agent is running for tasks in state SUBMITTED or WORKING.
    */
   listUnfinished(): Promise<UnfinishedTask[]>;
-  /** Storage for webhooks. Without it, push notifications are not supported. */
+  /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */
   readonly pushStore?: PushStore;
 }

@@ -12,7 +12,7 @@ import {
 import type { AgentEvent, AgentMessage } from "./agent.ts";
 import type { IdGenerator } from "./id-generator.ts";
 
-/** Ids of the task and context to which an event belongs. */
+/** Ids of the task and of the context to which an event belongs. */
 export interface TaskIds {
   readonly taskId: string;
   readonly contextId: string;
@@ -27,14 +27,17 @@ export function toTaskMessage(
   return { ...message, messageId: message.messageId ?? generateId(), role: "ROLE_AGENT", taskId, contextId };
 }
 
-/** Converts an agent's reply without a task. Throws `INVALID_AGENT_RESPONSE` when it cannot be sent. */
+/**
+ * Converts an agent's reply without a task to a message. Throws `INVALID_AGENT_RESPONSE` if the agent's
+ * reply cannot be sent.
+ */
 export function toTasklessReply(contextId: string, message: AgentMessage, generateId: IdGenerator): Message {
   if (!Array.isArray(message?.parts)) throw createInvalidEventError("a message needs parts");
   assertValidContent("the message", message);
   return { ...message, messageId: message.messageId ?? generateId(), role: "ROLE_AGENT", contextId };
 }
 
-/** Creates a status update. `timestamp` is ISO 8601 UTC. */
+/** `timestamp` is ISO 8601 UTC. */
 export function toStatusUpdate(
   { taskId, contextId }: TaskIds,
   state: TaskState,
@@ -46,8 +49,8 @@ export function toStatusUpdate(
 }
 
 /**
- * Converts a yielded value to an event of the agent's task. Throws `INVALID_AGENT_RESPONSE` when the value is
- * not an `AgentEvent`.
+ * Converts a yielded value to an event of the agent's task. Throws `INVALID_AGENT_RESPONSE` if the yielded
+ * value is not an `AgentEvent`.
  */
 export function toTaskEvent(
   ids: TaskIds,
@@ -100,8 +103,8 @@ function toArtifactUpdate(
 }
 
 /**
- * Throws when the content cannot be stored or sent. Plain text, the most common content, needs only two
- * checks.
+ * Throws an error if content from an agent cannot be stored or sent. Plain text, the most common content,
+ * needs only two checks.
  */
 function assertValidContent(
   subject: string,
@@ -137,8 +140,8 @@ function isJsonSerializable(value: unknown): boolean {
 }
 
 /**
- * Returns true for a flat object of strings and booleans, the most common metadata. This check is faster than
- * serializing the object.
+ * Returns true for a flat object of strings and booleans, which is the most common form of metadata.
+ * Checking for a flat object is faster than serializing the object.
  */
 function isFlatObject(value: unknown): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;

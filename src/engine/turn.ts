@@ -12,7 +12,10 @@ import type { ArtifactRestart } from "./artifact-restart.ts";
 import type { Caller } from "./caller.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 
-/** Output of a running agent, and its first result if the agent started before its task existed. */
+/**
+ * Output of a running agent. If the agent started before its task existed, `firstResult` is the agent's
+ * first result.
+ */
 export interface AgentOutput {
   readonly iterator: AsyncIterator<AgentEvent>;
   readonly firstResult?: IteratorResult<AgentEvent>;
@@ -23,30 +26,33 @@ export class Turn {
   readonly request: SendMessageRequest;
   readonly caller: Caller;
   readonly serviceParameters: ServiceParameters;
-  /** Access of the agent to other tasks of the caller. */
+  /** Functions with which the agent reads the caller's other tasks. */
   readonly relatedTasks: Pick<Run, "loadReferencedTasks" | "listInterruptedTasks">;
-  /** The caller's message with the ids of its task and context. */
+  /** The caller's message, with the ids of its task and context. */
   readonly message: Message;
-  /** Resolves with the message's seq once the message is durable. */
+  /** Resolves with the sequence number of the message once the message is durable. */
   readonly acceptedSeq: Deferred<number> = new Deferred();
-  /** Resolves with the task at the first committed status that ends or interrupts the turn. */
+  /** Resolves with the task once a committed status ends or interrupts the turn. */
   readonly stoppedTask: Deferred<Task> = new Deferred();
-  /** The task at the start of this turn, and the seq of the turn's message. */
+  /** The task at the start of the turn, and the sequence number of the turn's message. */
   startPoint: { readonly task: Task; readonly seq: number } | undefined;
-  /** Newest state that the agent set in this turn. */
+  /** Newest task state that the agent set in this turn. */
   lastState: TaskState | undefined;
-  /** Metadata of the CancelTask request, once the task is canceled. */
+  /** Metadata of the CancelTask request, if a client has canceled the task. */
   cancelMetadata: JsonObject | undefined;
-  /** Reason why the server stopped the agent. */
+  /** Reason for stopping the agent, if the server stopped the agent. */
   stopReason: string | undefined;
-  /** Rewrites artifact events, if an earlier attempt may have left artifacts. */
+  /** Rewrites artifact events if an earlier attempt at the turn may have left partial artifacts. */
   artifactRestart: ArtifactRestart | undefined;
-  /** Number of attempts, including this one. */
+  /** Number of attempts at the turn, including the current attempt. */
   readonly attempt: number;
-  /** True when the agent's further output is ignored. */
+  /** True if the runner ignores the agent's further output. */
   isFenced = false;
   #hasEnded = false;
-  /** Created on first use, because creating it costs more than the rest of a short turn. */
+  /**
+   * The abort controller is created on first use, because creating a controller costs more than the rest of
+   * a short turn.
+   */
   #abortController: AbortController | undefined;
   #endCallbacks: (() => void)[] = [];
 
@@ -66,7 +72,7 @@ export class Turn {
     this.attempt = attempt;
   }
 
-  /** True when the agent has finished or was fenced off. */
+  /** True if the agent has finished or its output is ignored. */
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -80,7 +86,7 @@ export class Turn {
     this.#abortController.abort(new DOMException(reason, "AbortError"));
   }
 
-  /** Starts the agent on `task`, the task at the start of this turn. */
+  /** Starts the agent. `task` is the task at the start of the turn. */
   startAgent(agent: Agent, task: Task): AgentOutput {
     const output = agent.execute(new TurnRun(this, task));
     const events = this.serviceParameters.needsTask ? withRepliesAsStatus(output) : output;
@@ -98,7 +104,7 @@ export class Turn {
     for (const callback of this.#endCallbacks.splice(0)) callback();
   }
 
-  /** Ends a turn that cannot start, or whose events cannot be stored. */
+  /** Ends a turn that cannot start or whose events cannot be stored. */
   fail(error: unknown): void {
     this.isFenced = true;
     this.acceptedSeq.reject(error);
@@ -115,7 +121,6 @@ async function* withRepliesAsStatus(events: AsyncIterable<AgentEvent>): AsyncGen
   }
 }
 
-/** The agent's view of its turn. */
 class TurnRun implements Run {
   readonly taskId: string;
   readonly contextId: string;

@@ -1,5 +1,6 @@
 /**
- * The `colloquy/a2a-js` entry: an `AgentExecutor` of `@a2a-js/sdk` as an agent. Requires `@a2a-js/sdk`.
+ * The `colloquy/a2a-js` entry point converts an `AgentExecutor` of `@a2a-js/sdk` to an agent. Requires
+ * `@a2a-js/sdk`.
  */
 export type { ExecutorOptions } from "../adapters/a2a-js/index.ts";
 export { fromExecutor } from "../adapters/a2a-js/index.ts";

@@ -1,5 +1,6 @@
 /**
- * The `colloquy/adk` entry: ADK agents as A2A servers, and remote A2A agents inside ADK. Requires `@google/adk`.
+ * The `colloquy/adk` entry point serves ADK agents over A2A, and makes remote A2A agents available to ADK
+ * agents. Requires `@google/adk`.
  */
 export type {
   AdkAgentLike,

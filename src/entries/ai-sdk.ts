@@ -1,5 +1,6 @@
 /**
- * The `colloquy/ai-sdk` entry: AI SDK agents as A2A agents, and A2A agents as AI SDK tools. Requires `ai`.
+ * The `colloquy/ai-sdk` entry point converts AI SDK agents to A2A agents, and A2A agents to AI SDK tools.
+ * Requires `ai`.
  */
 export type {
   A2aToolOptions,

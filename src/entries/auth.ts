@@ -1,5 +1,6 @@
 /**
- * The `colloquy/auth` entry: authentication schemes for the `authenticate` option of `createServer` and `toA2a`.
+ * The `colloquy/auth` entry point exports authentication schemes for the option `authenticate` of
+ * `createServer` and `toA2a`.
  */
 export type {
   ApiKeyOptions,

@@ -1,5 +1,6 @@
 /**
- * The `colloquy/cards` entry: the card protocol, the roles that speak it, and experiments that run them over datasets.
+ * The `colloquy/cards` entry point exports the card protocol, the roles that use the protocol, and
+ * experiments that run these roles on datasets.
  */
 export type {
   CardMetadata,

@@ -1,6 +1,6 @@
 /**
- * The `colloquy/client` entry: calls remote A2A agents. It loads no server code, so it also runs in browsers and edge
- * runtimes.
+ * The `colloquy/client` entry point exports the client for remote A2A agents, without server code. The client
+ * therefore also runs in browsers and edge runtimes.
  */
 export type {
   AgentCapabilities,

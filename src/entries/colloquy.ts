@@ -1,6 +1,6 @@
 /**
- * The `colloquy` entry. `agent` turns an async generator into an agent, `createServer` serves agents over A2A, and
- * `connect` calls remote agents. The entry also exports the A2A types that these functions share.
+ * The `colloquy` entry point. `agent` converts an async generator to an agent, `createServer` serves agents
+ * over A2A, and `connect` calls remote agents. The `colloquy` entry point also exports the A2A types.
  */
 export type {
   AgentCapabilities,

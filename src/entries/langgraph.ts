@@ -1,6 +1,6 @@
 /**
- * The `colloquy/langgraph` entry: LangGraph graphs as A2A agents, and A2A agents as graph nodes. Requires
- * `@langchain/langgraph`.
+ * The `colloquy/langgraph` entry point converts LangGraph graphs to A2A agents, and A2A agents to graph
+ * nodes. Requires `@langchain/langgraph`.
  */
 export type {
   A2aNodeOptions,

@@ -1,6 +1,6 @@
 /**
- * The `colloquy/openai` entry: OpenAI-compatible endpoints as agents, and agents as models of an OpenAI-compatible
- * endpoint.
+ * The `colloquy/openai` entry point converts an OpenAI-compatible endpoint to an agent, and serves agents as
+ * models of an OpenAI-compatible API.
  */
 export type {
   ChatMessage,

@@ -1,5 +1,6 @@
 /**
- * The `colloquy/testing/adk` entry: a scripted model for ADK agents in tests. Requires `@google/adk`.
+ * The `colloquy/testing/adk` entry point exports a scripted model for tests of ADK agents. Requires
+ * `@google/adk`.
  */
 export type {
   Script,

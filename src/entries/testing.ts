@@ -1,5 +1,6 @@
 /**
- * The `colloquy/testing` entry: answerers and models for tests and rehearsals. They call no model provider.
+ * The `colloquy/testing` entry point exports answerers and models that run without a model provider, for
+ * tests and rehearsals.
  */
 export type {
   CassetteEntry,

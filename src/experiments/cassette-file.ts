@@ -4,10 +4,11 @@ import { A2AError } from "../protocol/index.ts";
 import type { CassetteStore, CassetteEntry } from "../roles/index.ts";
 
 /**
- * Opens a cassette that stores one JSON entry per line in a file. The file is read once, when it is opened,
- * and then only appended to, so several processes can record to it. When two entries have the same key, the
- * later one applies. An incomplete line of a killed process is ignored. Any other invalid line throws
- * `INVALID_PARAMS` with its position.
+ * Opens a cassette, which is a file with one recorded model reply as JSON per line. Several processes can
+ * record to the same cassette file, because each process reads the file once and then only appends lines. If
+ * two entries of a cassette have the same key, the later entry applies. An incomplete line, which a killed
+ * process can leave, is ignored. Throws `INVALID_PARAMS` with the line number if the cassette contains
+ * another invalid line.
  */
 export function openCassetteFile(file: string): CassetteStore {
   mkdirSync(dirname(file), { recursive: true });
@@ -32,10 +33,7 @@ export function openCassetteFile(file: string): CassetteStore {
   };
 }
 
-/**
- * Decodes an entry. Returns `undefined` for an incomplete line after which another process started a new
- * line.
- */
+/** Decodes a cassette entry, or returns `undefined` if a killed process left the line incomplete. */
 function decodeCassetteEntry(line: string, location: string): CassetteEntry | undefined {
   try {
     const entry = JSON.parse(line) as Partial<CassetteEntry> | null;

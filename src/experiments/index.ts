@@ -1,13 +1,7 @@
-/** Experiments: runs of roles over datasets, and the recording file of each run. */
+/** Experiments, which run the roles of a method over a dataset and write a record file. */
 export { A2AVisualizer, saveCardVisualization } from "./a2a-visualizer.ts";
 export { openCassetteFile } from "./cassette-file.ts";
-export {
-  type SampleSelection,
-  selectDatasetSamples,
-  type Dataset,
-  readDataset,
-  readRecordedAnswers,
-} from "./data/index.ts";
+export { selectDatasetSamples, type Dataset, readDataset, readRecordedAnswers } from "./data/index.ts";
 export {
   type FileSink,
   openFileSink,
@@ -20,9 +14,7 @@ export {
 export {
   type ExperimentOptions,
   type ExperimentOutcome,
-  type ExperimentSetupOptions,
   type ExperimentMethod,
   type ExperimentProgress,
   runExperiment,
-  type ScoreRule,
 } from "./run/index.ts";

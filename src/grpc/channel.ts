@@ -6,25 +6,31 @@ import { toGrpcMetadata, RAW_SERIALIZERS } from "./raw-serializers.ts";
 import type { GrpcMethod } from "./grpc-service.ts";
 import { decodeRpcStatus } from "./rpc-status.ts";
 
-/** TLS certificates of a gRPC client, as PEM. */
-export interface ClientTls {
-  /** Certificate authority that signs the server certificate. Default: the authorities that Node trusts. */
+/** TLS certificates of a gRPC client, in PEM format. */
+interface ClientTls {
+  /**
+   * Certificate of the authority that signs the server certificate. Default: the certificate authorities
+   * that Node.js trusts.
+   */
   readonly ca?: string | undefined;
-  /** Client certificate, sent to servers that request one. */
+  /** Client certificate, which the client sends to servers that request a certificate. */
   readonly cert?: string | undefined;
   /** Private key of the client certificate. */
   readonly key?: string | undefined;
-  /** If `true`, the server certificate is not verified. Default: `false`. */
+  /** If `true`, the client does not verify the server certificate. Default: `false`. */
   readonly insecure?: boolean | undefined;
 }
 
 /** Options for a `GrpcChannel`. */
-export interface GrpcChannelOptions {
-  /** Address of the server as `host:port`. */
+interface GrpcChannelOptions {
+  /** Address of the gRPC server as `host:port`. */
   readonly address: string;
-  /** TLS certificates. If `undefined`, the connection is not encrypted. */
+  /** TLS certificates. If `tls` is `undefined`, the connection is not encrypted. */
   readonly tls: ClientTls | undefined;
-  /** Maximum size of a received message, in bytes. A call with a larger response fails. */
+  /**
+   * Maximum size of a received message in bytes. A call fails if its response exceeds the maximum message
+   * size.
+   */
   readonly maxMessageBytes: number;
 }
 
@@ -34,13 +40,13 @@ type GrpcCallTarget = Pick<GrpcMethod, "path" | "operation">;
 export interface GrpcCallOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** Called once with a lookup function for the response metadata. */
+  /** Callback that the channel calls once, with a lookup function for the response metadata. */
   readonly onHeaders?: ((header: (name: string) => string | undefined) => void) | undefined;
 }
 
 /**
- * A connection to a gRPC server. The first call opens the connection. The connection closes after 60 s
- * without a call, and the next call opens it again.
+ * A client connection to a gRPC server. The first call opens the connection to the server. The connection
+ * closes after 60 s without a call, and the next call opens the connection again.
  */
 export class GrpcChannel {
   readonly #client: grpc.Client;
@@ -61,8 +67,8 @@ export class GrpcChannel {
   }
 
   /**
-   * Sends a request and resolves to the response. Rejects with an `A2AError`, or with the abort reason of the
-   * signal.
+   * Sends a request and resolves to the response message. If the call fails, rejects with an `A2AError` or
+   * with the abort reason of the signal.
    */
   callUnary(
     { path, operation }: GrpcCallTarget,
@@ -91,8 +97,8 @@ export class GrpcChannel {
   }
 
   /**
-   * Sends a request and yields the messages of the response stream. Rejects like `callUnary`. Returning early
-   * cancels the call.
+   * Sends a request and yields the messages of the response stream. Rejects like `callUnary`. If the
+   * consumer returns early, the channel cancels the call.
    */
   async *callServerStreaming(
     { path, operation }: GrpcCallTarget,

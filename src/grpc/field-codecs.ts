@@ -1,18 +1,19 @@
 import { type BinaryReader, type BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 
-/** A codec for one protobuf field type. It converts between the binary format and ProtoJSON. */
+/** A codec for one protobuf field type, which converts between the binary format and ProtoJSON. */
 export interface FieldCodec {
   readonly wireType: WireType;
-  /** Value of an absent field without presence. `undefined` for message types. */
+  /** Value of an absent field that has no presence. `undefined` for message types. */
   readonly emptyValue: unknown;
   /**
-   * Reads a value. `before` is the current value of the field, for a message that arrives in several pieces.
+   * Reads a value. The parameter `before` is the current value of the field, because a message field may
+   * arrive in several pieces.
    */
   read(reader: BinaryReader, before: unknown): unknown;
   write(writer: BinaryWriter, value: unknown): void;
 }
 
-/** Codec for `string`. Throws for invalid UTF-8 instead of replacing characters silently. */
+/** Codec for `string`. Throws if the bytes are invalid UTF-8, and never replaces characters silently. */
 export const stringCodec: FieldCodec = {
   wireType: WireType.LengthDelimited,
   emptyValue: "",
@@ -36,7 +37,7 @@ export const int32Codec: FieldCodec = {
   write: (writer, value) => void writer.int32(value as number),
 };
 
-/** Codec for `bytes`, which are base64 in JSON. */
+/** Codec for `bytes` fields, which are base64 strings in JSON. */
 export const bytesCodec: FieldCodec = {
   wireType: WireType.LengthDelimited,
   emptyValue: "",
@@ -50,8 +51,8 @@ export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
 }
 
 /**
- * Creates a codec for an enum. `names[n]` is the name of number n. A number without a name is returned as a
- * number, which the JSON decoder then validates.
+ * Creates a codec for a protobuf enum. The element `names[n]` is the name of enum number n. The codec
+ * returns a number without a name as a number, which the JSON decoder then validates.
  */
 export function createEnumCodec(names: readonly string[]): FieldCodec {
   const numbers = new Map<unknown, number>(names.map((name, number) => [name, number]));
@@ -74,8 +75,8 @@ export function readEndOffset(reader: BinaryReader): number {
 }
 
 /**
- * Reads fields up to the end position. `readField` returns `false` for an unknown field, which is skipped. Throws if
- * a field extends beyond the end.
+ * Reads message fields until the end position. The callback `readField` returns `false` if a field is
+ * unknown, and the reader then skips the field. Throws if a field extends beyond the end position.
  */
 export function readFields(
   reader: BinaryReader,
@@ -90,8 +91,8 @@ export function readFields(
 }
 
 /**
- * Creates a codec for `google.protobuf.Timestamp` or `Duration`, which have seconds and nanoseconds. `format`
- * renders them as JSON, and `parse` parses that JSON.
+ * Creates a codec for `google.protobuf.Timestamp` or `Duration`, which have seconds and nanoseconds. The
+ * function `format` converts the seconds and nanoseconds to JSON, and `parse` converts the JSON back.
  */
 function createSecondsNanosCodec(
   format: (seconds: number, nanos: number) => string,

@@ -8,92 +8,92 @@ import { toGrpcMetadata, RAW_SERIALIZERS } from "./raw-serializers.ts";
 import type { GrpcMethod, GrpcService } from "./grpc-service.ts";
 import { truncateStatusMessage, encodeRpcStatus } from "./rpc-status.ts";
 
-/** A call received from a gRPC client. */
+/** A call that the server received from a gRPC client. */
 export interface IncomingCall {
   readonly service: GrpcService;
   readonly method: GrpcMethod;
   /** Bytes of the request message. */
   readonly requestBytes: Uint8Array;
-  /** Returns the metadata value of a lower-case name. */
+  /** Returns the value of a metadata key, which must be in lower case. */
   header(name: string): string | undefined;
   /** Returns the client certificate that TLS has verified. */
   certificate(): X509Certificate | undefined;
 }
 
-/** The status and metadata of a failed call. */
+/** Status and metadata of a failed gRPC call. */
 export interface GrpcFailure extends GrpcError {
-  /** Metadata that is sent with the status. */
+  /** Metadata that the server sends together with the status. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The response to a call: a failure, or metadata with one message or a stream of messages. */
+/** Response to a gRPC call: a failure, or metadata with one message or a stream of messages. */
 export type GrpcResponse =
   | { readonly failure: GrpcFailure }
   | {
-      /** Metadata that is sent before the first message. */
+      /** Metadata that the server sends before the first message. */
       readonly headers: Readonly<Record<string, string>>;
-      /** The response message, or a function that writes a stream of messages. */
+      /** Response message, or a function that writes a stream of response messages. */
       readonly body: Uint8Array | ((sink: GrpcMessageSink) => void);
     };
 
-/** A sink for the messages of a response stream. */
+/** A sink that receives the messages of a response stream. */
 export interface GrpcMessageSink {
   /**
-   * Writes a message. Returns a promise if the client is slow. The promise resolves when the sink accepts
-   * more messages, or when the client has disconnected.
+   * Writes a message. If the client is slow, the sink returns a promise. The promise resolves when the sink
+   * accepts more messages, or when the client has disconnected.
    */
   write(binary: Uint8Array): Promise<void> | undefined;
   end(failure?: GrpcFailure): void;
-  /** Calls the callback once, when the client disconnects or its deadline expires. */
+  /** Calls the callback once when the client disconnects or the client's deadline expires. */
   onClose(callback: () => void): void;
 }
 
-/** TLS certificates of a gRPC server, as PEM. */
+/** TLS certificates of a gRPC server, in PEM format. */
 export interface ServerTls {
   readonly key: string | Uint8Array;
   readonly cert: string | Uint8Array;
   /**
-   * Certificate authority for client certificates, as PEM. If set, clients without a valid certificate are
-   * rejected.
+   * Certificate of the authority for client certificates, in PEM format. If a certificate authority is set,
+   * the server rejects clients without a valid client certificate.
    */
   readonly clientCa?: string | Uint8Array;
 }
 
 /** Options for `startGrpcListener`. */
-export interface GrpcListenerOptions {
+interface GrpcListenerOptions {
   readonly services: readonly GrpcService[];
   readonly host: string;
   readonly port: number;
   readonly tls: ServerTls | undefined;
   /**
-   * Maximum size of a request message, in bytes. Larger requests are rejected with `RESOURCE_EXHAUSTED`
-   * before they are decoded.
+   * Maximum size of a request message in bytes. The server rejects larger requests with
+   * `RESOURCE_EXHAUSTED` before it decodes them.
    */
   readonly maxRequestBytes: number;
   /** Time in milliseconds without traffic after which the server sends an HTTP/2 ping. 0 disables pings. */
   readonly keepaliveMs: number;
-  /** Handles a call. The returned promise must not reject. */
+  /** Handles a call. The promise that the handler returns must not reject. */
   readonly handleCall: (call: IncomingCall) => Promise<GrpcResponse>;
 }
 
-/** A listening gRPC server. */
-export interface GrpcListener {
+/** A gRPC server that accepts connections. */
+interface GrpcListener {
   readonly port: number;
-  /** Stops accepting calls. Resolves when the last call has ended. */
+  /** Stops accepting calls. Resolves when the last gRPC call has ended. */
   drain(): Promise<void>;
-  /** Cancels all remaining calls. */
+  /** Cancels all gRPC calls that have not ended. */
   forceShutdown(): void;
 }
 
 /**
- * Maximum number of concurrent calls on one connection. Each call may buffer a batch of events for a slow
- * client.
+ * Maximum number of concurrent calls on one connection. The number is limited because each call may buffer
+ * a batch of events for a slow client.
  */
 const MAX_CONCURRENT_STREAMS = 1_000;
 
 /**
- * Starts a gRPC server for a list of services. Messages are passed on as bytes, and `handleCall` decodes
- * them.
+ * Starts a gRPC server for a list of services. The server passes messages on as bytes, and `handleCall`
+ * decodes the bytes.
  */
 export async function startGrpcListener(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { host, port, tls, maxRequestBytes, keepaliveMs } = options;
@@ -120,8 +120,8 @@ export async function startGrpcListener(options: GrpcListenerOptions): Promise<G
 }
 
 /**
- * Rejects with the system error if the port is in use. grpc-js only logs that binding failed, without the
- * reason.
+ * If the port is in use, rejects with the system error. The grpc-js library only logs that binding failed,
+ * without the reason.
  */
 async function assertPortAvailable(host: string, port: number): Promise<void> {
   const probe = createServer().listen(port, host);
@@ -135,7 +135,7 @@ function createServerCredentials({ key, cert, clientCa }: ServerTls): grpc.Serve
   return grpc.ServerCredentials.createSsl(ca, [pair], ca !== null);
 }
 
-/** Formats an address as `host:port`, with IPv6 addresses in brackets. */
+/** Formats an address as `host:port`, with an IPv6 address in brackets. */
 export function formatHostPort(host: string, port: number): string {
   return `${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
@@ -221,7 +221,7 @@ function sendInitialMetadata(
   call.sendMetadata(toGrpcMetadata(headers));
 }
 
-/** Converts a failure to a gRPC status with details in the trailer metadata (A2A §10.6). */
+/** Converts a failure to a gRPC status, with the error details in the trailer metadata (A2A §10.6). */
 function toStatusObject({ status, message, details, headers }: GrpcFailure): {
   code: number;
   details: string;

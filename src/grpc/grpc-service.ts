@@ -2,10 +2,12 @@ import { isStreamingOperation, type OperationName } from "../protocol/index.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
 import type { MessageCodec } from "./message-codec.ts";
 
-/** A method of a gRPC service: its path, and the codecs of its messages. */
+/**
+ * A method of a gRPC service: the path of the method, and the codecs of the request and response messages.
+ */
 export interface GrpcMethod {
   readonly operation: OperationName;
-  /** Path of the HTTP/2 requests: `/package.Service/Method`. */
+  /** Path of the HTTP/2 requests for the gRPC method: `/package.Service/Method`. */
   readonly path: string;
   readonly isStreaming: boolean;
   readonly request: MessageCodec;
@@ -17,13 +19,13 @@ export interface GrpcMethod {
 export interface GrpcService {
   readonly version: ProtocolVersion;
   readonly name: string;
-  /** Methods by operation. A protocol version may lack some operations. */
+  /** Methods by operation. Some protocol versions do not have all operations. */
   readonly methods: Readonly<Partial<Record<OperationName, GrpcMethod>>>;
 }
 
 /**
- * Defines a gRPC service. `rows` has the method name, the request message, and the response message of each
- * operation.
+ * Creates the definition of a gRPC service. Each element of `rows` contains the method name, the request
+ * message, and the response message of one operation.
  */
 export function defineGrpcService(
   version: ProtocolVersion,

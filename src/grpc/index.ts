@@ -1,19 +1,14 @@
 /**
- * THE gRPC BINDING. This module contains the gRPC services of each protocol version, with their messages
- * defined as data. Codecs convert messages between binary and ProtoJSON, which `wire` encodes and decodes for
- * all bindings. The module also has a listener and a channel over HTTP/2, and `google.rpc.Status`. The module
- * requires two optional packages, so other modules load it with `import()`, and only when gRPC is used.
+ * THE gRPC BINDING. gRPC services of each protocol version, with data tables that define the messages of the
+ * services. Data tables define the messages of the services. The gRPC codecs convert messages between binary
+ * and ProtoJSON, which the `wire` folder encodes and decodes for all bindings. The `grpc` folder also
+ * contains a listener and a channel over HTTP/2, and a codec for `google.rpc.Status`. The gRPC module
+ * requires two optional packages. Other modules load the gRPC module with `import()`, and only when the
+ * modules use gRPC.
  */
-export type { GrpcCallOptions, GrpcChannelOptions } from "./channel.ts";
+export type { GrpcCallOptions } from "./channel.ts";
 export { GrpcChannel } from "./channel.ts";
-export type {
-  GrpcResponse,
-  GrpcFailure,
-  IncomingCall,
-  GrpcListener,
-  GrpcMessageSink,
-  ServerTls,
-} from "./grpc-listener.ts";
+export type { GrpcResponse, GrpcFailure, IncomingCall, GrpcMessageSink, ServerTls } from "./grpc-listener.ts";
 export { formatHostPort, startGrpcListener } from "./grpc-listener.ts";
 export type { MessageCodec } from "./message-codec.ts";
 export type { GrpcMethod, GrpcService } from "./grpc-service.ts";

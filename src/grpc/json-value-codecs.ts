@@ -2,10 +2,10 @@ import { type BinaryReader, type BinaryWriter, WireType } from "@bufbuild/protob
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import { readEndOffset, readFields, type FieldCodec } from "./field-codecs.ts";
 
-/** Maximum nesting depth of JSON values, as in requests over the other bindings. */
+/** Maximum nesting depth of JSON values, which is the same for all bindings. */
 const MAX_JSON_DEPTH = 100;
 
-/** Codec for `google.protobuf.Struct`: a JSON object. */
+/** Codec for `google.protobuf.Struct`, which is a JSON object. */
 export const structCodec: FieldCodec = {
   wireType: WireType.LengthDelimited,
   emptyValue: undefined,
@@ -13,7 +13,7 @@ export const structCodec: FieldCodec = {
   write: (writer, value) => writeStruct(writer, value as JsonObject),
 };
 
-/** Codec for `google.protobuf.Value`: any JSON value, including `null`. */
+/** Codec for `google.protobuf.Value`, which is any JSON value, including `null`. */
 export const valueCodec: FieldCodec = {
   wireType: WireType.LengthDelimited,
   emptyValue: undefined,
@@ -72,8 +72,8 @@ function readStruct(reader: BinaryReader, depth: number): JsonObject {
 }
 
 /**
- * Reads one map entry with a string key into `members`. `defaultValue` is the value of an entry that has only a
- * key.
+ * Reads one map entry with a string key and adds the entry to `members`. The parameter `defaultValue` is
+ * the value of an entry that has only a key.
  */
 export function readMapEntry(
   reader: BinaryReader,
@@ -105,7 +105,7 @@ function assertJsonDepth(depth: number): void {
 }
 
 /**
- * Writes a value as `JSON.stringify` would serialize it, because agents may yield any data and the other
+ * Writes the same value that `JSON.stringify` would write, because agents may yield any data and the other
  * bindings send JSON.
  */
 function writeValue(writer: BinaryWriter, input: unknown): void {

@@ -15,22 +15,25 @@ import {
 } from "./field-codecs.ts";
 
 /**
- * Message definitions by message name. A definition is a space-separated list of fields with their ProtoJSON
- * names:
- * - `name=number` is a string field.
+ * Definitions of protobuf messages by message name. A definition is a space-separated list of fields with
+ * their ProtoJSON names, in the following syntax:
+ * - The syntax `name=number` defines a string field.
  * - `:Type` sets another type.
  * - `[]` marks a list.
- * - `{Type}` marks a map with string keys.
- * - `?` marks a field with presence: its empty value differs from an absent one.
- * - `!` marks a field that always gets its empty value when it is absent.
- * - A leading `|` marks a member of the message's only oneof.
+ * - The suffix `{Type}` defines a map with string keys.
+ * - The suffix `?` defines a field with presence, whose empty value differs from an absent value.
+ * - The suffix `!` defines a field that gets its empty value when the field is absent.
+ * - The prefix `|` defines a member of the only oneof of the message.
  */
 export type MessageDefinitions = Readonly<Record<string, string>>;
 
 /** A codec that converts one message type between ProtoJSON and binary. */
 export interface MessageCodec {
   readonly name: string;
-  /** Decodes a binary message. Throws if the bytes are not a valid message. Ignores unknown fields. */
+  /**
+   * Decodes a binary message to ProtoJSON. Throws if the bytes are not a valid message. Ignores unknown
+   * fields.
+   */
   decode(binary: Uint8Array): JsonObject;
   encode(json: object): Uint8Array;
 }
@@ -40,9 +43,9 @@ type FieldPresence = "implicit" | "always" | "optional" | "oneof" | "list" | "ma
 interface MessageField {
   readonly name: string;
   readonly number: number;
-  /** Wire type of each value or map entry. */
+  /** Wire type of each field value or map entry. */
   readonly wireType: WireType;
-  /** Protobuf tag: the field number combined with `wireType`. */
+  /** Protobuf tag of the field: the field number combined with `wireType`. */
   readonly tag: number;
   readonly codec: FieldCodec;
   readonly presence: FieldPresence;
@@ -62,8 +65,8 @@ const BUILT_IN_CODECS: Readonly<Record<string, FieldCodec>> = {
 };
 
 /**
- * Creates codecs for message definitions and returns a function that looks up a codec by message name.
- * `enums` has the value names of each enum, indexed by number.
+ * Creates codecs for message definitions and returns a function that finds a codec by message name. The
+ * parameter `enums` contains the value names of each enum, indexed by number.
  */
 export function createMessageCodecs(
   notation: MessageDefinitions,
@@ -118,11 +121,14 @@ function parseField(text: string, codecs: ReadonlyMap<string, FieldCodec>): Mess
 }
 
 /**
- * Writer that is reused for the next message. For a small message, growing a new buffer takes half of the
- * encoding time.
+ * Writer that the codec reuses for the next message. For a small message, growing a new buffer takes half
+ * of the encoding time.
  */
 let spareWriter: BinaryWriter | undefined;
-/** Maximum size of a message whose writer is reused, because the buffer of a writer never shrinks. */
+/**
+ * Maximum size in bytes of a message whose writer the codec reuses. The size is limited because the buffer
+ * of a writer never shrinks.
+ */
 const MAX_SPARE_WRITER_BYTES = 64 * 1024;
 
 class ProtoMessageCodec implements FieldCodec, MessageCodec {

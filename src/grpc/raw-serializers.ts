@@ -6,7 +6,8 @@ function passThroughBytes(binary: Buffer): Uint8Array {
 }
 
 /**
- * gRPC serializers that pass messages through as bytes, so invalid messages are reported by our own codecs.
+ * gRPC serializers that pass messages through as bytes, so that Colloquy's own codecs report invalid
+ * messages.
  */
 export const RAW_SERIALIZERS: Pick<
   MethodDefinition<Uint8Array, Uint8Array>,
@@ -18,7 +19,7 @@ export const RAW_SERIALIZERS: Pick<
   responseDeserialize: passThroughBytes,
 };
 
-/** Converts headers to gRPC metadata. */
+/** Converts HTTP headers to gRPC metadata. */
 export function toGrpcMetadata(headers: Readonly<Record<string, string>>): Metadata {
   const metadata = new Metadata();
   for (const [name, value] of Object.entries(headers)) metadata.set(name, value);

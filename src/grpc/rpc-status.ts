@@ -2,7 +2,7 @@ import type { JsonObject } from "../protocol/index.ts";
 import { toBuffer } from "./field-codecs.ts";
 import { type MessageCodec, createMessageCodecs } from "./message-codec.ts";
 
-/** Codecs for the `google.rpc` messages of error details (A2A §10.6). */
+/** Codecs for the `google.rpc` messages that contain error details (A2A §10.6). */
 const getGoogleRpcCodec = createMessageCodecs({
   Status: "code=1:int32 message=2 details=3:Any[]",
   Any: "typeUrl=1 value=2:bytes",
@@ -19,24 +19,25 @@ const DETAIL_CODECS = new Map<unknown, MessageCodec>(
 );
 
 /**
- * Maximum size of the message in a status, in bytes. gRPC implementations reject trailers over 8 KiB by
- * default. Base64 adds a third to the binary status. The message is also sent a second time as text, in which
- * each byte may be escaped to three characters.
+ * Maximum size of a status message in bytes. By default, gRPC implementations reject trailers over 8 KiB.
+ * The base64 encoding of the binary status adds one third to its size. The trailer also contains the
+ * message as text, in which each byte may be escaped as three characters.
  */
 const MAX_MESSAGE_BYTES = 800;
-/** Maximum size of all details in a status, in bytes. */
+/** Maximum size of all error details in a status, in bytes. */
 const MAX_DETAILS_BYTES = 3_000;
 
 /** A decoded `google.rpc.Status`. `details` are ProtoJSON `Any` objects. */
-export interface RpcStatus {
+interface RpcStatus {
   readonly code: number;
   readonly message: string;
   readonly details: readonly JsonObject[];
 }
 
 /**
- * Encodes the binary `grpc-status-details-bin` metadata. Details of unknown types are omitted, because they
- * have no codec. Details that exceed the trailer limit are omitted too.
+ * Encodes the value of the binary `grpc-status-details-bin` metadata. The encoder omits details of unknown
+ * types, because the encoder has no codec for unknown types. The encoder also omits details that exceed the
+ * trailer limit.
  */
 export function encodeRpcStatus({ code, message, details }: RpcStatus): Uint8Array {
   let remainingBytes = MAX_DETAILS_BYTES;
@@ -51,7 +52,7 @@ export function encodeRpcStatus({ code, message, details }: RpcStatus): Uint8Arr
   return STATUS_CODEC.encode({ code, message: truncateStatusMessage(message), details: packed });
 }
 
-/** Decodes a `google.rpc.Status` of any server. Throws if the bytes are not a valid status. */
+/** Decodes a `google.rpc.Status` message from any server. Throws if the bytes are not a valid status. */
 export function decodeRpcStatus(binary: Uint8Array): RpcStatus {
   const { code, message, details } = STATUS_CODEC.decode(binary);
   return {
@@ -70,8 +71,8 @@ function unpackDetail({ typeUrl = "", value }: JsonObject): JsonObject[] {
 }
 
 /**
- * Truncates a message to the trailer limit without splitting a character. Unpaired surrogates are replaced,
- * because a status must be valid UTF-8.
+ * Truncates a status message to the trailer limit without splitting a character. The function replaces
+ * unpaired surrogates, because a status must be valid UTF-8.
  */
 export function truncateStatusMessage(text: string): string {
   const bytes = Buffer.from(text);
@@ -79,7 +80,10 @@ export function truncateStatusMessage(text: string): string {
   return `${new TextDecoder().decode(bytes.subarray(0, MAX_MESSAGE_BYTES), { stream: true })}…`;
 }
 
-/** Truncates the violations of a detail to the limit. The first violations are kept. */
+/**
+ * Truncates the list of violations in an error detail to the size limit. The truncated list contains the
+ * first violations.
+ */
 function truncateViolations(detail: JsonObject): JsonObject {
   const { fieldViolations } = detail;
   if (!Array.isArray(fieldViolations)) return detail;

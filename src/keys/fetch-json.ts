@@ -1,11 +1,11 @@
 import { isLoopbackHost } from "./loopback.ts";
 import { KeysUnavailableError } from "./verification-error.ts";
 
-/** Options for fetching public keys. */
+/** Options for the HTTP requests that fetch public keys. */
 export interface FetchKeysOptions {
-  /** The `fetch` function for requests. Default: the global `fetch`. */
+  /** The function that sends the requests for keys. Default: the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
-  /** Returns the current time in milliseconds since 1970. Default: the system clock. */
+  /** Returns the current time in milliseconds since 1970. The default is `Date.now`. */
   readonly now?: () => number;
 }
 
@@ -13,8 +13,8 @@ const MAX_RESPONSE_BYTES = 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 5000;
 
 /**
- * Fetches a small JSON object from a trusted source of keys: over HTTPS (or HTTP on this machine), without
- * redirects, and with limits of time and size. Rejects with `KeysUnavailableError` for any failure.
+ * Fetches a JSON object that contains keys or the URL of keys. The URL must use HTTPS, or HTTP on this
+ * machine. Redirects, large responses, and slow responses fail with `KeysUnavailableError`.
  */
 export async function fetchJson(
   url: URL,
@@ -53,8 +53,8 @@ async function readBoundedText(response: Response): Promise<string> {
 }
 
 /**
- * Returns a URL for keys. Throws for an insecure URL, because an attacker on the network could exchange the
- * keys.
+ * Returns the URL from which keys are fetched. Throws an error if the URL is insecure, because an attacker on
+ * the network could replace the keys.
  */
 export function requireSecureUrl(label: string, value: string | URL): URL {
   const url = parseSecureUrl(value);
@@ -64,7 +64,10 @@ export function requireSecureUrl(label: string, value: string | URL): URL {
   );
 }
 
-/** Returns the URL if it is an HTTPS URL, or an HTTP URL of this machine. */
+/**
+ * Returns the parsed URL if `value` is an HTTPS URL or an HTTP URL of this machine, and otherwise
+ * `undefined`.
+ */
 export function parseSecureUrl(value: unknown): URL | undefined {
   const url = URL.parse(String(value));
   if (url?.protocol === "https:") return url;

@@ -1,19 +1,19 @@
 /**
  * SIGNATURES AND KEYS. The `keys` room signs and verifies JWTs (access tokens, push notifications) and
  * flattened JWS (agent cards). Key resolvers find public keys in a static set, at a JWKS URL, or through an
- * OpenID issuer. Only asymmetric algorithms are supported, so that a verifier cannot sign. No other room
- * imports `jose`. The code runs on every platform with Web Crypto.
+ * OpenID issuer. The `keys` room supports only asymmetric signature algorithms, so that a verifier cannot
+ * sign. Only the `keys` room imports the package `jose`. The `keys` room runs on every platform with Web
+ * Crypto.
  */
 export type { JSONWebKeySet, JWK } from "jose";
 export type { SignatureAlgorithm } from "./signature-algorithms.ts";
 export { SIGNATURE_ALGORITHMS } from "./signature-algorithms.ts";
-export { discoverIssuer } from "./issuer-discovery.ts";
-export type { IssuerMetadata } from "./issuer-discovery.ts";
+
 export type { FetchKeysOptions } from "./fetch-json.ts";
 export type { KeyResolver } from "./key-resolver.ts";
 export { createStaticKeyResolver, createIssuerKeyResolver, createJwksKeyResolver } from "./key-resolver.ts";
 export { isLoopbackHost } from "./loopback.ts";
-export type { JwsSignature } from "./jws.ts";
+
 export { signJws, verifyJws } from "./jws.ts";
 export type { JwtClaims, JwtValidationOptions } from "./jwt.ts";
 export { signJwt, verifyJwt } from "./jwt.ts";

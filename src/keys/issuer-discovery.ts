@@ -1,7 +1,7 @@
 import { fetchJson, requireSecureUrl, parseSecureUrl, type FetchKeysOptions } from "./fetch-json.ts";
 import { KeysUnavailableError } from "./verification-error.ts";
 
-/** Metadata of an OpenID provider, with the members of OpenID Connect Discovery 1.0 §3. */
+/** Metadata of an OpenID provider, with the members that OpenID Connect Discovery 1.0 §3 defines. */
 export interface IssuerMetadata {
   readonly issuer: string;
   readonly jwks_uri: string;
@@ -9,7 +9,7 @@ export interface IssuerMetadata {
 }
 
 /**
- * Returns the metadata of an OpenID issuer. Rejects when the metadata names another issuer (OpenID Connect
+ * Returns the metadata of an OpenID issuer. Rejects if the metadata names another issuer (OpenID Connect
  * Discovery §4.3).
  */
 export async function discoverIssuer(
@@ -25,7 +25,7 @@ export async function discoverIssuer(
   return { ...metadata, issuer, jwks_uri: url.href };
 }
 
-/** Returns the URL of an issuer's metadata. */
+/** Returns the URL from which the metadata of an OpenID issuer is fetched. */
 export function buildDiscoveryUrl(issuer: string): URL {
   const { href } = requireSecureUrl("The issuer", issuer);
   return new URL(`${href.replace(/\/+$/, "")}/.well-known/openid-configuration`);

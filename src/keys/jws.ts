@@ -4,17 +4,14 @@ import type { KeyResolver } from "./key-resolver.ts";
 import { VerificationError, toVerificationError } from "./verification-error.ts";
 import type { Signer } from "./signer.ts";
 
-/**
- * A signature over bytes that are sent separately: a flattened JWS without its payload (RFC 7515 §7.2.2,
- * appendix F).
- */
+/** A detached JWS signature in the flattened JSON serialization (RFC 7515 §7.2.2, appendix F). */
 export interface JwsSignature {
-  /** The protected header, encoded as base64url. */
+  /** The protected JWS header, encoded as base64url. */
   readonly protected: string;
   readonly signature: string;
 }
 
-/** Signs bytes. The protected header contains `alg`, `kid`, and the members of `header`. */
+/** Signs `payload`. The protected JWS header contains `alg`, `kid`, and the members of `header`. */
 export async function signJws(
   payload: Uint8Array,
   { alg, kid, privateKey }: Signer,
@@ -27,8 +24,8 @@ export async function signJws(
 }
 
 /**
- * Verifies a signature over `payload` and returns its protected header. Rejects with `VerificationError` if
- * the signature is invalid.
+ * Verifies a signature over `payload` and returns the protected header of the signature. Rejects with
+ * `VerificationError` if the signature is invalid.
  */
 export async function verifyJws(
   payload: Uint8Array,

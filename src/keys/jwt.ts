@@ -4,35 +4,34 @@ import type { KeyResolver } from "./key-resolver.ts";
 import { toVerificationError } from "./verification-error.ts";
 import type { Signer } from "./signer.ts";
 
-/** The claims of a JWT. */
 export type JwtClaims = JWTPayload;
 
-/** Requirements for a JWT in addition to its signature. */
+/** Requirements for a JWT in addition to a valid signature. */
 export interface JwtValidationOptions {
   /** Accepted issuers. Default: any. */
   readonly issuer?: string | readonly string[];
-  /** Accepted audiences. The token must name one of the accepted audiences. Default: any. */
+  /** Accepted audiences. The JWT must name at least one accepted audience. Default: any. */
   readonly audience?: string | readonly string[];
   /** Accepted signature algorithms. Default: all of `SIGNATURE_ALGORITHMS`. */
   readonly algorithms?: readonly SignatureAlgorithm[];
-  /** Allowed clock difference, in seconds. Default: 5. */
+  /** Allowed difference between the clocks of issuer and verifier, in seconds. Default: 5. */
   readonly clockTolerance?: number;
   /**
-   * Claims that the token must have. Default: `["exp"]`, because a token that does not expire cannot be
-   * revoked.
+   * Claims that a JWT must contain. By default, a JWT must contain `exp`, because a token that does not
+   * expire cannot be revoked.
    */
   readonly requiredClaims?: readonly string[];
-  /** Maximum age of the token (`iat`), in seconds. Default: no limit. */
+  /** Maximum age of a JWT in seconds since the claim `iat`. Default: no limit. */
   readonly maxAge?: number;
-  /** Required `typ` of the header, for example `at+jwt`. Default: any. */
+  /** Required value of `typ` in the JWT header, for example `at+jwt`. Default: any. */
   readonly typ?: string;
-  /** Returns the current time in milliseconds since 1970. Default: the system clock. */
+  /** Returns the current time in milliseconds since 1970. The default is `Date.now`. */
   readonly now?: () => number;
 }
 
 /**
- * Verifies a JWT and returns its claims. Rejects with `VerificationError` for an invalid token, and with
- * `KeysUnavailableError` when the public keys cannot be fetched.
+ * Verifies a JWT and returns its claims. Rejects with `VerificationError` if the JWT is invalid, and with
+ * `KeysUnavailableError` if the public keys cannot be fetched.
  */
 export async function verifyJwt(
   token: string,
@@ -70,7 +69,7 @@ function toJoseOptions(rules: JwtValidationOptions): JWTVerifyOptions {
   };
 }
 
-/** Verifies a token with each key that matches its header. Several keys can match a token without `kid`. */
+/** Tries every key that matches the JWT header, because several keys can match a JWT without `kid`. */
 async function verifyWithMatchingKeys(
   token: string,
   keys: KeyResolver,
@@ -91,7 +90,7 @@ async function verifyWithMatchingKeys(
   }
 }
 
-/** Returns a signed compact JWT. The times in `claims` (`exp`, `iat`) are in seconds since 1970. */
+/** Returns a signed compact JWT. The claims `exp` and `iat` are in seconds since 1970. */
 export async function signJwt(
   claims: JwtClaims,
   { alg, kid, privateKey }: Signer,

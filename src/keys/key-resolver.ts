@@ -10,30 +10,30 @@ import {
 import { discoverIssuer, buildDiscoveryUrl } from "./issuer-discovery.ts";
 import { fetchJson, requireSecureUrl, type FetchKeysOptions } from "./fetch-json.ts";
 
-/** Returns the public key that the header of a signature requires. */
+/** Function that returns the public key for the header of a signature. */
 export type KeyResolver = (header?: JWSHeaderParameters, signed?: FlattenedJWSInput) => Promise<CryptoKey>;
 
-/** Time in milliseconds for which fetched keys are used without a new request. */
+/** Time in milliseconds for which cached keys are used without a new request to the JWKS URL. */
 const KEYS_FRESH_MS = 600_000;
 /**
- * Maximum time in milliseconds for which fetched keys are used while their source is unavailable. Using keys
- * for longer could accept a revoked key.
+ * Maximum time in milliseconds for which fetched keys remain in use while the JWKS URL is unavailable. A
+ * longer time would increase the risk that revoked keys are accepted.
  */
 const MAX_STALE_MS = 3_600_000;
 /**
- * Minimum time in milliseconds between requests for keys. Unauthenticated clients choose the `kid` that
- * causes a request.
+ * Minimum time in milliseconds between two requests to a JWKS URL. Unauthenticated clients can cause requests
+ * to a JWKS URL by sending tokens with an unknown `kid`.
  */
 const MIN_REFETCH_INTERVAL_MS = 30_000;
 /**
- * Time in milliseconds before the next request after a failure. In the meantime, verifications fail or use
- * cached keys.
+ * Time in milliseconds between a failed request to a JWKS URL and the next request. After a failed request,
+ * verifications use cached keys, or fail if no keys are cached.
  */
 const RETRY_DELAY_MS = 5000;
 
 /**
- * Returns a resolver for a fixed set of public keys. Throws for a private or symmetric key, which a verifier
- * must not have.
+ * Creates a key resolver for a fixed set of public keys. Throws an error if a key is private or symmetric,
+ * because a verifier must not be able to sign.
  */
 export function createStaticKeyResolver(
   keys: JSONWebKeySet | readonly JWK[],
@@ -48,8 +48,8 @@ export function createStaticKeyResolver(
 }
 
 /**
- * Returns a resolver for the keys that are valid now. A key can limit its validity with `nbf` and `exp`, as
- * in a JWT.
+ * Creates a key resolver that ignores expired and not yet valid keys. The members `nbf` and `exp` of a key
+ * limit the validity of the key, as in a JWT.
  */
 function createValidKeyResolver(set: JSONWebKeySet, now: () => number): KeyResolver {
   if (!set.keys.some((key) => "exp" in key || "nbf" in key)) return createLocalJWKSet(set);
@@ -60,8 +60,8 @@ function createValidKeyResolver(set: JSONWebKeySet, now: () => number): KeyResol
 }
 
 /**
- * Returns true if a key is valid at a time. A comparison with an invalid time is false, so a key with an
- * invalid time is never valid.
+ * A key with an invalid `exp` or `nbf` is never valid, because every comparison with an invalid time is
+ * false.
  */
 function isKeyValidAt({ exp, nbf }: JWK & { exp?: unknown; nbf?: unknown }, seconds: number): boolean {
   return seconds < Number(exp ?? Infinity) && seconds >= Number(nbf ?? -Infinity);
@@ -72,15 +72,15 @@ function isJsonWebKeySet(keys: JSONWebKeySet | readonly JWK[]): keys is JSONWebK
 }
 
 /**
- * Returns a resolver for the keys at a JWKS URL. The resolver fetches the keys at first use, and again for an
- * unknown `kid`, which supports key rotation.
+ * Creates a key resolver for the keys at a JWKS URL. The resolver fetches the keys at first use, and again if
+ * a `kid` is unknown, to support key rotation.
  */
 export function createJwksKeyResolver(jwksUrl: string | URL, options: FetchKeysOptions = {}): KeyResolver {
   const url = requireSecureUrl("The JWKS URL", jwksUrl);
   return createCachedKeyResolver(() => fetchJwks(url, options), options);
 }
 
-/** Returns a resolver for the keys of an OpenID issuer, whose metadata contains the URL of the keys. */
+/** Creates a key resolver for an OpenID issuer, whose metadata contains the JWKS URL. */
 export function createIssuerKeyResolver(issuer: string, options: FetchKeysOptions = {}): KeyResolver {
   buildDiscoveryUrl(issuer);
   const load = async (): Promise<JSONWebKeySet> =>
@@ -96,7 +96,7 @@ async function fetchJwks(url: URL, options: FetchKeysOptions): Promise<JSONWebKe
 }
 
 /**
- * Returns a resolver that caches loaded keys, and uses stale keys for a limited time while their source is
+ * Creates a key resolver that caches keys, and uses stale keys for a limited time while the JWKS URL is
  * unavailable.
  */
 function createCachedKeyResolver(
@@ -121,7 +121,6 @@ function createCachedKeyResolver(
       loading = undefined;
     }
   };
-  /** Reloads the keys with at most one concurrent request, and not before the minimum interval has passed. */
   const refresh = async (): Promise<void> => {
     if (loading === undefined && now() < nextAt) return;
     await (loading ??= reload());

@@ -1,6 +1,6 @@
 /**
- * Returns true for a host name that always refers to this machine: `localhost`, an address in 127.0.0.0/8, or
- * `::1` with or without brackets. Does not resolve names.
+ * Returns true if the host name is `localhost`, an address in 127.0.0.0/8, or `::1` with or without brackets.
+ * `isLoopbackHost` does not resolve host names.
  */
 export function isLoopbackHost(hostname: string): boolean {
   return /^(localhost|\[::1\]|::1|127(\.\d{1,3}){3})$/.test(hostname);

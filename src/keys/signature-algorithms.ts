@@ -1,6 +1,6 @@
 /**
- * The supported signature algorithms. The algorithm `none` and symmetric algorithms are excluded: with
- * `HS256`, an attacker could use a public key as the secret (RFC 8725 §3.1).
+ * The signature algorithms that Colloquy supports. Colloquy does not support `none` or symmetric algorithms
+ * such as `HS256`, for which an attacker could use a public key as the secret (RFC 8725 §3.1).
  */
 export const SIGNATURE_ALGORITHMS = [
   "ES256",
@@ -16,10 +16,12 @@ export const SIGNATURE_ALGORITHMS = [
   "PS512",
 ] as const;
 
-/** The name of a supported signature algorithm. */
 export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number];
 
-/** Returns the algorithms. Throws for an empty list, and for an algorithm outside `SIGNATURE_ALGORITHMS`. */
+/**
+ * Returns `algorithms` unchanged. Throws an error if `algorithms` is empty or contains an unsupported
+ * signature algorithm.
+ */
 export function requireSupportedAlgorithms(
   algorithms: readonly SignatureAlgorithm[] = SIGNATURE_ALGORITHMS,
 ): string[] {

@@ -13,27 +13,33 @@ import { requireSupportedAlgorithms, type SignatureAlgorithm } from "./signature
 /** Options for `createSigner`. */
 export interface SignerOptions {
   /**
-   * The private key: a JWK, or PKCS #8 in PEM format (`-----BEGIN PRIVATE KEY-----`), which also requires
-   * `alg`.
+   * The private key, either as a JWK or as PKCS #8 in PEM format (`-----BEGIN PRIVATE KEY-----`). A PEM key
+   * requires the option `alg`.
    */
   readonly privateKey: JWK | string;
-  /** Signature algorithm. Default: the `alg` of the JWK, otherwise the usual algorithm for the key type. */
+  /**
+   * Signature algorithm. The default algorithm is the `alg` of the JWK, or the usual algorithm of the key
+   * type if the JWK has no `alg`.
+   */
   readonly alg?: SignatureAlgorithm;
-  /** Key id for verifiers. Default: the `kid` of the JWK, otherwise the thumbprint of the key (RFC 7638). */
+  /**
+   * Id by which verifiers find the public key. The default key id is the `kid` of the JWK, or the thumbprint
+   * of the key (RFC 7638) if the JWK has no `kid`.
+   */
   readonly kid?: string;
 }
 
-/** A loaded private key, with the public key for verifiers. */
+/** A loaded private key for signing, with the public key for verifiers. */
 export interface Signer {
   readonly alg: SignatureAlgorithm;
   readonly kid: string;
-  /** The public key for verifiers. */
+  /** The public key that verifiers use. */
   readonly publicKey: JWK;
-  /** The private key, which cannot be exported. Only the `keys` room uses the private key. */
+  /** The private key, which is not extractable and is used only inside the `keys` room. */
   readonly privateKey: CryptoKey;
 }
 
-/** Creates a signer from a private key. Rejects for a public or symmetric key. */
+/** Creates a signer from a private key. Rejects if the key is public or symmetric. */
 export async function createSigner({ privateKey, alg, kid }: SignerOptions): Promise<Signer> {
   const jwk = typeof privateKey === "string" ? await importPemKey(privateKey, alg) : privateKey;
   const algorithm = alg ?? inferAlgorithm(jwk);
@@ -46,7 +52,7 @@ export async function createSigner({ privateKey, alg, kid }: SignerOptions): Pro
   return { alg: algorithm, kid: name, publicKey: toPublicJwk(jwk, algorithm, name), privateKey: key };
 }
 
-/** Generates a private key as a JWK. Store the generated key like any other secret. */
+/** Generates a private signing key as a JWK. Store the private key like any other secret. */
 export async function generateSigningKey(alg: SignatureAlgorithm = "ES256"): Promise<JWK> {
   const [name = "ES256"] = requireSupportedAlgorithms([alg]);
   const { privateKey } = await generateKeyPair(name, { extractable: true });
@@ -80,8 +86,8 @@ function inferAlgorithm({ alg, kty, crv = "" }: JWK): SignatureAlgorithm {
 }
 
 /**
- * Returns the public members of a key. The members are copied by name, so that no private member can be
- * included.
+ * Returns the public members of a JWK. `toPublicJwk` copies the public members by name, so that the result
+ * cannot contain private members.
  */
 function toPublicJwk({ kty, crv, x, y, n, e }: JWK, alg: SignatureAlgorithm, kid: string): JWK {
   const members = Object.entries({ kty, crv, x, y, n, e }).filter(([, value]) => value !== undefined);

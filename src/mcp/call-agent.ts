@@ -13,7 +13,7 @@ import { isA2AError } from "./is-a2a-error.ts";
 import type { AgentRequest } from "./tool-arguments.ts";
 
 /** Options for `callAgent`. */
-export interface AgentCallOptions {
+interface AgentCallOptions {
   /** The signal that aborts when the host cancels the call, and that cancels the agent's task. */
   readonly signal: AbortSignal;
   /** Receives every event of the agent's task. */

@@ -19,7 +19,7 @@ import { type SkillTool, type ToolDefinition, createSkillTools } from "./skill-t
 type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
 /** Options for a `ToolServer`. */
-export interface ToolServerOptions {
+interface ToolServerOptions {
   /** The name of the MCP server for display in hosts. */
   readonly name: string;
   readonly version: string;

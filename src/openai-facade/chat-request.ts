@@ -52,7 +52,7 @@ export function decodeChatRequest(text: string): ChatRequest {
 
   const { context_id, task_id, cancel_on_disconnect, ...agentMetadata } = metadata;
   return {
-    model: String(model),
+    model: model as string,
     messages,
     stream: stream === true,
     includeUsage: isObject(stream_options) && stream_options["include_usage"] === true,

@@ -4,7 +4,7 @@ import { buildTranscriptParts, extractNewParts, type ChatRequest } from "./chat-
 import type { ConversationIndex } from "./conversation-index.ts";
 
 /** A chat request to one agent. */
-export interface ChatTurn {
+interface ChatTurn {
   readonly client: A2AClient;
   readonly caller: string;
   readonly request: ChatRequest;

@@ -1,17 +1,17 @@
 import type { AgentCard, AgentSkill, OAuthFlows, SecurityRequirement, SecurityScheme } from "./agent-card.ts";
 import type { FieldViolation } from "./error.ts";
 
-/** The part of an agent card that the agent's author writes and is responsible for. */
+/** The part of an agent card that the agent's author provides. */
 export type AgentCardContent = Pick<AgentCard, "name" | "description"> & Partial<AgentCard>;
 
-/** Throws an error that lists every violation when the description cannot be served as an agent card. */
+/** Throws an error that lists every violation if the card cannot be served. */
 export function assertValidAgentCard(card: AgentCardContent): void {
   assertNoCardViolations(card.name, validateAgentCardContent(card));
 }
 
 /**
- * Throws an `Error` when `violations` is not empty. The error is not an `A2AError`, because the agent's
- * author caused it, not a caller.
+ * Throws an `Error` if `violations` is not empty. The error is not an `A2AError`, because the author of the
+ * agent caused the violations, not a caller.
  */
 export function assertNoCardViolations(name: string, violations: readonly FieldViolation[]): void {
   if (violations.length === 0) return;
@@ -20,10 +20,11 @@ export function assertNoCardViolations(name: string, violations: readonly FieldV
 }
 
 /**
- * Returns every violation in the content of an agent card, with its path, or an empty array. The function
- * checks required names, duplicates, URLs, media types, and references to security schemes. References are
- * not checked when the card declares no schemes, because the server may declare them. The compiler or a
- * decoder checks the member types.
+ * Returns all violations in the content of an agent card with their paths, or an empty array. The
+ * validation covers required names, duplicates, URLs, media types, and references to security schemes. If
+ * the card declares no security schemes, references to schemes are not checked, because the server may
+ * declare the schemes. The types of card members are not validated, because the compiler or a decoder
+ * checks the types.
  */
 export function validateAgentCardContent(card: AgentCardContent): FieldViolation[] {
   const { provider, capabilities, securitySchemes, skills = [] } = card;
@@ -103,7 +104,6 @@ function collectFlowViolations(collector: ViolationCollector, path: string, flow
   for (const member of OAUTH_FLOW_URL_FIELDS) collector.checkUrl(`${path}.${name}.${member}`, urls[member]);
 }
 
-/** Collects the violations of one agent card. */
 class ViolationCollector {
   readonly violations: FieldViolation[] = [];
 
@@ -115,7 +115,7 @@ class ViolationCollector {
     if (typeof value !== "string" || value.trim() === "") this.add(field, "must not be empty");
   }
 
-  /** Accepts an absent or empty URL. */
+  /** Accepts a URL, an absent URL, or an empty string. */
   checkUrl(field: string, value: unknown): void {
     if (value === undefined || value === "") return;
     if (typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value)) return;
@@ -130,7 +130,7 @@ class ViolationCollector {
   }
 
   /**
-   * Rejects spaces and commas, because the `A2A-Extensions` header carries extension URIs in a
+   * Rejects extension URIs that contain spaces or commas, because the `A2A-Extensions` header is a
    * comma-separated list.
    */
   checkExtensionUri(field: string, value: string): void {

@@ -1,6 +1,9 @@
 import type { JsonObject } from "./json.ts";
 
-/** Name of a protocol binding. A2A defines three names; every other binding is named by a URI. */
+/**
+ * Name of a protocol binding. A2A defines the names of three bindings. The name of a custom binding is a
+ * URI.
+ */
 export type ProtocolBinding = "JSONRPC" | "HTTP+JSON" | "GRPC" | (string & {});
 
 /** A URL at which an agent serves one protocol binding in one version (A2A §4.4.6). */
@@ -8,7 +11,7 @@ export interface AgentInterface {
   url: string;
   protocolBinding: ProtocolBinding;
   tenant?: string;
-  /** The A2A version in the form `Major.Minor`, for example `1.0`. */
+  /** The A2A version of the interface in the form `Major.Minor`, for example `1.0`. */
   protocolVersion: string;
 }
 
@@ -35,7 +38,7 @@ export interface SecurityRequirement {
   schemes: Record<string, { list: string[] }>;
 }
 
-/** A capability that an agent offers (A2A §4.4.5). */
+/** A skill that an agent offers (A2A §4.4.5). */
 export interface AgentSkill {
   id: string;
   name: string;
@@ -75,11 +78,16 @@ export type SecurityScheme =
   | { openIdConnectSecurityScheme: { openIdConnectUrl: string; description?: string } }
   | { mtlsSecurityScheme: { description?: string } };
 
-/** An agent's description of itself (A2A §4.4.1), served at `/.well-known/agent-card.json`. */
+/**
+ * An agent's description of itself (A2A §4.4.1), which the server serves at `/.well-known/agent-card.json`.
+ */
 export interface AgentCard {
   name: string;
   description: string;
-  /** The interfaces in the agent's order of preference, the preferred one first. */
+  /**
+   * The interfaces of the agent in order of preference. The first interface is the interface that the agent
+   * prefers.
+   */
   supportedInterfaces: AgentInterface[];
   provider?: AgentProvider;
   version: string;

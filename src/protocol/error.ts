@@ -1,36 +1,41 @@
 import type { JsonObject } from "./json.ts";
 
 /**
- * Reasons of the errors that A2A defines (A2A §3.3.2), as sent on the wire. `scripts/docs` copies the comment
- * of each reason into `docs/reference/errors.md`: the cause, then the remedy after "To do:".
+ * Reasons of the errors that A2A defines (A2A §3.3.2), in the spelling of the wire format. `scripts/docs`
+ * copies the comment of each reason into `docs/reference/errors.md`. Each comment states the cause of the
+ * error and, after "To do:", the remedy.
  */
-export type A2AErrorReason =
+type A2AErrorReason =
   /**
-   * The task does not exist, or it belongs to another caller. To do: check the task id and the credentials.
+   * The task does not exist or belongs to another caller. To do: check the task id and the credentials.
    */
   | "TASK_NOT_FOUND"
-  /** The task has already ended and cannot be canceled. To do: read its result with GetTask. */
+  /** The task has already ended and cannot be canceled. To do: read the result of the task with GetTask. */
   | "TASK_NOT_CANCELABLE"
-  /** The agent does not support push notifications. To do: use SubscribeToTask or poll with GetTask. */
+  /**
+   * The agent does not support push notifications. To do: use SubscribeToTask, or poll the task with
+   * GetTask.
+   */
   | "PUSH_NOTIFICATION_NOT_SUPPORTED"
   /**
-   * The agent or the protocol version does not support the operation, or the task's state does not allow it.
-   * To do: follow the error message. Often a new message without `taskId` succeeds.
+   * The agent or the protocol version does not support the operation, or the task's state does not allow the
+   * operation. To do: follow the instructions in the error message. A new message without `taskId` often
+   * succeeds.
    */
   | "UNSUPPORTED_OPERATION"
   /**
-   * The media type of a part or of the request body is not accepted by the agent. To do: send one of the
-   * card's `defaultInputModes`.
+   * The agent does not accept the media type of a part or of the request body. To do: send a media type
+   * that the card lists in `defaultInputModes`.
    */
   | "CONTENT_TYPE_NOT_SUPPORTED"
   /**
-   * The agent's response violates A2A, or no trusted key signed its agent card. To do: report it to the
-   * agent's operator. The `--debug` option of the command line shows the response.
+   * The agent's response violates A2A, or no trusted key has signed the agent card. To do: report the error
+   * to the agent's operator. The `--debug` option of the command line shows the response.
    */
   | "INVALID_AGENT_RESPONSE"
   /**
-   * The agent card declares an extended card, but the server has none for this caller. To do: use the public
-   * card.
+   * The agent card declares an extended card, but the agent provides no extended card for this caller. To
+   * do: use the public agent card.
    */
   | "EXTENDED_AGENT_CARD_NOT_CONFIGURED"
   /**
@@ -39,49 +44,56 @@ export type A2AErrorReason =
    */
   | "EXTENSION_SUPPORT_REQUIRED"
   /**
-   * The agent does not support the requested A2A version. To do: request a version that the agent card lists,
-   * for example `version: "0.3"`.
+   * The agent does not support the requested A2A version. To do: set the `version` option to a version that
+   * the agent card lists.
    */
   | "VERSION_NOT_SUPPORTED";
 
 /** Reasons of the transport errors that A2A adopts from JSON-RPC, HTTP, and gRPC. */
 export type TransportErrorReason =
-  /** The request body is not valid JSON in UTF-8, or it is incomplete. To do: send one JSON object. */
+  /**
+   * The request body is incomplete or is not valid JSON in UTF-8. To do: send one JSON object as the
+   * request body.
+   */
   | "PARSE_ERROR"
   /**
-   * The request body is JSON but not a JSON-RPC 2.0 request. To do: send `jsonrpc`, `method`, `params`, and
-   * `id`.
+   * The request body is valid JSON but not a JSON-RPC 2.0 request. To do: send a request with `jsonrpc`,
+   * `method`, `params`, and `id`.
    */
   | "INVALID_REQUEST"
   /**
-   * The JSON-RPC method does not exist. Method names differ between A2A 0.3 and 1.0. To do: use a method of
-   * the version in the `A2A-Version` header.
+   * The JSON-RPC method does not exist in the requested A2A version. A2A 0.3 and 1.0 have different method
+   * names. To do: use a method of the version in the `A2A-Version` header.
    */
   | "METHOD_NOT_FOUND"
   /**
-   * The parameters are invalid. `violations` lists every invalid parameter with its path. To do: correct the
-   * listed parameters.
+   * The parameters of the request are invalid. `violations` lists every invalid parameter with its path. To
+   * do: correct the parameters that `violations` lists.
    */
   | "INVALID_PARAMS"
-  /** The server or a program it runs failed. To do: look up the cause in the server's log or observer. */
+  /**
+   * The server failed, or a program that the server runs failed. To do: look up the cause in the server's
+   * log or in the errors that its observer receives.
+   */
   | "INTERNAL"
   /**
-   * The URL does not lead to an agent, card, tenant, or page. To do: check the URL. `GET /a2a` lists the
-   * agents of a server.
+   * The URL does not identify an agent, card, tenant, or page. To do: check the URL of the request. On any
+   * Colloquy server, `GET /a2a` lists the agents.
    */
   | "NOT_FOUND"
   /**
-   * The URL exists, but not for this HTTP method. To do: use a method listed in the `Allow` response header.
+   * The URL does not support the HTTP method of the request. To do: use a method listed in the `Allow`
+   * response header.
    */
   | "METHOD_NOT_ALLOWED"
   /**
-   * The request body exceeds the server's limit (default: 10 MiB). To do: send a URL instead of the file
+   * The request body exceeds the server's limit (10 MiB by default). To do: send a URL instead of the file
    * content.
    */
   | "PAYLOAD_TOO_LARGE"
   /**
-   * The request has no credentials, or they are invalid. To do: pass the credentials that the agent card
-   * requires, with the `auth` option of `connect`.
+   * The request has no credentials or has invalid credentials. To do: pass the credentials that the agent
+   * card requires, with the `auth` option of `connect`.
    */
   | "UNAUTHENTICATED"
   /**
@@ -89,36 +101,41 @@ export type TransportErrorReason =
    * the required scope, or set `publicUrl` on the server.
    */
   | "PERMISSION_DENIED"
-  /** A limit of the server or of this caller is reached. To do: retry after `retryAfter` seconds. */
+  /**
+   * The request exceeds a limit of the server or a limit of the caller. To do: retry the request after
+   * `retryAfter` seconds.
+   */
   | "RESOURCE_EXHAUSTED"
   /**
-   * The server does not respond, or it is closing. To do: check that the agent is running at that URL, and
-   * retry.
+   * The server does not respond, or the server is closing. To do: check that the agent is running at the
+   * requested URL, and retry the request.
    */
   | "UNAVAILABLE";
 
 export type ErrorReason = A2AErrorReason | TransportErrorReason;
 
-/** A violation in a request: the path of the field, and how to correct it. */
+/** A violation in a request, which consists of the path of the invalid field and a remedy. */
 export interface FieldViolation {
-  /** Path of the field in the request, for example `message.parts[0]`. */
+  /** Path of the invalid field in the request, for example `message.parts[0]`. */
   field: string;
   description: string;
 }
 
 export interface A2AErrorOptions {
-  /** All violations of the request. */
   violations?: readonly FieldViolation[];
-  /** String values that describe the error, for example `{ taskId: "…" }`. */
+  /** String values that describe the error, for example the value of `taskId`. */
   metadata?: Record<string, string>;
-  /** Additional error details as ProtoJSON `Any` objects, each with an `@type` member. */
+  /** Additional details of the error as ProtoJSON `Any` objects, each with an `@type` member. */
   details?: readonly JsonObject[];
-  /** Time in seconds after which the client may retry. */
+  /** Time in seconds after which the client may retry the request. */
   retryAfter?: number;
   cause?: unknown;
 }
 
-/** An error that is reported to the caller. Its `message` describes the failure and suggests one remedy. */
+/**
+ * An error that Colloquy reports to the caller. The `message` of the error describes the failure and
+ * suggests one remedy.
+ */
 export class A2AError extends Error {
   override readonly name: string = "A2AError";
   readonly reason: ErrorReason;
@@ -137,8 +154,8 @@ export class A2AError extends Error {
   }
 
   /**
-   * Converts a thrown value to an `A2AError`. Any other value becomes an `INTERNAL` error whose message
-   * reveals nothing private.
+   * Converts a thrown value to an `A2AError`. Any value other than an `A2AError` becomes an `INTERNAL`
+   * error whose message reveals nothing private.
    */
   static from(thrown: unknown): A2AError {
     if (thrown instanceof A2AError) return thrown;
@@ -156,8 +173,8 @@ export class A2AError extends Error {
   }
 
   /**
-   * Creates an `INVALID_PARAMS` error. Its message describes the first violation, and its `violations` member
-   * lists all of them.
+   * Creates an `INVALID_PARAMS` error. The message of the error describes the first violation, and
+   * `violations` contains all violations.
    */
   static invalidParams(violations: readonly FieldViolation[]): A2AError {
     const [first] = violations;

@@ -10,21 +10,25 @@ export interface TaskStatusUpdateEvent {
   metadata?: JsonObject;
 }
 
-/** A new artifact or a chunk of an artifact (A2A §4.2.2). */
+/** A new artifact, or a chunk of an artifact (A2A §4.2.2). */
 export interface TaskArtifactUpdateEvent {
   taskId: string;
   contextId: string;
   artifact: Artifact;
-  /** True: adds the parts to the artifact with the same id. Absent: replaces that artifact. */
+  /**
+   * If true, the event adds its parts to the artifact with the same id. By default, the event replaces the
+   * artifact with the same id.
+   */
   append?: boolean;
-  /** True on the last chunk of an artifact. */
+  /** True if the event contains the last chunk of the artifact. */
   lastChunk?: boolean;
   metadata?: JsonObject;
 }
 
 /**
- * An event of a task, in the shape of a `StreamResponse` (A2A §3.2.3). In a task's log, `task` creates the
- * task and `message` adds a message to its history. On the wire, `message` is a reply without a task.
+ * An event of a task, in the shape of a `StreamResponse` (A2A §3.2.3). In a task's log, a `task` event
+ * creates the task and a `message` event adds a message to the task's history. In a response, a `message`
+ * event is a reply without a task.
  */
 export type TaskEvent =
   | { task: Task }
@@ -32,17 +36,17 @@ export type TaskEvent =
   | { statusUpdate: TaskStatusUpdateEvent }
   | { artifactUpdate: TaskArtifactUpdateEvent };
 
-/** One element of a response stream, as sent on the wire. */
+/** One element of a response stream, in the wire format of A2A 1.0. */
 export type StreamResponse = TaskEvent;
 
-/** Returns the id of the task that an event belongs to, or `undefined` for a message. */
+/** Returns the task id of an event, or `undefined` for a message. */
 export function getTaskId(event: StreamResponse): string | undefined {
   if ("task" in event) return event.task.id;
   if ("statusUpdate" in event) return event.statusUpdate.taskId;
   return "artifactUpdate" in event ? event.artifactUpdate.taskId : undefined;
 }
 
-/** Returns the state that an event reports, or `undefined` for a message and for an artifact. */
+/** Returns the task state that an event reports, or `undefined` for a message and for an artifact. */
 export function getTaskState(event: StreamResponse): TaskState | undefined {
   if ("task" in event) return event.task.status.state;
   return "statusUpdate" in event ? event.statusUpdate.status.state : undefined;

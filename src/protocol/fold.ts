@@ -2,7 +2,10 @@ import type { TaskArtifactUpdateEvent, TaskEvent } from "./event.ts";
 import { isPlainText, type Message, type Part } from "./message.ts";
 import { formatTaskState, type Artifact, type Task, type TaskState } from "./task.ts";
 
-/** The effect of an event on a task: creating it, adding a message or an artifact, or changing its state. */
+/**
+ * The effect of an event on a task. For example, the first event creates the task, and later events add a
+ * message or change the task's state.
+ */
 export type Transition = "task" | "message" | "artifact" | TaskState;
 
 /** The reason why a task cannot accept an event. */
@@ -45,8 +48,8 @@ const TERMINAL_TRANSITIONS: TransitionRow = {
 };
 
 /**
- * Allowed transitions by state. The table is complete, so adding a state or a transition without a cell is a
- * compile error.
+ * Allowed transitions by task state. If the table has no row for a state or no cell for a transition,
+ * compilation fails.
  */
 export const TRANSITIONS: Record<TaskState, TransitionRow> = {
   TASK_STATE_SUBMITTED: SUBMITTED_TRANSITIONS,
@@ -68,8 +71,8 @@ export function getTransition(event: TaskEvent): Transition {
 }
 
 /**
- * Returns the reason why a task in `state` cannot accept `event`, or `undefined` when it can. A `state` of
- * `undefined` means that the task does not exist yet.
+ * Returns the reason why a task in `state` cannot accept `event`, or `undefined` if the task can accept
+ * `event`. A `state` of `undefined` means that the task does not exist yet.
  */
 export function findRefusal(state: TaskState | undefined, event: TaskEvent): EventRefusal | undefined {
   const transition = getTransition(event);
@@ -93,9 +96,10 @@ export function isEventRefusal(result: Task | EventRefusal): result is EventRefu
 
 /**
  * Applies one event to a task and returns the changed task, or the reason why the task cannot accept the
- * event. `fold` is the only code that changes a task. The function extends the arrays of `task` in place, so
- * the cost of a chunk does not depend on the task's length. Callers must not share `task`; use `copyTask` to
- * hand out a snapshot. The events, parts, and messages are referenced and never modified.
+ * event. `fold` is the only function that changes a task. `fold` extends the arrays of `task` in place, so
+ * the cost of a chunk does not depend on the task's length. Callers must not share `task` with other code.
+ * Callers can share a snapshot from `copyTask`. `fold` stores references to the parts and messages of
+ * events and never modifies the events.
  */
 export function fold(task: Task | undefined, event: TaskEvent): Task | EventRefusal {
   const refusal = findRefusal(task?.status.state, event);
@@ -116,7 +120,7 @@ export function fold(task: Task | undefined, event: TaskEvent): Task | EventRefu
   return task;
 }
 
-/** Moves a status message into the history when an answer or a newer status replaces it. */
+/** Moves a status message into the history when an answer or a newer status replaces the message. */
 function addToHistory(task: Task, message: Message | undefined): void {
   if (message) (task.history ??= []).push(message);
 }
@@ -142,7 +146,10 @@ function appendToArtifact(
   if (extensions) known.extensions = [...new Set([...(known.extensions ?? []), ...extensions])];
 }
 
-/** Appends a part and joins adjacent plain text parts, so a reply of 8,000 tokens becomes one part. */
+/**
+ * Appends a part to `parts` and joins adjacent plain text parts, so a reply of 8,000 tokens becomes one
+ * part.
+ */
 export function appendPart(parts: Part[], part: Part): void {
   const last = parts.at(-1);
   if (last && isPlainText(last) && isPlainText(part))
@@ -155,8 +162,8 @@ function copyArtifact(artifact: Artifact): Artifact {
 }
 
 /**
- * Returns a copy of a task that later folds do not change. The copy shares all content and duplicates only
- * the arrays of parts, messages, and artifacts.
+ * Returns a copy of a task. Later calls of `fold` on the original task do not change the copy. The copy
+ * shares all content with the task and duplicates only the arrays of parts, messages, and artifacts.
  */
 export function copyTask(task: Task): Task {
   const copy = { ...task };

@@ -1,17 +1,17 @@
 import type { TaskEvent } from "./event.ts";
 
-/** Encodes an event as one line of text, for example as the JSON of another protocol version. */
+/** Encodes an event as one line of text, for example as JSON of another protocol version. */
 export type EventEncoder = (event: TaskEvent) => string;
 
 /**
- * An event in a task's log. The runner creates it from an object and a store creates it from JSON text. The
- * other form is computed on first use and cached, so an event is serialized at most once for any number of
- * readers.
+ * An event in a task's log. The runner creates log events from objects, and a store creates log events from
+ * JSON text. A log event computes its missing form (object or JSON text) on first use and caches the
+ * result. An event is therefore serialized at most once for any number of readers.
  */
 export class LogEvent {
   /**
-   * Sequence number in the log: 1, 2, 3 … without gaps. The number is 0 for an event outside of any log, such
-   * as a reply without a task.
+   * Sequence number in the log (1, 2, 3 … without gaps), or 0 for an event outside of any log, such as a
+   * reply without a task.
    */
   readonly seq: number;
   #event: TaskEvent | undefined;
@@ -28,10 +28,7 @@ export class LogEvent {
     return new LogEvent(seq, event, undefined);
   }
 
-  /**
-   * Creates a log event from JSON. `json` must be the JSON text of a `TaskEvent`, unchanged since it was
-   * stored.
-   */
+  /** Creates a log event from JSON text. `json` must be the unchanged JSON text of a stored `TaskEvent`. */
   static parse(seq: number, json: string): LogEvent {
     return new LogEvent(seq, undefined, json);
   }
@@ -40,14 +37,14 @@ export class LogEvent {
     return (this.#event ??= JSON.parse(this.json) as TaskEvent);
   }
 
-  /** The event as one line of A2A 1.0 JSON. */
+  /** The event as one line of A2A 1.0 JSON text. */
   get json(): string {
     return (this.#json ??= JSON.stringify(this.#event));
   }
 
   /**
-   * Returns the event as encoded by `encoder`. The event caches the result of the most recent encoder for all
-   * readers.
+   * Returns the event in the encoding of `encoder`. The log event caches the result of the most recent
+   * encoder for all readers.
    */
   encodeWith(encoder: EventEncoder): string {
     if (this.#cachedEncoding?.encoder !== encoder)

@@ -17,8 +17,8 @@ const LEGACY_MODES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns true when one of `modes` equals the media type or covers it with a wildcard such as `image/*`. The
- * comparison ignores parameters and letter case.
+ * Returns true if one of `modes` equals the media type or covers the media type with a wildcard such as
+ * `image/*`. The comparison of media types ignores parameters and letter case.
  */
 export function matchesMediaType(modes: readonly string[], mediaType: string): boolean {
   const type = normalizeMediaType(mediaType);
@@ -30,8 +30,8 @@ export function matchesMediaType(modes: readonly string[], mediaType: string): b
 }
 
 /**
- * Returns true when the request accepts the media type in responses. A request without `acceptedOutputModes`
- * accepts every media type (A2A §3.2.2).
+ * Returns true if the request accepts responses with the media type `mediaType`. A request without
+ * `acceptedOutputModes` accepts every media type (A2A §3.2.2).
  */
 export function acceptsMediaType(
   { acceptedOutputModes }: Pick<SendMessageConfiguration, "acceptedOutputModes">,
@@ -40,7 +40,7 @@ export function acceptsMediaType(
   return !acceptedOutputModes?.length || matchesMediaType(acceptedOutputModes, mediaType);
 }
 
-/** Removes the parameters and lowercases the type: `Text/Plain; charset=utf-8` → `text/plain`. */
+/** Normalizes a media type, for example `Text/Plain; charset=utf-8` to `text/plain`. */
 function normalizeMediaType(mediaType: string): string {
   return (mediaType.split(";", 1)[0] ?? "").trim().toLowerCase();
 }

@@ -2,8 +2,9 @@ import type { TaskArtifactUpdateEvent, TaskEvent } from "./event.ts";
 import { isPlainText } from "./message.ts";
 
 /**
- * Returns true when two adjacent chunks can become one event without losing information. Both must carry plain
- * text of the same artifact, the second must append only its text, and the first must not be a last chunk.
+ * Returns true if two adjacent chunks can become one event without losing information. Both chunks must
+ * contain plain text of the same artifact. The second chunk must only append text, and the first chunk must
+ * not be a last chunk.
  */
 export function canMergeChunks(first: TaskEvent, second: TaskEvent): boolean {
   if (!("artifactUpdate" in first) || !("artifactUpdate" in second)) return false;
@@ -16,15 +17,15 @@ export function canMergeChunks(first: TaskEvent, second: TaskEvent): boolean {
   return last !== undefined && next !== undefined && isPlainText(last) && isPlainText(next);
 }
 
-/** Returns true when a chunk carries only one part. Merging would lose any other member of the chunk. */
+/** Returns true if a chunk has only one part and no other members that merging would lose. */
 function isTextOnlyChunk({ metadata, artifact }: TaskArtifactUpdateEvent): boolean {
   const { parts, name, description, extensions } = artifact;
   return parts.length === 1 && !(metadata || artifact.metadata || extensions || name || description);
 }
 
 /**
- * An event that grows as chunks are merged into it, without copying the text received so far. The first event
- * is not modified.
+ * An event to which later chunks are added without copying the earlier text. The first event of a merged
+ * chunk is not modified.
  */
 export class MergedChunk {
   readonly event: { artifactUpdate: TaskArtifactUpdateEvent };
@@ -38,7 +39,7 @@ export class MergedChunk {
     this.event = { artifactUpdate: { ...first, artifact: { ...first.artifact, parts } } };
   }
 
-  /** Adds a chunk that `canMergeChunks` accepted. */
+  /** Adds a chunk to the event. The caller must check the chunk with `canMergeChunks` before. */
   add({ artifact, lastChunk }: TaskArtifactUpdateEvent): void {
     const [part] = artifact.parts;
     if (part && "text" in part) this.#text.text += part.text;

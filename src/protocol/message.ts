@@ -16,7 +16,7 @@ export interface TextPart extends PartBase {
 }
 
 export interface RawPart extends PartBase {
-  /** File content in standard base64 with padding. */
+  /** File content in standard base64 format with padding. */
   raw: string;
 }
 
@@ -30,7 +30,7 @@ export interface DataPart extends PartBase {
   data: JsonValue;
 }
 
-/** A piece of content that has exactly one of `text`, `raw`, `url`, and `data` (A2A §4.1.6). */
+/** Content of a message or an artifact, with exactly one of `text`, `raw`, `url`, and `data` (A2A §4.1.6). */
 export type Part = TextPart | RawPart | UrlPart | DataPart;
 
 /** One message of a conversation between a user and an agent (A2A §4.1.4). */
@@ -45,7 +45,10 @@ export interface Message {
   referenceTaskIds?: string[];
 }
 
-/** Returns true for a text part that carries only its text, so that adjacent parts can be joined. */
+/**
+ * Returns true if a text part has no members other than its text, so that adjacent plain text parts can be
+ * joined.
+ */
 export function isPlainText(part: Part): part is TextPart {
   return (
     "text" in part &&
@@ -67,12 +70,15 @@ export function text(value: string, metadata?: JsonObject): TextPart {
   return metadata ? { text: value, metadata } : { text: value };
 }
 
-/** Creates a data part without a media type. Receivers treat its content as `application/json`. */
+/**
+ * Creates a data part without a media type. Receivers treat the content of a data part as
+ * `application/json`.
+ */
 export function data(value: JsonValue, metadata?: JsonObject): DataPart {
   return metadata ? { data: value, metadata } : { data: value };
 }
 
-/** Creates a file part from bytes, which are encoded as base64, or from a URL. */
+/** Creates a file part from bytes or from a URL. The part contains bytes as base64. */
 export function file(
   content: Uint8Array | URL,
   options: { filename?: string; mediaType?: string; metadata?: JsonObject } = {},
@@ -91,7 +97,10 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(binary);
 }
 
-/** Decodes the content of a `raw` part to bytes. The function also accepts the URL-safe base64 alphabet. */
+/**
+ * Decodes the base64 content of a `raw` part to bytes. `fromBase64` also accepts the URL-safe base64
+ * alphabet.
+ */
 export function fromBase64(base64: string): Uint8Array {
   const binary = atob(base64.replaceAll("-", "+").replaceAll("_", "/"));
   const bytes = new Uint8Array(binary.length);

@@ -4,13 +4,13 @@ import type { JsonObject } from "./json.ts";
 import type { Message } from "./message.ts";
 import type { Task, TaskState } from "./task.ts";
 
-/** Credentials with which a push notification authenticates to its receiver (A2A §4.3.2). */
+/** Credentials with which the server authenticates to the receiver of a push notification (A2A §4.3.2). */
 export interface AuthenticationInfo {
   scheme: string;
   credentials?: string;
 }
 
-/** URL and credentials for posting the updates of a task (A2A §4.3.1). */
+/** URL and credentials of a webhook that receives the updates of a task (A2A §4.3.1). */
 export interface TaskPushNotificationConfig {
   tenant?: string;
   id?: string;
@@ -23,9 +23,15 @@ export interface TaskPushNotificationConfig {
 export interface SendMessageConfiguration {
   acceptedOutputModes?: string[];
   taskPushNotificationConfig?: TaskPushNotificationConfig;
-  /** Maximum number of the most recent messages in the response's history. 0 omits the history. */
+  /**
+   * Maximum number of messages in the history of the returned task. If the task has more messages, its
+   * history contains the most recent messages. 0 omits the history.
+   */
   historyLength?: number;
-  /** True: the server responds as soon as the task exists. Default: it responds when the task stops. */
+  /**
+   * If true, the server responds as soon as the task exists. By default, the server responds when the task
+   * ends or is interrupted.
+   */
   returnImmediately?: boolean;
 }
 
@@ -36,7 +42,7 @@ export interface SendMessageRequest {
   metadata?: JsonObject;
 }
 
-/** Response to a message: a task, or a message without a task. */
+/** Response to a message, which is either a task or a message without a task. */
 export type SendMessageResponse = { task: Task } | { message: Message };
 
 export interface GetTaskRequest {
@@ -53,17 +59,17 @@ export interface ListTasksRequest {
   pageSize?: number;
   pageToken?: string;
   historyLength?: number;
-  /** ISO 8601 time. The response omits tasks whose status is older. */
+  /** Earliest status time of the tasks that the response lists, in ISO 8601. */
   statusTimestampAfter?: string;
   includeArtifacts?: boolean;
 }
 
 export interface ListTasksResponse {
   tasks: Task[];
-  /** Token of the next page. The token is empty on the last page. */
+  /** Token of the next page of tasks, or an empty string on the last page. */
   nextPageToken: string;
   pageSize: number;
-  /** Number of all matching tasks, on all pages. */
+  /** Number of matching tasks on all pages. */
   totalSize: number;
 }
 
@@ -82,7 +88,10 @@ export interface GetExtendedAgentCardRequest {
   tenant?: string;
 }
 
-/** Parameters that register a webhook for a task. The server generates an `id` when the request has none. */
+/**
+ * Parameters that register a webhook for a task. If the request has no `id`, the server generates an id for
+ * the webhook.
+ */
 export interface CreateTaskPushNotificationConfigRequest extends TaskPushNotificationConfig {
   taskId: string;
 }
@@ -115,8 +124,8 @@ export interface DeleteTaskPushNotificationConfigRequest {
 export type Empty = Record<string, never>;
 
 /**
- * Parameters and result of each operation (A2A §3.1). For streaming operations, `result` is one element of
- * the stream.
+ * Parameters and result of each operation (A2A §3.1). The `result` of a streaming operation is one element
+ * of the stream.
  */
 export interface Operations {
   SendMessage: { params: SendMessageRequest; result: SendMessageResponse };

@@ -1,7 +1,7 @@
 import type { JsonObject } from "./json.ts";
 import type { Message, Part } from "./message.ts";
 
-/** Every state of a Colloquy task (A2A §4.1.3). */
+/** Every task state that Colloquy uses (A2A §4.1.3). */
 export const TASK_STATES = [
   "TASK_STATE_SUBMITTED",
   "TASK_STATE_WORKING",
@@ -14,12 +14,12 @@ export const TASK_STATES = [
 ] as const;
 
 /**
- * State of a task. Tasks of other agents can also be in `TASK_STATE_UNSPECIFIED`, which is neither terminal
- * nor interrupted. Colloquy never sends it.
+ * State of a task (A2A §4.1.3). Tasks of other agents can also be in `TASK_STATE_UNSPECIFIED`, which is
+ * neither terminal nor interrupted. Colloquy never sends `TASK_STATE_UNSPECIFIED`.
  */
 export type TaskState = (typeof TASK_STATES)[number] | "TASK_STATE_UNSPECIFIED";
 
-/** States that end a task. A task in such a state never changes again. */
+/** States that end a task. A task in a terminal state never changes again. */
 export type TerminalState =
   | "TASK_STATE_COMPLETED"
   | "TASK_STATE_FAILED"
@@ -29,7 +29,7 @@ export type TerminalState =
 export interface TaskStatus {
   state: TaskState;
   message?: Message;
-  /** UTC time of the status in ISO 8601 with milliseconds. The time never decreases within a task. */
+  /** Time of the status as ISO 8601 UTC with milliseconds. Within a task, the status time never decreases. */
   timestamp?: string;
 }
 
@@ -68,7 +68,7 @@ export function isInterrupted(state: TaskState): boolean {
   return state === "TASK_STATE_INPUT_REQUIRED" || state === "TASK_STATE_AUTH_REQUIRED";
 }
 
-/** Formats a task state for people and logs: `TASK_STATE_INPUT_REQUIRED` → `input-required`. */
+/** Formats a task state for display, for example `TASK_STATE_INPUT_REQUIRED` as `input-required`. */
 export function formatTaskState(state: TaskState): string {
   return state.slice("TASK_STATE_".length).toLowerCase().replaceAll("_", "-");
 }

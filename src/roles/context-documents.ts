@@ -2,28 +2,28 @@ import type { Paragraph } from "../cards/index.ts";
 import type { JsonObject, JsonValue } from "../protocol/index.ts";
 
 /**
- * A document in the context of a task. In a task card, documents are the list `context.documents`, whose
- * entries are `{title, sentences}` or `{title, text}`.
+ * A source document in the context of a task. In a task card, the list `context.documents` contains documents
+ * as `{title, sentences}` or `{title, text}`.
  */
 export interface ContextDocument extends Paragraph {
-  /** Name of the document in a planner's action. Default: the title. */
+  /** Identifier by which a planner's action refers to the document. Default: the title. */
   readonly id: string;
 }
 
-/** Creates the context of a task card that contains these documents. */
+/** Creates the context of a task card from a list of documents. */
 export function createDocumentsContext(paragraphs: readonly Paragraph[]): JsonObject {
   return { documents: paragraphs.map(({ title, sentences }) => ({ title, sentences: [...sentences] })) };
 }
 
-/** Returns the documents of a context. Entries that are not documents are ignored. */
+/** Returns the documents of a task context and ignores entries that are not documents. */
 export function parseDocuments(context: JsonObject | undefined): ContextDocument[] {
   const list = context?.["documents"];
   return Array.isArray(list) ? list.flatMap((entry) => parseDocument(entry) ?? []) : [];
 }
 
 /**
- * Selects documents by id or title, in the order of the context. `unknown` lists the names that match no
- * document.
+ * Selects documents of a task by id or title, in the order of the context. `unknown` lists the requested ids
+ * and titles that match no document.
  */
 export function pickDocuments(
   context: JsonObject | undefined,
@@ -48,7 +48,7 @@ export function pickDocuments(
   };
 }
 
-/** Returns the context without `documents` and `dataset`, or `undefined` when nothing else is in it. */
+/** Returns the context without `documents` and `dataset`, or `undefined` if no other members remain. */
 export function getNonDocumentContext(context: JsonObject = {}): JsonObject | undefined {
   const rest = Object.entries(context).filter(([name]) => name !== "documents" && name !== "dataset");
   return rest.length > 0 ? Object.fromEntries(rest) : undefined;

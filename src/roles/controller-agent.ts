@@ -18,22 +18,23 @@ import type { Controller, SolveRequest } from "./controller.ts";
 /** Options for `createControllerAgent`. */
 export interface ControllerAgentOptions
   extends AnswerWaitLimits, Pick<SolveRequest, "to" | "dataset" | "context" | "deadlineMs"> {
-  /** Controller that solves the problems. */
+  /** Controller that sends the user's problems to roles. */
   readonly controller: Controller;
-  /** Name of the agent. Default: `controller`. */
+  /** Name of the A2A agent. Default: `controller`. */
   readonly name?: string;
   readonly description?: string;
 }
 
-/** A problem that was submitted as plain text. */
+/** A problem that a user submitted as plain text. */
 interface ActiveProblem {
   readonly work: ResumableWork<string>;
 }
 
 /**
- * Creates an A2A agent that lets people use a controller. A plain text message is a problem. Each card
- * between the roles is reported as one line of progress. The artifact `answer` contains the answer, and the
- * artifact `flow` contains the diagram of the cards. Queries of the roles are forwarded to the user.
+ * Creates an A2A agent through which users submit problems to a controller. The agent treats each plain text
+ * message as a problem. The agent reports each message card between the roles as one line of progress text.
+ * The artifact `answer` contains the final answer, and the artifact `flow` contains a diagram of the message
+ * cards. The agent forwards queries from the roles to the user.
  */
 export function createControllerAgent(options: ControllerAgentOptions): Agent {
   const { name = "controller", description = "Solves problems with a planner and its solvers." } = options;

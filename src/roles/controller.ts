@@ -23,72 +23,81 @@ import type { QueryAnswer } from "./role.ts";
 /** Options for `createController`. */
 export interface ControllerOptions extends RoleRuntimeOptions {
   /**
-   * Answers queries of the role that solves the problem. Without this callback, queries get no answer, and
-   * the role continues without one.
+   * Callback that answers queries from the role that solves the problem. Without the query callback, queries
+   * get no answer, and the role continues its work.
    */
   readonly answerQuery?: (query: QueryCard) => QueryAnswer | undefined | Promise<QueryAnswer | undefined>;
 }
 
-/** A problem to solve, with options for this problem alone. */
+/** A problem to solve, with its options. */
 export interface SolveRequest {
   readonly task: string;
-  /** Role that solves the problem. Default: `planner`. */
+  /** Name of the role that solves the problem. Default: `planner`. */
   readonly to?: string;
-  /** Context of the task card, for example documents. */
+  /** Context of the task card, for example source documents. */
   readonly context?: JsonObject;
   readonly dataset?: string;
   readonly sampleId?: string;
-  /** Id of the run. By default, a new id is created. */
+  /** Id of the experiment run, which is a new id by default. */
   readonly runId?: string;
-  /** A2A context of all tasks of the problem. By default, a new context is created. */
+  /** Id of the A2A context for all tasks of the problem, which is a new id by default. */
   readonly contextId?: string;
   /**
-   * Stops the work on the problem. When its reason is a control card, the parameters of the card are passed
-   * on.
+   * Signal that stops the work on the problem. If the abort reason is a control card, the controller forwards
+   * the parameters of the control card.
    */
   readonly signal?: AbortSignal;
-  /** Time in milliseconds after which the problem is stopped. Default: `deadlineMs` of the controller. */
+  /**
+   * Time in milliseconds after which the controller stops the work on the problem. Default: `deadlineMs` of
+   * the controller.
+   */
   readonly deadlineMs?: number;
   /**
-   * Whether every role also relays the cards that it exchanges with other roles (`full`). Relayed cards
-   * appear in `cards` of the result. Default: `none`.
+   * Whether every role also relays to the controller the message cards that the role exchanges (`full`).
+   * Relayed message cards appear in `cards` of the `Solution`. Default: `none`.
    */
   readonly relay?: "none" | "full";
-  /** W3C `traceparent` of the trace that this problem belongs to. By default, a new trace starts. */
+  /** W3C `traceparent` of the problem's trace, which is a new trace by default. */
   readonly traceparent?: string;
-  /** Answers queries about this problem. Default: `answerQuery` of the controller. */
+  /** Callback that answers queries about the problem. Default: `answerQuery` of the controller. */
   readonly answerQuery?: ControllerOptions["answerQuery"];
-  /** Called with every card that the controller sends, receives, or gets relayed. */
+  /**
+   * Callback that receives every message card that the controller sends or receives, including relayed cards.
+   */
   readonly onCard?: (card: MessageCard) => void;
-  /** Callback that receives the id of the A2A task once it exists. `sendControl` requires this id. */
+  /**
+   * Callback that receives the id of the A2A task when the task is created. `sendControl` requires this id.
+   */
   readonly onTaskCreated?: (taskId: string) => void;
 }
 
 /** The result of `Controller.solve`. */
 export interface SolveResult {
-  /** Final reply, which is a result card or an error card. */
+  /** Final reply of the solving role, either a result card or an error card. */
   readonly reply: ResultCard | ErrorCard;
-  /** All cards that the controller saw, in order. */
+  /** All message cards that the controller sent or received, in order. */
   readonly cards: readonly MessageCard[];
-  /** Id of the A2A task of the solving role, or `undefined` when no task was created. */
+  /** Id of the A2A task of the solving role, or `undefined` if no task was created. */
   readonly taskId: string | undefined;
 }
 
-/** Sends problems to roles and controls them while they are solved. */
+/** Controller that sends problems to roles and sends control cards while the roles work. */
 export interface Controller {
   /**
-   * Sends a problem to its role and resolves with the reply. Failures resolve as an error card. Rejects with
-   * `INVALID_PARAMS` only when the problem does not form a valid task card.
+   * Sends a problem to a role and resolves with the role's reply. If the role or the transport fails, the
+   * promise resolves with an error card. Rejects with `INVALID_PARAMS` only if the problem does not form a
+   * valid task card.
    */
   solve(problem: SolveRequest): Promise<SolveResult>;
   /**
-   * Sends a control card to an active problem, for example `budget` with a new token budget. Rejects
-   * when the role does not accept it. To send `stop`, abort the signal of the problem.
+   * Sends a control card to the role that works on a problem, for example `budget` with a new token budget.
+   * Rejects if the role does not accept the control card. To send the control card `stop`, abort the signal
+   * of the problem.
    */
   sendControl(taskId: string, action: string, parameters?: JsonObject): Promise<ControlCard>;
 }
 
-/** Creates a controller, which sends problems to roles and enforces their deadlines. */
+/** Creates a controller that sends problems to roles and enforces the deadlines of the problems. */
 export function createController(options: ControllerOptions): Controller {
   const runtime = createRoleRuntime(CONTROLLER, options);
   const activeProblems = new Map<

@@ -1,18 +1,8 @@
 /**
  * Roles that exchange message cards over A2A: a controller, planners, and solvers. `src/cards` defines the
- * message cards, and `src/roles` defines which role sends which card, and when.
+ * message cards, and `src/roles` defines which role sends each type of message card, and when.
  */
-export type {
-  AnswerInput,
-  SolverFinding,
-  ModelMessage,
-  ModelReply,
-  ModelRequest,
-  ModelInput,
-  PlanInput,
-  RoleModel,
-  SolveInput,
-} from "./role-model.ts";
+export type { ModelReply, ModelRequest, ModelInput, RoleModel } from "./role-model.ts";
 export { type ContextDocument, createDocumentsContext, parseDocuments } from "./context-documents.ts";
 export {
   createCassetteModel,
@@ -45,11 +35,9 @@ export {
   createSolver,
   type SolverOptions,
 } from "./solver/index.ts";
-export type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, QueryAnswer, Role } from "./role.ts";
+export type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "./role.ts";
 export {
   type AnyCardProtocol,
-  type RoleConnectionOptions,
-  type RoleRuntimeOptions,
   createRoleAgent,
   type RoleAgentOptions,
   type RoleTarget,
@@ -61,12 +49,7 @@ export {
   type SolveRequest,
   type SolveResult,
 } from "./controller.ts";
-export {
-  type ServedRoleOptions,
-  type ServedRoles,
-  serveRoles,
-  type ServeRolesOptions,
-} from "./serve-roles.ts";
+export { type ServedRoles, serveRoles, type ServeRolesOptions } from "./serve-roles.ts";
 export { createControllerAgent, type ControllerAgentOptions } from "./controller-agent.ts";
 
 // Only other folders of `src` use these two functions. No package entry exports them.

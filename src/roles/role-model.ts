@@ -1,30 +1,33 @@
 import type { CardTokenUsage, EvidenceKind, ResultCardStatus, TaskCard } from "../cards/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 
-/** A model that answers the requests of a role: a language model, or a deterministic substitute for tests. */
+/**
+ * A model that answers the requests of a role, either a language model or a deterministic substitute for
+ * tests.
+ */
 export interface RoleModel {
   /** Identifier of the model in recordings and tables, for example `openai:gpt-5-mini` or `oracle`. */
   readonly id: string;
-  /** Kind of evidence that the answers of this model provide in a recording. */
+  /** Type of evidence in recordings, which states how the model produced its answers. */
   readonly evidenceKind: EvidenceKind;
   /**
-   * Sends one request to the model. Rejects when the model is unavailable, or with the abort reason of
-   * `signal`.
+   * Sends one request to the model and resolves with the reply. Rejects if the model is unavailable, or with
+   * the abort reason of `signal`.
    */
   complete(request: ModelRequest): Promise<ModelReply>;
 }
 
-/** A request to a model. */
+/** A request that a role sends to its model. */
 export interface ModelRequest {
   /** Name of the role that sends the request. */
   readonly role: string;
   /**
-   * The request as structured data, for models that do not parse `messages`. `input` and `messages` contain
-   * the same information.
+   * Structured form of the request, for models that do not parse `messages`. `input` and `messages` contain
+   * the same information in two forms.
    */
   readonly input: ModelInput;
   readonly messages: readonly ModelMessage[];
-  /** JSON Schema of the answer, when the answer must be JSON. */
+  /** JSON Schema of the answer, if the model must answer with JSON. */
   readonly schema?: JsonObject;
   readonly maxTokens?: number;
   readonly temperature?: number;
@@ -32,68 +35,71 @@ export interface ModelRequest {
   readonly signal: AbortSignal;
 }
 
-/** One message of the prompt. */
+/** One message of a model prompt. */
 export interface ModelMessage {
   readonly role: "system" | "user" | "assistant";
   readonly text: string;
 }
 
-/** The structured form of a model request. `kind` distinguishes the three variants. */
+/** Structured form of a model request. `kind` distinguishes requests to planners, solvers, and answerers. */
 export type ModelInput = PlanInput | SolveInput | AnswerInput;
 
 /** A request for the next action of a planner. */
 export interface PlanInput {
   readonly kind: "plan";
-  /** Task that the planner received. */
+  /** Task card that the planner received. */
   readonly task: TaskCard;
-  /** Replies of the solvers so far, in order. */
+  /** Replies that the solvers have sent to the planner, in order. */
   readonly findings: readonly SolverFinding[];
-  /** Number of the turn, from 1. On the last turn, only a final answer is useful. */
+  /**
+   * Number of the planner's current turn, starting at 1. On the last turn, the planner can use only a final
+   * answer.
+   */
   readonly turn: number;
   readonly maxTurns: number;
-  /** Remaining number of solver calls. `undefined` means no limit. */
+  /** Number of solver calls that the planner may still make. `undefined` means no limit. */
   readonly solverCallsLeft: number | undefined;
-  /** Mode of the planner: `chained`, `plan-first`, or `parallel`. */
+  /** Dispatch mode of the planner, which is `chained`, `plan-first`, or `parallel`. */
   readonly mode: string;
-  /** Reason why the previous reply was rejected, when the planner asks again. */
+  /** Reason why the planner rejected the model's previous reply, if the request is a retry. */
   readonly rejectionReason?: string;
 }
 
-/** The reply to one subtask. */
+/** A solver's reply to one subtask. */
 export interface SolverFinding {
   /** Id that the planner assigned to the subtask, if any. */
   readonly id?: string;
   readonly subtask: string;
-  /** Status of the solver's reply. With `error`, `answer` contains the error message. */
+  /** Status of the solver's reply. If `status` is `error`, `answer` contains the error message. */
   readonly status: ResultCardStatus;
   readonly answer: string;
   /** Titles of the documents that the solver received. */
   readonly documentTitles?: readonly string[];
 }
 
-/** A request to solve one subtask. */
+/** A request to a solver for the answer to one subtask. */
 export interface SolveInput {
   readonly kind: "solve";
   readonly task: TaskCard;
 }
 
-/** A request to solve a complete problem without a planner. */
+/** A request to an answerer for the answer to a complete problem. */
 export interface AnswerInput {
   readonly kind: "answer";
   readonly task: TaskCard;
-  /** Whether the model reasons step by step (`cot`) or answers at once (`direct`). */
+  /** Prompting method: `cot` asks the model to reason step by step, and `direct` asks for the answer only. */
   readonly style: "cot" | "direct";
-  /** Number of the sample, from 1, when the same problem is sampled several times. */
+  /** Number of the sample, starting at 1, if the answerer samples the same problem several times. */
   readonly sampleNumber: number;
 }
 
-/** A reply of a model. */
+/** A model's reply to a request. */
 export interface ModelReply {
   readonly text: string;
-  /** Token usage of the call, when it is known. */
+  /** Token usage of the model call, if the model reports token usage. */
   readonly usage?: CardTokenUsage;
-  /** Reason why the model stopped: `stop`, `length`, `filter`, and so on. */
+  /** Reason why the model stopped, for example `stop`, `length`, or `filter`. */
   readonly finish: string;
-  /** Exact name of the model that answered, when it is more specific than `id`. */
+  /** Exact name of the model that answered, if the name is more specific than the `id` of the role model. */
   readonly model?: string;
 }

@@ -12,25 +12,22 @@ import type { JsonObject } from "../protocol/index.ts";
 import type { ModelReply, ModelRequest } from "./role-model.ts";
 
 /**
- * A role, which performs tasks and answers queries. A role works with message cards and is independent of
- * their transport.
+ * A role of the card protocol, which performs tasks and answers queries. A role sends and receives message
+ * cards and is independent of the transport.
  */
 export interface Role {
-  /**
-   * Name of the role on message cards: `planner`, `solver`, or another role that the card protocol defines.
-   */
+  /** Name of the role on message cards, either `planner`, `solver`, or another role of the card protocol. */
   readonly name: string;
-  /** Description of the role for people and for the A2A agent card. */
+  /** Description of the role for users and for the A2A agent card. */
   readonly description: string;
   /**
-   * Performs the task and returns its outcome. An exception becomes an `ErrorCard`. After `signal` aborts,
-   * the role can still return a `partial` result within the grace period.
+   * Performs a task and returns the outcome. If the role throws, the requester receives an `ErrorCard`. After
+   * `signal` aborts, the role can still return a `partial` result within the grace period.
    */
   performTask(taskContext: TaskContext): Promise<TaskOutcome>;
   /**
-   * Answers a query, either from a role that works on a subtask for this role, or from another role directly.
-   * When this method is missing or returns `undefined`, the query gets no answer and its sender continues
-   * without one.
+   * Answers a query from a solver of this role's subtasks or from any other role. If `answerQuery` is missing
+   * or returns `undefined`, the query gets no answer, and the querying role continues.
    */
   answerQuery?(
     query: QueryCard,
@@ -38,13 +35,13 @@ export interface Role {
   ): Promise<QueryAnswer | undefined>;
 }
 
-/** The answer to a query. `selected` names the chosen options. */
+/** A role's answer to a query. `selected` contains the chosen options of the query. */
 export interface QueryAnswer {
   readonly result: string;
   readonly selected?: string | readonly string[];
 }
 
-/** The outcome of a task: a result or an error. Each task has exactly one outcome. */
+/** The outcome of a task, either a result or an error. */
 export type TaskOutcome =
   | { readonly result: string; readonly status: ResultCardStatus; readonly metadata?: CardMetadata }
   | {
@@ -54,42 +51,42 @@ export type TaskOutcome =
     };
 
 /**
- * The interface between a role and its environment while the role performs one task. Every model call and
- * every card goes through this interface, so all of them are recorded. The usage of each model call is
- * reported on exactly one card, the next one that the role sends.
+ * The interface between a role and its environment during one task. All model calls and message cards pass
+ * through this interface, so the recording is complete. The role's next message card reports the usage of
+ * each model call, so no usage is counted twice.
  */
 export interface TaskContext {
   readonly task: TaskCard;
   /**
-   * Signal that aborts when the task is stopped, canceled, or out of time. The abort reason is the control
-   * card, when there is one.
+   * Signal that aborts if the task is stopped, is canceled, or exceeds its deadline. If a control card
+   * stopped the task, the abort reason is that control card.
    */
   readonly signal: AbortSignal;
-  /** Calls the model of the role. */
+  /** Calls the role's model with a request. */
   callModel(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply>;
   /**
-   * Sends a task to another role and resolves with its final reply. Failures of the other role or of the
-   * transport resolve as an `ErrorCard`. Queries from the other role are answered by `answerQuery` of this
-   * role, or declined. Rejects with the reason of `signal`, or with `INVALID_PARAMS` when the request does
-   * not form a valid card.
+   * Sends a task to another role and resolves with the final reply. If the other role or the transport fails,
+   * the promise resolves with an `ErrorCard`. The `answerQuery` method of the sending role answers or
+   * declines queries from the other role. Rejects with the reason of `signal`, or with `INVALID_PARAMS` if
+   * the request does not form a valid task card.
    */
   delegate(task: DelegationRequest): Promise<ResultCard | ErrorCard>;
   /**
-   * Sends a query to another role, or to the requester of the task (A2A state `INPUT_REQUIRED`), and resolves
-   * with the answer. The status of the answer is `error` when the recipient has no answer. Transport failures
-   * resolve as an `ErrorCard`. The requester receives one query at a time.
+   * Sends a query to another role or to the requester, and resolves with the answer. The answer has the
+   * status `error` if the recipient cannot answer the query. If the transport fails, the promise resolves
+   * with an `ErrorCard`. The requester receives only one query at a time, as the A2A state `INPUT_REQUIRED`.
    */
   sendQuery(query: QueryRequest): Promise<ResultCard | ErrorCard>;
-  /** Reports an error without ending the task: sends an `ErrorCard` that replies to no card. */
+  /** Sends an `ErrorCard` that replies to no message card, to report an error without ending the task. */
   sendNotice(error: Extract<TaskOutcome, { error: string }>): void;
   /**
-   * Returns and removes the control cards, for example `budget`, that arrived since the last call. `stop` is
-   * not among them, because it aborts `signal`.
+   * Removes and returns the control cards that arrived since the last call, for example `budget`. The control
+   * card `stop` aborts `signal` and is never returned.
    */
   takeControlCards(): ControlCard[];
   /**
-   * Resolves when `takeControlCards` has a card to return. A paused role waits for it. Rejects with the
-   * reason of `signal`.
+   * Resolves when `takeControlCards` can return a control card, for example to end a pause. Rejects with the
+   * abort reason of `signal`.
    */
   waitForControlCard(): Promise<void>;
 }
@@ -101,17 +98,20 @@ export interface DelegationRequest {
   readonly context?: JsonObject;
   readonly turn?: number;
   readonly forced?: boolean;
-  /** Number of the attempt, from 1. */
+  /** Number of the current attempt at a subtask, starting at 1. */
   readonly attempt?: number;
   readonly metadata?: CardMetadata;
-  /** Time limit of this subtask in milliseconds. The signal of the task context also applies. */
+  /**
+   * Time limit of a subtask in milliseconds. The subtask also stops when the signal of the task context
+   * aborts.
+   */
   readonly deadlineMs?: number;
 }
 
 /** A question that a role asks while it performs a task. */
 export interface QueryRequest {
   readonly query: string;
-  /** Role that receives the query. Default: the requester of the task. */
+  /** Name of the role that receives the query, by default the requester of the task. */
   readonly to?: string;
   readonly options?: readonly string[];
   readonly multiple?: boolean;

@@ -4,39 +4,43 @@ import type { RoleTarget } from "./a2a/role-client-pool.ts";
 import { createRoleAgent, type RoleAgentOptions } from "./a2a/role-agent.ts";
 import type { Role } from "./role.ts";
 
-/** A role with its own options, for example its model. */
+/** A role with role-specific options, for example a model. */
 export interface ServedRoleOptions extends Omit<RoleAgentOptions, "roleTargets"> {
   readonly role: Role;
 }
 
 /** Options for `serveRoles`. */
 export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "agentCard"> {
-  /** Roles to serve, by name. Roles address each other by these names. */
+  /** Roles to serve, by the names under which the roles address each other. */
   readonly roles: Readonly<Record<string, Role | ServedRoleOptions>>;
   /**
-   * Whether each role has its own server and port (`apart`) or all roles share one server (`together`).
+   * Whether each role has a separate server and port (`apart`) or all roles share one server (`together`).
    * Default: `apart`.
    */
   readonly serverLayout?: "apart" | "together";
   /**
-   * Address to listen on. By default, each server uses any free port of 127.0.0.1. When `port` is set, the
-   * first server uses it and each further server uses the next port.
+   * Address on which the first role server listens. Default: any free port of 127.0.0.1. If `port` is set,
+   * the servers use consecutive ports that start at `port`.
    */
   readonly listenOptions?: Omit<ListenOptions, "grpc">;
-  /** Options of the servers. By default, tasks are stored in memory. */
+  /** Options of the role servers. By default, role servers store tasks in memory. */
   readonly serverOptions?: ServerOptions;
 }
 
-/** Running servers of the roles. */
+/** The running servers of all served roles. */
 export interface ServedRoles {
-  /** URL of each role by name. Pass it to `createController` as `roleTargets`. */
+  /** URL of each role by role name, as `createController` requires in `roleTargets`. */
   readonly urls: Readonly<Record<string, string>>;
-  /** Stops the roles and the servers. Running tasks have `graceMs` to finish. Default: 2,000 ms. */
+  /**
+   * Stops the roles and their servers. On shutdown, running tasks have `graceMs` milliseconds to finish.
+   * Default: 2,000 ms.
+   */
   readonly close: (options?: { readonly graceMs?: number }) => Promise<void>;
 }
 
 /**
- * Serves roles as A2A agents and connects them to each other. `roleTargets` names roles that run elsewhere.
+ * Serves roles as A2A agents and connects them to each other. `roleTargets` contains the locations of roles
+ * that run elsewhere.
  *
  * ```ts
  * const { urls, close } = await serveRoles({ roles: { planner, solver } });
@@ -86,8 +90,8 @@ export async function serveRoles(options: ServeRolesOptions): Promise<ServedRole
 }
 
 /**
- * Creates the error for a role whose key and name differ. A role with a different key would reject every card
- * sent to it.
+ * Creates the error for a role whose key in the options differs from its name. Roles reject message cards
+ * that are addressed to a different role name.
  */
 function createNameMismatchError(name: string, actualName: string): Error {
   return new Error(

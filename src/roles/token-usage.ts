@@ -1,11 +1,11 @@
 import type { CardTokenUsage } from "../cards/index.ts";
 
-/** Usage of calls that report none. */
+/** Token usage value for model calls that report no usage. */
 export const NO_USAGE: CardTokenUsage = { input_tokens: 0, output_tokens: 0, source: "none" };
 
 const USAGE_SOURCES = ["none", "estimated", "reported"] as const;
 
-/** Adds two usages. The source of the sum is the less reliable of both. */
+/** Adds two usages. If two token usages have different sources, the sum has the less reliable source. */
 export function addUsage(first: CardTokenUsage | undefined, second: CardTokenUsage): CardTokenUsage {
   if (!first) return second;
   const sum: CardTokenUsage = {
@@ -22,7 +22,7 @@ export function addUsage(first: CardTokenUsage | undefined, second: CardTokenUsa
   return sum;
 }
 
-/** Returns the number of input and output tokens, or 0 for an unknown usage. */
+/** Returns the sum of input and output tokens, or 0 if the usage is unknown. */
 export function sumTokens(usage: CardTokenUsage | undefined): number {
   return usage ? usage.input_tokens + usage.output_tokens : 0;
 }

@@ -2,8 +2,8 @@ import { A2AError } from "../protocol/index.ts";
 import type { ClientCertificate, HttpRequest } from "./http-exchange.ts";
 
 /**
- * A request to a server with a `basePath`. The prefix is removed from the path and appended to the origin, so
- * that the server handles the request as if it were mounted at the root.
+ * A request to a server with a `basePath`. `BasePathRequest` moves `basePath` from the path to the origin of
+ * the request, so that the router can ignore `basePath`.
  */
 export class BasePathRequest implements HttpRequest {
   readonly path: string;
@@ -11,8 +11,8 @@ export class BasePathRequest implements HttpRequest {
   readonly #basePath: string;
 
   /**
-   * Throws NOT_FOUND for a path outside `basePath`. A host that strips the prefix would cause wrong URLs in
-   * cards.
+   * Throws NOT_FOUND if the path is outside `basePath`. A host app that removes `basePath` from request paths
+   * would cause wrong URLs in agent cards.
    */
   constructor(request: HttpRequest, basePath: string) {
     const { path } = request;

@@ -3,8 +3,8 @@ import { A2AError, isStreamingOperation, type OperationName } from "../protocol/
 import type { ProtocolVersion } from "../wire/index.ts";
 
 /**
- * Throws for an operation that the agent card does not offer (A2A §3.3.4). The check runs before the
- * parameters are decoded.
+ * Throws an error if an operation requires a capability that the agent card does not declare (A2A §3.3.4).
+ * The server checks capabilities before it decodes the parameters of an operation.
  */
 export function assertOperationSupported(
   operation: OperationName,

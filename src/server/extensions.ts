@@ -2,8 +2,8 @@ import { A2AError, type AgentExtension } from "../protocol/index.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
 
 /**
- * Header (and gRPC metadata key) that lists the extensions of each version. 0.3 requests may also use the 1.0
- * header.
+ * HTTP header and gRPC metadata key that lists the requested extensions, by A2A version. A2A 0.3 requests can
+ * also use the header of A2A 1.0.
  */
 const EXTENSIONS_HEADERS: Readonly<Record<ProtocolVersion, string>> = {
   "1.0": "a2a-extensions",
@@ -11,15 +11,14 @@ const EXTENSIONS_HEADERS: Readonly<Record<ProtocolVersion, string>> = {
 };
 const NO_EXTENSIONS: readonly string[] = [];
 
-/** Access to request headers by lower-case name. */
 interface HeaderReader {
   header(name: string): string | undefined;
 }
 
 /**
- * Returns the extensions that are active for a request (A2A §4.6.3): the URIs that the card declares and the
- * request lists. A different version of an extension has a different URI, and is ignored like any unknown
- * URI. Throws EXTENSION_SUPPORT_REQUIRED when the request does not list an extension that the card requires.
+ * Returns the URIs of the active extensions, which are the extensions that both the agent card and the
+ * request list (A2A §4.6.3). Each version of an extension has a different URI. Throws
+ * EXTENSION_SUPPORT_REQUIRED if the request does not list an extension that the agent card requires.
  */
 export function activateExtensions(
   declared: readonly AgentExtension[] | undefined,
@@ -34,7 +33,6 @@ export function activateExtensions(
   return [...requested].filter((uri) => known.has(uri));
 }
 
-/** Returns the response header that lists the active extensions. */
 export function buildExtensionHeaders(
   activated: readonly string[],
   version: ProtocolVersion,
@@ -42,7 +40,6 @@ export function buildExtensionHeaders(
   return { [EXTENSIONS_HEADERS[version]]: activated.join(", ") };
 }
 
-/** Returns the URIs that a request lists, without duplicates. URIs are case-sensitive. */
 function parseRequestedExtensions(request: HeaderReader, version: ProtocolVersion): Set<string> {
   const versionHeader = request.header(EXTENSIONS_HEADERS[version]) ?? "";
   const v1Header = version === "0.3" ? (request.header(EXTENSIONS_HEADERS["1.0"]) ?? "") : "";

@@ -18,7 +18,10 @@ export class FetchRequest implements HttpRequest {
     this.query = url.search.slice(1);
   }
 
-  /** The origin with the host of the Host header. Next.js sets a different host in the URL. */
+  /**
+   * The request origin with the host name of the Host header, because Next.js sets a different host name in
+   * the URL.
+   */
   get origin(): string {
     const host = this.header("host");
     return host === undefined ? this.#url.origin : `${this.#url.protocol}//${host}`;
@@ -43,7 +46,6 @@ export class FetchRequest implements HttpRequest {
   }
 }
 
-/** Converts a reply to a WHATWG `Response`. */
 export function toResponse({ status, headers, body }: HttpReply, { method }: HttpRequest): Response {
   if (method === "HEAD" || body === undefined) return new Response(null, { status, headers });
   if (typeof body === "string") return new Response(body, { status, headers });

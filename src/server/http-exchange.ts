@@ -1,48 +1,53 @@
-/** An HTTP request, independent of the host that received it. */
+/** An HTTP request, independent of the web framework that received the request. */
 export interface HttpRequest {
   readonly method: string;
-  /** URL path, percent-encoded, without the query. */
+  /** Percent-encoded URL path without the query. */
   readonly path: string;
-  /** URL query without the question mark. Empty when the URL has no query. */
+  /** URL query without the question mark, or an empty string if the URL has no query. */
   readonly query: string;
-  /** Scheme and host under which the client reached this server, for example `http://127.0.0.1:4100`. */
+  /**
+   * URL scheme, host, and port with which the client reached this server, for example
+   * `http://127.0.0.1:4100`.
+   */
   readonly origin: string;
-  /** Returns the value of a header by its lower-case name. */
+  /** Returns the value of the header with the given lower-case name. */
   header(name: string): string | undefined;
   /**
-   * Returns the complete body as text. Rejects with PAYLOAD_TOO_LARGE for a body larger than `maxBytes`, and
-   * with PARSE_ERROR for a body that is not UTF-8.
+   * Returns the complete request body as text. Rejects with PAYLOAD_TOO_LARGE if the body is larger than
+   * `maxBytes`, and with PARSE_ERROR if the body is not UTF-8.
    */
   text(maxBytes: number): Promise<string>;
-  /** Returns the verified TLS client certificate, if the host provides one. */
+  /** Returns the verified TLS client certificate, or `undefined` if the client sent no certificate. */
   certificate?(): ClientCertificate | undefined;
 }
 
-/** Members of a client certificate, as in `X509Certificate` of `node:crypto`. */
+/** Members of a TLS client certificate, with the same values as in `X509Certificate` of `node:crypto`. */
 export interface ClientCertificate {
   readonly subject: string;
   readonly subjectAltName?: string | undefined;
   readonly fingerprint256: string;
 }
 
-/** Receives the parts of a streamed response body. */
+/** Receives the chunks of a streamed response body. */
 export interface ResponseSink {
-  /** Writes text. A returned promise resolves when the connection can accept more. */
+  /**
+   * Writes text to the response body. If the connection is busy, returns a promise that resolves when the
+   * connection can accept more text.
+   */
   write(text: string): Promise<void> | undefined;
   end(): void;
-  /** Calls `callback` once when the client has disconnected or the body has ended. */
+  /** Calls `callback` once when the client has disconnected or the response body has ended. */
   onClose(callback: () => void): void;
 }
 
-/** An HTTP response, independent of the host that sends it. */
+/** An HTTP response, independent of the web framework that sends the response. */
 export interface HttpReply {
   readonly status: number;
   readonly headers: Record<string, string>;
-  /** A text, or a function that writes a stream. */
+  /** Response body as text, or a function that writes a stream to the response body. */
   readonly body?: string | ((sink: ResponseSink) => void);
 }
 
-/** Returns a reply with a JSON body. */
 export function createJsonReply(
   status: number,
   body: string,

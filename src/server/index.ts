@@ -1,23 +1,21 @@
 /**
  * THE SERVER ROOM. `node-adapter.ts` or `fetch-adapter.ts` converts a request to an `HttpRequest`.
- * `router.ts` finds the agent. A binding in `bindings/` authenticates the caller and decodes the request, and
- * `operations.ts` calls the agent's engine. The reply is JSON, or a stream of server-sent events that
- * `bindings/event-stream.ts` writes.
+ * `router.ts` finds the agent. A protocol binding in `bindings/` authenticates the caller and decodes the
+ * request, and `operations.ts` calls the agent's engine. The response body is JSON, or a stream of
+ * server-sent events that `bindings/event-stream.ts` writes.
  */
 export { createServer } from "./server.ts";
 export type { ServerAddress, ListenOptions, Server } from "./server.ts";
 export type { ServerLimits, ServerOptions } from "./options.ts";
 export type { GrpcOptions } from "./bindings/grpc.ts";
-export type { AuthenticationOption } from "./auth/authenticator.ts";
-export type { AuthenticateFunction, AuthRequest } from "./auth/auth-scheme.ts";
+
 export type { MountedHandler, CallerContext } from "./mounted-handler.ts";
-export type { CardFormat } from "./card/card-format.ts";
+
 export type { CardSigningOptions } from "./card/card-signing.ts";
 export { signCard } from "./card/card-signing.ts";
-export type { TenantsOption } from "./tenants.ts";
+
 export { toNodeListener } from "./node-listener.ts";
-export type { WebhookUrlGuardOptions } from "./push/webhook-url-guard.ts";
-export type { HostResolver } from "./push/dns-lookup-queue.ts";
+
 export type { PushOptions } from "./push/push-service.ts";
-export type { PushSigningOptions } from "./push/push-signer.ts";
+
 export type { StoreOption } from "./resolve-store.ts";

@@ -2,9 +2,9 @@ import type { AgentDescription } from "../engine/index.ts";
 import { A2AError, matchesMediaType, getMediaType, type Message } from "../protocol/index.ts";
 
 /**
- * Throws CONTENT_TYPE_NOT_SUPPORTED for a message with parts of media types that the agent does not accept
- * (A2A §3.1.1). Only the media types that the agent itself declares count, for the agent or for any of its
- * skills. An agent that declares none accepts every type. A file without a media type is accepted.
+ * Throws CONTENT_TYPE_NOT_SUPPORTED if a message part has a media type that the agent does not accept (A2A
+ * §3.1.1). An agent accepts the input modes of the agent and of all skills, or every media type if the agent
+ * declares no input modes. Every agent accepts files without a media type.
  */
 export function assertAcceptedInputModes({ parts }: Message, agentDescription: AgentDescription): void {
   const modes = collectInputModes(agentDescription);
@@ -28,5 +28,5 @@ function collectInputModes({ defaultInputModes, skills = [] }: AgentDescription)
   return [...new Set([...(defaultInputModes ?? DEFAULT_MEDIA_MODES), ...skillModes])];
 }
 
-/** Input and output modes in the card of an agent that declares none. */
+/** Default input and output modes in agent cards, for agents that declare no modes. */
 export const DEFAULT_MEDIA_MODES: readonly string[] = ["text/plain"];

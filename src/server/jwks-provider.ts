@@ -2,15 +2,15 @@ import type { JSONWebKeySet } from "../keys/index.ts";
 import { buildCardSigningJwks, type CardSigningOptions } from "./card/card-signing.ts";
 import type { PushSigner } from "./push/push-signer.ts";
 
-/** Provides the key set that the server publishes at `/.well-known/jwks.json`. */
+/** Provides the public keys that the server publishes at `/.well-known/jwks.json`. */
 export interface JwksProvider {
   getJwks(): Promise<JSONWebKeySet>;
 }
 
 /**
- * Returns a provider of the public keys for all signatures of the server, or `undefined` when the server
- * signs nothing. A key that signs both cards and push notifications is listed once, because verifiers reject
- * two keys with the same id.
+ * Creates a provider of the public keys for signatures of agent cards and push notifications. Returns
+ * `undefined` if the server signs neither agent cards nor push notifications. The provider lists each public
+ * key only once, because verifiers reject two keys with the same id.
  */
 export function createJwksProvider(
   pushSigner: PushSigner | undefined,

@@ -3,8 +3,9 @@ import { A2AError } from "../protocol/index.ts";
 import type { ServerOptions } from "./options.ts";
 
 /**
- * Throws when the server would listen beyond loopback in an unsafe way: without authentication, unless
- * `allowUnauthenticated` is set, or with card signing but without `publicUrl`.
+ * Throws an error if the server would listen beyond loopback without authentication, unless
+ * `allowUnauthenticated` is set. Throws an error if a server with card signing would listen beyond loopback
+ * without `publicUrl`.
  */
 export function assertSafeBind(
   host: string,
@@ -25,9 +26,9 @@ export function assertSafeBind(
 }
 
 /**
- * Checks the Host header of requests to a server that listens on loopback. A web page of another site can use
- * DNS rebinding to make a browser send requests to this machine. Requests that use DNS rebinding have a
- * foreign name in the Host header.
+ * Checks the Host header of requests to a server that listens on loopback, to prevent DNS rebinding. With DNS
+ * rebinding, a web page can make a browser send requests to this machine, but the Host header of these
+ * requests contains the web page's host name.
  */
 export class HostHeaderGuard {
   readonly #publicHost: string | undefined;
@@ -38,7 +39,8 @@ export class HostHeaderGuard {
   }
 
   /**
-   * Throws PERMISSION_DENIED for a Host header that is neither a loopback name nor the host of `publicUrl`.
+   * Throws PERMISSION_DENIED unless the Host header contains a loopback host name or the host name of
+   * `publicUrl`.
    */
   assertAllowed(host: string): void {
     if (host === this.#lastAllowedHost) return;

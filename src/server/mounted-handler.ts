@@ -5,36 +5,42 @@ import { FetchRequest, toResponse } from "./fetch-adapter.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 
 /**
- * A request handler that shares the address of a server with its agents, such as another API for the same
+ * A request handler that shares the port of a server with the server's agents, such as another API for the
  * agents.
  */
 export interface MountedHandler {
   /**
-   * Returns true for a path (without `basePath`) that this handler serves. Agents are not served at a path of
-   * a mounted handler.
+   * Returns true if the mounted handler serves a path. The parameter `path` does not include `basePath`.
+   * Mounted handlers have precedence over agents.
    */
   matchesPath(path: string): boolean;
   /**
-   * Returns the response to a request. `createCallerContext` authenticates the request as the server does for
-   * an agent, and provides access to the agents. `createCallerContext` rejects with an `A2AError` when
-   * authentication fails. A response that does not use `createCallerContext` is public.
+   * Returns the response to a request. Call `createCallerContext` to authenticate the request with the
+   * server's option `authenticate`, and to access the agents as the caller. `createCallerContext` rejects
+   * with an `A2AError` if authentication fails. If the handler does not call `createCallerContext`, the
+   * response is public.
    */
   handle(request: Request, createCallerContext: () => Promise<CallerContext>): Promise<Response>;
 }
 
-/** Access to the agents of a server for one authenticated caller. */
+/** Provides an authenticated caller with access to the agents of a server. */
 export interface CallerContext {
   readonly caller: Caller;
-  /** Base URL of the agents. Only the `fetch` function of this context can reach this URL. */
+  /** Base URL of the agents, which only the `fetch` function of the caller context can reach. */
   readonly url: string;
-  /** Sends a request to the server as the caller, without a network connection. */
+  /** Sends a request from the caller to the server, without a network connection. */
   readonly fetch: (request: Request) => Promise<Response>;
 }
 
-/** Base URL of in-process requests. A server that signs its cards also signs cards for loopback addresses. */
+/**
+ * Base URL of in-process requests, with a loopback host name, because a server without `publicUrl` signs
+ * agent cards only for loopback addresses.
+ */
 const IN_PROCESS_URL = "http://localhost";
 
-/** Authenticates a request once and returns a context in which every request has that caller. */
+/**
+ * Authenticates a request, and creates a context that sends further requests from the authenticated caller.
+ */
 export async function createCallerContext(
   request: HttpRequest,
   context: RouterContext,

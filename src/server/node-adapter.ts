@@ -5,8 +5,8 @@ import { decodeBodyText, createPayloadTooLargeError } from "./request-body.ts";
 import type { ClientCertificate, HttpReply, HttpRequest, ResponseSink } from "./http-exchange.ts";
 
 /**
- * Returns the URL as the client sent it. Express removes the mount path from `url` and keeps the full URL in
- * `originalUrl`.
+ * Returns the full URL of a request. Express keeps the full URL in `originalUrl`, and removes the mount path
+ * from `url`.
  */
 export function getOriginalUrl(
   incoming: IncomingMessage & { readonly originalUrl?: unknown },
@@ -14,7 +14,7 @@ export function getOriginalUrl(
   return typeof incoming.originalUrl === "string" ? incoming.originalUrl : incoming.url;
 }
 
-/** Adapts a `node:http` request to `HttpRequest`, without the cost of a WHATWG `Request`. */
+/** Adapts a `node:http` request to `HttpRequest`, which is faster than creating a WHATWG `Request`. */
 export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
@@ -35,7 +35,8 @@ export class NodeRequest implements HttpRequest {
   }
 
   /**
-   * Searches the raw headers. A few linear searches cost less than the header object that Node would build.
+   * Searches the raw headers, because a few linear searches cost less than the header object that Node would
+   * build.
    */
   header(name: string): string | undefined {
     const { rawHeaders } = this.#incoming;
@@ -53,7 +54,7 @@ export class NodeRequest implements HttpRequest {
     return readBodyText(this.#incoming, maxBytes);
   }
 
-  /** Returns the client certificate only if TLS has verified it. */
+  /** Returns the TLS client certificate if Node has verified the certificate. */
   certificate(): ClientCertificate | undefined {
     const { socket } = this.#incoming;
     return socket instanceof TLSSocket && socket.authorized ? socket.getPeerX509Certificate() : undefined;
@@ -61,9 +62,9 @@ export class NodeRequest implements HttpRequest {
 }
 
 /**
- * Returns the request body that a parser of the host has already read. Cloud functions keep the bytes as
- * `rawBody`. The middleware `express.json()` keeps the parsed value as `body`, which this function serializes
- * again.
+ * Returns the request body that the host app has already read. Cloud functions store the bytes of the request
+ * body in `rawBody`. The middleware `express.json()` stores the parsed request body in `body`, which
+ * `getBufferedBody` serializes again.
  */
 export function getBufferedBody(
   incoming: IncomingMessage & { readonly rawBody?: unknown; readonly body?: unknown },
@@ -75,7 +76,10 @@ export function getBufferedBody(
   return Buffer.from(typeof body === "string" ? body : JSON.stringify(body));
 }
 
-/** Reads the body with stream events, because async iteration over a request is several times slower. */
+/**
+ * Reads the request body with stream events, because async iteration over a `node:http` request is several
+ * times slower.
+ */
 function readBodyText(incoming: IncomingMessage, maxBytes: number): Promise<string> {
   return new Promise((resolve, reject) => {
     const settle = (text: string | A2AError): void => {
@@ -115,7 +119,6 @@ function readBodyText(incoming: IncomingMessage, maxBytes: number): Promise<stri
   });
 }
 
-/** Sends a reply. The reply to a HEAD request has no body. */
 export function sendReply(reply: HttpReply, request: HttpRequest, outgoing: ServerResponse): void {
   const { status, headers, body } = reply;
   if (typeof body === "function" && request.method !== "HEAD") {
@@ -133,7 +136,7 @@ export function sendReply(reply: HttpReply, request: HttpRequest, outgoing: Serv
   outgoing.end(request.method === "HEAD" ? undefined : text, selectEncoding(text));
 }
 
-/** Returns the cheapest encoding of a text. Node writes ASCII text much faster as `latin1`. */
+/** Returns `latin1` if the text is ASCII, because Node writes `latin1` text much faster than `utf8` text. */
 function selectEncoding(text: string): "latin1" | "utf8" {
   return Buffer.byteLength(text) === text.length ? "latin1" : "utf8";
 }

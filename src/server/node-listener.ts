@@ -4,9 +4,9 @@ import { pipeline } from "node:stream/promises";
 import { getBufferedBody } from "./node-adapter.ts";
 
 /**
- * Converts a handler of `Request` and `Response`, such as the result of `createWebhook`, to a `node:http`
- * listener. Streams the response body, and aborts the signal of the request when the client disconnects. For
- * a server of agents, use `server.listener`, which is faster.
+ * Converts a function from `Request` to `Response`, such as the result of `createWebhook`, to a `node:http`
+ * listener. The listener streams the response body, and aborts the request's `AbortSignal` when the client
+ * disconnects. A server made with `createServer` has the faster `server.listener`.
  */
 export function toNodeListener(
   handler: (request: Request) => Promise<Response>,
@@ -32,7 +32,6 @@ export function toNodeListener(
   };
 }
 
-/** Returns the unread body as a stream, or the body that a parser of the host has buffered. */
 function getRequestBody(incoming: IncomingMessage): Uint8Array<ArrayBuffer> | ReadableStream {
   const buffered = incoming.readableEnded ? getBufferedBody(incoming) : undefined;
   return buffered ? new Uint8Array(buffered) : Readable.toWeb(incoming);

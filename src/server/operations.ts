@@ -19,7 +19,7 @@ import {
 import type { RequestHead } from "./bindings/request-pipeline.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
-/** The outcome of an operation: a result, or a stream of events. */
+/** The outcome of an A2A operation, which is either a result or a stream of events. */
 export type OperationOutcome<O extends OperationName = OperationName> =
   | { readonly result: Operations[O]["result"] }
   | { readonly stream: Subscription };
@@ -33,14 +33,14 @@ type OperationFunction<O extends OperationName> = (
 ) => Promise<OperationOutcome<O>>;
 
 /**
- * Returns the push configuration operations of an agent. Throws when the server sends no push notifications.
+ * Returns the push configuration operations of an agent. Throws an error if push notifications are disabled.
  */
 function requireWebhooks({ engine }: ServedAgent): PushConfigOperations {
   if (!engine.pushConfigs) throw createPushNotSupportedError();
   return engine.pushConfigs;
 }
 
-/** All supported operations (A2A §3.1). All bindings and versions share these operations. */
+/** The functions that implement the A2A operations (A2A §3.1), for all protocol bindings and A2A versions. */
 const OPERATION_FUNCTIONS: { readonly [O in OperationName]: OperationFunction<O> } = {
   SendMessage: async ({ engine }, params, caller, service) => ({
     result: await engine.sendMessage(params, caller, service),
@@ -72,8 +72,8 @@ const OPERATION_FUNCTIONS: { readonly [O in OperationName]: OperationFunction<O>
 };
 
 /**
- * Subscribes to a task. For a task that has ended, 1.0 requires an error, and 0.3 a stream with only the
- * task.
+ * Subscribes to a task. If the task has ended, A2A 1.0 requires an error, and A2A 0.3 requires a stream that
+ * contains only the task.
  */
 async function subscribeToTask(
   engine: Engine,
@@ -91,8 +91,8 @@ async function subscribeToTask(
 }
 
 /**
- * Returns a push configuration. A request without an id, which only 0.3 allows, returns the first
- * configuration of the task.
+ * Returns a push configuration of a task. If an A2A 0.3 request contains no configuration id, returns the
+ * first configuration.
  */
 async function getPushConfig(
   webhooks: PushConfigOperations,
@@ -104,7 +104,7 @@ async function getPushConfig(
   return configs[0] ?? (await webhooks.get(params, caller));
 }
 
-/** Performs an operation for a caller. The parameters must be decoded for that operation. */
+/** Performs an A2A operation for a caller, with the decoded parameters of the operation. */
 export function performOperation<O extends OperationName>(
   operation: O,
   agent: ServedAgent,
@@ -120,8 +120,8 @@ export function performOperation<O extends OperationName>(
 }
 
 /**
- * Returns the caller, scoped to the tenant of the request. Throws PERMISSION_DENIED when authentication has
- * assigned another tenant to the caller (E13).
+ * Returns the caller with the tenant of the request. Throws PERMISSION_DENIED if authentication has assigned
+ * another tenant to the caller (E13).
  */
 function scopeCallerToTenant(caller: Caller, tenant: string = caller.tenant): Caller {
   if (caller.tenant === tenant) return caller;

@@ -8,7 +8,7 @@ import type { StoreOption } from "./resolve-store.ts";
 import type { PushOptions } from "./push/push-service.ts";
 import type { TenantsOption } from "./tenants.ts";
 
-/** Resource limits of a server. The defaults suit a single process. */
+/** Resource limits of a server, with default values for a server in one process. */
 export interface ServerLimits extends Partial<EngineLimits> {
   /** Maximum size of a request body, in bytes. Default: 10 MiB. */
   readonly maxBodyBytes?: number;
@@ -17,107 +17,109 @@ export interface ServerLimits extends Partial<EngineLimits> {
 /** Options for `createServer`. */
 export interface ServerOptions {
   /**
-   * Task store of the server. Default: `sqlite:.colloquy/colloquy.db`, a durable store in the working
-   * directory.
+   * Task store of the server. The default task store is `sqlite:.colloquy/colloquy.db`, a durable SQLite
+   * store in the working directory.
    */
   readonly store?: StoreOption;
   /** A2A versions that the server accepts, in order of preference. Default: `["1.0", "0.3"]`. */
   readonly versions?: readonly ProtocolVersion[];
   /**
-   * Format of the agent card for requests without an `A2A-Version` header. A `hybrid` card is one object that
-   * 1.0 and 0.3 clients can both read. A request with the header receives the card of its version. Default:
-   * `hybrid` when the server accepts both versions.
+   * Format of the agent card for requests without an `A2A-Version` header. A `hybrid` agent card is an object
+   * that A2A 1.0 and 0.3 clients can both read. A request with an `A2A-Version` header receives the agent
+   * card of the requested version. The default format is `hybrid` if the server accepts both A2A versions.
    */
   readonly cardFormat?: CardFormat;
   /**
-   * Patch release of A2A 1.0 that determines the media type and the status codes of HTTP+JSON. Default:
-   * `1.0.1`.
+   * Patch release of A2A 1.0 that determines the media type and the status codes in the HTTP+JSON binding.
+   * Default: `1.0.1`.
    */
   readonly specRevision?: SpecRevision;
   /**
-   * Version of a request without an `A2A-Version` header. The value `0.3` follows the specification. The
-   * value `infer` selects the version that the form of the request suggests. Default: `0.3`.
+   * A2A version that the server assumes for a request without an `A2A-Version` header. The value `0.3`
+   * selects A2A 0.3, as the specification requires. The value `infer` selects the A2A version that the path
+   * or body of the request suggests. Default: `0.3`.
    */
   readonly missingVersionPolicy?: "0.3" | "infer";
   /**
-   * Assigns an id to a message without a `messageId`, for clients that omit this required member (A2A
-   * §4.1.4). The server cannot recognize duplicates of a message with an assigned id. Default: false, which
-   * rejects the message.
+   * Whether the server assigns an id to a message without the required `messageId` (A2A §4.1.4). The server
+   * cannot recognize duplicates of a message with an assigned id. By default, the server rejects messages
+   * without a `messageId`.
    */
   readonly autoMessageId?: boolean;
   /**
-   * Whether the server accepts the simple dialect for 0.3 requests that A2A 0.3 does not define. Default:
-   * true.
+   * Whether the server also accepts the requests of the simple dialect, which A2A 0.3 does not define.
+   * Default: true.
    */
   readonly simpleDialect?: boolean;
   /**
    * Public base URL of the server, for example `https://example.com/agents` behind a proxy that removes
-   * `/agents` from the path. Default: the origin of each request.
+   * `/agents` from the path. The default base URL is the origin of each request.
    */
   readonly publicUrl?: string;
   /**
-   * URL prefix under which a host application mounts this server, for example `/agents`. The host must pass
-   * the full, unstripped request path. Card URLs include the prefix unless `publicUrl` is set. Default: no
-   * prefix.
+   * URL prefix under which a host app mounts this server, for example `/agents`. The host app must pass the
+   * full, unstripped request path. URLs in agent cards include `basePath` unless `publicUrl` is set. Default:
+   * no prefix.
    */
   readonly basePath?: string;
-  /** Other request handlers at the address of this server. Default: none. */
+  /** Request handlers that share the port of this server with the agents. Default: none. */
   readonly mountedHandlers?: readonly MountedHandler[];
   /**
-   * Handling of message parts with a media type that the agent does not declare in `defaultInputModes` or in
-   * the `inputModes` of its skills. The value `enforce` rejects the message (A2A §3.1.1), and `ignore` passes
-   * the message to the agent. An agent that declares no media types receives every message. Default:
-   * `enforce`.
+   * Policy for messages with a media type that the agent does not declare in `defaultInputModes` or in the
+   * `inputModes` of a skill. The value `enforce` rejects the message (A2A §3.1.1), and `ignore` passes the
+   * message to the agent. An agent that declares no input modes receives all messages. Default: `enforce`.
    */
   readonly inputModePolicy?: "enforce" | "ignore";
   /**
-   * Keys that sign the agent cards (A2A §8.4). Use several keys during key rotation. The public keys are
-   * published at `/.well-known/jwks.json`. Requires `publicUrl` unless the server listens on loopback:
-   * otherwise the Host header of a request would determine the signed address. Default: cards are not signed.
+   * Private keys that sign agent cards (A2A §8.4). Set several signing keys during key rotation. The server
+   * publishes the public keys at `/.well-known/jwks.json`. Card signing requires `publicUrl` unless the
+   * server listens on loopback, because without `publicUrl` the Host header of a request would determine the
+   * signed URL. By default, agent cards are not signed.
    */
   readonly cardSigning?: CardSigningOptions | readonly CardSigningOptions[];
   /**
-   * Authenticates the caller of each request: a function, a scheme from `colloquy/auth`, or a list of them.
-   * Agent cards declare the schemes. Without `authenticate`, all requests have the same caller, and the
-   * server listens on loopback only.
+   * Authenticates the caller of each request, with a function, an authentication scheme from `colloquy/auth`,
+   * or a list of functions and schemes. Agent cards declare the authentication schemes. Without
+   * `authenticate`, all requests have the same caller, and the server listens only on loopback.
    */
   readonly authenticate?: AuthenticationOption;
   /**
-   * Tenants that the server accepts. A request for another tenant fails with NOT_FOUND. Default: every tenant
-   * is accepted, and tenants are isolated from each other.
+   * Tenants that the server accepts. A request for another tenant fails with NOT_FOUND. By default, the
+   * server accepts every tenant, and isolates tenants from each other.
    */
   readonly tenants?: TenantsOption;
   /**
-   * Options for push notifications, or `false` to disable them. Default: the server sends unsigned
-   * notifications to webhooks on the public internet, and retries for 24 hours.
+   * Options for push notifications, or `false` to disable push notifications. By default, the server sends
+   * unsigned push notifications to webhooks on the public internet, and retries failed deliveries for 24
+   * hours.
    */
   readonly push?: PushOptions | false;
-  /** Allows the server to listen beyond loopback without authentication. Default: false. */
+  /** Whether the server may listen beyond loopback without authentication. Default: false. */
   readonly allowUnauthenticated?: boolean;
-  /** Resource limits of the server. */
+  /** Resource limits of the server, such as the maximum number of concurrent agent runs. */
   readonly limits?: ServerLimits;
-  /** Receives events, errors, and other notifications from the server. */
+  /** Observer that receives events, errors, and other notifications from the server. */
   readonly observer?: Observer;
-  /** Merges text chunks that wait for the same commit. Default: true. */
+  /** Whether the server merges text chunks that wait for the same commit. Default: true. */
   readonly mergeChunks?: boolean;
   /**
-   * Recognizes a repeated message by its id and returns the existing task (A2A §3.3.1). Disable deduplication
-   * for clients that reuse ids for different messages, such as the A2A TCK. Default: true.
+   * Whether the server recognizes a repeated message by its `messageId`, and returns the existing task (A2A
+   * §3.3.1). Disable deduplication for clients that use the same id for different messages, such as the A2A
+   * TCK. Default: true.
    */
   readonly deduplicateMessages?: boolean;
   /**
-   * Time in milliseconds after which the server sends a comment on an idle stream, or a ping over gRPC.
-   * Default: 15,000. The value 0 disables heartbeats.
+   * Time in milliseconds after which the server sends a heartbeat on an idle stream, as an SSE comment or a
+   * gRPC ping. Default: 15,000. The value 0 disables heartbeats.
    */
   readonly heartbeatMs?: number;
-  /** Time in milliseconds that a canceled agent has to stop. Default: 5,000. */
+  /** Time in milliseconds in which a canceled agent must stop. Default: 5,000. */
   readonly cancelGraceMs?: number;
 }
 
 /** A2A versions that this library supports, in order of preference. */
 export const SUPPORTED_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 
-/** Allowed values of the options with a fixed set of values. */
 const ALLOWED_VALUES = {
   cardFormat: ["v1", "v0.3", "hybrid"],
   specRevision: ["1.0.0", "1.0.1"],
@@ -125,7 +127,7 @@ const ALLOWED_VALUES = {
   inputModePolicy: ["enforce", "ignore"],
 } satisfies { readonly [Name in keyof ServerOptions]?: readonly ServerOptions[Name][] };
 
-/** Throws for invalid options. The types do not protect untyped code and values from outside. */
+/** Throws an error if an option is invalid, because types do not protect untyped code. */
 export function assertValidOptions(options: ServerOptions): void {
   const { versions = SUPPORTED_VERSIONS, cardFormat, publicUrl, basePath, tenants, cardSigning } = options;
   if (

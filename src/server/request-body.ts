@@ -4,23 +4,22 @@ import type { HttpRequest } from "./http-exchange.ts";
 
 const JSON_MEDIA_TYPES = new Set(["application/json", "application/a2a+json"]);
 
-/** Returns the text of a complete request body, or an error when the body is not UTF-8. */
+/** Decodes a complete request body, and returns an error if the body is not UTF-8. */
 export function decodeBodyText(bytes: Buffer): string | A2AError {
   return isUtf8(bytes)
     ? bytes.toString("utf8")
     : new A2AError("PARSE_ERROR", "The request body is not UTF-8; send JSON encoded as UTF-8.");
 }
 
-/** Returns the error for a request body that exceeds `maxBytes`. */
 export function createPayloadTooLargeError(maxBytes: number): A2AError {
   const limit = `${maxBytes.toLocaleString("en")} bytes`;
   return new A2AError("PAYLOAD_TOO_LARGE", `The request body exceeds ${limit}; send large files by URL.`);
 }
 
 /**
- * Throws CONTENT_TYPE_NOT_SUPPORTED when a request does not declare its body as uncompressed JSON. The check
- * of the content type also stops cross-site requests, because a browser sends other media types without a
- * CORS preflight.
+ * Throws CONTENT_TYPE_NOT_SUPPORTED if the headers of a request do not declare an uncompressed JSON body. The
+ * required content type also prevents cross-site requests, because browsers send JSON to another site only
+ * after a CORS preflight.
  */
 export function assertJsonContentType(request: HttpRequest): void {
   const encoding = request.header("content-encoding");
@@ -37,7 +36,10 @@ export function assertJsonContentType(request: HttpRequest): void {
   throw new A2AError("CONTENT_TYPE_NOT_SUPPORTED", text);
 }
 
-/** Returns the parsed JSON of a request body, or `undefined` for an empty body, which CancelTask allows. */
+/**
+ * Reads and parses a JSON request body. Returns `undefined` if the body is empty, because a CancelTask
+ * request can have an empty body.
+ */
 export async function readJsonBody(request: HttpRequest, maxBytes: number): Promise<unknown> {
   const text = await request.text(maxBytes);
   if (text === "") return undefined;

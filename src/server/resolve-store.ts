@@ -1,13 +1,15 @@
 import { MemoryStore, SqliteStore } from "../stores/index.ts";
 import type { TaskStore } from "../engine/index.ts";
 
-/** A store, or its name: `memory`, or `sqlite:` followed by a file path. */
+/**
+ * A task store, or the name of a task store, which is either `memory` or `sqlite:` followed by a file path.
+ */
 export type StoreOption = TaskStore | "memory" | `sqlite:${string}`;
 
-/** The default store: a durable SQLite file in the working directory. */
+/** The default task store, a SQLite file in the working directory. */
 const DEFAULT_STORE = "sqlite:.colloquy/colloquy.db";
 
-/** Returns the store for an option value. The returned store is not open yet. */
+/** Creates the task store for a value of the option `store`, without opening the task store. */
 export function resolveStore(option: StoreOption = DEFAULT_STORE): TaskStore {
   if (typeof option !== "string") return option;
   if (option === "memory") return new MemoryStore();

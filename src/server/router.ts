@@ -9,30 +9,30 @@ import { getAgentPath, type ServedAgent } from "./served-agent.ts";
 
 const CARD_PATH = "/.well-known/agent-card.json";
 const JWKS_PATH = "/.well-known/jwks.json";
-/** Path of agent cards before A2A 0.3. */
+/** URL path of agent cards in versions before A2A 0.3. */
 const LEGACY_CARD_PATH = "/.well-known/agent.json";
 const READ_METHODS = ["GET", "HEAD"];
 
-/** Settings and services that the router needs, in addition to those of the bindings. */
+/** Settings and services that the router and the protocol bindings use to handle a request. */
 export interface RouterContext extends BindingContext {
-  /** Agents by id, in the order in which they were passed to `createServer`. */
+  /** Agents by id, in the same order as in the argument of `createServer`. */
   readonly agents: ReadonlyMap<string, ServedAgent>;
-  /** The agent that is served at the root path: the first one. */
+  /** The first agent, which the server also serves at the root path. */
   readonly defaultAgent: ServedAgent | undefined;
-  /** Base URL of the URLs in agent cards. Default: the origin of the request. */
+  /** Base URL of the URLs in agent cards. The default base URL is the origin of the request. */
   readonly publicUrl: string | undefined;
   /**
-   * Provides the public keys for the signatures of the server. The value is `undefined` on a server that
-   * signs nothing.
+   * Provides the public keys for signatures of agent cards and push notifications. A server that signs
+   * neither agent cards nor push notifications has no key provider.
    */
   readonly jwksProvider: JwksProvider | undefined;
-  /** Throws for a request whose Host header is not allowed. */
+  /** Throws an error if the Host header of a request is not allowed. */
   readonly assertHostAllowed: (request: HttpRequest) => void;
 }
 
 /**
- * Returns the reply to a request. The path selects the agent, and the rest of the path selects its card or a
- * binding. Never rejects: every error becomes an error reply.
+ * Finds the agent in the path of a request, and passes the request to the agent card or to a protocol
+ * binding. Never rejects, because every error becomes an error reply.
  */
 export async function routeRequest(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
   try {
@@ -63,7 +63,7 @@ function createAgentNotFoundError(place: string): A2AError {
   return new A2AError("NOT_FOUND", `This server has no agent ${place}; GET /a2a lists its agents.`);
 }
 
-/** Returns the agent that a path addresses, and the part of the path that follows the agent's URL. */
+/** Returns the agent that a request path addresses, and the request path without the path of the agent. */
 function findAgentByPath(
   path: string,
   { agents, defaultAgent }: RouterContext,
@@ -77,7 +77,8 @@ function findAgentByPath(
 }
 
 /**
- * Returns the agent of a card request in the simple dialect, which names the agent with `?assistant_id=…`.
+ * Returns the agent that the query `?assistant_id=…` names in a request for an agent card in the simple
+ * dialect.
  */
 function findAgentByAssistantId(
   { path, query }: HttpRequest,
@@ -99,7 +100,7 @@ function decodeUriComponentOrEmpty(text: string): string {
   }
 }
 
-/** Returns the id, name, description, URL, and card URL of every agent. */
+/** Replies with the id, name, description, URL, and card URL of every agent. */
 async function handleAgentList(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
   assertMethod(request, READ_METHODS);
   const base = getBaseUrl(request, context);
@@ -114,8 +115,8 @@ async function handleAgentList(request: HttpRequest, context: RouterContext): Pr
 }
 
 /**
- * Returns the reply with the public key set. The key set needs no authentication, so that every receiver of a
- * signature can verify it.
+ * Replies with the public keys of the server's signatures, without authentication, so that every receiver can
+ * verify signatures.
  */
 async function handleJwks(request: HttpRequest, jwksProvider: JwksProvider): Promise<HttpReply> {
   assertMethod(request, READ_METHODS);

@@ -2,29 +2,29 @@ import type { Agent, Engine } from "../engine/index.ts";
 import { AgentCardPublisher, type AgentCardOptions } from "./card/agent-card-publisher.ts";
 import type { TenantAssertion } from "./tenants.ts";
 
-/** An agent of this server, with its engine and its agent card. */
+/** An agent of a server, with the agent's engine and agent card. */
 export interface ServedAgent {
   readonly id: string;
   readonly engine: Engine;
   readonly cardPublisher: AgentCardPublisher;
-  /** Whether to reject or accept message parts of media types that the agent does not declare. */
+  /** Whether the server rejects or accepts message parts with media types that the agent does not declare. */
   readonly inputModePolicy: "enforce" | "ignore";
-  /** Rejects callers of tenants that are not served. The value is `undefined` when every tenant is served. */
+  /**
+   * Function that rejects callers of tenants that the server does not accept, or `undefined` if the server
+   * accepts every tenant.
+   */
   readonly assertTenantServed: TenantAssertion | undefined;
 }
 
-/** Options for serving an agent. */
 export interface ServedAgentOptions extends Omit<AgentCardOptions, "path"> {
   readonly inputModePolicy?: "enforce" | "ignore" | undefined;
   readonly assertTenantServed?: TenantAssertion | undefined;
 }
 
-/** Returns the URL path of an agent. */
 export function getAgentPath(agentId: string): string {
   return `/a2a/${encodeURIComponent(agentId)}`;
 }
 
-/** Creates the served form of an agent. */
 export function createServedAgent(
   id: string,
   agent: Agent,
@@ -41,8 +41,8 @@ export function createServedAgent(
 }
 
 /**
- * Returns the agents with their ids. A single agent without an id has the id `agent`. Throws for values that
- * are not agents, and for ids that are not valid in a URL path.
+ * Converts the argument of `createServer` to pairs of agent id and agent. A single agent has the id `agent`.
+ * Throws an error if a value is not an agent or an agent id is not valid in a URL path.
  */
 export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>): [string, Agent][] {
   const entries: [string, Agent][] = isAgent(agents) ? [["agent", agents]] : Object.entries(agents ?? {});
@@ -62,7 +62,7 @@ export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>):
   return entries;
 }
 
-/** Returns true for an agent. Untyped code may pass an ADK agent or a generator function instead. */
+/** Returns false if untyped code passes an ADK agent or a generator function instead of an agent. */
 function isAgent(value: unknown): value is Agent {
   if (typeof value !== "object" || value === null) return false;
   return "execute" in value && typeof value.execute === "function" && "describe" in value;

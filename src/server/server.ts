@@ -42,52 +42,52 @@ import {
 
 /** Options for `Server.listen`. */
 export interface ListenOptions {
-  /** Port to listen on. Default: 0, which selects any free port. */
+  /** Port on which the server listens. Port 0, the default, selects any free port. */
   readonly port?: number;
   /**
-   * Host name or address to listen on. Default: `127.0.0.1`, which accepts connections from this machine
-   * only.
+   * Host name or IP address on which the server listens. The default host, `127.0.0.1`, accepts connections
+   * only from this machine.
    */
   readonly host?: string;
   /**
-   * Also serves gRPC, on a separate port. Requires the packages `@grpc/grpc-js` and `@bufbuild/protobuf`.
-   * Default: false.
+   * Whether the server also serves gRPC on a separate port, with options for the gRPC listener. gRPC requires
+   * the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. Default: false.
    */
   readonly grpc?: boolean | GrpcOptions;
 }
 
-/** The addresses of a listening server. */
+/** The addresses on which a server listens. */
 export interface ServerAddress {
   readonly url: string;
   readonly host: string;
   readonly port: number;
-  /** The address of the gRPC listener. Absent when gRPC is not served. */
+  /** The address of the gRPC listener, which is absent if the server does not serve gRPC. */
   readonly grpc?: { readonly host: string; readonly port: number };
   readonly agents: readonly { readonly id: string; readonly url: string; readonly cardUrl: string }[];
 }
 
-/** A server for one or several agents over A2A. */
+/** A server that serves one or more agents over A2A. */
 export interface Server {
   /**
-   * Request handler for hosts that use `Request` and `Response`: Hono, Next, Deno, Bun, and workers. Opens
-   * the store at first use.
+   * Request handler for web frameworks and runtimes that use `Request` and `Response`, such as Hono, Next,
+   * Deno, Bun, and workers. The first request opens the task store.
    */
   readonly fetch: (request: Request) => Promise<Response>;
   /**
-   * Request handler for `node:http` and for frameworks based on it, such as Express and Fastify. Opens the
-   * store at first use.
+   * Request handler for `node:http` and for web frameworks that use `node:http`, such as Express and Fastify.
+   * The first request opens the task store.
    */
   readonly listener: (incoming: IncomingMessage, outgoing: ServerResponse) => void;
   /**
-   * Opens the store, recovers tasks that an earlier process left unfinished, and starts to listen. Rejects
-   * when the description of an agent is not valid as an agent card.
+   * Opens the task store, recovers tasks that an earlier process left unfinished, and starts the HTTP
+   * listener. Rejects if the description of an agent is not a valid agent card.
    */
   listen(options?: ListenOptions): Promise<ServerAddress>;
-  /** The task store of the server. Other parts of the application may use the same store. */
+  /** The task store of the server, which the rest of the application can also use. */
   readonly store: TaskStore;
   /**
-   * Stops the server: aborts running agents, ends open streams between two events, and closes the store.
-   * Agents have `graceMs` milliseconds to finish. Default: 2,000.
+   * Aborts running agents, ends open event streams between two events, stops listening, and closes the task
+   * store. Aborted agents have `graceMs` milliseconds to finish. Default: 2,000.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -96,8 +96,9 @@ const DEFAULT_MAX_BODY_BYTES = 10 * 1024 * 1024;
 const DEFAULT_HEARTBEAT_MS = 15_000;
 
 /**
- * Creates a server for one agent, or for several agents by id. Each agent is served at `/a2a/{id}`, and the
- * first one also at the root. The server opens no store and no port before `listen` or the first request.
+ * Creates a server for one agent, or for an object with several agents by id. The server serves each agent at
+ * `/a2a/{id}`, and the first agent also at the root path. The server opens the task store when `listen` is
+ * called or when the first request arrives.
  */
 export function createServer(
   agents: Agent | Readonly<Record<string, Agent>>,
@@ -272,7 +273,10 @@ class AgentServer implements Server {
     );
   }
 
-  /** Opens the store once. A failure rejects the waiting requests, and the next request tries again. */
+  /**
+   * Opens the task store. If opening fails, the waiting requests fail, and the next request tries to open the
+   * task store again.
+   */
   #ensureOpen(): Promise<void> {
     this.#openPromise ??= this.#openStore().catch((error: unknown) => {
       this.#openPromise = undefined;
@@ -358,7 +362,8 @@ class AgentServer implements Server {
 }
 
 /**
- * Returns true for a server fault whose cause is hidden from callers and therefore reported to the observer.
+ * Returns true if an error is an internal error, whose cause the server hides from callers and reports to the
+ * observer.
  */
 function isServerFault({ reason, cause }: A2AError): boolean {
   return cause !== undefined && (reason === "INTERNAL" || reason === "UNAVAILABLE");

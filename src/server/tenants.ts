@@ -2,20 +2,19 @@ import type { Caller } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
 
 /**
- * The tenants that are served: a list of names, or a function that decides whether a caller may use a tenant.
- * The empty string represents requests that name no tenant.
+ * The tenants that the server accepts, as a list of tenant names or as a function that decides whether a
+ * caller can use a tenant. The empty tenant name represents requests without a tenant.
  */
 export type TenantsOption =
   | readonly string[]
   | ((tenant: string, caller: Caller) => boolean | Promise<boolean>);
 
 /**
- * Rejects with NOT_FOUND for a caller whose tenant is not served (K-02). A2A §13.1 requires only that tenants
- * are isolated.
+ * Rejects with NOT_FOUND if the server does not accept the caller's tenant (K-02). A2A §13.1 requires only
+ * the isolation of tenants.
  */
 export type TenantAssertion = (caller: Caller) => Promise<void>;
 
-/** Creates the check of the `tenants` option. */
 export function createTenantAssertion(tenants: TenantsOption): TenantAssertion {
   const names = typeof tenants === "function" ? undefined : new Set(tenants);
   return async (caller) => {
@@ -26,8 +25,8 @@ export function createTenantAssertion(tenants: TenantsOption): TenantAssertion {
 }
 
 /**
- * Returns the tenant that cards may name. Returns `undefined` for several tenants, because a card must not
- * reveal other tenants.
+ * Returns the only tenant that the server accepts. Returns `undefined` if the server accepts several tenants,
+ * because an agent card must not reveal the tenants of other callers.
  */
 export function findSingleTenant(tenants: TenantsOption | undefined): string | undefined {
   return typeof tenants === "object" && tenants.length === 1 ? tenants[0] : undefined;

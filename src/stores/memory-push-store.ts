@@ -2,7 +2,7 @@ import type { PushStore, TaskScope, Webhook, WebhookProgress, WebhookRegistratio
 import { isTerminal, type TaskState } from "../protocol/index.ts";
 import { getScopeKey } from "./scope-key.ts";
 
-/** Looks up the current seq and state of a task. */
+/** Looks up the last sequence number and the state of a task. */
 type TaskStateLookup = (
   scope: TaskScope,
   taskId: string,
@@ -12,7 +12,7 @@ type TaskStateLookup = (
 export class MemoryPushStore implements PushStore {
   readonly #findTaskState: TaskStateLookup;
   readonly #byTask = new Map<string, Map<string, Webhook>>();
-  /** Webhooks that need deliveries now or may need them while their tasks continue. */
+  /** Webhooks that need deliveries now, or that may need deliveries while their tasks continue. */
   readonly #undelivered = new Map<number, { scope: TaskScope; taskId: string; id: string }>();
   #lastKey = 0;
 
@@ -29,7 +29,7 @@ export class MemoryPushStore implements PushStore {
     return task && this.register(scope, taskId, task.seq, registration);
   }
 
-  /** Registers a webhook for events after the seq `after`. */
+  /** Registers a webhook for the events after the sequence number `after`. */
   register(
     scope: TaskScope,
     taskId: string,
@@ -106,7 +106,7 @@ export class MemoryPushStore implements PushStore {
       .slice(0, limit);
   }
 
-  /** Removes the webhooks of an evicted task. */
+  /** Removes the webhooks of a task that the task store has evicted. */
   removeTask(scope: TaskScope, taskId: string): void {
     if (this.#byTask.size === 0) return;
     for (const { key } of this.#findTaskWebhooks(scope, taskId)?.values() ?? [])

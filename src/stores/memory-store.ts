@@ -18,14 +18,14 @@ import { getScopeKey } from "./scope-key.ts";
 
 const SHORT_LOG_LENGTH = 16;
 
-/** A task's log, and the task folded from its first events. */
+/** A task's log, and a task that is folded from the first events of the log. */
 interface TaskLog {
   readonly scopeData: ScopeData;
   readonly taskId: string;
   readonly contextId: string;
   /**
-   * Appends to a short log replace this array, because an array that grows by `push` reserves up to four
-   * times the memory.
+   * Each append to a short log creates a new array, because an array that grows by `push` reserves up to
+   * four times the required memory.
    */
   events: LogEvent[];
   /** Ids of the caller's messages in the log. */
@@ -46,14 +46,14 @@ interface ScopeData {
 }
 
 export interface MemoryStoreOptions {
-  /** Maximum number of finished tasks to keep. Default: 10,000. */
+  /** Maximum number of finished tasks that the store keeps. Default: 10,000. */
   readonly maxFinishedTasks?: number;
 }
 
 /**
- * Stores tasks in the memory of the process. The size of the store is bounded: when there are more than
- * `maxFinishedTasks` finished tasks, the store evicts the task that finished first, with its messages.
- * Unfinished tasks are never evicted.
+ * Stores tasks in the memory of the process. If the number of finished tasks exceeds `maxFinishedTasks`,
+ * the store evicts the task that finished first, together with its messages. Unfinished tasks are never
+ * evicted.
  */
 export class MemoryStore implements TaskStore {
   readonly name = "memory";
@@ -65,7 +65,7 @@ export class MemoryStore implements TaskStore {
   });
   readonly pushStore: PushStore = this.#pushStore;
   readonly #maxFinishedTasks: number;
-  /** A ring buffer. The task at `#ringIndex` is evicted next. */
+  /** A ring buffer of the finished tasks. The store evicts the task at `#ringIndex` next. */
   readonly #finishedRing: TaskLog[] = [];
   #ringIndex = 0;
   #lastUsedScope: ScopeData | undefined;
@@ -189,8 +189,8 @@ export class MemoryStore implements TaskStore {
   }
 
   /**
-   * Returns the data of a scope. The store caches the last scope, because consecutive requests often come
-   * from the same caller.
+   * Returns the data of a scope. The store caches the data of the most recent scope, because consecutive
+   * requests often come from the same caller.
    */
   #findScopeData(scope: TaskScope): ScopeData | undefined {
     const lastUsed = this.#lastUsedScope;
@@ -245,14 +245,16 @@ function hasDuplicateMessage({ messages: known }: ScopeData, messages: LogAppend
   );
 }
 
-/** Returns a copy of the current task. Events are folded only when the task is loaded. */
+/** Returns a copy of the current task. The store folds events only when a task is loaded. */
 function foldCurrentTask(log: TaskLog): Task {
   log.task = replayEvents(log.task, log.events.slice(log.foldedCount));
   log.foldedCount = log.events.length;
   return copyTask(log.task as Task);
 }
 
-/** Compares positions in list order: newest status first, then by descending task id. */
+/**
+ * Compares positions in a task list, which is sorted by status time and task id, both in descending order.
+ */
 function compareListOrder(a: TaskListCursor, b: TaskListCursor): number {
   if (a.timestamp !== b.timestamp) return a.timestamp > b.timestamp ? -1 : 1;
   if (a.taskId === b.taskId) return 0;

@@ -1,8 +1,8 @@
 import { A2AError, fold, isEventRefusal, type LogEvent, type Task } from "../protocol/index.ts";
 
 /**
- * Folds logged events into `task`, which must not be used afterwards. Returns `undefined` when there is
- * neither a task nor an event.
+ * Folds logged events into `task`. Callers must not use `task` after the call. Returns `undefined` if there
+ * is neither a task nor an event.
  */
 export function replayEvents(task: Task | undefined, events: Iterable<LogEvent>): Task | undefined {
   let folded = task;

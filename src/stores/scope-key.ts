@@ -1,6 +1,6 @@
 import type { TaskScope } from "../engine/index.ts";
 
-/** Returns a string that identifies a scope. Different scopes always have different keys. */
+/** Returns a string that is different for every scope. */
 export function getScopeKey({ tenant, principal, agent }: TaskScope): string {
   return `${tenant.length}:${principal.length}:${tenant}${principal}${agent}`;
 }

@@ -7,38 +7,49 @@ import type { RouteMatcher } from "./route-matcher.ts";
 export type ProtocolVersion = "1.0" | "0.3";
 
 /**
- * A codec for the JSON of one protocol version: operation parameters, results, and stream events. The model
- * on the other side is always A2A 1.0.
+ * A codec between the JSON of one protocol version and the internal model: operation parameters, results,
+ * and stream events. The internal model is always the model of A2A 1.0.
  */
 export interface OperationCodec {
-  /** Decodes the parameters of a request. Throws `INVALID_PARAMS` with every violation and its path. */
+  /**
+   * Decodes the parameters of a request. Throws `INVALID_PARAMS` with every violation and the path of each
+   * violation.
+   */
   decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"];
-  /** Encodes the result of a non-streaming operation as JSON text. */
+  /** Encodes the result of an operation without streaming as JSON text. */
   encodeResult<O extends OperationName>(operation: O, result: Operations[O]["result"]): string;
   /**
-   * Encodes one stream event as a single line of JSON. The JSON is created at most once per event, for all
-   * readers.
+   * Encodes one stream event as a single line of JSON. The codec creates the JSON of an event at most once
+   * for all readers.
    */
   encodeEvent(event: LogEvent): string;
   /**
-   * Returns `true` if this version ends the stream after the event, even if the engine's stream continues.
+   * Returns `true` if the protocol version ends the stream after the event, even if the engine's stream
+   * continues.
    */
   readonly isLastEvent?: (event: LogEvent, operation: StreamingOperation) => boolean;
 }
 
 /**
- * A codec for the ProtoJSON of one version's protobuf messages, which gRPC carries in binary. Servers and
- * clients use this codec.
+ * A codec for the ProtoJSON of one version's protobuf messages, which gRPC transports in binary form.
+ * Servers and clients use the same ProtoJSON codec.
  */
 export interface ProtoDialect extends Pick<OperationCodec, "decodeParams" | "isLastEvent"> {
   readonly version: ProtocolVersion;
   /**
-   * Encodes a request message. Throws `UNSUPPORTED_OPERATION` if this version does not have the operation.
+   * Encodes a request message. Throws `UNSUPPORTED_OPERATION` if the protocol version does not have the
+   * operation.
    */
   encodeParams<O extends OperationName>(operation: O, params: Operations[O]["params"]): object;
-  /** Converts a result to a response message, or one stream event to a message of the response stream. */
+  /**
+   * Converts the result of an operation to a response message, or converts one stream event to a message of
+   * the response stream.
+   */
   toResultMessage<O extends OperationName>(operation: O, result: Operations[O]["result"]): object;
-  /** Decodes a response message tolerantly. Throws `INVALID_AGENT_RESPONSE` if the message is unusable. */
+  /**
+   * Decodes a response message in tolerant mode. Throws `INVALID_AGENT_RESPONSE` if the response message is
+   * unusable.
+   */
   decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
 }
 
@@ -46,23 +57,25 @@ export interface ProtoDialect extends Pick<OperationCodec, "decodeParams" | "isL
 export interface JsonRpcDialect extends OperationCodec {
   readonly version: ProtocolVersion;
   /**
-   * Returns the operation of a JSON-RPC method name, or `undefined` if this version does not have the method.
+   * Returns the operation of a JSON-RPC method, or `undefined` if the protocol version does not have the
+   * method.
    */
   findOperation(method: string): OperationName | undefined;
   /** Encodes an error as a complete JSON-RPC response. */
   encodeError(id: JsonRpcId, error: A2AError): string;
   /**
-   * Encoder for streams whose events are not JSON-RPC responses. Default: each event is a JSON-RPC response.
+   * Encoder for streams whose events are not JSON-RPC responses. By default, each event of a stream is a
+   * JSON-RPC response.
    */
   readonly eventEncoder?: SseEventEncoder;
   /**
-   * If `true`, the result must be a task. If the agent replies with a message, the reply completes a new
-   * task.
+   * If `true`, the result of the operation must be a task. If the agent replies with a message, the server
+   * creates a completed task for the reply.
    */
   readonly needsTask?: boolean;
 }
 
-/** An encoder that returns complete server-sent events, including field names and the closing blank line. */
+/** An encoder that returns complete server-sent events, including field names and the final blank line. */
 export interface SseEventEncoder {
   encodeEvent(event: LogEvent): string;
   encodeFailure(error: A2AError): string;
@@ -73,7 +86,7 @@ export interface RestDialect extends OperationCodec {
   readonly version: ProtocolVersion;
   readonly mediaType: "application/json" | "application/a2a+json";
   readonly matchRoute: RouteMatcher;
-  /** Collects the parameters of an HTTP request into the JSON value that `decodeParams` reads. */
+  /** Collects the parameters of an HTTP request into one JSON value, which `decodeParams` reads. */
   collectParams(
     operation: OperationName,
     path: Record<string, string>,
@@ -84,6 +97,6 @@ export interface RestDialect extends OperationCodec {
     error: A2AError,
     revision: SpecRevision,
   ): { readonly status: number; readonly body: object };
-  /** SSE event name for stream errors. Default: errors have no event name. */
+  /** SSE event name of errors that occur in a stream. By default, error events have no event name. */
   readonly failureEventName?: string;
 }

@@ -35,16 +35,16 @@ export function toErrorDetails(error: A2AError): JsonObject[] {
   return details;
 }
 
-/** Message and fallback reason of a received error, before its details are parsed. */
-export interface ErrorWithoutDetails {
+/** Message of a received error, and the reason to use if the details contain no known reason. */
+interface ErrorWithoutDetails {
   message: string;
-  /** Reason of the error if its details contain no known reason. */
+  /** Reason of the error if the error details contain no known reason. */
   fallbackReason: ErrorReason;
 }
 
 /**
- * Creates an error from received details of any shape. The reason of an ErrorInfo takes precedence over
- * `fallbackReason`.
+ * Creates an error from received error details in any format. If the details contain an ErrorInfo, its
+ * reason takes precedence over `fallbackReason`.
  */
 export function fromErrorDetails(
   details: unknown,

@@ -1,8 +1,8 @@
 import type { ErrorReason } from "../protocol/index.ts";
 
 /**
- * Patch version of A2A 1.0 whose error tables a server follows. The revisions differ in a few statuses and in
- * the REST media type.
+ * Patch version of A2A 1.0 whose error tables the server uses. The two revisions differ in a few error
+ * statuses and in the REST media type.
  */
 export type SpecRevision = "1.0.0" | "1.0.1";
 
@@ -19,20 +19,20 @@ export type GrpcStatusName =
   | "UNAVAILABLE";
 
 /** JSON-RPC code, HTTP status, and gRPC status of one error reason. */
-export interface ErrorMapping {
+interface ErrorMapping {
   jsonRpc: number;
   http: number;
   grpc: GrpcStatusName;
   /**
-   * `true` for errors that the A2A specification defines. These errors have an ErrorInfo with the domain of
-   * A2A.
+   * `true` if the A2A specification defines the error. Errors of the A2A specification have an ErrorInfo
+   * with the A2A domain.
    */
   isDefinedByA2A: boolean;
 }
 
 /**
- * Error codes of every reason in every binding (A2A §5.4 at 1.0.1). JSON-RPC reserves -32000 for
- * implementations. -32010 is not used, because the draft of A2A 1.1 uses it.
+ * Error codes of every error reason in every binding (A2A §5.4 at 1.0.1). JSON-RPC reserves -32000 for
+ * implementations. The code -32010 is not used, because the draft of A2A 1.1 reserves the code -32010.
  */
 export const ERROR_MAPPINGS: Record<ErrorReason, ErrorMapping> = {
   TASK_NOT_FOUND: { jsonRpc: -32001, http: 404, grpc: "NOT_FOUND", isDefinedByA2A: true },
@@ -73,7 +73,7 @@ export const ERROR_MAPPINGS: Record<ErrorReason, ErrorMapping> = {
   UNAVAILABLE: { jsonRpc: -32000, http: 503, grpc: "UNAVAILABLE", isDefinedByA2A: false },
 };
 
-/** Statuses in which A2A 1.0.0 differs from 1.0.1. */
+/** Error statuses in which A2A 1.0.0 differs from 1.0.1. */
 const STATUS_OVERRIDES_1_0_0: Partial<Record<ErrorReason, Partial<Pick<ErrorMapping, "http" | "grpc">>>> = {
   TASK_NOT_CANCELABLE: { http: 409 },
   CONTENT_TYPE_NOT_SUPPORTED: { http: 415 },
@@ -83,7 +83,10 @@ const STATUS_OVERRIDES_1_0_0: Partial<Record<ErrorReason, Partial<Pick<ErrorMapp
   VERSION_NOT_SUPPORTED: { grpc: "UNIMPLEMENTED" },
 };
 
-/** Returns the HTTP status and the gRPC status of a reason in a revision of the specification. */
+/**
+ * Returns the HTTP status and the gRPC status that a revision of the specification defines for an error
+ * reason.
+ */
 export function getErrorStatus(
   reason: ErrorReason,
   revision: SpecRevision,
@@ -94,14 +97,14 @@ export function getErrorStatus(
 
 const ERROR_REASONS = Object.keys(ERROR_MAPPINGS) as ErrorReason[];
 
-/** Returns `true` if a received value is an error reason that this library knows. */
+/** Returns `true` if a received value is an error reason that Colloquy knows. */
 export function isErrorReason(value: unknown): value is ErrorReason {
   return typeof value === "string" && Object.hasOwn(ERROR_MAPPINGS, value);
 }
 
 /**
- * Returns the reason of a JSON-RPC error code. Returns `undefined` for an unknown code and for -32000, which
- * several reasons share.
+ * Returns the error reason of a JSON-RPC error code. Returns `undefined` if the code is unknown, and for
+ * the code -32000, which several reasons share.
  */
 export function findReasonByJsonRpcCode(code: unknown): ErrorReason | undefined {
   return code === -32000
@@ -123,19 +126,22 @@ const ERROR_REASONS_BY_HTTP_STATUS: Readonly<Record<number, ErrorReason>> = {
   504: "UNAVAILABLE",
 };
 
-/** Returns the reason that an HTTP status indicates if the response body has no error details. */
+/** Returns the error reason of an HTTP status, for responses whose body has no error details. */
 export function getReasonByHttpStatus(status: number): ErrorReason {
   return ERROR_REASONS_BY_HTTP_STATUS[status] ?? (status < 500 ? "INVALID_PARAMS" : "INTERNAL");
 }
 
-/** Converts a reason to its error name in A2A §3.3.2: `TASK_NOT_FOUND` becomes `TaskNotFoundError`. */
+/** Converts an error reason to its error name in A2A §3.3.2: `TASK_NOT_FOUND` becomes `TaskNotFoundError`. */
 export function toErrorName(reason: ErrorReason): string {
   if (reason === "PARSE_ERROR") return "JSONParseError";
   const words = reason.toLowerCase().split("_");
   return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}Error`;
 }
 
-/** Returns the reason of an error name such as `TaskNotFoundError`, or `undefined` for an unknown name. */
+/**
+ * Returns the error reason of an error name such as `TaskNotFoundError`, or `undefined` if the error name
+ * is unknown.
+ */
 export function findReasonByErrorName(name: string | undefined): ErrorReason | undefined {
   return ERROR_REASONS.find((reason) => toErrorName(reason) === name);
 }

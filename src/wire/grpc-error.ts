@@ -7,14 +7,14 @@ import {
   getErrorStatus,
 } from "./error-mappings.ts";
 
-/** The `google.rpc.Status` of a failed gRPC call, with its details as ProtoJSON (A2A §10.6). */
+/** The `google.rpc.Status` of a failed gRPC call, with the error details as ProtoJSON (A2A §10.6). */
 export interface GrpcError {
   readonly status: GrpcStatusName;
   readonly message: string;
   readonly details: readonly JsonObject[];
 }
 
-/** Converts an error to a gRPC status in a revision of the specification. */
+/** Converts an error to the gRPC status that a revision of the specification defines. */
 export function toGrpcError(error: A2AError, revision: SpecRevision): GrpcError {
   return {
     status: getErrorStatus(error.reason, revision).grpc,
@@ -24,8 +24,8 @@ export function toGrpcError(error: A2AError, revision: SpecRevision): GrpcError 
 }
 
 /**
- * Converts the status of a failed gRPC call to an error. `status` is a gRPC status name, which may be one
- * that A2A does not use.
+ * Converts the status of a failed gRPC call to an error. The member `status` is the name of a gRPC status,
+ * which may be a status that A2A does not use.
  */
 export function fromGrpcError(
   operation: OperationName,
@@ -47,8 +47,8 @@ export function fromGrpcError(
 }
 
 /**
- * The most likely reason of a gRPC status without details. 0.3 servers send no details, and gRPC libraries
- * raise errors of their own.
+ * The most likely error reason of each gRPC status that has no details. A2A 0.3 servers send no error
+ * details, and gRPC libraries create errors themselves.
  */
 const ERROR_REASONS_BY_GRPC_STATUS: Readonly<Record<string, ErrorReason>> = {
   // gRPC has no paths, so the task is what the server did not find.
@@ -70,7 +70,7 @@ const PUSH_CONFIG_ERROR_REASONS: Readonly<Record<string, ErrorReason>> = {
   UNIMPLEMENTED: "PUSH_NOTIFICATION_NOT_SUPPORTED",
 };
 
-/** Reasons of gRPC statuses that depend on the operation. */
+/** Error reasons of gRPC statuses whose meaning depends on the operation. */
 const ERROR_REASONS_BY_OPERATION: Readonly<
   Partial<Record<OperationName, Readonly<Record<string, ErrorReason>>>>
 > = {

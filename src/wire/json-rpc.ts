@@ -10,7 +10,10 @@ export type JsonRpcId = string | number | null;
 export interface JsonRpcRequest {
   id: JsonRpcId;
   method: string;
-  /** Parameters of the method, as an object. `{}` if the request has no parameters (A2A §9.4.8). */
+  /**
+   * Parameters of the JSON-RPC method, as an object. The parameters are `{}` if the request has no
+   * parameters (A2A §9.4.8).
+   */
   params: unknown;
 }
 
@@ -21,7 +24,7 @@ export interface JsonRpcError {
   data?: JsonObject[];
 }
 
-/** An error for an invalid JSON-RPC request. `id` is the id of the error response. */
+/** An error that reports an invalid JSON-RPC request. The property `id` is the id of the error response. */
 export class JsonRpcRequestError extends Error {
   override readonly name: string = "JsonRpcRequestError";
   readonly id: JsonRpcId;
@@ -90,9 +93,7 @@ function createInvalidRequestError(id: JsonRpcId, violations: FieldViolation[]):
   return new JsonRpcRequestError(id, new A2AError("INVALID_REQUEST", message, { violations }));
 }
 
-/**
- * Encodes a JSON-RPC response around a result that is already JSON text, so an event is serialized only once.
- */
+/** Encodes a JSON-RPC response whose result is already JSON text, so each event is serialized only once. */
 export function encodeJsonRpcResult(id: JsonRpcId, resultJson: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultJson}}`;
 }
@@ -111,8 +112,9 @@ export function toJsonRpcError(error: A2AError): JsonRpcError {
 }
 
 /**
- * Converts the error object of a JSON-RPC response to an error. The reason comes from the ErrorInfo, then
- * from the code, then from the HTTP status (A2A §9.5). 0.3 servers send only a code and a message.
+ * Converts the error object of a JSON-RPC response to an error. The function reads the error reason from
+ * the ErrorInfo, or from the code, or from the HTTP status (A2A §9.5). A2A 0.3 servers send only a code and
+ * a message.
  */
 export function fromJsonRpcError(json: unknown, httpStatus = 200): A2AError {
   const { code, message, data } = isObject(json) ? json : {};

@@ -1,48 +1,52 @@
 import { A2AError, type FieldViolation, isObject } from "../protocol/index.ts";
 
 /**
- * A decoder for one kind of ProtoJSON value. `createMessageSchema`, `createListSchema`, `createMapSchema`,
- * and the schemas of `scalar-schemas.ts` compose into the schema of a protocol version. A schema does not
- * throw on invalid input. Instead, the schema adds every violation with its path to the `DecodingContext`,
- * which the caller checks at the end.
+ * A decoder for one type of ProtoJSON value. The schema of a protocol version consists of schemas that
+ * `createMessageSchema`, `createListSchema`, `createMapSchema`, and `scalar-schemas.ts` provide. A schema
+ * does not throw if the input is invalid. The schema adds every violation with its path to the
+ * `DecodingContext`, which the caller checks at the end.
  */
 export interface Schema<T> {
   /**
-   * Decodes a value to its normal form. Returns `undefined` if the value is not set, or if it was rejected
-   * and a violation was added.
+   * Decodes a JSON value to its normal form. Returns `undefined` if the value is not set, or if the schema
+   * rejected the value and added a violation.
    */
   decode(json: unknown, at: DecodingContext): T | undefined;
-  /** `true` if JSON `null` is a value of this type. For all other types `null` means "not set". */
+  /**
+   * `true` if JSON `null` is a value of the schema's type. For all other types, `null` means that the value
+   * is not set.
+   */
   readonly isNullable?: boolean;
-  /** `true` for maps. An empty map counts as not set, while an empty message counts as set. */
+  /** `true` for maps. An empty map counts as not set, but an empty message counts as set. */
   readonly isMap?: boolean;
 }
 
-/** Maximum number of violations that are reported for one request. */
+/** Maximum number of violations that an error reports for one request. */
 const MAX_VIOLATIONS = 100;
 const MAX_PATH_SEGMENT_LENGTH = 100;
 
 /**
- * How strictly input is decoded:
- * - `strict`: for requests. Everything is validated.
- * - `tolerant`: for responses. Unknown values are ignored, and missing members get defaults.
- * - `canonical`: like `tolerant`, but only required members get defaults, so the same card of different
- *   writers decodes to the same value.
+ * Mode that determines how strictly the decoder checks the input:
+ * - In `strict` mode, which is used for requests, the decoder validates all values.
+ * - In `tolerant` mode, which is used for responses, the decoder ignores unknown values, and missing members
+ *   get defaults.
+ * - The `canonical` mode is like `tolerant` mode, but only required members get defaults. The same card
+ *   therefore decodes to the same value, even if different programs wrote the card.
  */
-export type DecodingMode = "strict" | "tolerant" | "canonical";
+type DecodingMode = "strict" | "tolerant" | "canonical";
 
-/** State of one decoding: the current path and the violations found so far. */
+/** State of a decoding process: the current path and the violations that were found. */
 export class DecodingContext {
   readonly isStrict: boolean;
-  /** `true` if missing optional members get their default. */
+  /** `true` if missing optional members get their default value. */
   readonly fillsDefaults: boolean;
   readonly violations: FieldViolation[] = [];
-  /** Number of all violations, including those beyond the reported maximum. */
+  /** Number of all violations, including violations beyond the reported maximum. */
   refusalCount = 0;
   readonly #rootName: string;
   readonly #path: (string | number)[] = [];
 
-  /** `root` is the path of violations in the top-level value, for example `params`. */
+  /** The parameter `root` is the path of violations in the top-level value, for example `params`. */
   constructor(root: string, mode: DecodingMode) {
     this.#rootName = root;
     this.isStrict = mode === "strict";
@@ -57,7 +61,7 @@ export class DecodingContext {
     this.#path.pop();
   }
 
-  /** Adds a violation at the current path. The description must say how to fix the value. */
+  /** Adds a violation at the current path. The description of a violation must say how to fix the value. */
   addViolation(description: string): undefined {
     this.refusalCount++;
     if (this.violations.length < MAX_VIOLATIONS)
@@ -76,7 +80,7 @@ export class DecodingContext {
   }
 }
 
-/** Decodes a complete request strictly. Throws `INVALID_PARAMS` with every violation. */
+/** Decodes a complete request in strict mode. Throws `INVALID_PARAMS` with every violation. */
 export function decodeStrictly<T>(schema: Schema<T>, json: unknown, root: string): T {
   const at = new DecodingContext(root, "strict");
   const value = schema.decode(json, at);
@@ -84,7 +88,10 @@ export function decodeStrictly<T>(schema: Schema<T>, json: unknown, root: string
   return value;
 }
 
-/** Decodes a response of another agent tolerantly. Throws `INVALID_AGENT_RESPONSE` if it is unusable. */
+/**
+ * Decodes a response of another agent in tolerant mode. Throws `INVALID_AGENT_RESPONSE` if the response is
+ * unusable.
+ */
 export function decodeTolerantly<T>(
   schema: Schema<T>,
   json: unknown,
@@ -101,40 +108,41 @@ export function decodeTolerantly<T>(
   });
 }
 
-/** Schema of a message member, and the meaning of its absence. */
-export interface FieldSchema<T> {
+/** Schema of a message member, together with the meaning of an absent member. */
+interface FieldSchema<T> {
   readonly schema: Schema<T>;
   /**
-   * Whether the member must be present:
-   * - `implicit`: an empty value counts as not set and is omitted.
-   * - `optional`: an empty value is kept.
-   * - `required`: the member must be present and not empty.
-   * - `oneof`: at most one of the `oneof` members is present, empty or not.
+   * Rule that determines whether the member must be present:
+   * - An empty value of an `implicit` member counts as not set and is omitted.
+   * - An empty value of an `optional` member is kept.
+   * - A `required` member must be present and not empty.
+   * - A message has at most one of its `oneof` members, which may be empty.
    */
   readonly presence: "implicit" | "optional" | "required" | "oneof";
   /**
-   * Default for a missing value. The default applies to `implicit` members except in canonical mode, and to `required`
-   * members except in strict mode. A message that lacks a `required` member without a fallback is rejected.
+   * Default value of a missing member. The default applies to `implicit` members in all modes except
+   * canonical mode, and to `required` members in all modes except strict mode. The decoder rejects a
+   * message without a `required` member if the member has no default.
    */
   readonly fallback?: unknown;
 }
 
-/** Declares a required member. In tolerant mode `fallback` replaces a missing value. */
+/** Declares a required member of a message. In tolerant mode, `fallback` replaces a missing value. */
 export function required<T>(schema: Schema<T>, fallback?: unknown): FieldSchema<T> {
   return { schema, presence: "required", fallback };
 }
 
-/** Declares a member that decodes to `fallback` if it is absent. */
+/** Declares a message member that decodes to `fallback` if the member is absent. */
 export function withDefault<T>(schema: Schema<T>, fallback: unknown): FieldSchema<T> {
   return { schema, presence: "implicit", fallback };
 }
 
-/** Declares an optional member that keeps empty values. */
+/** Declares an optional message member that keeps empty values. */
 export function optional<T>(schema: Schema<T>): FieldSchema<T> {
   return { schema, presence: "optional" };
 }
 
-/** Declares a member of the message's oneof. */
+/** Declares a message member that belongs to the oneof of the message. */
 export function oneof<T>(schema: Schema<T>): FieldSchema<T> {
   return { schema, presence: "oneof" };
 }
@@ -142,32 +150,40 @@ export function oneof<T>(schema: Schema<T>): FieldSchema<T> {
 type UnionKeys<T> = T extends unknown ? keyof T : never;
 type UnionValue<T, K> = T extends unknown ? (K extends keyof T ? Exclude<T[K], undefined> : never) : never;
 
-/** Schemas for all members of `T`, or of every variant of a union. The compiler reports a missing member. */
+/**
+ * Schemas for all members of `T`, or for the members of every variant if `T` is a union. The compiler
+ * reports an error if a member has no schema.
+ */
 export type FieldSchemas<T> = {
   readonly [K in UnionKeys<T>]-?: Schema<UnionValue<T, K>> | FieldSchema<UnionValue<T, K>>;
 };
 
 interface NamedFieldSchema extends FieldSchema<unknown> {
   readonly name: string;
-  /** Name of the member on the wire. `alternateName` is a second accepted name. */
+  /**
+   * Name of the member in the JSON of the protocol. The string `alternateName` is a second name under which
+   * the decoder accepts the member.
+   */
   readonly wireName: string;
   readonly alternateName: string;
 }
 
 /** Options for `createMessageSchema`. */
-export interface MessageSchemaOptions<T> {
-  /** If `true`, responses must also have one of the `oneof` members. Default: `false`. */
+interface MessageSchemaOptions<T> {
+  /** If `true`, a response must also have one of the `oneof` members. Default: `false`. */
   readonly requiresOneof?: boolean;
   /**
-   * Wire names of members whose name differs from the model: the preferred name, then other accepted names.
+   * Protocol names of members whose protocol name differs from the model: the preferred name first, then
+   * other accepted names.
    */
   readonly wireNames?: { readonly [K in UnionKeys<T>]?: readonly [string, ...string[]] };
 }
 
 /**
- * Creates a schema for a message. Each member is accepted under its camelCase and its snake_case name, but
- * not under both. Unknown members are ignored. If the message has `oneof` members, a request must have
- * exactly one of them. A response may have none, unless `requiresOneof` is set.
+ * Creates a schema for a message. The decoder accepts each member under its camelCase name or its
+ * snake_case name, but not under both names. The decoder ignores unknown members. If the schema has `oneof`
+ * members, a request must have exactly one `oneof` member. A response may have no `oneof` member, unless
+ * `requiresOneof` is set.
  */
 export function createMessageSchema<T extends object>(
   fields: FieldSchemas<T>,
@@ -266,7 +282,7 @@ function resolveMissingField(
   at.popPath();
 }
 
-/** Decodes the fallback, so each message gets its own copy with complete members. */
+/** Decodes the fallback value, so that each message gets its own copy with complete members. */
 function fillDefault(
   { name, schema, fallback }: NamedFieldSchema,
   out: Record<string, unknown>,
@@ -325,8 +341,8 @@ export function createMapSchema<T>(schema: Schema<T>): Schema<Record<string, T>>
 }
 
 /**
- * Adds a check of requests to a schema. `findViolation` returns the description of a violation, or `undefined` if
- * the value is valid.
+ * Adds a check to a schema, which applies only to requests. The function `findViolation` returns the
+ * description of a violation, or `undefined` if the value is valid.
  */
 export function withCheck<T>(schema: Schema<T>, findViolation: (value: T) => string | undefined): Schema<T> {
   return {
@@ -339,7 +355,7 @@ export function withCheck<T>(schema: Schema<T>, findViolation: (value: T) => str
   };
 }
 
-/** Converts each value that the schema decodes without violations. */
+/** Creates a schema that converts each value that the given schema decodes without violations. */
 export function withConversion<A, B>(
   schema: Schema<A>,
   convert: (value: A, at: DecodingContext) => B | undefined,
@@ -364,7 +380,7 @@ export function createIgnoredSchema(schema: Schema<unknown>): Schema<never> {
   };
 }
 
-/** Formats a JSON value for error messages. The text is always short. */
+/** Formats a JSON value as a short text for error messages. */
 export function formatJsonValue(json: unknown): string {
   if (json === null) return "null";
   if (Array.isArray(json)) return "an array";

@@ -10,13 +10,16 @@ import {
   getErrorStatus,
 } from "./error-mappings.ts";
 
-/** HTTP status and body of an error response. The body is a `google.rpc.Status` as JSON (A2A §11.6). */
-export interface RestError {
+/**
+ * HTTP status and body of an error response. The response body is a `google.rpc.Status` as JSON (A2A
+ * §11.6).
+ */
+interface RestError {
   status: number;
   body: { error: { code: number; status: GrpcStatusName; message: string; details: JsonObject[] } };
 }
 
-/** Converts an error to an HTTP response in a revision of the specification. */
+/** Converts an error to the HTTP response that a revision of the specification defines. */
 export function toRestError(error: A2AError, revision: SpecRevision): RestError {
   const { http, grpc } = getErrorStatus(error.reason, revision);
   const details = toErrorDetails(error);
@@ -24,9 +27,9 @@ export function toRestError(error: A2AError, revision: SpecRevision): RestError 
 }
 
 /**
- * Converts an HTTP error response of any server to an error. The body may be a `google.rpc.Status`,
- * problem+json (used in early texts of 1.0), or the `{code, message}` of 0.3. Without a body the HTTP status
- * determines the reason.
+ * Converts an HTTP error response from any server to an error. The body may be a `google.rpc.Status`,
+ * problem+json (used in early texts of 1.0), or the `{code, message}` object of 0.3. If the response has no
+ * body, the HTTP status determines the error reason.
  */
 export function fromRestError(status: number, body: unknown): A2AError {
   const json = isObject(body) ? body : {};
@@ -47,8 +50,9 @@ export function fromRestError(status: number, body: unknown): A2AError {
 }
 
 /**
- * Returns the reason of a problem type. `https://a2a-protocol.org/errors/task-not-found` and
- * `TaskNotFoundError` of Python's 0.3 servers both become `TASK_NOT_FOUND`.
+ * Returns the error reason of a problem type. The problem type
+ * `https://a2a-protocol.org/errors/task-not-found` and the type `TaskNotFoundError` of Python's 0.3 servers
+ * both have the reason `TASK_NOT_FOUND`.
  */
 function findReasonByProblemType(type: unknown): ErrorReason | undefined {
   if (typeof type !== "string") return undefined;
@@ -62,8 +66,8 @@ function findReasonByProblemType(type: unknown): ErrorReason | undefined {
 }
 
 /**
- * gRPC statuses that map to exactly one reason. `FAILED_PRECONDITION`, for example, is the status of five
- * reasons.
+ * gRPC statuses that belong to exactly one error reason. For example, `FAILED_PRECONDITION` has no entry,
+ * because five error reasons have this gRPC status.
  */
 const ERROR_REASONS_BY_GRPC_STATUS: Record<string, ErrorReason> = {
   UNAUTHENTICATED: "UNAUTHENTICATED",

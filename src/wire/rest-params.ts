@@ -2,8 +2,8 @@ import { A2AError, isObject, type OperationName } from "../protocol/index.ts";
 
 /**
  * Collects the parameters of a REST request into one JSON object, which the decoder for JSON-RPC parameters
- * can read. The object merges the path parameters with the body of a POST or the query of a GET. Throws
- * `INVALID_PARAMS` if the body or the query contradicts the path.
+ * can read. The JSON object contains the path parameters, and the members of a POST body or of a GET query.
+ * Throws `INVALID_PARAMS` if the body or the query contradicts the path.
  */
 export function collectRestParams(
   operation: OperationName,
@@ -49,8 +49,8 @@ function parseQuery(query: URLSearchParams): Record<string, unknown> {
 }
 
 /**
- * Converts a query value to JSON. Only booleans need a conversion: the decoder reads numbers, enums, and
- * times from strings.
+ * Converts a query value to a JSON value. Only booleans need a conversion, because the decoder reads
+ * numbers, enums, and times from strings.
  */
 function parseQueryValue(name: string, text: string | undefined): unknown {
   return name === "includeArtifacts" && (text === "true" || text === "false") ? text === "true" : text;

@@ -1,6 +1,7 @@
 /**
- * Returns the delay in milliseconds that a `Retry-After` header asks for, counted from `now` (RFC 9110 §10.2.3). The
- * header holds a number of seconds or a date. Returns `undefined` for a missing or invalid header and for a past date.
+ * Returns the delay in milliseconds that a `Retry-After` header requests, counted from the time `now` (RFC
+ * 9110 §10.2.3). The `Retry-After` header contains a number of seconds or a date. Returns `undefined` if
+ * the header is missing or invalid, or if its date is in the past.
  */
 export function parseRetryAfter(header: string | null | undefined, now: number): number | undefined {
   if (header === null || header === undefined) return undefined;

@@ -5,31 +5,31 @@ export interface RestRoute {
   readonly operation: OperationName;
   readonly methods: readonly string[];
   /**
-   * Path segments separated by slashes. `{name}` matches any non-empty segment. `:verb` may only end the last
-   * segment.
+   * A path template consists of segments that are separated by slashes. The segment `{name}` matches any
+   * non-empty path segment. Only the last segment may end with `:verb`.
    */
   readonly pathTemplate: string;
 }
 
 /**
- * Result of matching a request path: the operation with its path parameters, or the methods that the path
- * allows.
+ * Result of matching a request path: the operation with its path parameters, or the HTTP methods that the
+ * path allows.
  */
-export type RestRouteMatch =
+type RestRouteMatch =
   | { operation: OperationName; pathParams: Record<string, string> }
-  /** HTTP methods of the path, if the request used another method. */
+  /** HTTP methods that the path allows, if the request used another method. */
   | { allowedMethods: string[] };
 
 /**
- * Finds the operation of an HTTP method and a path below the agent's URL. Returns `undefined` if no route has
- * the path.
+ * Returns the operation for an HTTP method and a path below the agent's URL. Returns `undefined` if no
+ * route has the path.
  */
 export type RouteMatcher = (method: string, path: string) => RestRouteMatch | undefined;
 
 /**
- * Creates a matcher for a list of routes. With `tenants`, each path is also served below `/{tenant}`. The
- * matcher removes the `:verb` from the last segment before it percent-decodes the segment, so an id may
- * contain an encoded colon.
+ * Creates a matcher for a list of routes. If `tenants` is true, the matcher also accepts each path below
+ * `/{tenant}`. The matcher removes `:verb` from the last segment before it percent-decodes the segment, so
+ * an id may contain an encoded colon.
  */
 export function createRouteMatcher(
   routes: readonly RestRoute[],
@@ -46,7 +46,7 @@ export function createRouteMatcher(
   };
 }
 
-/** A path segment: its decoded text and, for the last segment, its verb. */
+/** A path segment, which has a decoded text and, if it is the last segment, a verb. */
 interface PathSegment {
   readonly text: string;
   readonly verb: string;

@@ -1,7 +1,10 @@
 import { isObject, type JsonObject, type JsonValue } from "../protocol/index.ts";
 import { type DecodingContext, formatJsonValue, type Schema } from "./proto-json-schema.ts";
 
-/** Maximum nesting depth of JSON values. Recursive code would overflow the stack on deeper JSON. */
+/**
+ * Maximum nesting depth of JSON values. Recursive code would overflow the stack if the JSON were nested
+ * more deeply.
+ */
 const MAX_JSON_DEPTH = 100;
 
 /** Schema for strings of well-formed Unicode. */
@@ -14,7 +17,7 @@ export const stringSchema: Schema<string> = {
 
 const UNPAIRED_SURROGATE_TEXT = "has half of a UTF-16 surrogate pair; send valid Unicode";
 
-/** Schema for booleans. Strings such as `"true"` are rejected. */
+/** Schema for booleans. The boolean schema rejects strings such as `"true"`. */
 export const boolSchema: Schema<boolean> = {
   decode(json, at) {
     return typeof json === "boolean"
@@ -26,8 +29,8 @@ export const boolSchema: Schema<boolean> = {
 const INT32_LIMIT = 2 ** 31;
 
 /**
- * Schema for 32-bit integers. Accepts a number without a fraction, or its decimal text: `5`, `5.0`, and
- * `"5"`.
+ * Schema for 32-bit integers. The schema accepts a number without a fraction, or the decimal text of such a
+ * number: `5`, `5.0`, and `"5"`.
  */
 export const int32Schema: Schema<number> = {
   decode(json, at) {
@@ -43,8 +46,8 @@ export const int32Schema: Schema<number> = {
 };
 
 /**
- * Schema for bytes as base64. Accepts the standard and the URL-safe alphabet, padded or not. Decodes to the
- * standard alphabet with padding.
+ * Schema for bytes that are encoded as base64. The schema accepts the standard and the URL-safe base64
+ * alphabet, with or without padding. Values decode to the standard base64 alphabet with padding.
  */
 export const bytesSchema: Schema<string> = {
   decode(json, at) {
@@ -78,7 +81,8 @@ const RFC_3339_PATTERN =
   /^(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9}))?(?:[Zz]|([+-])(\d\d):(\d\d))$/;
 
 /**
- * Schema for RFC 3339 timestamps with any offset. Decodes to UTC with milliseconds, as A2A §5.6.1 requires.
+ * Schema for RFC 3339 timestamps with any UTC offset. Timestamps decode to UTC with milliseconds, as A2A
+ * §5.6.1 requires.
  */
 export const timestampSchema: Schema<string> = {
   decode(json, at) {
@@ -104,7 +108,7 @@ function normalizeTimestamp(text: string): string | undefined {
   return new Date(time.getTime() + (sign === "-" ? offset : -offset)).toISOString();
 }
 
-/** Schema for `google.protobuf.Struct`: any JSON object, returned unchanged. */
+/** Schema for `google.protobuf.Struct`, which is any JSON object. The schema returns the object unchanged. */
 export const structSchema: Schema<JsonObject> = {
   decode(json, at) {
     if (!isObject(json)) return at.addViolation(`must be an object, not ${formatJsonValue(json)}`);
@@ -113,7 +117,10 @@ export const structSchema: Schema<JsonObject> = {
   },
 };
 
-/** Schema for `google.protobuf.Value`: any JSON value including `null`, returned unchanged. */
+/**
+ * Schema for `google.protobuf.Value`, which is any JSON value including `null`. The schema returns the
+ * value unchanged.
+ */
 export const valueSchema: Schema<JsonValue> = {
   isNullable: true,
   decode(json, at) {
@@ -152,9 +159,9 @@ function validateMembers(json: object, at: DecodingContext, depth: number): void
 }
 
 /**
- * Creates a schema for an enum, which is read by name or by number. `names[n]` is the name of number n.
- * `names[0]` is the unspecified value, which counts as not set. In tolerant mode an unknown value also counts
- * as not set, because a newer agent may have more values.
+ * Creates a schema for an enum whose values are read by name or by number. The element `names[n]` is the
+ * name of enum number n. The element `names[0]` is the unspecified value, which counts as not set. In
+ * tolerant mode, an unknown enum value also counts as not set, because a newer agent may have more values.
  */
 export function createEnumSchema<T extends string>(names: readonly [string, ...T[]]): Schema<T> {
   const [unspecified, ...known] = names;
@@ -174,8 +181,8 @@ export function createEnumSchema<T extends string>(names: readonly [string, ...T
 }
 
 /**
- * Creates a schema for an enum whose wire names map to other values. In tolerant mode an unknown name counts
- * as not set.
+ * Creates a schema for an enum whose protocol names differ from the names in the model. In tolerant mode,
+ * an unknown enum name counts as not set.
  */
 export function createMappedEnumSchema<T extends string>(
   valuesByName: Readonly<Record<string, T>>,
@@ -194,8 +201,8 @@ export function createMappedEnumSchema<T extends string>(
 }
 
 /**
- * Returns the name that differs from a text only in case, hyphens, or prefix. For example, `input-required`
- * matches `TASK_STATE_INPUT_REQUIRED`.
+ * Returns the enum name that differs from a text only in case, hyphens, or prefix. For example,
+ * `input-required` matches `TASK_STATE_INPUT_REQUIRED`.
  */
 function findSimilarName(text: string, names: readonly string[]): string | undefined {
   const ending = normalizeName(text);

@@ -1,30 +1,33 @@
 import { createParser } from "eventsource-parser";
 import { A2AError } from "../protocol/index.ts";
 
-/** Encodes a server-sent event. `data` must be a single line, for example JSON text. */
+/** Encodes a server-sent event. The parameter `data` must be a single line of text, for example JSON. */
 export function encodeSseFrame(data: string, id?: number): string {
   return id === undefined ? `data: ${data}\n\n` : `id: ${id}\ndata: ${data}\n\n`;
 }
 
-/** Encodes a server-sent event with an event name, for events of another kind than the rest of the stream. */
+/**
+ * Encodes a server-sent event with an event name, for events that differ in type from the other events of
+ * the stream.
+ */
 export function encodeNamedSseFrame(event: string, data: string): string {
   return `event: ${event}\ndata: ${data}\n\n`;
 }
 
-/** An SSE comment that is sent as a heartbeat while a stream has no events. */
+/** An SSE comment that the server sends as a heartbeat while a stream has no events. */
 export const SSE_HEARTBEAT = ": keep-alive\n\n";
 
-/** A server-sent event as parsed from a stream. */
+/** A server-sent event that was parsed from a stream. */
 export interface SseEvent {
   id?: string;
   event?: string;
   data: string;
 }
 
-/** Limits for parsing a stream of server-sent events. */
+/** Limits that apply when a stream of server-sent events is parsed. */
 export interface SseLimits {
   /**
-   * Maximum size of one event, in UTF-16 code units of its text. A larger event ends the stream with
+   * Maximum size of one event in UTF-16 code units. If an event is larger, the stream ends with
    * `INVALID_AGENT_RESPONSE`. Default: 16 Mi.
    */
   maxEventBytes?: number;
@@ -33,9 +36,9 @@ export interface SseLimits {
 const MAX_EVENT_BYTES = 16 * 2 ** 20;
 
 /**
- * Parses a byte stream into server-sent events. The stream may be split at any byte. An event without its
- * closing blank line is discarded, because the connection was cut and the server sends the event again. The
- * iterator owns the byte stream: returning early cancels it.
+ * Parses a byte stream into server-sent events. The byte stream may be split at any byte. The parser
+ * discards an event without its final blank line, because the connection was cut and the server sends the
+ * event again. If the consumer returns early, the iterator cancels the byte stream.
  */
 export async function* parseSse(
   stream: AsyncIterable<Uint8Array>,

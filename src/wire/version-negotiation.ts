@@ -1,28 +1,32 @@
 import { A2AError } from "../protocol/index.ts";
 import type { ProtocolVersion } from "./dialect.ts";
 
-/** Inputs from which the protocol version of a request is determined. */
+/** Inputs from which the server determines the protocol version of a request. */
 export interface VersionNegotiationInput {
   /** Value of the `A2A-Version` header. */
   header: string | null | undefined;
-  /** Value of the `A2A-Version` query parameter. The header takes precedence (A2A §3.6.1). */
+  /**
+   * Value of the `A2A-Version` query parameter. The `A2A-Version` header takes precedence over the query
+   * parameter (A2A §3.6.1).
+   */
   query: string | null | undefined;
   /** Protocol versions that the interface supports. */
   supported: readonly ProtocolVersion[];
   /**
-   * Version of a request that names none: `0.3` as A2A §3.6.2 defines, or `infer` to use `inferredVersion`.
+   * Protocol version of a request without `A2A-Version`: The value `0.3` follows A2A §3.6.2, and the value
+   * `infer` selects `inferredVersion`.
    */
   whenMissing: "0.3" | "infer";
   /**
-   * Version that the form of the request indicates: `1.0` for a PascalCase method or a 1.0 path. The value is
-   * used only if `whenMissing` is `infer`.
+   * Protocol version that the form of the request indicates: The version is `1.0` if the request has a
+   * PascalCase method or a 1.0 path. The inferred version is used only if `whenMissing` is `infer`.
    */
   inferredVersion?: ProtocolVersion | undefined;
 }
 
 /**
- * Returns the protocol version of a request. Throws `VERSION_NOT_SUPPORTED` if the interface does not support
- * that version.
+ * Returns the protocol version of a request. Throws `VERSION_NOT_SUPPORTED` if the interface does not
+ * support the version.
  */
 export function negotiateVersion({
   header,
@@ -47,8 +51,8 @@ export function negotiateVersion({
 }
 
 /**
- * Parses `Major.Minor` and ignores the patch (A2A §3.6): `1.0.1` is `1.0`. Returns `undefined` for invalid
- * versions.
+ * Parses a version of the form `Major.Minor` and ignores a patch version (A2A §3.6): `1.0.1` is `1.0`.
+ * Returns `undefined` if the version is invalid.
  */
 function parseMajorMinor(text: string): string | undefined {
   return /^((?:0|[1-9]\d*)\.(?:0|[1-9]\d*))(?:\.\d+)?$/.exec(text)?.[1];

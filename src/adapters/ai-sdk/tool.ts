@@ -14,7 +14,7 @@ export interface A2aToolOptions {
 }
 
 /** The input that the model passes to the AI SDK tool. */
-export interface A2aToolInput {
+interface A2aToolInput {
   readonly message: string;
   readonly taskId?: string;
   readonly contextId?: string;

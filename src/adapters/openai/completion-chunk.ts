@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../protocol/index.ts";
 
 /** The fields that the adapter reads from a streamed chunk or from a complete response. */
-export interface CompletionChunk {
+interface CompletionChunk {
   readonly text: string;
   readonly thought: string;
   readonly toolCalls: readonly ToolCallDelta[];

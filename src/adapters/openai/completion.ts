@@ -3,7 +3,7 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { parseRetryAfter, parseSse } from "../../wire/index.ts";
 
 /** An OpenAI-compatible endpoint and its retry limits. */
-export interface CompletionEndpoint {
+interface CompletionEndpoint {
   /** The base URL of the API without `/chat/completions`, for example `https://api.openai.com/v1`. */
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;

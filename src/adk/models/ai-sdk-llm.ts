@@ -5,13 +5,13 @@ import type { GenerateContentConfig, Part } from "./genai-types.ts";
 import { toJsonSchema } from "./json-schema.ts";
 import { encodeProviderMetadata, toAiSdkMessages } from "./ai-sdk-messages.ts";
 
-/** An AI SDK model, or a function that loads it on the first request. */
-export type AiSdkModelSource = LanguageModel | (() => Promise<LanguageModel>);
+/** An AI SDK model, or a function that loads the model on the first request. */
+type AiSdkModelSource = LanguageModel | (() => Promise<LanguageModel>);
 
 /**
- * ADK model that uses any language model of the AI SDK (`ai` and its provider packages). Supported features
- * are instructions, history with function calls and responses, tools, files, streaming, reasoning, usage, and
- * abort signals. The ADK agent executes the tools, not the SDK.
+ * ADK model that uses any language model of the AI SDK (`ai` and its provider packages). The model supports
+ * instructions, history with function calls and responses, tools, files, streaming, reasoning, token usage,
+ * and abort signals. The ADK agent executes the tools, and the AI SDK does not.
  */
 export class AiSdkLlm extends BaseLlm {
   readonly #loadModel: () => Promise<LanguageModel>;
@@ -91,7 +91,7 @@ export class AiSdkLlm extends BaseLlm {
   }
 }
 
-/** Builds a complete response from the parts of a stream. */
+/** Returns a complete response that contains the parts of a stream. */
 class LlmResponseBuilder {
   readonly #parts: Part[] = [];
   #openTextPart: Part | undefined;
@@ -145,8 +145,8 @@ class LlmResponseBuilder {
 type GenaiFinishReason = NonNullable<LlmResponse["finishReason"]>;
 
 /**
- * The finish reasons of genai. The values are not typed as genai's enum, because the enum would require an
- * import of the genai package.
+ * The finish reasons of Google's `genai` package. The finish reasons are strings and not `genai`'s enum,
+ * because the enum would require an import of the `genai` package.
  */
 const GENAI_FINISH_REASONS: Record<FinishReason, unknown> = {
   stop: "STOP",
@@ -193,7 +193,7 @@ function toCallSettings(config: GenerateContentConfig): object {
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
-/** Returns the text of an instruction in any of the shapes that genai accepts. */
+/** Returns the text of an instruction, in any of the forms that `genai` accepts. */
 function extractInstructionText(instruction: unknown): string {
   if (typeof instruction === "string") return instruction;
   if (Array.isArray(instruction)) return instruction.map(extractInstructionText).join("\n\n");
@@ -233,7 +233,10 @@ function toToolSettings(
   return choice ? { tools: set, toolChoice: choice } : { tools: set };
 }
 
-/** Converts an error to the message format of Google's SDK, from which ADK reads the error code. */
+/**
+ * Converts an error to the message format of Google's SDK, from which ADK reads the error
+ * code.
+ */
 function toGenaiError(error: unknown): Error {
   if (!(error instanceof Error) || error instanceof A2AError) return A2AError.from(error);
   // After retries, the SDK throws an error whose `lastError` contains the reason.

@@ -14,9 +14,10 @@ type UserPart = Exclude<UserContent, string>[number];
 type ToolResultPart = Extract<ToolContent[number], { type: "tool-result" }>;
 
 /**
- * Converts ADK contents to AI SDK messages. ADK removes the ids of calls that it numbered itself, so these
- * calls and their responses are matched by name and order. A call without a response, for example after a
- * crash, receives an error response, because providers reject a conversation with a missing response.
+ * Converts the contents of an ADK request to AI SDK messages. ADK removes call ids that ADK itself
+ * assigned. The conversion matches calls without ids with their responses by name and order. If a call has
+ * no response, for example after a crash, the conversion adds an error response, because providers reject a
+ * conversation with a missing response.
  */
 export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
@@ -94,7 +95,7 @@ function toUserPart(part: Part): UserPart | [] {
   return toCodeTextPart(part);
 }
 
-/** Converts executed code to text, because AI SDK messages have no part type for it. */
+/** Converts executed code to text, because AI SDK messages have no part type for executed code. */
 function toCodeTextPart({ executableCode, codeExecutionResult }: Part): { type: "text"; text: string } | [] {
   if (executableCode?.code) return { type: "text", text: `\`\`\`\n${executableCode.code}\n\`\`\`` };
   if (codeExecutionResult?.output)
@@ -105,8 +106,9 @@ function toCodeTextPart({ executableCode, codeExecutionResult }: Part): { type: 
 const PROVIDER_METADATA_PREFIX = "ai-sdk:";
 
 /**
- * Encodes the metadata that a provider requires back with a message part, such as a thought signature or an
- * item id. The result is stored in `thoughtSignature`, where ADK also keeps the signatures of Gemini.
+ * Encodes the metadata that a provider requires back with a message part, for example a thought signature
+ * or an item id. The encoded metadata is stored in `thoughtSignature`, where ADK also stores the signatures
+ * of Gemini.
  */
 export function encodeProviderMetadata(metadata: ProviderMetadata | undefined): {
   thoughtSignature?: string;

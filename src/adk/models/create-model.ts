@@ -8,9 +8,12 @@ import { ScriptedLlm } from "./scripted-llm.ts";
 
 /** Options of `createModel`. */
 export interface ModelOptions {
-  /** API key of the provider. Default: the provider's environment variable, for example `OPENAI_API_KEY`. */
+  /**
+   * API key of the model provider. Default: the environment variable of the provider, for example
+   * `OPENAI_API_KEY`.
+   */
   apiKey?: string;
-  /** Base URL of the provider's API, for example a proxy or a remote Ollama server. */
+  /** Base URL of the provider's API, for example the URL of a proxy or of a remote Ollama server. */
   baseURL?: string;
   headers?: Record<string, string>;
 }
@@ -25,14 +28,14 @@ const API_KEY_VARIABLES: Record<string, string[]> = {
 const OLLAMA_BASE_URL = "http://127.0.0.1:11434/v1";
 
 /**
- * Returns a model for an ADK agent by name (`provider:model`):
+ * Returns the model with a name of the form `provider:model`, for use in an ADK agent.
  *
- * - `gemini:gemini-2.5-flash` uses Google's SDK.
- * - `openai:gpt-5`, `anthropic:claude-sonnet-4-5`, and `ollama:qwen3` use the AI SDK.
- * - Any other provider uses its AI SDK package. For example, `mistral:…` uses `@ai-sdk/mistral`.
- * - `scripted:echo` repeats its input.
- *
- * Throws if the provider's package or its API key is missing.
+ * - The name `gemini:gemini-2.5-flash` selects a model of Google's SDK.
+ * - The names `openai:gpt-5`, `anthropic:claude-sonnet-4-5`, and `ollama:qwen3` select models of the AI SDK.
+ * - The name of any other provider selects the AI SDK package of that provider, for example `@ai-sdk/mistral`
+ * for `mistral:…`.
+ * - The name `scripted:echo` selects a model that repeats its input.
+ * Throws if the package of the provider or the API key is missing.
  */
 export function createModel(name: string, options: ModelOptions = {}): BaseLlm {
   const [, provider = "", modelName = ""] = /^([\w-]+):(.+)$/.exec(name) ?? [];
@@ -81,8 +84,8 @@ function createProviderModel(name: string, packageName: string, modelName: strin
 }
 
 /**
- * Returns the `create…` function of a provider package. A package exports one with its own name, such as
- * `createOpenAI`, and possibly others.
+ * Returns the function of an AI SDK provider package that creates a provider. A provider package exports a
+ * `create…` function with its own name, for example `createOpenAI`, and possibly other `create…` functions.
  */
 function findProviderFactory(exports: Record<string, unknown>, packageName: string): ProviderFactory {
   const own = `create${packageName.slice(packageName.indexOf("/") + 1).replaceAll("-", "")}`;
@@ -96,7 +99,7 @@ function findProviderFactory(exports: Record<string, unknown>, packageName: stri
   return exports[found] as ProviderFactory;
 }
 
-/** Resolves a package from this package first, and then from the current project. */
+/** Resolves a package relative to Colloquy first, and then relative to the current project. */
 function resolvePackage(packageName: string): { require: NodeJS.Require; path: string } {
   for (const from of [import.meta.url, join(process.cwd(), "package.json")]) {
     const require = createRequire(from);

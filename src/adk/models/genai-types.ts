@@ -1,5 +1,6 @@
 /**
- * Types of Google's `genai` package, derived from ADK's types. The `genai` package need not be a dependency.
+ * Types of Google's `genai` package. The types are derived from ADK's types, so Colloquy does not depend on
+ * the `genai` package.
  */
 import type { LlmRequest } from "@google/adk";
 

@@ -1,5 +1,5 @@
 /** Models for ADK agents: a scripted model for tests and demos, and every model of the AI SDK. */
-export { type AiSdkModelSource, AiSdkLlm } from "./ai-sdk-llm.ts";
+export { AiSdkLlm } from "./ai-sdk-llm.ts";
 export { redirectModelLogs } from "./redirect-model-logs.ts";
 export { type ModelOptions, createModel } from "./create-model.ts";
 export type { Script, ScriptInput, ScriptedLlmOptions, ScriptedReply, ScriptedStep } from "./scripted-llm.ts";
@@ -9,6 +9,4 @@ export {
   toRoleModel,
   type RoleModelRequest,
   type RoleModelOptions,
-  type RoleModelReply,
-  type RoleModelUsage,
 } from "./role-model.ts";

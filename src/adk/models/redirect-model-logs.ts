@@ -2,10 +2,12 @@ import { LogLevel, setLogger } from "@google/adk";
 import type { LogWarningsFunction } from "ai";
 
 /**
- * Redirects the log output of ADK and the AI SDK. ADK logs every request to the console, and the AI SDK logs
- * every setting that a model does not support. `tell` receives each distinct warning or error once.
+ * Redirects the log output of ADK and the AI SDK to a function. By default, ADK logs every request to the
+ * console, and the AI SDK logs every setting that a model does not support. The function `tell` receives
+ * each distinct warning or error once.
  *
- * The redirection applies to the entire process, so call it from programs, not from libraries.
+ * The redirection applies to the entire process, so only programs should redirect model logs, not
+ * libraries.
  */
 export function redirectModelLogs(tell: (warning: string) => void): void {
   const seen = new Set<string>();

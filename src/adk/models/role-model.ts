@@ -3,12 +3,12 @@ import type { JsonObject } from "../../protocol/index.ts";
 import type { Content, GenerateContentConfig, Part } from "./genai-types.ts";
 
 /**
- * A request from a role to its model. `RoleModel` of `colloquy/cards` has more members, which language models
- * do not need.
+ * A request that an agent role sends to its model. The `RoleModel` type of `colloquy/cards` has more
+ * members, which language models do not need.
  */
 export interface RoleModelRequest {
   readonly messages: readonly { readonly role: "system" | "user" | "assistant"; readonly text: string }[];
-  /** JSON Schema that the answer must match. */
+  /** JSON Schema that the answer of the model must match. */
   readonly schema?: JsonObject;
   readonly maxTokens?: number;
   readonly temperature?: number;
@@ -16,30 +16,30 @@ export interface RoleModelRequest {
   readonly signal: AbortSignal;
 }
 
-/** The answer of a role model. */
-export interface RoleModelReply {
+/** The answer of a model to an agent role. */
+interface RoleModelReply {
   readonly text: string;
   readonly usage?: RoleModelUsage;
   /** Reason why the model stopped: `stop`, `length`, `filter`, or the provider's own reason in lower case. */
   readonly finish: string;
-  /** Name of the model that answered, if the provider reports it. */
+  /** Name of the model that answered, if the provider reports the name. */
   readonly model?: string;
 }
 
 /**
- * Token usage reported by the provider. A `type` is required because interfaces are not assignable to JSON
- * objects.
+ * Token usage of a model call, as reported by the provider. Token usage is a `type`, because interfaces are
+ * not assignable to JSON objects.
  */
-export type RoleModelUsage = {
+type RoleModelUsage = {
   input_tokens: number;
-  /** All tokens billed as output, including thoughts. */
+  /** Number of all tokens that the provider bills as output, including thought tokens. */
   output_tokens: number;
   cached_input_tokens?: number;
   reasoning_output_tokens?: number;
   source: "reported";
 };
 
-/** A role model that uses an ADK model. */
+/** A model for agent roles that calls an ADK model. */
 export interface LlmRoleModel {
   readonly id: string;
   readonly evidenceKind: "live-model" | "simulated";
@@ -48,19 +48,19 @@ export interface LlmRoleModel {
 
 /** Options of `toRoleModel`. */
 export interface RoleModelOptions {
-  /** Model id for records and tables. Default: the name of the model. */
+  /** Id of the model in records and tables. Default: the name of the ADK model. */
   readonly id?: string;
-  /** Use `simulated` for a model that follows a script. Default: `live-model`. */
+  /** Use the id `simulated` for a model that follows a script. Default: `live-model`. */
   readonly evidenceKind?: "live-model" | "simulated";
 }
 
 /**
- * Returns a role model that uses an ADK model, and therefore any AI SDK model:
+ * Returns a model for agent roles that calls an ADK model, and can therefore call any AI SDK model:
  * `toRoleModel(createModel("openai:gpt-5-mini"))`.
  *
- * `complete` rejects if the provider still fails after its SDK's retries. If the signal aborts, it rejects
- * with the signal's reason. An answer that was filtered, or cut off before it began, is an empty text with a
- * matching `finish`.
+ * The `complete` function rejects if the provider still fails after the retries of its SDK. If the signal
+ * aborts, `complete` rejects with the reason of the signal. If the provider filtered the answer or stopped
+ * before the first text, the answer has an empty text and a matching `finish`.
  */
 export function toRoleModel(llm: BaseLlm, options: RoleModelOptions = {}): LlmRoleModel {
   const { id = llm.model, evidenceKind = "live-model" } = options;
@@ -98,7 +98,10 @@ function toLlmRequest({ messages, schema, maxTokens, temperature, seed }: RoleMo
   return { contents, config, liveConnectConfig: {}, toolsDict: {} };
 }
 
-/** Appends a response to the previous responses. Without streaming there is only one response. */
+/**
+ * Appends a model response to the previous responses of the same request. Without streaming, a request has
+ * only one response.
+ */
 function appendResponse(response: LlmResponse, before: RoleModelReply | undefined): RoleModelReply {
   const { content, finishReason, errorCode, errorMessage, modelVersion } = response;
   const reason = finishReason ?? errorCode;
@@ -126,12 +129,15 @@ const FINISH_REASONS: Readonly<Partial<Record<string, string>>> = {
   SPII: "filter",
 };
 
-/** Returns the text of an answer without the thoughts. */
+/** Returns the text of a model's answer without the thoughts. */
 function extractAnswerText(parts: readonly Part[]): string {
   return parts.map(({ text, thought }) => (thought ? "" : (text ?? ""))).join("");
 }
 
-/** Returns the token usage, or `undefined` if the provider does not report input and output tokens. */
+/**
+ * Returns the token usage of a response, or `undefined` if the provider does not report input and output
+ * tokens.
+ */
 function toRoleModelUsage({ usageMetadata }: LlmResponse): RoleModelUsage | undefined {
   const {
     promptTokenCount,

@@ -2,8 +2,8 @@ import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } fr
 import type { FunctionResponse, Part } from "./genai-types.ts";
 
 /**
- * One step of a scripted reply: text, a tool call, or an error. A string is text that is streamed word by
- * word.
+ * One step of a scripted reply: a text, a tool call, or an error. If the step is a string, the model
+ * streams the string word by word.
  */
 export type ScriptedStep =
   | string
@@ -17,7 +17,7 @@ export type ScriptedReply = ScriptedStep | readonly ScriptedStep[];
 export interface ScriptInput {
   /** Text of the last user message. */
   readonly text: string;
-  /** Tool responses since the last model message. */
+  /** Tool responses since the last message of the model. */
   readonly results: readonly FunctionResponse[];
   /** Number of earlier requests to this model. */
   readonly requestIndex: number;
@@ -25,26 +25,29 @@ export interface ScriptInput {
 }
 
 /**
- * A list of replies in order, whose last reply is repeated, or a function that returns the reply for an
- * input.
+ * A script is a list of replies in order, or a function that returns the reply for an input. The model
+ * repeats the last reply of a list.
  */
 export type Script = readonly ScriptedReply[] | ((input: ScriptInput) => ScriptedReply);
 
 /** Options of `ScriptedLlm`. */
 export interface ScriptedLlmOptions {
-  /** Name of the model. Default: `scripted`. */
+  /** Name of the scripted model. Default: `scripted`. */
   model?: string;
-  /** Delay in milliseconds before each chunk. Default: 0. */
+  /** Delay before each chunk, in milliseconds. Default: 0. */
   delayMs?: number;
 }
 
 /**
- * ADK model that follows a script, for tests and for demos without an API key. A scripted model streams text
- * in chunks before the complete response. Scripts can also call tools, return errors, and delay their chunks.
- * The reported token counts are word counts for the input, and chunks and calls for the output.
+ * ADK model that follows a script, for tests and for demos without an API key. A scripted model streams the
+ * text in chunks and then yields the complete response. Scripts can also call tools, return errors, and
+ * delay the chunks. The reported input tokens are the words of the input, and the reported output tokens
+ * are the chunks and tool calls of the output.
  *
- *     new ScriptedLlm(({ text, results }) =>
- *       results.length > 0 ? `It is ${results[0]?.response?.sum}.` : { call: "add", args: { a: 2, b: 3 } })
+ * ```ts
+ * new ScriptedLlm(({ text, results }) =>
+ *   results.length > 0 ? `It is ${results[0]?.response?.sum}.` : { call: "add", args: { a: 2, b: 3 } })
+ * ```
  */
 export class ScriptedLlm extends BaseLlm {
   static override readonly supportedModels: (string | RegExp)[] = [/^scripted/];

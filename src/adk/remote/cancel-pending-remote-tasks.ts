@@ -3,8 +3,8 @@ import { isAgentTool } from "../agent-tool.ts";
 import type { AdkEvent, AdkRunner, SessionKey } from "../types.ts";
 import { LOCAL_TASK_ID_KEY, TASK_ID_KEY, getCustomMetadataText } from "./custom-metadata.ts";
 
-/** The members of an ADK session that are needed to find pending remote tasks. */
-export interface SessionLike {
+/** Members of an ADK session that are needed to find pending remote tasks. */
+interface SessionLike {
   readonly userId?: string;
   readonly events?: readonly AdkEvent[];
 }
@@ -33,8 +33,8 @@ export async function cancelPendingRemoteTasks(
 }
 
 /**
- * Returns the ids of pending remote tasks with their local agents. A remote task that has since asked on
- * behalf of another local task is excluded.
+ * Returns the ids of pending remote tasks with their local agents. The result excludes a remote task that
+ * has since asked a question on behalf of another local task.
  */
 function findPendingRemoteTasks(
   localTaskId: string,
@@ -59,8 +59,8 @@ interface AgentNode {
 }
 
 /**
- * Finds all remote agents among an agent's sub-agents, workflow nodes, and agent tools, by app and agent
- * name. ADK runs an agent tool as a separate app with separate sessions.
+ * Finds all remote agents among an agent's sub-agents, workflow nodes, and agent tools, by app name and
+ * agent name. ADK runs an agent tool as a separate app with separate sessions.
  */
 function collectRemoteProxies(root: object, appName: string): Map<string, Map<string, RemoteAgentProxy>> {
   const apps = new Map<string, Map<string, RemoteAgentProxy>>();

@@ -1,19 +1,22 @@
 import type { AgentCard } from "../../protocol/index.ts";
 
 /**
- * Maximum length of a description from an agent card. The peer writes its card, and the description becomes
- * part of model instructions.
+ * Maximum length of a description from an agent card, in UTF-16 code units. The length is limited because
+ * the peer writes its agent card, and the description becomes part of model instructions.
  */
 const MAX_DESCRIPTION_LENGTH = 1_000;
 
-/** Returns the description of an agent card as one line of bounded length. */
+/** Returns the description of an agent card as one line of limited length. */
 export function toAdkDescription({ description }: Pick<AgentCard, "description">): string {
   const line = description.replaceAll(/\s+/g, " ").trim();
   // Does not split a surrogate pair.
   return line.slice(0, MAX_DESCRIPTION_LENGTH).replace(/[\uD800-\uDBFF]$/, "");
 }
 
-/** Returns the name of an agent card as a valid ADK name. ADK requires an identifier other than `user`. */
+/**
+ * Returns a valid ADK name for the agent of an agent card. ADK requires an agent name that is an identifier
+ * other than `user`.
+ */
 export function toAdkName({ name }: Pick<AgentCard, "name">): string {
   const identifier = name.trim().replaceAll(/[^\p{ID_Continue}$-]+/gu, "_");
   if (identifier === "user") return "user_";

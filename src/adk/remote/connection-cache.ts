@@ -1,7 +1,10 @@
 import { connect, type ConnectOptions, type A2AClient } from "../../client/index.ts";
 import { ADK_EXTENSION_URI } from "../metadata.ts";
 
-/** Maximum number of cached connections. The oldest one is dropped when the limit is exceeded. */
+/**
+ * Maximum number of cached connections. When the cache exceeds the maximum number of connections, the cache
+ * drops the oldest connection.
+ */
 const MAX_CONNECTIONS = 100;
 
 interface CachedConnection {
@@ -10,8 +13,8 @@ interface CachedConnection {
 }
 
 /**
- * Caches client connections by URL until their agent card expires. If an expired card cannot be fetched
- * again, the old connection stays in use.
+ * Caches client connections by URL until the agent card of the connection expires. If an expired agent card
+ * cannot be fetched again, the cache keeps the old connection.
  */
 export class ConnectionCache {
   readonly #options: ConnectOptions;

@@ -11,37 +11,40 @@ import {
   getCustomMetadataText,
 } from "./custom-metadata.ts";
 
-/** A message from a session to a remote agent. If `parts` is empty, no request is sent. */
+/** A message from a session to a remote agent. If `parts` is empty, `RemoteAgent` sends no request. */
 export interface OutgoingMessage {
   readonly parts: readonly Part[];
-  /** Context id of this session at the peer. */
+  /** Context id of the session at the peer. */
   readonly contextId?: string;
-  /** Task of the peer whose question this message answers. */
+  /** Id of the peer's task whose question the message answers. */
   readonly taskId?: string;
 }
 
 export interface OutgoingMessageOptions {
   /** Name of the local agent that represents the peer. */
   readonly name: string;
-  /** Branch in which the local agent runs. Events of unrelated branches are not sent. */
+  /** Branch in which the local agent runs. Events of unrelated branches are not sent to the peer. */
   readonly branch?: string | undefined;
-  /** Converts an outgoing part. Return `undefined` to drop the part. Default: `toA2aPart`. */
+  /**
+   * Converts a part before it is sent to the peer. If the converter returns `undefined`, the part is dropped.
+   * Default: `toA2aPart`.
+   */
   readonly toA2aPart?: ((part: GenaiPart) => Part | undefined) | undefined;
 }
 
-/** An outgoing part. `recipient` is the event whose call this part answers. */
+/** An outgoing part. The parameter `recipient` is the event whose call the part answers. */
 interface OutgoingPart {
   readonly part: Part;
   readonly recipient?: AdkEvent | undefined;
 }
 
 /**
- * Collects the messages that a remote agent has not received yet: all events since its last output, and
- * answers that were not delivered.
+ * Returns the messages that a remote agent has not received yet: all events since its last output, and
+ * undelivered answers.
  *
- * An answer to a call goes to the task that made the call. After a question without a call, the next user
- * message is the answer. Events of other agents are sent as context. The result contains several messages
- * only if the user has answered several tasks.
+ * The answer to a call goes to the task that made the call. If the peer asks without a call, the next user
+ * message is the answer. Events of other agents are sent to the peer as context. The result contains
+ * several messages only if the user has answered several tasks.
  */
 export function toOutgoingMessages(
   events: readonly AdkEvent[],
@@ -79,8 +82,8 @@ export function toOutgoingMessages(
 }
 
 /**
- * Returns answers whose task has produced no output since. When several answers were sent at once, some of
- * them may not have arrived.
+ * Returns the answers whose task has produced no output since the answer. If several answers were sent at
+ * once, the peer may not have received all answers.
  */
 function findUndeliveredAnswers(
   before: readonly AdkEvent[],
@@ -129,7 +132,10 @@ const PLACEHOLDER_CALL_NAMES: ReadonlySet<string | undefined> = new Set(
   Object.values(PLACEHOLDER_CALLS).map(({ name }) => name),
 );
 
-/** Converts a response to a placeholder call: its text if the response is one string, otherwise its data. */
+/**
+ * Converts the response to a placeholder call. A response with a single string becomes text, and any other
+ * response becomes data.
+ */
 function toPlainPart({ response = {} }: AdkFunctionResponse): Part {
   const [value, ...others] = Object.values(response);
   return typeof value === "string" && others.length === 0
@@ -137,7 +143,7 @@ function toPlainPart({ response = {} }: AdkFunctionResponse): Part {
     : { data: toJsonObject(response) };
 }
 
-/** Returns the calls that can be answered, by id. */
+/** Returns the calls that a user can answer, by call id. */
 function collectAnswerableCalls(own: readonly AdkEvent[]): Map<string, SessionCall> {
   const calls = new Map<string, SessionCall>();
   for (const event of own) {
@@ -155,7 +161,7 @@ function findCallById(id: string | undefined, events: readonly AdkEvent[]): AdkF
   return id === undefined ? undefined : events.flatMap(extractFunctionCalls).find((call) => call.id === id);
 }
 
-/** Returns true if the last task of the peer waits for input other than a call response. */
+/** Returns true if the peer's last task waits for input other than a response to a call. */
 function isAwaitingTextAnswer(
   own: readonly AdkEvent[],
   visible: readonly AdkEvent[],
@@ -189,7 +195,7 @@ function isSameTask(one: AdkEvent | undefined, other: AdkEvent | undefined): boo
   );
 }
 
-/** Returns true if an event belongs to the agent's branch or to one of its parent branches. */
+/** Returns true if an event belongs to the agent's branch or to a parent branch. */
 function isVisibleFromBranch(branch: string | undefined, event: AdkEvent): boolean {
   if (!branch || !event.branch) return true;
   return branch === event.branch || branch.startsWith(`${event.branch}.`);

@@ -41,45 +41,66 @@ import { assertSameHost } from "./same-host.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
 import { untilAborted } from "./until-aborted.ts";
 
-/** A request to the peer. `metadata` becomes the metadata of the request. */
+/**
+ * A request that `RemoteAgent` sends to the peer. The member `metadata` becomes the metadata of the A2A
+ * request.
+ */
 export interface RemoteRequest
   extends OutgoingMessage, Pick<SendOptions, "messageId" | "configuration" | "metadata"> {}
 
-/** Location of an agent: a URL of its server or card, or an open connection. */
+/** Location of a remote agent: the URL of its server or agent card, or an open connection. */
 type AgentLocation = string | A2AClient;
 
 /** Options of `RemoteAgent`. */
 export interface RemoteAgentOptions extends BaseAgentConfig {
   /**
-   * Location of the remote agent, or a function that returns it for an invocation. The `name` of a
-   * `RemoteAgent` may differ from the name in the agent card.
+   * Location of the remote agent, or a function that returns the location for an invocation. The `name` of
+   * a `RemoteAgent` may differ from the name in the agent card.
    */
   agent: AgentLocation | ((context: InvocationContext) => AgentLocation | Promise<AgentLocation>);
-  /** Connection options if `agent` is a URL. The extension of ADK's bridges is always requested. */
+  /**
+   * Connection options, which are used if `agent` is a URL. `RemoteAgent` always requests the extension of
+   * ADK's bridges.
+   */
   connect?: ConnectOptions;
   /**
-   * Returns HTTP headers for the requests of an invocation, for example with the token of its user. The
-   * headers are only sent to the host of the agent card.
+   * Returns HTTP headers for the requests of an invocation, for example a header with the user's token.
+   * `RemoteAgent` sends the returned headers only to the host of the agent card.
    */
   headers?: (context: InvocationContext) => Record<string, string> | Promise<Record<string, string>>;
   /** Time in milliseconds for which an agent card is cached. Default: 5 minutes. */
   cardMaxAgeMs?: number;
-  /** Time in milliseconds without an event from the peer after which a request fails. Default: 10 minutes. */
+  /**
+   * Maximum time in milliseconds without an event from the peer. A request that exceeds the idle time
+   * fails. Default: 10 minutes.
+   */
   idleTimeoutMs?: number;
-  /** Actions that the peer may request from local agents. Default: `["escalate"]`, which ends a loop. */
+  /**
+   * Actions that the peer may request from local agents. By default, the peer may request only `escalate`,
+   * which ends a loop.
+   */
   allowedActions?: readonly PeerAction[];
-  /** Converts a part for the peer. Return `undefined` to drop the part. Default: `toA2aPart`. */
+  /**
+   * Converts a part before it is sent to the peer. If the converter returns `undefined`, the part is dropped.
+   * Default: `toA2aPart`.
+   */
   toA2aPart?: OutgoingMessageOptions["toA2aPart"];
-  /** Converts a part from the peer. Return `undefined` to drop the part. Default: `toGenaiPart`. */
+  /**
+   * Converts a part that was received from the peer. If the converter returns `undefined`, the part is
+   * dropped. Default: `toGenaiPart`.
+   */
   toGenaiPart?: SessionEventOptions["toGenaiPart"];
-  /** Called before each request. May return another request, or an event that replaces the request. */
+  /**
+   * Hook that runs before each request to the peer. The hook may return another request, or a session event
+   * that replaces the request.
+   */
   beforeRequest?: (
     request: RemoteRequest,
     context: InvocationContext,
   ) => RemoteRequest | Event | undefined | Promise<RemoteRequest | Event | undefined>;
   /**
-   * Called for each event. Return `undefined` to keep the event, `null` to drop it, or another event to
-   * replace it.
+   * Hook that runs for each session event of the remote agent. The hook returns `undefined` to keep the
+   * event, `null` to drop the event, or another event to replace the event.
    */
   onEvent?: (
     event: Event,
@@ -88,11 +109,12 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
 }
 
 /**
- * ADK agent that represents a remote A2A agent. Use it as a root agent, sub-agent, workflow step, or tool
- * (`AgentTool`).
+ * ADK agent that represents a remote A2A agent. You can use a `RemoteAgent` as a root agent, sub-agent,
+ * workflow step, or tool (`AgentTool`).
  *
- * A `RemoteAgent` keeps one conversation with its peer for each session. Errors become events, and a run
- * never throws. If a run is aborted or left early, the peer's task is canceled.
+ * A `RemoteAgent` keeps one conversation with its peer for each session. A run of a `RemoteAgent` never
+ * throws, because errors become events. If a run is aborted or its consumer stops early, `RemoteAgent`
+ * cancels the peer's task.
  */
 export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements RemoteAgentProxy {
   readonly #connectionCache: ConnectionCache;
@@ -105,8 +127,8 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 
   /**
-   * Returns a remote agent with the name and description of its agent card. Values in `options` take
-   * precedence.
+   * Returns a `RemoteAgent` with the name and the description in the agent card. Values in `options` take
+   * precedence over the agent card.
    */
   static async connect(
     url: string,
@@ -130,8 +152,8 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 
   /**
-   * Runs the agent as a workflow node. As with other ADK agents, the text of its events is the input of the
-   * next node.
+   * Runs the agent as a workflow node. As with other ADK agents, the text of the agent's events is the
+   * input of the next node.
    */
   protected override async *runImpl(context: NodeContext, input: unknown): AsyncGenerator<Event, void, void> {
     for await (const event of super.runImpl(context, input)) {
@@ -220,8 +242,9 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 
   /**
-   * Links the peer's waiting task to the local task, so that canceling the local task cancels the peer's
-   * task. While the local task also waits, `cancelPendingRemoteTasks` cancels the peer's task.
+   * Links the peer's waiting task to the local task, so that the cancellation of the local task also
+   * cancels the peer's task. If the local task is canceled while it waits, `cancelPendingRemoteTasks`
+   * cancels the peer's task.
    */
   #linkCancellation(event: AdkEvent, context: InvocationContext): void {
     const { run } = findRunContext(context) ?? {};
@@ -233,7 +256,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     else run.signal.addEventListener("abort", cancelRemote, { once: true });
   }
 
-  /** Cancels a remote task outside of a run. Rejects only if the peer cannot be reached. */
+  /** Cancels a remote task outside of an ADK run. Rejects only if the peer cannot be reached. */
   async cancelRemoteTask(taskId: string, session: Session): Promise<void> {
     const invocationId = "cancel";
     const pluginManager = new PluginManager();
@@ -253,8 +276,8 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 
   /**
-   * Sets the description from the agent card unless the options define one. ADK reads the description when it
-   * transfers to the agent.
+   * Copies the description from the agent card unless the options contain a description. ADK reads the
+   * description of an agent when another agent may transfer to the agent.
    */
   #applyCardDescription({ card }: Pick<A2AClient, "card">): void {
     if (!this.config.description) Object.assign(this, { description: toAdkDescription(card) });
@@ -280,7 +303,7 @@ function toErrorEvent(error: unknown): AdkEvent {
   return { errorCode: `A2A_${A2AError.from(error).reason}`, errorMessage, turnComplete: true };
 }
 
-/** Returns true if the peer's task cannot accept answers any more. */
+/** Returns true if the error means that the peer's task cannot accept answers any more. */
 function isTaskGone(error: unknown): boolean {
   const { reason } = A2AError.from(error);
   return reason === "TASK_NOT_FOUND" || reason === "UNSUPPORTED_OPERATION";

@@ -2,8 +2,8 @@ import type { A2AClient } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Throws if an agent card refers to an agent on another host. User credentials are meant for the host in the
- * URL, and a card could redirect them to any host.
+ * Throws if an agent card refers to an agent on another host. User credentials are meant for the host in
+ * the configured URL, and a card could redirect the credentials to any host.
  */
 export function assertSameHost({
   cardUrl,
@@ -18,7 +18,7 @@ export function assertSameHost({
   );
 }
 
-/** Returns the host of a URL. gRPC addresses have no scheme, and all loopback names count as one host. */
+/** Returns the host of a URL. A gRPC address has no scheme, and all loopback names count as one host. */
 function parseHost(url: string): string {
   const { hostname } = new URL(url.replace(/^([a-z][a-z0-9+.-]*:\/\/)?/i, "http://"));
   return /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname) ? "this machine" : hostname;

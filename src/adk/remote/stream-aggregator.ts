@@ -26,11 +26,11 @@ interface TaskIds {
 }
 
 /**
- * Converts the stream of a peer to session events. Each chunk becomes a partial event, which is not stored in
- * the session. Each artifact also becomes one complete event, which is stored. An artifact is complete when
- * the peer marks it so, or at the end of the turn.
+ * Converts the stream of a peer to ADK session events. Each chunk becomes a partial event, which the
+ * session does not store. Each artifact also becomes one complete event, which the session stores. An
+ * artifact is complete when the peer marks its last chunk, or at the end of the turn.
  *
- * Every request uses a new aggregator.
+ * Every request to a peer uses a new aggregator.
  */
 export class StreamAggregator {
   readonly #options: SessionEventOptions;
@@ -41,13 +41,13 @@ export class StreamAggregator {
   readonly #seenCallKeys = new Set<string>();
   #taskIds: TaskIds = { taskId: "", contextId: "" };
 
-  /** `known` lists the task's artifacts that the session already contains. */
+  /** The parameter `known` lists the task's artifacts that the session already contains. */
   constructor(options: SessionEventOptions, known: readonly string[] = []) {
     this.#options = options;
     for (const id of known) this.#emittedArtifacts.set(id, undefined);
   }
 
-  /** Returns custom metadata with the task id and context id of the peer. */
+  /** Returns the custom metadata with the task id and the context id of the peer. */
   get taskMetadata(): Record<string, string> {
     const { taskId, contextId } = this.#taskIds;
     return { ...(taskId && { [TASK_ID_KEY]: taskId }), ...(contextId && { [CONTEXT_ID_KEY]: contextId }) };
@@ -63,7 +63,10 @@ export class StreamAggregator {
     return [...(isOver ? this.finish() : []), ...this.#toSessionEvents(response)];
   }
 
-  /** Emits the complete events of all open artifacts when the stream has ended, for any reason. */
+  /**
+   * Emits the complete events of all open artifacts. The aggregator's caller must call the method when the
+   * stream has ended for any reason.
+   */
   finish(): AdkEvent[] {
     const artifacts = [...this.#openArtifacts.values()];
     return artifacts.flatMap((artifact) => this.#emitCompleteArtifact(artifact));
@@ -113,8 +116,8 @@ export class StreamAggregator {
   }
 
   /**
-   * Processes a task snapshot, which replaces the streamed artifacts. Artifacts that were already completed
-   * are not emitted again.
+   * Processes a snapshot of a task, which replaces the streamed artifacts. The aggregator does not repeat
+   * artifacts that were already emitted as complete.
    */
   #processTask(task: Task): AdkEvent[] {
     this.#taskIds = { taskId: task.id, contextId: task.contextId };
@@ -166,8 +169,8 @@ export class StreamAggregator {
   }
 
   /**
-   * Removes duplicate calls and responses, because a peer may send them in an artifact and again in the
-   * status.
+   * Removes duplicate calls and responses, because a peer may send a call in an artifact and again in the
+   * task status.
    */
   #removeRepeatedCalls(event: AdkEvent): void {
     const parts = event.content?.parts ?? [];
@@ -194,7 +197,7 @@ function getTaskState(response: StreamResponse): Task["status"]["state"] | undef
   return "statusUpdate" in response ? response.statusUpdate.status.state : undefined;
 }
 
-/** Returns true for the empty partial artifact that ADK for Go leaves behind. */
+/** Returns true if an artifact is the empty partial artifact that ADK for Go does not remove. */
 function isEmptiedPartial({ parts, metadata }: Artifact): boolean {
   return parts.every((part) => {
     const isPartial = metadata?.[PARTIAL_KEY] === true || part.metadata?.[PARTIAL_KEY] === true;
@@ -209,8 +212,8 @@ function mergeAdjacentParts(parts: readonly Part[]): Part[] {
 }
 
 /**
- * Returns the parts of `after` that were added to `before`. Returns an empty list if `after` does not start
- * with `before`.
+ * Returns the parts that were added to the list `before` to make the list `after`. Returns an empty list if
+ * `after` does not start with `before`.
  */
 function computeAddedParts(before: readonly Part[], after: readonly Part[]): Part[] {
   const previous = mergeAdjacentParts(before);

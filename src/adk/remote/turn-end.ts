@@ -2,14 +2,14 @@ import { type InvocationContext, StreamingMode } from "@google/adk";
 import type { AdkEvent } from "../types.ts";
 
 /**
- * Returns true if an agent appears to run as a tool. `AgentTool` runs the agent as an app with the agent's
- * name, without streaming, and uses only the text of the last event as the result.
+ * Returns true if an agent appears to run as an ADK tool. `AgentTool` runs the agent as an app with the
+ * agent's name and without streaming, and uses only the text of the last event as the result.
  */
 export function isRunningAsTool(name: string, { session, runConfig }: InvocationContext): boolean {
   return session.appName === name && runConfig?.streamingMode !== StreamingMode.SSE;
 }
 
-/** Merges an empty turn end into the event before it. */
+/** Merges an event that only ends the turn into the previous event. */
 export async function* mergeTurnEnd(
   events: AsyncIterable<AdkEvent>,
 ): AsyncGenerator<AdkEvent, void, undefined> {

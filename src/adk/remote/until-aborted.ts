@@ -1,6 +1,6 @@
 /**
- * Resolves or rejects like `promise`, or rejects with the signal's reason when the signal aborts. The
- * underlying work continues.
+ * Settles like `promise`, or rejects with the signal's reason when the signal aborts. The work behind the
+ * promise continues after the signal aborts.
  */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -6,19 +6,19 @@ interface EventRow {
   readonly json: string;
 }
 
-/** State values as JSON, by name. */
+/** State values as JSON, by state name. */
 type StateMap = Map<string, string>;
 
 interface MemorySessionRow extends SessionRow {
   updated: number;
-  /** Events by id. An event with a known id keeps its position. */
+  /** Events by id. A stored event that is replaced keeps its position. */
   readonly events: Map<string, EventRow>;
   state: StateMap | undefined;
 }
 
 /**
- * Session repository in memory. When the limit is exceeded, it evicts the least recently used sessions and
- * user states.
+ * Session repository in memory. If there are too many sessions, the repository evicts the least recently
+ * used sessions and user states.
  */
 export class MemorySessionRepository implements SessionRepository {
   readonly #sessions: LruCache<MemorySessionRow>;
@@ -111,7 +111,7 @@ export class MemorySessionRepository implements SessionRepository {
   }
 }
 
-/** Returns a unique string for a combination of names. */
+/** Returns a string that is unique for a combination of names. */
 function encodeKey(app: string, user: string, id = ""): string {
   return `${app.length}:${user.length}:${app}${user}${id}`;
 }

@@ -3,15 +3,16 @@ import { RepositorySessionService } from "./repository-session-service.ts";
 
 /** Options of `MemorySessionService`. */
 export interface MemorySessionOptions {
-  /** Maximum number of sessions to keep. Default: 10,000. */
+  /** Maximum number of sessions in memory. Default: 10,000. */
   readonly maxSessions?: number;
 }
 
 /**
- * ADK session service in memory. Apart from durability, it behaves like `SqliteSessionService`.
+ * ADK session service that stores sessions in memory. Apart from durability, `MemorySessionService` behaves
+ * like `SqliteSessionService`.
  *
- * When there are more than `maxSessions` sessions, the least recently used ones are evicted. A session is
- * kept at least until half as many other sessions have been used.
+ * If there are more than `maxSessions` sessions, the service evicts the least recently used sessions. The
+ * service keeps a session at least until half as many other sessions have been used.
  */
 export class MemorySessionService extends RepositorySessionService {
   readonly #repository: MemorySessionRepository;

@@ -16,7 +16,7 @@ import type { SessionRow, SessionRepository, StateLevel } from "./session-reposi
 
 /** ADK session service that stores its data in a session repository. */
 export abstract class RepositorySessionService extends BaseSessionService {
-  /** State written through each session object, from which ADK detects stale writes. */
+  /** State that was written through each session object, from which ADK detects stale writes. */
   readonly #writtenStates = new WeakMap<Session, Session>();
 
   protected abstract getRepository(): SessionRepository;
@@ -53,7 +53,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
     );
   }
 
-  /** Lists sessions without their events and state, like ADK's in-memory service. */
+  /** Returns the sessions of a user without their events and state, as ADK's in-memory service does. */
   override async listSessions(request: ListSessionsRequest): Promise<ListSessionsResponse> {
     const repository = this.getRepository();
     const { appName, userId, limit, page, order } = request;
@@ -82,8 +82,8 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }
 
   /**
-   * Stores an event and then adds it to the given session object. Events that other runs stored in the
-   * meantime are not added, so a run continues with the conversation that it started with.
+   * Stores an event and then adds the event to the given session object. The method does not add events
+   * that other runs have stored in the meantime, so a run continues with its original conversation.
    */
   override async appendEvent(request: AppendEventRequest): Promise<Event> {
     if (request.event.partial) return request.event;
@@ -106,7 +106,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
     return event;
   }
 
-  /** Removes temporary state from an event, and values that a newer event has already replaced. */
+  /** Removes temporary state from an event, and removes values that a newer event has already replaced. */
   async #prepareEvent({
     session,
     event,
@@ -133,8 +133,8 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }
 
   /**
-   * Stores state by its prefix. `app:` state is shared by all sessions of an app and `user:` state by all
-   * sessions of a user. `temp:` state is never stored.
+   * Stores each state value in the scope that its name prefix selects. All sessions of an app share `app:`
+   * state, and all sessions of a user share `user:` state. The service never stores `temp:` state.
    */
   #writeState(row: SessionRow, state: readonly StateEntry[]): void {
     for (const [name, json] of state) this.getRepository().setState(row, parseStateLevel(name), name, json);
@@ -156,7 +156,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }
 }
 
-/** A state name and its value as JSON. `undefined` deletes the value. */
+/** A state name and the state value as JSON. `undefined` deletes the value. */
 type StateEntry = readonly [name: string, json: string | undefined];
 
 function toStateEntries(entries: readonly [string, unknown][]): StateEntry[] {

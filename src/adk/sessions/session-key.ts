@@ -2,11 +2,11 @@ import type { Caller } from "../../engine/index.ts";
 import type { SessionKey } from "../types.ts";
 
 /**
- * Returns the session for a context. The context id is the session id, and the caller is the user. An
- * unauthenticated caller becomes a separate user for each context.
+ * Returns the ADK session key of an A2A context. The session id is the context id, and the user is the
+ * caller. An unauthenticated caller becomes a separate user in each context.
  *
- * Two callers never share a user. Principals that start with the reserved prefix `A2A_` are escaped, and the
- * tenant is part of the user id.
+ * Two different callers never share a user. The user id contains the tenant. A principal that starts with
+ * the reserved prefix `A2A_` is escaped.
  */
 export function deriveSessionKey(
   appName: string,

@@ -6,18 +6,18 @@ export interface SessionRow {
   readonly updated: number;
 }
 
-/** Scope of a state value. */
+/** Scope in which a state value is visible. */
 export type StateLevel = "app" | "user" | "session";
 
 /**
- * Storage for a session service. Values are stored as JSON, so later changes to the original objects have no
- * effect.
+ * Storage that a session service uses. The storage keeps values as JSON, so later changes to the original
+ * objects have no effect.
  */
 export interface SessionRepository {
   findSession(app: string, user: string, id: string): SessionRow | undefined;
   addSession(app: string, user: string, id: string, now: number): SessionRow;
   countSessions(app: string, user: string | undefined): number;
-  /** Lists sessions. A `limit` of -1 returns all sessions. */
+  /** Lists sessions. If `limit` is -1, all sessions are returned. */
   listSessions(
     app: string,
     user: string | undefined,
@@ -26,14 +26,20 @@ export interface SessionRepository {
     offset: number,
   ): readonly SessionRow[];
   deleteSession(session: SessionRow): void;
-  /** Adds an event. An event with a known id is replaced. */
+  /** Adds an event. A new event replaces a stored event with the same id. */
   addEvent(session: SessionRow, id: string, timestamp: number, json: string): void;
-  /** Returns the last `limit` events since `since`, oldest first. A `limit` of -1 returns all events. */
+  /**
+   * Returns the last `limit` events since the time `since`, oldest first. If `limit` is -1, all events are
+   * returned.
+   */
   listEvents(session: SessionRow, since: number, limit: number): readonly string[];
-  /** Sets a state value, or deletes it if `json` is `undefined`. */
+  /** Sets a state value, or deletes the state value if `json` is `undefined`. */
   setState(session: SessionRow, level: StateLevel, name: string, json: string | undefined): void;
-  /** Returns the state visible to a session: the state of the session, its user, and its app. */
+  /**
+   * Returns the state that is visible to a session: the state of the session, of the session's user, and of
+   * the app.
+   */
   listState(session: SessionRow): Iterable<readonly [name: string, json: string]>;
-  /** Runs `work` in a transaction. If `work` throws, all of its changes are rolled back. */
+  /** Runs `work` in a transaction. If `work` throws, the transaction is rolled back. */
   runTransaction<T>(work: () => T): T;
 }

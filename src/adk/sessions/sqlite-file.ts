@@ -3,9 +3,9 @@ import { dirname } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 
 /**
- * Schema of the session tables. All tables are separate from those of a task store, so both can share a file.
- * Events are stored in append-only rows. Each state value has its own row, so concurrent runs do not
- * overwrite each other's values.
+ * SQL schema of the session tables. All session tables are separate from the tables of a task store, so
+ * sessions and tasks can share a file. The schema stores events in append-only rows. Each state value has
+ * its own row, so concurrent runs do not overwrite each other's state values.
  */
 const CREATE_TABLES_SQL = `
   CREATE TABLE IF NOT EXISTS adk_session (
@@ -37,10 +37,12 @@ const CREATE_TABLES_SQL = `
 `;
 
 /**
- * With WAL mode and `synchronous = NORMAL`, a commit survives a killed process without waiting for the disk.
+ * With WAL mode and `synchronous = NORMAL`, a commit survives a killed process without waiting for the
+ * disk.
  *
- * A task store syncs the same log before it responds. Session data written before a task event precedes that
- * event in the log, so it reaches the disk with the event. Sessions are therefore as durable as tasks.
+ * If a task store uses the same file, the task store syncs the write-ahead log to disk before it responds.
+ * Session data that is written before a task event precedes the task event in the log, so both reach the
+ * disk together. Sessions are therefore as durable as tasks.
  */
 const BUSY_TIMEOUT_MS = 5000;
 const PRAGMAS_SQL = `
@@ -52,8 +54,8 @@ const PRAGMAS_SQL = `
 const SQLITE_BUSY = 5;
 
 /**
- * Opens a SQLite file. Creates the file and its folder if they are missing, readable only by the current
- * user.
+ * Opens a SQLite database file. If the file or its folder is missing, the function creates the missing file
+ * and folder, readable only by the current user.
  */
 export function openSqlite(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
@@ -68,7 +70,7 @@ export function openSqlite(path: string): DatabaseSync {
   return db;
 }
 
-/** Creates an empty file with private permissions, unless another process has created it already. */
+/** Creates an empty file with private permissions, unless another process has already created the file. */
 function createPrivateFile(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
@@ -78,8 +80,8 @@ function createPrivateFile(path: string): void {
 }
 
 /**
- * Retries while the database is busy. SQLite's busy timeout does not cover the switch of a new file to WAL
- * mode.
+ * Repeats an operation while the database is busy. SQLite's busy timeout does not cover the switch of a new
+ * file to WAL mode.
  */
 function retryWhileBusy(work: () => void): void {
   for (const end = Date.now() + BUSY_TIMEOUT_MS; ;) {
@@ -93,7 +95,7 @@ function retryWhileBusy(work: () => void): void {
   }
 }
 
-/** Runs `work` in a transaction. If `work` throws, all of its changes are rolled back. */
+/** Runs `work` in a transaction. If `work` throws, the transaction is rolled back. */
 export function runTransaction<T>(db: DatabaseSync, work: () => T): T {
   db.exec("BEGIN IMMEDIATE");
   try {

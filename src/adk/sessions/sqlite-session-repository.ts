@@ -4,7 +4,7 @@ import { runTransaction } from "./sqlite-file.ts";
 
 const ORDER_BY_CLAUSES = { asc: "updated, id", desc: "updated DESC, id", none: "key" } as const;
 
-/** Session repository in a SQLite file, with prepared statements. */
+/** Session repository that stores sessions in a SQLite file, with prepared statements. */
 export class SqliteSessionRepository implements SessionRepository {
   readonly #db: DatabaseSync;
   readonly #findSessionStatement: StatementSync;

@@ -5,16 +5,17 @@ import { openSqlite } from "./sqlite-file.ts";
 import { SqliteSessionRepository } from "./sqlite-session-repository.ts";
 
 /**
- * ADK session service in a SQLite file, which may also contain the tasks of a server. Once `appendEvent` has
- * resolved, the event survives a killed process. An event adds one row, regardless of the length of the
- * session.
+ * ADK session service that stores sessions in a SQLite file, which may also contain the tasks of a server.
+ * When `appendEvent` has resolved, the stored event survives a killed process. Storing an event adds one
+ * row, regardless of the length of the session.
  */
 export class SqliteSessionService extends RepositorySessionService {
   readonly #path: string;
   #openDatabase: { db: DatabaseSync; repository: SqliteSessionRepository } | undefined;
 
   /**
-   * Accepts the path of the SQLite file. The file is opened on first use, and created if it does not exist.
+   * Accepts the path of a SQLite file. The service opens the file on first use, and creates the file if it
+   * does not exist.
    */
   constructor(path: string) {
     super();

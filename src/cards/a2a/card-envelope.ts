@@ -3,22 +3,24 @@ import { type MessageCard, parseCard, toDict } from "../message-card/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI } from "./card-parts.ts";
 import { isTraceparent } from "./traceparent.ts";
 
-/** Fields that accompany a message card in the metadata of its A2A message. */
+/** Fields in the metadata of an A2A message that accompany a message card. */
 export interface CardEnvelope {
-  /** ID of the run that the message card belongs to. */
+  /** ID of the experiment run that the message card belongs to. */
   readonly runId?: string | undefined;
-  /** `full`: the role that works on the task relays every card that it sends or receives to its requester. */
+  /**
+   * Relay mode of the task, in which `full` means that a role forwards every message card to its requester.
+   */
   readonly relay: "none" | "full";
   /**
-   * Number of roles that have handled the problem, including this one. More than `MAX_HOPS` hops are treated
-   * as a loop.
+   * Number of times that the problem was forwarded from one role to another. Roles reject a problem with more
+   * than `MAX_HOPS` hops as a loop.
    */
   readonly hops: number;
   /** W3C `traceparent` of the task, if the task is part of a distributed trace. */
   readonly traceparent?: string | undefined;
 }
 
-/** Maximum number of times that a problem may be delegated further. */
+/** Maximum number of times that a problem may be forwarded from one role to another. */
 export const MAX_HOPS = 8;
 
 const RUN_ID_KEY = `${MESSAGE_CARD_EXTENSION_URI}/run_id`;
@@ -27,7 +29,7 @@ const HOPS_KEY = `${MESSAGE_CARD_EXTENSION_URI}/hops`;
 const TRACEPARENT_KEY = `${MESSAGE_CARD_EXTENSION_URI}/traceparent`;
 const CARD_KEY = `${MESSAGE_CARD_EXTENSION_URI}/card`;
 
-/** Encodes an envelope as message metadata. */
+/** Encodes the envelope of a message card as A2A message metadata. */
 export function encodeCardEnvelope({ runId, relay, hops, traceparent }: CardEnvelope): JsonObject {
   return {
     ...(runId === undefined ? {} : { [RUN_ID_KEY]: runId }),
@@ -38,8 +40,9 @@ export function encodeCardEnvelope({ runId, relay, hops, traceparent }: CardEnve
 }
 
 /**
- * Reads the envelope from the metadata of a message and of its request.
- * Earlier arguments take precedence. Missing or malformed fields are ignored.
+ * Decodes the envelope of a message card from the metadata of an A2A message and its request. If several
+ * arguments contain the same metadata key, the earliest argument applies. The function ignores malformed
+ * metadata values.
  */
 export function decodeCardEnvelope(...metadata: readonly (JsonObject | undefined)[]): CardEnvelope {
   const merged: JsonObject = Object.assign({}, ...metadata.toReversed());
@@ -57,14 +60,14 @@ export function decodeCardEnvelope(...metadata: readonly (JsonObject | undefined
   };
 }
 
-/** Encodes a message card as the metadata of a CancelTask request, which has no parts. */
+/** Encodes a message card as the metadata of a `CancelTask` request, because such a request has no parts. */
 export function encodeCardInMetadata(card: MessageCard): JsonObject {
   return { [CARD_KEY]: toDict(card) };
 }
 
 /**
- * Returns the message card in the metadata of a CancelTask request, or `undefined` if it is missing or
- * invalid.
+ * Returns the message card in the metadata of a `CancelTask` request, or `undefined` if the metadata contains
+ * no valid message card.
  */
 export function findCardInMetadata(metadata: JsonObject | undefined): MessageCard | undefined {
   const json = metadata?.[CARD_KEY];

@@ -1,21 +1,21 @@
 import type { AgentExtension, JsonObject } from "../../protocol/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI, MESSAGE_CARD_MEDIA_TYPE } from "./card-parts.ts";
 
-/** Parameters of the cards extension that an agent declares in its agent card. */
+/** Parameters of the message card extension that an agent declares in its agent card. */
 export interface MessageCardExtensionParams {
-  /** Role of the agent. */
+  /** Role of the agent in the card protocol, such as `planner`. */
   readonly role: string;
   /** Types of message cards that the agent accepts. */
   readonly accepts: readonly string[];
   /** Types of message cards that the agent sends. */
   readonly emits: readonly string[];
-  /** Relay modes that the agent supports. */
+  /** Modes in which the agent forwards message cards to its requester. */
   readonly relay: readonly ("none" | "full")[];
 }
 
 /**
- * Creates the extension entry for an agent card.
- * If `required` is true, clients must send message cards, too. Default: `false`.
+ * Creates the entry of the message card extension for an agent card. If `required` is true, clients of the
+ * agent must also send message cards. Default: `false`.
  */
 export function createMessageCardExtension(
   params: MessageCardExtensionParams,
@@ -36,7 +36,7 @@ export function createMessageCardExtension(
   };
 }
 
-/** Returns whether the capabilities of an agent declare the cards extension. */
+/** Returns whether the capabilities of an agent declare the message card extension. */
 export function supportsMessageCards(capabilities: {
   readonly extensions?: readonly AgentExtension[];
 }): boolean {

@@ -10,18 +10,19 @@ import {
 import { type MessageCard, parseCard, toDict } from "../message-card/index.ts";
 
 /**
- * URI of the A2A extension for message cards. An incompatible change of the card format requires a new URI.
+ * URI of the A2A extension for message cards. An incompatible change of the message card format requires a
+ * new URI.
  */
 export const MESSAGE_CARD_EXTENSION_URI = "urn:colloquy:extensions:cards:v1";
-/** Media type of a data part that contains a message card. */
+/** Media type of an A2A data part that contains a message card. */
 export const MESSAGE_CARD_MEDIA_TYPE = "application/vnd.colloquy.card+json";
 
 const CARD_TYPE_KEY = `${MESSAGE_CARD_EXTENSION_URI}/type`;
 
 /**
- * Encodes a message card as a data part and a text part.
- * The text part repeats the content for agents that do not support message cards. The metadata of the data
- * part contains the card type, because A2A 0.3 has no media type for data parts.
+ * Encodes a message card as an A2A data part and an A2A text part. The text part repeats the content of the
+ * message card for agents that do not support message cards. The metadata of the data part contains the type
+ * of the message card, because A2A 0.3 has no media type for data parts.
  */
 export function toCardParts(card: MessageCard): [DataPart, TextPart] {
   const data = toDict(card) as unknown as JsonObject;
@@ -32,10 +33,10 @@ export function toCardParts(card: MessageCard): [DataPart, TextPart] {
 }
 
 /**
- * Returns the message card among the parts of a message or an artifact, or `undefined` if there is no card.
- * If `extensions` contains the cards extension, an unmarked data part also counts as a card: A2A 0.3 over
- * HTTP+JSON and gRPC cannot mark a part. Throws INVALID_PARAMS if the card is invalid or if there is more
- * than one.
+ * Returns the message card among the parts of a message or an artifact, or `undefined` if no part contains a
+ * message card. If `extensions` contains the message card extension, a data part without a media type also
+ * counts as a message card, because A2A 0.3 over HTTP+JSON and gRPC cannot mark a part. Throws INVALID_PARAMS
+ * if a message card is invalid or if the parts contain several message cards.
  */
 export function findCardInParts(
   parts: readonly Part[],
@@ -50,7 +51,7 @@ export function findCardInParts(
   throw A2AError.invalidParams([{ field: "parts", description }]);
 }
 
-/** Returns the message card in a message or an artifact. See `findCardInParts`. */
+/** Returns the message card in an A2A message or an artifact. See `findCardInParts`. */
 export function findCardInMessage({
   parts,
   extensions,

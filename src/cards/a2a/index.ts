@@ -1,6 +1,5 @@
 /**
- * Message cards over A2A: the parts of a message, the envelope in its metadata, and the extension of the
- * agent card.
+ * Encoding of message cards in A2A: message parts, message metadata, and the extension of the agent card.
  */
 export {
   MESSAGE_CARD_EXTENSION_URI,
@@ -17,9 +16,5 @@ export {
   encodeCardInMetadata,
   encodeCardEnvelope,
 } from "./card-envelope.ts";
-export {
-  createMessageCardExtension,
-  type MessageCardExtensionParams,
-  supportsMessageCards,
-} from "./card-extension.ts";
+export { createMessageCardExtension, supportsMessageCards } from "./card-extension.ts";
 export { isTraceparent, createChildTraceparent } from "./traceparent.ts";

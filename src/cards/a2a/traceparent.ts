@@ -1,12 +1,12 @@
 /**
- * Format of the W3C `traceparent` header: `00-<trace id>-<span id>-<flags>`.
+ * Format of the W3C `traceparent` header, which is `00-<trace id>-<span id>-<flags>`.
  * https://www.w3.org/TR/trace-context/#traceparent-header
  */
 const TRACEPARENT_PATTERN = /^00-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
 /**
- * Returns the `traceparent` of a new child span of `parent`.
- * Starts a new trace if `parent` is missing or invalid.
+ * Returns the W3C `traceparent` of a new child span of `parent`. If `parent` is missing or invalid, the span
+ * starts a new trace.
  */
 export function createChildTraceparent(
   parent?: string,
@@ -17,8 +17,8 @@ export function createChildTraceparent(
 }
 
 /**
- * Returns whether a value is a valid `traceparent`. The W3C specification forbids IDs that consist of zeros
- * only.
+ * Returns whether a value is a valid W3C `traceparent`. The W3C specification forbids trace IDs and span IDs
+ * that consist of zeros only.
  */
 export function isTraceparent(value: unknown): value is string {
   const [, trace, span] = (typeof value === "string" && TRACEPARENT_PATTERN.exec(value)) || [];

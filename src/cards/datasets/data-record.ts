@@ -1,6 +1,6 @@
 import { A2AError } from "../../protocol/index.ts";
 
-/** A JSON object of a data file together with its location, which error messages include. */
+/** A JSON object of a dataset file and its location in the file for error messages. */
 export class DataRecord {
   readonly location: string;
   readonly #members: Readonly<Record<string, unknown>>;
@@ -39,7 +39,7 @@ export class DataRecord {
     return new DataRecord(this.#members[name], `${this.location}, ${JSON.stringify(name)}`);
   }
 
-  /** Returns a list of pairs: `[[first, second], …]`. Throws if an entry has a different form. */
+  /** Returns the array of pairs in a member. Throws if an entry of the array is not a pair. */
   getPairs<Second>(
     name: string,
     isSecond: (value: unknown) => value is Second,
@@ -53,18 +53,18 @@ export class DataRecord {
     });
   }
 
-  /** Creates an error about a member of this record. */
   createFieldError(name: string, what: string): A2AError {
     return createMalformedDataError(this.location, `${JSON.stringify(name)} ${what}`);
   }
 }
 
-/** Returns whether a value is an integer of at least 0. */
 export function isNonNegativeInteger(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-/** Parses the records of a JSON Lines file. Skips empty lines, but counts them in line numbers. */
+/**
+ * Parses the records of a JSON Lines file. The parser skips empty lines but includes them in line numbers.
+ */
 export function decodeJsonLines(text: string, file: string): DataRecord[] {
   return stripByteOrderMark(text)
     .split("\n")
@@ -74,7 +74,7 @@ export function decodeJsonLines(text: string, file: string): DataRecord[] {
     });
 }
 
-/** Parses the records of a file that contains either one JSON array or JSON Lines. */
+/** Parses the records of a dataset file that contains either a JSON array or JSON Lines. */
 export function decodeJsonRecords(text: string, file: string): DataRecord[] {
   const json = stripByteOrderMark(text);
   if (!json.trimStart().startsWith("[")) return decodeJsonLines(json, file);
@@ -90,12 +90,11 @@ function parseJson(json: string, where: string): unknown {
   }
 }
 
-/** Removes the byte order mark that some editors add at the start of a file. */
 function stripByteOrderMark(text: string): string {
   return text.startsWith("\uFEFF") ? text.slice(1) : text;
 }
 
-/** Creates an INVALID_PARAMS error for a data file that does not have the published format. */
+/** Creates an INVALID_PARAMS error for a dataset file that differs from its published format. */
 export function createMalformedDataError(where: string, what: string, cause?: unknown): A2AError {
   return new A2AError("INVALID_PARAMS", `${where}: ${what}. Use the file as published by its authors.`, {
     cause,

@@ -1,37 +1,48 @@
 /** A problem of the GSM8K dataset. */
 export interface Gsm8kSample {
   readonly dataset: "gsm8k";
-  /** `gsm8k_` followed by the position of the problem in its split, starting at 0. */
+  /** ID of the problem, which is `gsm8k_` followed by the position in the dataset split, starting at 0. */
   readonly id: string;
   readonly question: string;
-  /** Gold answer: the text after `####`, unchanged, for example `18` or `1,200`. */
+  /** Correct answer as written after `####` in the GSM8K file, for example `18` or `1,200`. */
   readonly gold: string;
-  /** Human-written solution without its last line. */
+  /** Human-written solution of the problem without the last line, which contains the answer. */
   readonly solution: string;
-  /** Solution as a list of steps. Empty unless the Socratic file was read, too. */
+  /**
+   * Steps of the human-written solution. The steps are available only if the Socratic file of GSM8K was read.
+   */
   readonly steps: readonly Gsm8kStep[];
 }
 
-/** A step of a GSM8K solution. */
+/** A step of a human-written GSM8K solution. */
 export interface Gsm8kStep {
   readonly question: string;
-  /** Answer in prose. It may contain calculator annotations such as `<<16-3-4=9>>`. */
+  /**
+   * Answer to the step's sub-question in prose. The step's answer may contain calculator annotations such as
+   * `<<16-3-4=9>>`.
+   */
   readonly text: string;
 }
 
-/** A problem of the HotpotQA dataset in the distractor setting. */
+/** A problem of the HotpotQA dataset in its distractor setting. */
 export interface HotpotQaSample {
   readonly dataset: "hotpotqa";
-  /** `hotpotqa_` followed by the `dev_index`, else the `_id`, else the position of the record in the file. */
+  /**
+   * ID of the problem, which is `hotpotqa_` followed by the `dev_index`, the `_id`, or the position in the
+   * file, whichever exists first.
+   */
   readonly id: string;
   readonly question: string;
   readonly gold: string;
   /** Question type: `bridge` or `comparison`. */
   readonly type: string | undefined;
   readonly level: string | undefined;
-  /** Paragraphs of the problem. Two of them are needed for the answer, the others are distractors. */
+  /** Paragraphs of the problem, of which two are needed for the answer and all others are distractors. */
   readonly paragraphs: readonly Paragraph[];
-  /** Sentences that support the answer. Like `gold`, they must not be shown to the role that answers. */
+  /**
+   * Sentences of the paragraphs that support the answer. Supporting facts and `gold` must not be shown to the
+   * role that answers the question.
+   */
   readonly supportingFacts: readonly SupportingFact[];
 }
 
@@ -44,9 +55,9 @@ export interface Paragraph {
 /** A sentence that supports the answer to a HotpotQA problem. */
 export interface SupportingFact {
   readonly title: string;
-  /** Position of the sentence in its paragraph, starting at 0. */
+  /** Position of the supporting sentence in its paragraph, starting at 0. */
   readonly sentence: number;
 }
 
-/** A problem of one of the supported datasets. */
+/** A problem of the dataset GSM8K or HotpotQA. */
 export type DatasetSample = Gsm8kSample | HotpotQaSample;

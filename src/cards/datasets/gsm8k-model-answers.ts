@@ -1,6 +1,6 @@
 import { decodeJsonLines } from "./data-record.ts";
 
-/** Names of the four models from 2021 whose answers OpenAI published together with GSM8K. */
+/** Names of the four models whose answers OpenAI published with GSM8K in 2021. */
 export const GSM8K_ANSWER_MODELS = [
   "6b_finetuning",
   "6b_verification",
@@ -8,26 +8,26 @@ export const GSM8K_ANSWER_MODELS = [
   "175b_verification",
 ] as const;
 
-/** Name of one of the four models with published answers. */
+/** Name of a model whose GSM8K answers OpenAI published. */
 export type Gsm8kAnswerModel = (typeof GSM8K_ANSWER_MODELS)[number];
 
-/** Answers of the four models to one problem. */
+/** Published answers of four models to one GSM8K problem. */
 export interface Gsm8kModelAnswers {
-  /** ID of the same problem in `test.jsonl`. */
+  /** ID of the problem in GSM8K's `test.jsonl`. */
   readonly id: string;
   readonly question: string;
   readonly answers: Readonly<Record<Gsm8kAnswerModel, Gsm8kModelAnswer>>;
 }
 
-/** Answer of one model to one problem. */
+/** Published answer of one model to one GSM8K problem. */
 export interface Gsm8kModelAnswer {
-  /** Solution text. It ends with `A: <number>`. */
+  /** Solution text of the model, which ends with `A: <number>`. */
   readonly text: string;
-  /** Verdict published by the authors of the dataset. */
+  /** Whether the authors of the dataset rated the answer as correct. */
   readonly correct: boolean;
 }
 
-/** Parses `example_model_solutions.jsonl`. `file` is the file name for error messages. */
+/** Parses GSM8K's `example_model_solutions.jsonl`. Error messages include the file name `file`. */
 export function decodeGsm8kModelAnswers(text: string, file: string): Gsm8kModelAnswers[] {
   return decodeJsonLines(text, file).map((record, index) => {
     const parseAnswer = (model: Gsm8kAnswerModel): Gsm8kModelAnswer => {

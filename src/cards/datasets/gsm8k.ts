@@ -1,7 +1,7 @@
 import { createMalformedDataError, decodeJsonLines, type DataRecord } from "./data-record.ts";
 import type { Gsm8kSample, Gsm8kStep } from "./dataset-sample.ts";
 
-/** Parses `test.jsonl` or `train.jsonl` of GSM8K. `file` is the file name for error messages. */
+/** Parses GSM8K's `test.jsonl` or `train.jsonl`. Error messages include the file name `file`. */
 export function decodeGsm8k(text: string, file: string): Gsm8kSample[] {
   return decodeJsonLines(text, file).map((record, index) => ({
     ...decodeGsm8kProblem(record, index),
@@ -9,7 +9,10 @@ export function decodeGsm8k(text: string, file: string): Gsm8kSample[] {
   }));
 }
 
-/** Parses `test_socratic.jsonl`, where each line of an answer has the form `<sub-question> ** <step>`. */
+/**
+ * Parses GSM8K's `test_socratic.jsonl`, in which each line of an answer has the form
+ * `<sub-question> ** <step>`.
+ */
 export function decodeGsm8kSocratic(text: string, file: string): Gsm8kSample[] {
   return decodeJsonLines(text, file).map((record, index) => {
     const problem = decodeGsm8kProblem(record, index);
@@ -21,8 +24,8 @@ export function decodeGsm8kSocratic(text: string, file: string): Gsm8kSample[] {
 }
 
 /**
- * Returns the problems with the steps of the Socratic file.
- * Throws if the two files do not contain the same problems in the same order.
+ * Returns GSM8K problems with the solution steps from the Socratic file. Throws if the two files do not
+ * contain the same problems in the same order.
  */
 export function mergeSocraticSteps(
   problems: readonly Gsm8kSample[],

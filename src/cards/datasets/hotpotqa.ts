@@ -6,7 +6,10 @@ import {
 } from "./data-record.ts";
 import type { HotpotQaSample } from "./dataset-sample.ts";
 
-/** Parses the distractor files of HotpotQA: the official JSON array, or JSON Lines of the same records. */
+/**
+ * Parses a file of HotpotQA's distractor setting, either the official JSON array or the same records as JSON
+ * Lines.
+ */
 export function decodeHotpotQa(text: string, file: string): HotpotQaSample[] {
   const samples = decodeJsonRecords(text, file).map(decodeHotpotSample);
   const ids = new Set<string>();

@@ -1,14 +1,9 @@
 /**
- * Exporters of runs to other tools: Perfetto, OpenTelemetry collectors, and consumers of the A2A Traceability
- * extension.
- * All functions are pure and accept cards or a recording.
+ * Exporters that convert recorded runs for Perfetto, OpenTelemetry collectors, and consumers of the A2A
+ * Traceability extension.
+ * All exporters are pure functions that accept a list of message cards or a recording.
  */
 export { toOtlpTraces } from "./otlp.ts";
 export { toPerfettoTrace } from "./perfetto.ts";
-export {
-  TRACEABILITY_EXTENSION,
-  toResponseTraces,
-  type ResponseTrace,
-  type TraceStep,
-} from "./traceability.ts";
+export { TRACEABILITY_EXTENSION, toResponseTraces } from "./traceability.ts";
 export type { TraceExportOptions } from "./trace-spans.ts";

@@ -2,14 +2,14 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { toRecording, type CardsOrRecording } from "../views/sample-exchanges.ts";
 import { type TraceExportOptions, type TraceSpan, toTraceSpans } from "./trace-spans.ts";
 
-/** Numeric span kinds of OTLP. */
+/** Numeric OTLP code of each span kind. */
 const OTLP_SPAN_KINDS: Readonly<Record<TraceSpan["kind"], number>> = { internal: 1, server: 2, client: 3 };
 const OTLP_STATUS_ERROR = 2;
 
 /**
- * Converts a run into an OTLP/HTTP request in JSON, as collectors accept it at `/v1/traces`.
- * IDs are hexadecimal, kinds are numbers, and times are strings of nanoseconds. Each role is a separate
- * service.
+ * Converts a run into an OTLP/HTTP request body in JSON, which collectors accept at `/v1/traces`.
+ * OTLP encodes IDs as hexadecimal strings, span kinds as numbers, and times as strings of nanoseconds. Each
+ * role becomes a separate OpenTelemetry service.
  */
 export function toOtlpTraces(shown: CardsOrRecording, options: TraceExportOptions = {}): JsonObject {
   const spans = toTraceSpans(shown, options);
@@ -47,9 +47,9 @@ function toOtlpAttribute(key: string, value: string | number | boolean): JsonObj
 }
 
 /**
- * Converts milliseconds since 1970 into nanoseconds. Negative times become 0.
- * A JavaScript number cannot represent nanoseconds exactly. It can represent microseconds until the year
- * 2255.
+ * Converts milliseconds since 1970 into a string of nanoseconds. Negative times become 0.
+ * JavaScript numbers represent microseconds exactly until the year 2255, but they cannot represent
+ * nanoseconds exactly.
  */
 function toNanoseconds(ms: number): string {
   return String(BigInt(Math.max(0, Math.round(ms * 1_000))) * 1_000n);

@@ -12,9 +12,9 @@ import type { ModelCallLine } from "../recording/index.ts";
 
 /**
  * Converts a run into a trace for ui.perfetto.dev and chrome://tracing.
- * Each role is a process. Parallel work is on separate threads, because the slices of a thread must nest. A
- * task slice contains the work on each card, which contains the model calls.
- * Cards are arrows from sender to recipient.
+ * Each role becomes a trace process. Parallel tasks use separate threads, because the slices of a thread must
+ * nest. A task slice contains a work slice for each message card, and the work slice contains the model
+ * calls. Message cards become arrows from the sender to the recipient.
  */
 export function toPerfettoTrace(shown: CardsOrRecording): JsonObject {
   const exchanges = buildSampleExchanges(shown);
@@ -65,7 +65,7 @@ export function toPerfettoTrace(shown: CardsOrRecording): JsonObject {
   };
 }
 
-/** Creates the slices of a task: the task, the work on each card in it, and the model calls. */
+/** Creates the trace slices of a task, of the work on its message cards, and of the model calls. */
 function toTaskSlices(
   { task, reply, startMs, doneMs, workSpans }: Delegation,
   calls: readonly ModelCallLine[],
@@ -99,7 +99,7 @@ function toTaskSlices(
   return events;
 }
 
-/** A period on a thread, in microseconds. */
+/** Period in microseconds on a thread of the trace. */
 interface ThreadSlot {
   readonly pid: number;
   readonly tid: number;
@@ -108,14 +108,17 @@ interface ThreadSlot {
 }
 
 /**
- * Limits a time to its slice, because an arrow must start and end in a slice.
- * A card that arrived after the reply is attached to the end of the slice.
+ * Limits a time to the period of a slice, because an arrow must start and end within a slice.
+ * The arrow of a message card that arrived after the reply ends at the end of the slice.
  */
 function clampToSlot({ from, to }: ThreadSlot, ms: number): number {
   return Math.min(to, Math.max(from, toMicroseconds(ms)));
 }
 
-/** Records the thread on which each card of a task starts or ends, for one side of the task. */
+/**
+ * Records the thread on which the arrow of each message card starts or ends, for the requester or the worker
+ * of a task.
+ */
 function recordCardSlots(
   delegation: Delegation,
   lane: ThreadSlot,
@@ -145,18 +148,18 @@ function createSlice(
   return { ph: "X", pid, tid, ts, dur: Math.max(0, toMicroseconds(to) - ts), name, cat, args };
 }
 
-/** Rounds to integers, so that equal ends remain equal. */
+/** Converts milliseconds to integer microseconds, so that equal times remain equal after rounding. */
 function toMicroseconds(ms: number): number {
   return Math.round(ms * 1_000);
 }
 
-/** Allocates threads to roles, as many as a role needs for parallel work. */
+/** Allocates as many threads to each role as the role requires for parallel work. */
 class ThreadAllocator {
   readonly #roles = new Map<string, number[]>();
 
   /**
    * Returns a thread of the role that is free in the given period.
-   * The number of threads is minimal if slices are allocated in the order of their start.
+   * The number of threads is minimal if the caller allocates slices in the order of their start.
    */
   allocate(role: string, from: number, to: number): ThreadSlot {
     const ends = this.#roles.get(role) ?? [];

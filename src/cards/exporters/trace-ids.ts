@@ -3,21 +3,21 @@ const FNV_PRIME = 0x100000001b3n;
 const textEncoder = new TextEncoder();
 
 /**
- * Computes a trace ID from the given parts. The same parts always have the same ID, so two exports of a run
+ * Computes a trace ID from strings. Equal strings always produce the same ID, so repeated exports of a run
  * use the same IDs.
  */
 export function computeTraceId(...parts: readonly string[]): string {
   return hashFnv1a(["trace", ...parts]) + hashFnv1a(["more", ...parts]);
 }
 
-/** Computes a span ID from the given parts. The same parts always have the same ID. */
+/** Computes a span ID from strings. Equal strings always produce the same ID. */
 export function computeSpanId(...parts: readonly string[]): string {
   return hashFnv1a(["span", ...parts]);
 }
 
 /**
- * Computes a 64-bit FNV-1a hash, because IDs must be distinct and need not be secret.
- * The hash is never zero, which is an invalid ID.
+ * Computes a 64-bit FNV-1a hash, which suffices because IDs must be distinct but not secret.
+ * The hash is never zero, because zero is an invalid trace or span ID.
  */
 function hashFnv1a(parts: readonly string[]): string {
   let hash = FNV_OFFSET_BASIS;

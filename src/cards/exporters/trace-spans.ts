@@ -11,43 +11,46 @@ import {
 import { computeSpanId, computeTraceId } from "./trace-ids.ts";
 
 /**
- * An OpenTelemetry span that is derived from a recording.
- * Names and attributes follow the GenAI semantic conventions and the draft for A2A
- * (open-telemetry/semantic-conventions-genai, both in development). OpenInference attributes describe the
- * agent graph.
+ * OpenTelemetry span that is derived from a recording.
+ * Span names and attributes follow the GenAI semantic conventions and the draft for A2A
+ * (open-telemetry/semantic-conventions-genai, both in development). OpenInference attributes of the span
+ * describe the graph of agents.
  */
 export interface TraceSpan {
-  /** Trace ID of 32 hexadecimal digits. */
+  /** Trace ID with 32 hexadecimal digits. */
   readonly traceId: string;
-  /** Span ID of 16 hexadecimal digits. */
+  /** Span ID with 16 hexadecimal digits. */
   readonly spanId: string;
   /** ID of the parent span, or `undefined` for the root span of a trace. */
   readonly parentSpanId: string | undefined;
   readonly name: string;
   readonly kind: "internal" | "server" | "client";
-  /** Role whose process would have reported the span. */
+  /** Role whose process would report the span, used as the OpenTelemetry service name. */
   readonly service: string;
-  /** Start in milliseconds since 1970, with microsecond precision. */
+  /** Start of the span in milliseconds since 1970, with microsecond precision. */
   readonly start: number;
-  /** End in milliseconds since 1970, with microsecond precision. */
+  /** End of the span in milliseconds since 1970, with microsecond precision. */
   readonly end: number;
   readonly attributes: Readonly<Record<string, string | number | boolean>>;
-  /** Error message if the operation failed. The message is empty unless contents are exported. */
+  /**
+   * Error message if the operation failed, or `undefined`. The error message is empty unless `includeContent`
+   * is `true`.
+   */
   readonly error: string | undefined;
 }
 
 /** Options of the trace exporters. */
 export interface TraceExportOptions {
-  /** Whether to export the contents of cards, which may be confidential. Default: `false`. */
+  /** Whether to export the contents of message cards, which may be confidential. Default: `false`. */
   readonly includeContent?: boolean;
 }
 
 /**
- * Converts a run into spans, with one trace for each problem.
- * A trace contains a workflow span, an `invoke_agent` span for each task from both sides, the recorded A2A
- * call between them, and `plan` and `chat` spans.
- * IDs are those of the recorded `traceparent`. Other IDs are derived from the IDs of run, problem, and card,
- * so every export has the same IDs.
+ * Converts a run into OpenTelemetry spans, with one trace for each problem.
+ * A trace contains a workflow span, `plan` and `chat` spans, and spans for each task. The spans for a task
+ * are the `invoke_agent` spans of the requester and the worker, and the recorded A2A call between the two
+ * roles. Trace and span IDs are taken from the recorded `traceparent` if possible. All other trace and span
+ * IDs are derived from the run ID, problem ID, and card ID, so repeated exports of a run use the same IDs.
  */
 export function toTraceSpans(shown: CardsOrRecording, options: TraceExportOptions = {}): TraceSpan[] {
   const recording = toRecording(shown);
@@ -68,9 +71,9 @@ class TraceBuilder {
   readonly #options: TraceExportOptions;
   readonly #traceId: string;
   readonly #commonAttributes: TraceSpan["attributes"];
-  /** Offset of the wall clock to the recording's clock, in milliseconds. */
+  /** Offset in milliseconds between the wall clock and the clock of the recording. */
   readonly #wallClockOffset: number;
-  /** Parts from which the IDs of all other spans are derived. */
+  /** Strings from which the IDs of spans without a recorded `traceparent` are derived. */
   readonly #idSeed: readonly string[];
   readonly #spans: TraceSpan[] = [];
 
@@ -201,7 +204,10 @@ class TraceBuilder {
     for (const [at, subtask] of subtasks.entries()) this.#addDelegationSpans(subtask, `${path}.${at}`, work);
   }
 
-  /** Adds the spans of the work that led to a card: planning, if the card is a task, and model calls. */
+  /**
+   * Adds the spans of the work that produced a message card. Task cards have a `plan` span, and model calls
+   * have `chat` spans.
+   */
   #addWorkSpans({ role, start, end, card }: WorkSpan, path: string, work: string): void {
     const key = card.metadata.card_id ?? path;
     const calls = this.#exchange.calls.filter(({ card_id }) => card_id === card.metadata.card_id);
@@ -329,7 +335,7 @@ class TraceBuilder {
     return card ? this.#findCardLines(card).flatMap(({ a2a }) => a2a ?? []) : [];
   }
 
-  /** Returns the recorded trace context of a task. */
+  /** Returns the trace ID and span ID that were recorded for a task. */
   #findTraceContext(task: MessageCard): { readonly traceId: string; readonly spanId: string } | undefined {
     const traceparent = this.#findCarriers(task).find(
       (carrier) => carrier.traceparent !== undefined,
@@ -365,9 +371,9 @@ function findErrorType({ message_type, metadata }: MessageCard): string | undefi
 }
 
 /**
- * Returns the provider of a model name: `openai` for `openai:gpt-5-mini`.
- * Gemini models have the provider `gcp.gemini`. Other names without a provider prefix are stand-ins for
- * models and have the provider `colloquy`.
+ * Returns the provider of a model name, for example `openai` for `openai:gpt-5-mini`.
+ * Gemini models have the provider `gcp.gemini`. Models without a provider prefix, such as `oracle`, are
+ * substitutes for language models and have the provider `colloquy`.
  */
 function getModelProvider(model: string): string {
   const provider = /^([a-z][\w.-]*)[:/]/.exec(model)?.[1];

@@ -3,23 +3,23 @@ import { buildSampleExchanges, toRecording, type CardsOrRecording } from "../vie
 import { sumBy } from "../statistics/index.ts";
 import { computeSpanId, computeTraceId } from "./trace-ids.ts";
 
-/** URI of the A2A Traceability extension, which defines this format. */
+/** URI of the A2A Traceability extension, which defines the exported trace format. */
 export const TRACEABILITY_EXTENSION = "https://github.com/a2aproject/a2a-samples/extensions/traceability/v1";
 
-/** Trace of a response, with the member names of the extension. */
+/** Trace of an agent response, with the member names of the Traceability extension. */
 export type ResponseTrace = {
   trace_id: string;
   steps: TraceStep[];
 };
 
 /**
- * A task that was delegated to another agent.
- * This is a `type`, because TypeScript does not treat interfaces as JSON objects.
+ * Task that was delegated to another agent.
+ * `TraceStep` is a type alias, because TypeScript does not treat interfaces as JSON objects.
  */
-export type TraceStep = {
+type TraceStep = {
   step_id: string;
   trace_id: string;
-  /** ID of the parent step. Missing for a root step. */
+  /** ID of the parent step, absent for a root step. */
   parent_step_id?: string;
   call_type: "AGENT";
   step_action: {
@@ -30,18 +30,18 @@ export type TraceStep = {
       response_trace?: ResponseTrace;
     };
   };
-  /** Tokens of this agent only. The tokens of other agents are part of their own steps. */
+  /** Number of tokens that the agent used, excluding the tokens of delegated steps. */
   total_tokens?: number;
   additional_attributes: Record<string, string>;
-  /** Duration in milliseconds. */
+  /** Duration of the step in milliseconds. */
   latency: number;
   start_time: string;
   end_time: string;
 };
 
 /**
- * Converts a run into one trace for each problem, with a step for each task. The step of a task contains the
- * steps of its subtasks.
+ * Converts a run into one response trace for each problem, with a step for each task. The step of a task
+ * contains the steps of its subtasks.
  */
 export function toResponseTraces(shown: CardsOrRecording): ResponseTrace[] {
   const { cards } = toRecording(shown);

@@ -3,15 +3,18 @@ import { buildDelegationForest } from "../views/delegations.ts";
 import { flattenDelegations, listDelegationCards } from "../views/sample-exchanges.ts";
 import type { PageCard } from "./run-model.ts";
 
-/** Causes of each card. A card that starts an exchange has no causes. */
+/**
+ * Maps each message card to the message cards that caused it. The first message card of an exchange has no
+ * causes.
+ */
 export type CardCauses = ReadonlyMap<PageCard, readonly PageCard[]>;
 
 /**
- * Computes the causes of each card.
- * The cause of a reply to a query is the query. The causes of any other card are all cards that its sender
- * received since its previous card, or the causes of that previous card.
- * Parallel tasks therefore share their cause, and their results are joint causes of the next card. `cards`
- * are those of one problem in the order of sending.
+ * Computes the causes of each message card of one problem.
+ * The cause of a reply to a query is the query card. A message card that does not reply to a query is caused
+ * by all message cards that its sender received since the sender's previous message card. If a role sends two
+ * message cards and receives none in between, both message cards have the same causes. `cards` must belong to
+ * one problem and be sorted by the time of sending.
  */
 export function computeCardCauses(cards: readonly PageCard[]): CardCauses {
   const pageCardByCard = new Map(cards.map((seen) => [seen.card, seen]));
@@ -33,7 +36,6 @@ export function computeCardCauses(cards: readonly PageCard[]): CardCauses {
   return causes;
 }
 
-/** Assigns the causes of the cards that a role sends while it works on one task. */
 function assignCauses(
   role: string,
   initialCauses: readonly PageCard[],

@@ -1,23 +1,27 @@
 import type { PageSample, PageCard } from "./run-model.ts";
 import { findCardStatus, summarizeSample } from "./sample-summary.ts";
 
-/** Filter of the page. An empty string disables a criterion. */
+/**
+ * Filter criteria for the problems and message cards in the HTML report. An empty string disables a filter
+ * criterion.
+ */
 export interface CardFilter {
-  /** Text in the problem ID or in the content of a card, case-insensitive. */
+  /** Case-insensitive search text for problem IDs and message card contents. */
   readonly text: string;
-  /** Outcome of the problem. */
+  /** Outcome that a problem must have to match the filter. */
   readonly outcome: "" | "correct" | "wrong" | "unscored" | "errors" | "partial";
-  /** Role of the sender or the recipient. */
+  /** Name of the role that sent or received the message card. */
   readonly role: string;
   /** Card type. */
   readonly type: string;
-  /** Status or error type of a card. */
+  /** Status or error type of the message card. */
   readonly status: string;
 }
 
 /**
- * Returns whether a problem has the outcome and contains a card with the role, type, and status.
- * The text may occur in any card of the problem.
+ * Returns whether a problem has the required outcome, contains the search text, and has a message card with
+ * the required role, type, and status.
+ * The search text and the other filter criteria can match different message cards of the problem.
  */
 export function matchesSample(sample: PageSample, filter: CardFilter): boolean {
   return (
@@ -27,7 +31,7 @@ export function matchesSample(sample: PageSample, filter: CardFilter): boolean {
   );
 }
 
-/** Returns whether the table shows a card of a matching problem. */
+/** Returns whether the table of message cards shows a message card of a matching problem. */
 export function matchesCard(seen: PageCard, sample: PageSample, filter: CardFilter): boolean {
   if (!matchesCardFields(seen, filter)) return false;
   const text = filter.text.trim().toLowerCase();

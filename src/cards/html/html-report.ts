@@ -4,24 +4,25 @@ import { createEmptyPageData, type PageData, buildPageData } from "./page-data.t
 
 /** Options of `renderHtmlReport`. */
 export interface HtmlReportOptions {
-  /** Title and heading if the recording has no run line. Default: `Cards`. */
+  /** Title and heading of the HTML report if the recording has no run line. Default: `Cards`. */
   readonly title?: string;
 }
 
 /**
  * Renders a recording as one self-contained HTML file that works offline.
- * The page shows the figures of the run, and the sequence, timeline, graph, and table of each problem. It
- * cannot execute text of agents. The same recording always has the same HTML.
+ * The HTML report shows run statistics, and a sequence diagram, timeline, causal graph, and table of each
+ * problem. The HTML report never executes text from agents as code. The same recording always produces the
+ * same HTML.
  */
 export function renderHtmlReport(recording: Recording, { title = "Cards" }: HtmlReportOptions = {}): string {
   return renderPage(buildPageData(recording, recording.run?.run_id ?? title));
 }
 
 /**
- * Renders the page without a recording, for a server that streams record lines.
- * The page subscribes to the event stream at the relative URL `events`. A `lines` event contains decoded
+ * Renders an HTML report without data, for a server that streams record lines to the page.
+ * The page subscribes to server-sent events at the relative URL `events`. A `lines` event contains decoded
  * record lines, a `torn` event contains the number of unreadable lines, and a `reset` event discards all
- * data.
+ * received lines.
  */
 export function renderLiveHtmlReport(events: string, { title = "Cards" }: HtmlReportOptions = {}): string {
   return renderPage(createEmptyPageData(title, events));
@@ -55,8 +56,8 @@ function renderPage(data: PageData): string {
 }
 
 /**
- * Returns a content security policy that permits only the content of the file. A live page may also connect
- * to its own server.
+ * Returns a content security policy that permits only the inline content of the HTML report. The policy of a
+ * live report also permits connections to the server of the page.
  */
 function buildContentSecurityPolicy({ live }: PageData): string {
   return [
@@ -71,7 +72,9 @@ function buildContentSecurityPolicy({ live }: PageData): string {
   ].join("; ");
 }
 
-/** Encodes JSON so that no HTML parser finds markup in it and no script engine finds a line end. */
+/**
+ * Encodes JSON so that HTML parsers find no markup and script engines find no line terminators in the result.
+ */
 function encodeEmbeddedJson(data: PageData): string {
   return JSON.stringify(data)
     .replaceAll("<", "\\u003c")

@@ -10,31 +10,33 @@ import {
 } from "../recording/index.ts";
 import { packRows, type PackedRows, unpackRows } from "./row-packing.ts";
 
-/** Data that the page contains in its `<script type="application/json">` element. */
+/** Data that the HTML report contains in its `<script type="application/json">` element. */
 export interface PageData {
   readonly title: string;
   readonly run?: RunLine;
-  /** Each card once, represented by its most reliable line. */
+  /** Record lines of the message cards, with only the most reliable record line for each message card. */
   readonly cards: PackedRows;
-  /** Time of arrival of each card by the recording's clock, or null if it was not recorded. */
+  /**
+   * Time of arrival of each message card on the clock of the recording, or `null` if the time was not
+   * recorded.
+   */
   readonly arrived: readonly (number | null)[];
   readonly calls: PackedRows;
   readonly scores: PackedRows;
   readonly ends: readonly EndLine[];
-  /** Number of cards of interrupted attempts that were started again. */
+  /** Number of message cards from attempts that were interrupted and later repeated. */
   readonly abandoned: number;
-  /** Number of lines that could not be decoded. */
+  /** Number of record lines that could not be decoded. */
   readonly torn: number;
   /**
    * Number of merged files and the largest clock shift in milliseconds, if several processes recorded the
    * run.
    */
   readonly clocks?: { readonly files: number; readonly moved: number };
-  /** Relative URL of the event stream with further lines, if the run is watched live. */
+  /** Relative URL of the event stream with further record lines, if the report is live. */
   readonly live?: string;
 }
 
-/** Builds the page data of a recording. */
 export function buildPageData(recording: Recording, title: string): PageData {
   const arrivals = new Map(
     // The first arrival of a card counts, so the lines are visited from the end.
@@ -63,7 +65,10 @@ export function buildPageData(recording: Recording, title: string): PageData {
   };
 }
 
-/** Creates the data of a page that receives all lines from the event stream `live`. */
+/**
+ * Creates the page data of a live report, which receives all record lines from the event stream at the URL
+ * `live`.
+ */
 export function createEmptyPageData(title: string, live: string): PageData {
   const noRows = packRows([]);
   return {
@@ -79,7 +84,7 @@ export function createEmptyPageData(title: string, live: string): PageData {
   };
 }
 
-/** Unpacks the lines of the page. `arrived` is the time of arrival of the card. */
+/** Unpacks the record lines of the page data. `arrived` is the time of arrival of the message card. */
 export function unpackPageLines(data: PageData): {
   cards: { line: CardLine; arrived: number | undefined }[];
   calls: ModelCallLine[];

@@ -1,35 +1,36 @@
 import type { JsonValue } from "../../protocol/index.ts";
 
 /**
- * Rows of JSON that are packed by column.
- * Record lines have few different shapes, and most of their members have the same value on every line.
- * Packing stores each such value once, so the page is much smaller than the record file and loads faster.
+ * JSON objects in a compact format that groups their values by column.
+ * Record lines have few different shapes, and most of their members have the same value in every line. The
+ * compact format stores repeated values once, so the HTML report is smaller than the record file and loads
+ * faster.
  */
 export interface PackedRows {
   readonly shapes: readonly RowShape[];
-  /** Index of the shape of each row. */
+  /** Index of the row shape of each packed row. */
   readonly order: readonly number[];
 }
 
 interface RowShape {
-  /** Example row with 0 for every leaf. Empty objects and arrays are part of the shape. */
+  /** Example row in which 0 replaces every leaf value. Empty objects and arrays are part of the row shape. */
   readonly of: JsonValue;
-  /** Columns of the leaves, in the order of the shape. */
+  /** Columns of the leaf values, in the order of the row shape. */
   readonly columns: readonly PackedColumn[];
 }
 
 type JsonLeaf = string | number | boolean | null;
 
 /**
- * A column: one value for all rows, a list of distinct values with an index for each row, or one value for
- * each row.
+ * Column of leaf values: a single value for all rows, distinct values with an index for each row, or a
+ * separate value for each row.
  */
 type PackedColumn =
   | { readonly all: JsonLeaf }
   | { readonly some: readonly JsonLeaf[]; readonly which: readonly number[] }
   | { readonly each: readonly JsonLeaf[] };
 
-/** Packs rows by column. */
+/** Packs JSON objects by column. */
 export function packRows(rows: readonly object[]): PackedRows {
   const shapes = new Map<string, { at: number; of: JsonValue; columns: JsonLeaf[][] }>();
   const order = rows.map((row) => {
@@ -47,7 +48,7 @@ export function packRows(rows: readonly object[]): PackedRows {
   };
 }
 
-/** Unpacks rows. The caller states their type, because the same build packed them. */
+/** Unpacks JSON objects without validating their type, because the same build packed them. */
 export function unpackRows<Row extends object>({ shapes, order }: PackedRows): Row[] {
   const next = shapes.map(() => 0);
   return order.map((at) => {

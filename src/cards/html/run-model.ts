@@ -12,44 +12,44 @@ import {
 } from "../recording/index.ts";
 import { unpackPageLines, type PageData } from "./page-data.ts";
 
-/** A card on the page with its timing and its most reliable line. */
+/** Message card in the HTML report with its times and its most reliable record line. */
 export interface PageCard extends CardTiming {
   readonly line: CardLine;
 }
 
-/** A problem on the page. */
+/** Problem in the HTML report. */
 export interface PageSample {
-  /** ID of the problem, or `""` for cards without a problem. */
+  /** ID of the problem, or `""` for message cards without a problem ID. */
   readonly id: string;
-  /** Cards in the order of sending. */
+  /** Message cards of the problem in the order of sending. */
   readonly cards: readonly PageCard[];
   readonly calls: readonly ModelCallLine[];
   readonly score: ScoreLine | undefined;
-  /** Version number that increases with every change. */
+  /** Version number of the problem, which increases with every change. */
   readonly version: number;
 }
 
 /**
- * A run that grows line by line.
- * It produces the same result as `decodeRecording` and `collectRunSamples` do for an entire file, without
- * starting over for each new line.
+ * Run model to which record lines are added one by one.
+ * The run model equals the result of `decodeRecording` and `collectRunSamples` for the entire record file,
+ * but a new record line does not require decoding the file again.
  */
 export class RunModel {
   run: RunLine | undefined;
   readonly ends: EndLine[] = [];
   readonly #samples = new Map<string, MutablePageSample>();
-  /** Number of cards of interrupted attempts that were started again. */
+  /** Number of message cards from attempts that were interrupted and later repeated. */
   abandonedCardCount = 0;
   tornLineCount = 0;
-  /** Clock shifts, if several processes recorded the run. */
+  /** Number of merged files and the largest clock shift, if several processes recorded the run. */
   clockSummary: PageData["clocks"];
   cardCount = 0;
   callCount = 0;
   #partNumber = 0;
   #hasEnded = false;
-  /** Offset of the wall clock to the writer's clock in the first part. */
+  /** Offset in milliseconds between the wall clock and the recording clock of the first process. */
   #firstWallClockOffset: number | undefined;
-  /** Shift of the clock of the current part. */
+  /** Clock shift in milliseconds for the process that recorded the current lines. */
   #clockShift: number | undefined;
 
   static fromPageData(data: PageData): RunModel {
@@ -74,7 +74,7 @@ export class RunModel {
     return this.#samples.get(id);
   }
 
-  /** Status of the end line, or `undefined` while the run has not ended. */
+  /** Status of the run's end line, or `undefined` if the run has not ended. */
   get endStatus(): EndLine["status"] | undefined {
     return this.#hasEnded ? this.ends.at(-1)?.status : undefined;
   }
@@ -126,8 +126,8 @@ export class RunModel {
   }
 
   /**
-   * Returns the problem of a line, or `undefined` if the problem is already finished.
-   * Cards that an earlier part recorded without finishing the problem are discarded.
+   * Returns the problem with the given ID, or `undefined` if the problem is finished.
+   * Discards message cards that an earlier process recorded without finishing the problem.
    */
   #prepareSample(id: string): MutablePageSample | undefined {
     const sample = this.#getOrCreateSample(id);
@@ -147,8 +147,8 @@ export class RunModel {
   }
 
   /**
-   * Aligns the clocks of the parts by means of the wall clock, because each process has a different zero
-   * point.
+   * Aligns the times of record lines by the wall clock, because the recording clock of each process has a
+   * different zero point.
    */
   #alignClock<Line extends CardLine | ModelCallLine>(line: Line): Line {
     const offset = Date.parse(line.at) - line.mono_ms;
@@ -173,7 +173,7 @@ class MutablePageSample implements PageSample {
     this.partNumber = part;
   }
 
-  /** Adds a card, or replaces a card for which another line arrived. */
+  /** Adds a message card, or replaces the message card that has the same key. */
   putCard(key: string, seen: PageCard): void {
     const known = this.cardsByKey.get(key);
     this.version += 1;
@@ -207,7 +207,7 @@ function createPageCard(line: CardLine, arrivalMs: number | undefined): PageCard
   return { ...createCardTiming(line, arrivalMs), line };
 }
 
-/** Merges another line into a known card. */
+/** Merges an additional record line into a known message card. */
 function mergeCardLine(known: PageCard, line: CardLine, arrivalMs: number | undefined): PageCard {
   const best = isBetterCardLine(line, known.line) ? line : known.line;
   const knownArrivalMs =

@@ -17,48 +17,47 @@ import { analyzeSample, groupRunFindings, computeRunBottlenecks } from "./sample
 import type { RunModel } from "./run-model.ts";
 import { countCardTokens } from "./sample-summary.ts";
 
-/** Figures of the entire run for the page. */
+/** Statistics of the entire run in the HTML report. */
 export interface RunOverview {
   readonly sampleCount: number;
   readonly doneCount: number;
   readonly correctCount: number;
-  /** Accuracy over the finished problems, or `undefined` if there are none. */
+  /** Accuracy over the finished problems, or `undefined` if no problem is finished. */
   readonly accuracy: IntervalEstimate | undefined;
-  /** Means of the additional measures of the dataset, over the problems that have them. */
+  /** Mean of each additional dataset measure over the problems that have the measure. */
   readonly measureMeans: Readonly<Record<string, number>>;
   readonly cardCount: number;
   readonly errorCount: number;
   /** Number of problems whose last result has the status `partial`. */
   readonly partialCount: number;
   readonly tokenCount: number;
-  /** Mean tokens per finished problem, or `undefined` if there are none. */
+  /** Mean number of tokens per finished problem, or `undefined` if no problem is finished. */
   readonly meanTokens: number | undefined;
-  /** Number of estimated tokens among all tokens. */
+  /** Number of tokens that are estimated and not measured. */
   readonly estimatedTokens: number;
-  /** Token ledger, or `undefined` if no model call is recorded. */
+  /** Token ledger of the run, or `undefined` if no model call is recorded. */
   readonly ledger: TokenLedger | undefined;
   /** Median duration of a finished problem in milliseconds. */
   readonly medianMs: number | undefined;
   readonly roleEdges: readonly RoleEdge[];
   readonly spending: readonly RoleSpending[];
-  /** Bottlenecks of the critical paths, the longest first. */
+  /** Bottlenecks of the critical paths, in descending order of duration. */
   readonly bottlenecks: readonly Bottleneck[];
   readonly findingsByKind: ReadonlyMap<RunFinding["kind"], readonly RunFinding[]>;
 }
 
-/** Cards from one role to another. */
+/** Statistics of the message cards from one role to another. */
 export interface RoleEdge {
   readonly from: string;
   readonly to: string;
   readonly cardCount: number;
-  /** Number of cards by type. */
+  /** Number of message cards by type. */
   readonly countByType: Readonly<Record<string, number>>;
   readonly tokens: number;
-  /** Mean working time per card in milliseconds, or `undefined` if no card reports it. */
+  /** Mean working time per message card in milliseconds, or `undefined` if no card reports a working time. */
   readonly averageMs: number | undefined;
 }
 
-/** Computes the figures of a run. */
 export function summarizeRun(model: RunModel): RunOverview {
   const named = model.samples.filter(({ id }) => id !== "");
   const cards = model.samples.flatMap((sample) => sample.cards.map(({ card }) => card));
@@ -91,8 +90,8 @@ export function summarizeRun(model: RunModel): RunOverview {
 }
 
 /**
- * Computes the ledger over the finished problems, because in an unfinished problem a call may be recorded
- * before its card.
+ * Computes the token ledger over the finished problems. Unfinished problems are excluded, because a model
+ * call can be recorded before its message card.
  */
 function computeRunLedger(model: RunModel): TokenLedger | undefined {
   const settled = model.samples
@@ -129,8 +128,8 @@ function summarizeRoleEdges(cards: readonly MessageCard[]): RoleEdge[] {
 }
 
 /**
- * Returns the roles of cards: first the core roles in the order of delegation, then the others in the order
- * of their first card.
+ * Returns the roles that sent or received message cards: the core roles in the order of delegation, followed
+ * by other roles in the order of their first message card.
  */
 export function listRoles(cards: Iterable<Pick<MessageCard, "sender" | "recipient">>): string[] {
   const roles = new Set<string>();

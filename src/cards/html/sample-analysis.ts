@@ -10,19 +10,18 @@ import type { CriticalPathSegment } from "../statistics/index.ts";
 import type { PageSample, RunModel, PageCard } from "./run-model.ts";
 import { type SampleSummary, summarizeSample } from "./sample-summary.ts";
 
-/** Analysis of one problem. */
+/** Critical path and findings of one problem. */
 export interface SampleAnalysis {
   readonly summary: SampleSummary;
-  /** Critical path of the problem. */
   readonly criticalPath: readonly CriticalPathSegment[];
-  /** Cards of the critical path. */
+  /** Message cards of the critical path. */
   readonly criticalCards: ReadonlySet<MessageCard>;
   readonly findings: readonly RunFinding[];
 }
 
 const analysisCache = new WeakMap<PageSample, { readonly key: string; readonly analysis: SampleAnalysis }>();
 
-/** Returns the analysis of a problem. The result is cached until the problem changes. */
+/** Returns the analysis of a problem. The analysis is cached until the problem changes. */
 export function analyzeSample(sample: PageSample, model: RunModel): SampleAnalysis {
   const { id, cards, score } = sample;
   const isSettled = model.run === undefined || score !== undefined;
@@ -45,12 +44,12 @@ export function analyzeSample(sample: PageSample, model: RunModel): SampleAnalys
   return analysis;
 }
 
-/** Returns the bottlenecks of all problems, the longest first. */
+/** Returns the bottlenecks of all problems in descending order of duration. */
 export function computeRunBottlenecks(model: RunModel): Bottleneck[] {
   return computeBottlenecks(model.samples.map((sample) => analyzeSample(sample, model).criticalPath));
 }
 
-/** Returns the findings of all problems by kind. */
+/** Returns the findings of all problems, grouped by kind. */
 export function groupRunFindings(model: RunModel): ReadonlyMap<RunFinding["kind"], readonly RunFinding[]> {
   return Map.groupBy(
     model.samples.flatMap((sample) => analyzeSample(sample, model).findings),
@@ -58,7 +57,7 @@ export function groupRunFindings(model: RunModel): ReadonlyMap<RunFinding["kind"
   );
 }
 
-/** Returns the page cards of the critical path. */
+/** Returns the message cards of the critical path of a problem. */
 export function collectCriticalCards(sample: PageSample, model: RunModel): ReadonlySet<PageCard> {
   const { criticalCards } = analyzeSample(sample, model);
   return new Set(sample.cards.filter(({ card }) => criticalCards.has(card)));

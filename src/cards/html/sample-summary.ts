@@ -2,22 +2,21 @@ import { findCardTokenTotal, sumBy } from "../statistics/index.ts";
 import type { PageSample, PageCard } from "./run-model.ts";
 
 /** Outcome of a problem: scored as correct or wrong, not scored, or not started. */
-export type SampleOutcome = "correct" | "wrong" | "unscored" | "waiting";
+type SampleOutcome = "correct" | "wrong" | "unscored" | "waiting";
 
-/** Summary of a problem for the list. */
+/** Summary of a problem in the list of problems. */
 export interface SampleSummary {
   readonly outcome: SampleOutcome;
-  /** Content of the first card. */
+  /** Content of the first message card, which is the question. */
   readonly question: string;
   readonly cardCount: number;
   readonly tokenCount: number;
   readonly durationMs: number;
   readonly errorCount: number;
-  /** Whether the last result has the status `partial`, because of a limit or a stop. */
+  /** Whether the last result has the status `partial`, because a limit or a `stop` card ended the work. */
   readonly isPartial: boolean;
 }
 
-/** Computes the summary of a problem. */
 export function summarizeSample({ cards, score }: PageSample): SampleSummary {
   const [first] = cards;
   const last = cards.findLast(({ card }) => card.message_type === "result");
@@ -32,17 +31,19 @@ export function summarizeSample({ cards, score }: PageSample): SampleSummary {
   };
 }
 
-/** Returns the input and output tokens of a card, 0 if it reports none. */
+/**
+ * Returns the number of input and output tokens of a message card, or 0 if the card does not report tokens.
+ */
 export function countCardTokens(card: PageCard["card"]): number {
   return findCardTokenTotal(card) ?? 0;
 }
 
-/** Returns the time at which the last card arrived. */
+/** Returns the time at which the last message card arrived. */
 export function computeLastArrival(cards: readonly PageCard[]): number {
   return cards.reduce((end, { arrivedMs }) => Math.max(end, arrivedMs), Number.NEGATIVE_INFINITY);
 }
 
-/** Returns the status or the error type of a card. */
+/** Returns the status or the error type of a message card. */
 export function findCardStatus({ metadata }: PageCard["card"]): string | undefined {
   const status = metadata["status"] ?? metadata["error_type"];
   return typeof status === "string" ? status : undefined;

@@ -14,24 +14,24 @@ import { type CardType, CORE_CARD_TYPES } from "./card-type.ts";
 import { parseJson, parseCardInContext } from "./parse-card.ts";
 import { ValidationContext } from "./validation/validation-context.ts";
 
-/** Role that receives problems and delegates them to planners. */
+/** Name of the role that delegates problems to planners. */
 export const CONTROLLER = "controller";
-/** Role that divides a problem into tasks for solvers. */
+/** Name of the role that divides a problem into tasks for solvers. */
 export const PLANNER = "planner";
-/** Role that solves single tasks. */
+/** Name of the role that solves individual tasks of a planner. */
 export const SOLVER = "solver";
 
-/** Roles that every card protocol includes. */
+/** Name of a role that every card protocol includes. */
 export type CoreRole = typeof CONTROLLER | typeof PLANNER | typeof SOLVER;
 
-/** A pair of roles and the card types that the first role may send to the second. */
+/** A route: the types of message cards that the role `from` may send to the role `to`. */
 export interface CardRoute<Role extends string = string, Type extends string = string> {
   readonly from: Role;
   readonly to: Role;
   readonly types: readonly Type[];
 }
 
-/** Routes between the three core roles. */
+/** Routes for message cards between controller, planner, and solver. */
 export const CORE_CARD_ROUTES: readonly CardRoute[] = [
   { from: CONTROLLER, to: PLANNER, types: ["task", "control"] },
   { from: PLANNER, to: SOLVER, types: ["task", "query", "control"] },
@@ -44,25 +44,26 @@ export const CORE_CARD_ROUTES: readonly CardRoute[] = [
 
 type CoreCardType = (typeof CORE_CARD_TYPES)[number];
 
-/** Options of `createCardProtocol`: additions to the core protocol, the clock, and the ID generator. */
+/** Options of `createCardProtocol`. */
 export interface CardProtocolOptions<Type extends CardType = never, Role extends string = never> {
-  /** Card types in addition to the five core types. */
+  /** Types of message cards in addition to the five core types. */
   readonly types?: readonly Type[];
   /** Roles in addition to `controller`, `planner`, and `solver`. */
   readonly roles?: readonly Role[];
-  /** Routes in addition to those of the core protocol. */
+  /** Routes for message cards in addition to the routes of the core protocol. */
   readonly routes?: readonly CardRoute<
     CoreRole | NoInfer<Role>,
     CoreCardType["name"] | NoInfer<Type>["name"]
   >[];
   /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
-  /** Returns a new `card_id`. Default: a random UUID. */
+  /** Returns the `card_id` of a new message card, which is a random UUID by default. */
   readonly newId?: () => string;
 }
 
 /**
- * The message card of a registered type. For several types, a union that is discriminated by `message_type`.
+ * Type of the message cards of a registered card type. For several card types, the type is a union
+ * discriminated by `message_type`.
  */
 export type CardOfType<Type extends CardType> =
   Type extends CardType<infer Name, infer Own> ? MessageCard<Name, Own> : never;
@@ -70,37 +71,36 @@ export type CardOfType<Type extends CardType> =
 interface CardAddress<Role extends string> {
   readonly from: Role;
   readonly to: Role;
-  /** Additional metadata. A `card_id` in it replaces the generated ID. */
+  /** Additional metadata of the message card. A `card_id` in the metadata replaces the generated ID. */
   readonly metadata?: CardMetadata;
 }
 
-/** Creates and parses message cards of the registered types and roles. It returns valid cards only. */
+/**
+ * A card protocol, which creates and parses message cards of registered types and roles. A card protocol
+ * returns only valid message cards.
+ */
 export interface CardProtocol<Type extends CardType = CoreCardType, Role extends string = CoreRole> {
   readonly types: readonly Type[];
   readonly roles: readonly Role[];
   readonly routes: readonly CardRoute[];
 
-  /** Creates a task card. */
   createTaskCard(
     card: CardAddress<Role> & { readonly task: string; readonly context?: JsonObject },
   ): TaskCard;
-  /** Creates a result card. Default status: `success`. */
+  /** Creates a result card with the status `success` by default. */
   createResultCard(
     card: CardAddress<Role> & { readonly result: string; readonly status?: ResultCardStatus },
   ): ResultCard;
-  /** Creates a query card. */
   createQueryCard(
     card: CardAddress<Role> & { readonly query: string; readonly options?: readonly string[] },
   ): QueryCard;
-  /** Creates a control card. */
   createControlCard(
     card: CardAddress<Role> & { readonly action: string; readonly parameters?: JsonObject },
   ): ControlCard;
-  /** Creates an error card. */
   createErrorCard(
     card: CardAddress<Role> & { readonly error: string; readonly errorType: ErrorCardMetadata["error_type"] },
   ): ErrorCard;
-  /** Creates a card of any registered type. */
+  /** Creates a message card of any registered type. */
   createCard<Name extends Type["name"]>(
     type: Name,
     card: Omit<CardAddress<Role>, "metadata"> & {
@@ -109,18 +109,24 @@ export interface CardProtocol<Type extends CardType = CoreCardType, Role extends
     },
   ): CardOfType<Extract<Type, { readonly name: Name }>>;
 
-  /** Parses a card of a registered type on a known route. Throws INVALID_PARAMS with every violation. */
+  /**
+   * Parses a message card whose type, roles, and route are registered. Throws INVALID_PARAMS with every
+   * violation if the message card is invalid.
+   */
   parse(json: unknown): CardOfType<Type>;
-  /** Parses a card from JSON text. See `parse`. */
+  /** Parses a message card from JSON text. See `parse`. */
   fromJson(text: string): CardOfType<Type>;
-  /** Returns all violations for which `parse` would throw. An empty array means that the card is valid. */
+  /**
+   * Returns all violations of a message card for which `parse` would throw. For a valid message card,
+   * `validate` returns an empty array.
+   */
   validate(json: unknown): FieldViolation[];
 }
 
 /**
- * Creates a protocol of the three core roles, the five core types, and your additions.
- * The compiler rejects unregistered roles and types. Parsing rejects cards with unregistered roles or types
- * and names the registered ones.
+ * Creates a card protocol with the three core roles, the five core card types, and your additions. The
+ * TypeScript compiler rejects unregistered roles and card types. For message cards with unregistered roles or
+ * types, `parse` throws an error that lists the registered roles or types.
  */
 export function createCardProtocol<const Type extends CardType = never, const Role extends string = never>(
   options: CardProtocolOptions<Type, Role> = {},
@@ -225,7 +231,7 @@ function validateRoute(
   });
 }
 
-/** Throws if two card types have the same name, because cards of that name would be ambiguous. */
+/** Throws if two card types have the same name, because message cards of that type would be ambiguous. */
 function assertDistinctCardTypes<Type extends CardType>(types: readonly Type[]): readonly Type[] {
   const names = types.map(({ name }) => name);
   const twice = names.find((name, at) => names.indexOf(name) !== at);

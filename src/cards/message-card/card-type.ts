@@ -16,29 +16,33 @@ import {
 } from "./validation/validation-context.ts";
 import { boolean, id, list, object, oneOf, required, string } from "./validation/rules.ts";
 
-/** A type of message card: its `message_type` and the rules for its metadata. */
+/** A type of message card, which consists of a `message_type` and rules for the metadata. */
 export interface CardType<Name extends string = string, Own extends object = object> {
   readonly name: Name;
-  /** Text that represents the type in a flow diagram: an arrow and the name. */
+  /** Text that represents the card type in a flow diagram, such as `→ [TASK]`. */
   readonly symbol: string;
-  /** Whether a card of this type ends the task that it replies to. */
+  /** Whether a message card of this type ends the task that the card replies to. */
   readonly isTerminal: boolean;
-  /** Returns whether the metadata conforms to the rules of the type. Adds each violation to `at`. */
+  /**
+   * Returns whether the metadata conforms to the rules of the card type. `isValidMetadata` adds each
+   * violation to `at`.
+   */
   readonly isValidMetadata: (metadata: CardMetadata, at: ValidationContext) => metadata is CardMetadata & Own;
 }
 
 /** Options of `defineCardType`. */
 export interface CardTypeOptions<M extends FieldRules> {
-  /** Rules for the metadata members of this type, in addition to those of all cards. */
+  /** Rules for metadata members of this card type, in addition to the rules for all message cards. */
   readonly metadata: M;
-  /** Text that represents the type in a flow diagram. Default: `• [NAME]`. */
+  /** Text that represents the card type in a flow diagram, which is `• [NAME]` by default. */
   readonly symbol?: string;
-  /** Whether a card of this type ends the task that it replies to. Default: `false`. */
+  /** Whether a message card of this type ends the task that the card replies to. Default: `false`. */
   readonly isTerminal?: boolean;
 }
 
 /**
- * Defines a card type for `createCardProtocol`. The compiler infers the type of its metadata from the rules.
+ * Defines a type of message cards for `createCardProtocol`. The TypeScript compiler infers the metadata type
+ * from the rules.
  */
 export function defineCardType<const Name extends string, const M extends FieldRules>(
   name: Name,
@@ -104,7 +108,7 @@ type CoreCardTypes = readonly [
   typeof errorCardType,
 ];
 
-/** Card types that every card protocol includes. */
+/** Types of message cards that every card protocol includes. */
 export const CORE_CARD_TYPES: CoreCardTypes = [
   taskCardType,
   resultCardType,

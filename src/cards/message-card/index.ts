@@ -1,7 +1,7 @@
 /**
- * Message cards between a controller, a planner, and a solver.
- * `createCardProtocol` creates and parses cards of registered types and roles. `parseCard` parses a card of
- * any type. `rules` are the validation rules for your own card types. Nothing in this folder depends on the
+ * Message cards that a controller, a planner, and a solver exchange. `createCardProtocol` creates a protocol
+ * for message cards of registered types and roles. `parseCard` parses message cards of any type. `rules`
+ * contains validation rules for custom types of message cards. The code in this folder is independent of the
  * transport.
  */
 export type {
@@ -10,7 +10,6 @@ export type {
   CardTokenUsage,
   ControlCard,
   ControlCardMetadata,
-  CoreCard,
   CoreCardErrorType,
   ErrorCard,
   ErrorCardMetadata,

@@ -1,54 +1,57 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 
 /**
- * A message between two roles. It has exactly six members, under their JSON names.
- * All additional information is part of `metadata`.
+ * A message card, which is a message between two roles. A message card has exactly six members, whose names
+ * are the same as in JSON. The member `metadata` contains all additional information about a message card.
  */
 export interface MessageCard<Type extends string = string, Own extends object = object> {
-  /** Role that sends the card. */
+  /** Role that sends the message card. */
   readonly sender: string;
-  /** Role that receives the card. */
+  /** Role that receives the message card. */
   readonly recipient: string;
   readonly message_type: Type;
-  /** Text of the card: the task, the answer, the question, the action, or the error description. */
+  /**
+   * Text of the message card, such as the task, the answer, the question, the action, or the error
+   * description.
+   */
   readonly content: string;
   readonly metadata: Readonly<CardMetadata & Own>;
   /**
-   * Time of sending in ISO 8601. Colloquy always writes UTC with milliseconds. Use `parseCardTime` to parse
-   * it.
+   * Time in ISO 8601 at which the message card was sent. Colloquy always writes timestamps in UTC with
+   * milliseconds. To parse the timestamp, use `parseCardTime`.
    */
   readonly timestamp: string;
 }
 
-/** Metadata that every card may have. Parsing keeps additional members. */
+/** Metadata members that every message card may have. The parser keeps additional metadata members. */
 export interface CardMetadata {
   // The value type includes `undefined`, because the optional members do so without
   // exactOptionalPropertyTypes.
   [member: string]: JsonValue | undefined;
-  /** ID of the card. */
+  /** ID of the message card. */
   card_id?: string;
-  /** ID of the run that the card belongs to. */
+  /** ID of the experiment run that the message card belongs to. */
   run_id?: string;
-  /** ID of the problem within the run. */
+  /** ID of the problem within the experiment run. */
   sample_id?: string;
-  /** `card_id` of the card that this card replies to. */
+  /** `card_id` of the message card that this card replies to. */
   in_reply_to?: string;
-  /** Turn of the planner, starting at 1. */
+  /** Number of the planner's turn, starting at 1. */
   turn?: number;
   dataset?: string;
-  /** Sum of input and output tokens of the model calls that produced the card. */
+  /** Sum of input and output tokens of the model calls that produced the message card. */
   tokens?: number;
   usage?: CardTokenUsage;
   model?: string;
-  /** Time in milliseconds that the sender spent on the card, measured by a monotonic clock. */
+  /** Time in milliseconds that the sender spent on the message card, measured by a monotonic clock. */
   duration_ms?: number;
-  /** Number of the attempt, starting at 1. */
+  /** Number of the attempt at the subtask, starting at 1. */
   attempt?: number;
 }
 
 /**
- * Tokens of the model calls that produced a card.
- * This is a `type`, because TypeScript does not treat interfaces as JSON objects.
+ * Token counts of the model calls that produced a message card. `CardTokenUsage` is a type alias, because
+ * TypeScript does not treat interfaces as JSON objects.
  */
 export type CardTokenUsage = {
   input_tokens: number;
@@ -57,7 +60,10 @@ export type CardTokenUsage = {
   cached_input_tokens?: number;
   /** Output tokens that the model used for reasoning. */
   reasoning_output_tokens?: number;
-  /** Source of the counts: the model provider, an estimate, or unknown. If unknown, all counts are 0. */
+  /**
+   * Source of the token counts, which is the model provider (`reported`), an estimate, or unknown (`none`).
+   * If the source is unknown, all token counts are 0.
+   */
   source: "reported" | "estimated" | "none";
 };
 
@@ -65,27 +71,27 @@ export type CardTokenUsage = {
 export interface TaskCardMetadata {
   /** Information that the recipient needs in addition to the task text. */
   context?: JsonObject;
-  /** Whether the runtime sent the task although the planner wanted to answer immediately. */
+  /** Whether the runtime sent the task to a solver although the planner wanted to answer immediately. */
   forced?: boolean;
 }
 
 /**
- * Outcome of a task. `success` completes a task, `completed` the entire problem, `partial` a part of it, and
- * `error` nothing.
+ * Status of a task's result. `success` means that the task is solved, `completed` that the entire problem is
+ * solved, `partial` that the result is incomplete, and `error` that no result exists.
  */
 export type ResultCardStatus = "success" | "completed" | "error" | "partial";
 
 /** Metadata of a result card. */
 export interface ResultCardMetadata {
   status: ResultCardStatus;
-  /** Option or options that a reply to a query selects. */
+  /** One or several options of a query that the reply selects. */
   selected?: string | string[];
 }
 
 /** Metadata of a query card. */
 export interface QueryCardMetadata {
   options?: string[];
-  /** Whether the reply may select more than one option. */
+  /** Whether the reply to a query may select several options. */
   multiple?: boolean;
 }
 
@@ -94,7 +100,7 @@ export interface ControlCardMetadata {
   parameters?: JsonObject;
 }
 
-/** Error types that Colloquy itself sends. Your roles may define additional types. */
+/** Types of error cards that Colloquy creates. Custom roles may define additional error types. */
 export type CoreCardErrorType =
   | "timeout"
   | "turn_limit"
@@ -110,29 +116,31 @@ export type CoreCardErrorType =
 export interface ErrorCardMetadata {
   // The intersection with `{}` keeps the completion of the core types in editors.
   error_type: CoreCardErrorType | (string & {});
-  /** Whether a retry of the same task may succeed. */
+  /** Whether the same task may succeed if the requester sends it again. */
   retryable?: boolean;
-  /** Failure mode of the MAST taxonomy, for example `1.3`. */
+  /** Identifier of a failure mode in the MAST taxonomy, for example `1.3`. */
   failure_mode?: string;
 }
 
-/** A card that delegates a task. */
+/** A message card that delegates a task. */
 export type TaskCard = MessageCard<"task", TaskCardMetadata>;
-/** A card that contains the result of a task. */
+/** A message card that contains the result of a task. */
 export type ResultCard = MessageCard<"result", ResultCardMetadata>;
-/** A card that contains a question. */
+/** A message card that contains a question. */
 export type QueryCard = MessageCard<"query", QueryCardMetadata>;
-/** A control card. Its `content` is the action: `stop`, or another action that the roles agree on. */
+/**
+ * A message card that controls a running task. The `content` of a control card is an action such as `stop`.
+ */
 export type ControlCard = MessageCard<"control", ControlCardMetadata>;
-/** A card that reports an error. If it replies to a task, it ends the task. */
+/** A message card that reports an error. An error card that replies to a task ends the task. */
 export type ErrorCard = MessageCard<"error", ErrorCardMetadata>;
 
-/** A card of one of the five core types. */
+/** A message card of one of the five core types. */
 export type CoreCard = TaskCard | ResultCard | QueryCard | ControlCard | ErrorCard;
 
 /**
- * Returns the time of a card in milliseconds since 1970, or `NaN` if the timestamp is invalid.
- * A timestamp without a time zone is interpreted as UTC.
+ * Returns the time of a message card in milliseconds since 1970, or `NaN` if the timestamp is invalid. The
+ * parser interprets timestamps without a time zone as UTC.
  */
 export function parseCardTime({ timestamp }: Pick<MessageCard, "timestamp">): number {
   const [, date = "", day = "", time = "", zone = "Z"] = TIMESTAMP_PATTERN.exec(timestamp) ?? [];

@@ -17,16 +17,19 @@ import {
   string,
 } from "./validation/rules.ts";
 
-/** Maximum size of the content in bytes of UTF-8. Send longer content as a file in a separate part. */
+/**
+ * Maximum size of a message card's content in bytes of UTF-8. Message content above 256 KiB must be sent as a
+ * file in a separate A2A part.
+ */
 const MAX_CONTENT_BYTES = 256 * 1024;
 
-/** Members of a card in the order of serialization. */
+/** Member names of a message card in the order of serialization. */
 const CARD_MEMBERS = ["sender", "recipient", "message_type", "content", "metadata", "timestamp"];
 
 /**
- * Parses a card of any type between any roles.
- * Replaces missing or null metadata with an empty object. Throws INVALID_PARAMS with every violation. An
- * unknown member is a violation.
+ * Parses a message card of any type between any roles. The parser replaces missing or `null` metadata with an
+ * empty object. Throws INVALID_PARAMS with every violation if the message card is invalid. Unknown members of
+ * a message card are violations.
  */
 export function parseCard(json: unknown): MessageCard {
   const at = new ValidationContext();
@@ -35,12 +38,14 @@ export function parseCard(json: unknown): MessageCard {
   return card;
 }
 
-/** Parses a card from JSON text. See `parseCard`. */
+/** Parses a message card from JSON text. See `parseCard`. */
 export function fromJson(text: string): MessageCard {
   return parseCard(parseJson(text));
 }
 
-/** Returns the six members of a card as a JSON object, in the order that the protocol defines. */
+/**
+ * Returns the six members of a message card as a JSON object in the order that the card protocol defines.
+ */
 export function toDict<C extends MessageCard>(card: C): Pick<C, keyof MessageCard> & JsonObject {
   const { sender, recipient, message_type, content, metadata, timestamp } = card;
   // The metadata of a parsed card is JSON: absent members are missing, not `undefined`.
@@ -48,12 +53,12 @@ export function toDict<C extends MessageCard>(card: C): Pick<C, keyof MessageCar
     JsonObject;
 }
 
-/** Serializes a card as JSON text. */
+/** Serializes a message card as JSON text. */
 export function toJson(card: MessageCard, indent?: number): string {
   return JSON.stringify(toDict(card), undefined, indent);
 }
 
-/** Parses JSON text. Throws INVALID_PARAMS if the text is not valid JSON. */
+/** Parses JSON text and throws INVALID_PARAMS if the text is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -63,7 +68,10 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Returns the parsed card, or `undefined` if its structure is invalid. Adds each violation to `at`. */
+/**
+ * Returns the parsed message card, or `undefined` if `json` is not a valid message card, and adds each
+ * violation to `at`.
+ */
 export function parseCardInContext(json: unknown, at: ValidationContext): MessageCard | undefined {
   if (!isPlainObject(json)) {
     at.addViolation(
@@ -103,7 +111,7 @@ function isValidTimestamp(value: unknown, at: ValidationContext): value is strin
   return at.addViolation(`must be a time such as 2025-01-15T10:30:00.000Z, not ${describeValue(value)}`);
 }
 
-/** Returns whether a value is a valid token usage. Adds each violation to `at`. */
+/** Returns whether a value is a valid `CardTokenUsage` and adds each violation to `at`. */
 export function isValidUsage(value: unknown, at: ValidationContext): value is object {
   return object(value, at) && matchesFieldRules(value, USAGE_RULES, at);
 }

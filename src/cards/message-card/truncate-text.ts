@@ -1,6 +1,6 @@
 /**
- * Returns at most the first `maxLength` characters of a text, without splitting a surrogate pair at the end.
- * A card with half a surrogate pair cannot be sent.
+ * Returns at most the first `maxLength` characters of a text and never splits a surrogate pair. A message
+ * card with an unpaired surrogate cannot be sent as UTF-8.
  */
 export function truncateText(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;

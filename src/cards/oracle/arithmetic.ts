@@ -1,9 +1,9 @@
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Evaluates an expression of decimal numbers, `+ - * /`, and parentheses, without executing code.
- * Throws INVALID_PARAMS with the position of any other character, for more than 1,000 characters, and for
- * more than 50 nested parentheses.
+ * Evaluates an arithmetic expression of decimal numbers, the operators `+ - * /`, and parentheses without
+ * executing code. Throws INVALID_PARAMS if the expression contains another character, more than 1,000
+ * characters, or more than 50 nested parentheses.
  */
 export function evaluateArithmetic(expression: string): number {
   if (expression.length > MAX_EXPRESSION_LENGTH)
@@ -29,7 +29,6 @@ export function formatNumber(value: number): string {
 const MAX_EXPRESSION_LENGTH = 1_000;
 const MAX_PARENTHESIS_DEPTH = 50;
 
-/** A recursive descent parser for sums of products of numbers, signs, and parentheses. */
 class ArithmeticParser {
   readonly #text: string;
   #position = 0;
@@ -88,7 +87,6 @@ class ArithmeticParser {
     return true;
   }
 
-  /** Returns the next character that is not a space. */
   #peek(): string | undefined {
     while (this.#text[this.#position] === " ") this.#position += 1;
     return this.#text[this.#position];

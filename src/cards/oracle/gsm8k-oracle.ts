@@ -3,19 +3,24 @@ import type { Gsm8kSample, Gsm8kStep } from "../datasets/index.ts";
 import { findLastNumber } from "../scoring/index.ts";
 import { evaluateArithmetic, formatNumber } from "./arithmetic.ts";
 
-/** A subtask of the oracle, with the answer that its solver will find. */
+/** A subtask of the oracle's plan, with the answer that the solver returns. */
 export interface OracleStep {
-  /** Sub-question of the step. */
   readonly question: string;
-  /** Expressions to calculate, in order. Empty if the human solution has no annotations. */
+  /**
+   * Arithmetic expressions to evaluate, in order. `expressions` is empty if the human solution has no
+   * calculator annotations.
+   */
   readonly expressions: readonly string[];
-  /** Value of the last expression, else the last number of the prose, else the prose itself. */
+  /**
+   * Answer to the subtask: the value of the last expression, the last number in the prose, or the prose,
+   * whichever exists first.
+   */
   readonly answer: string;
 }
 
 /**
- * Returns the human solution plan of a problem, with every annotation recalculated.
- * The oracle knows the solution, so its accuracy measures the runtime and not a model.
+ * Returns the human solution of a problem as a plan, in which every calculator annotation is evaluated again.
+ * The oracle knows the solution, so its accuracy measures the runtime and not the quality of a model.
  */
 export function createOraclePlan(sample: Gsm8kSample): OracleStep[] {
   if (sample.steps.length === 0)
@@ -26,14 +31,13 @@ export function createOraclePlan(sample: Gsm8kSample): OracleStep[] {
   return sample.steps.map(solveStep);
 }
 
-/** Returns the answer of the last step of a plan. */
 export function getOracleAnswer(plan: readonly OracleStep[]): string {
   return plan.at(-1)?.answer ?? "";
 }
 
 /**
- * Divides the steps of a plan into at most `maxBatches` batches of consecutive steps and nearly equal size.
- * This keeps a plan within a turn limit.
+ * Divides the steps of a plan into at most `maxBatches` batches of nearly equal size, so that the plan fits a
+ * turn limit.
  */
 export function batchSteps<Step>(steps: readonly Step[], maxBatches: number): Step[][] {
   const calls = Math.min(Math.max(1, Math.trunc(maxBatches)), steps.length);
@@ -49,5 +53,5 @@ function solveStep({ question, text }: Gsm8kStep): OracleStep {
   return { question, expressions, answer };
 }
 
-/** Calculator annotation of GSM8K, for example `<<16-3-4=9>>`. */
+/** Pattern of a calculator annotation in GSM8K, for example `<<16-3-4=9>>`. */
 const CALCULATOR_ANNOTATION = /<<([^<>=]+)=[^<>]*>>/g;

@@ -1,4 +1,4 @@
-/** Oracle: the human solutions as a plan, for tests of the runtime without a model. */
+/** The oracle solves GSM8K problems with human solutions, to test the runtime without a language model. */
 export { evaluateArithmetic, formatNumber } from "./arithmetic.ts";
 export { batchSteps, getOracleAnswer, createOraclePlan } from "./gsm8k-oracle.ts";
 export type { OracleStep } from "./gsm8k-oracle.ts";

@@ -2,21 +2,21 @@ import type { RecordLine, RunLine, ScoreLine } from "./record-lines.ts";
 
 type RecordLines = readonly RecordLine[];
 
-/** Lines that one process wrote between its start and its end. */
+/** Record lines that one process wrote to a record file. */
 export interface RunPart {
   readonly run: RunLine | undefined;
   /**
-   * Number of the attempt. A part that starts or resumes the run increments it. A role that restarts during a
-   * problem does not.
+   * Number of the attempt at the run. A process that starts or resumes the run increments the attempt number.
+   * A role that restarts during a problem keeps the attempt number.
    */
   readonly attempt: number;
   readonly lines: RecordLines;
 }
 
 /**
- * Selects one attempt for each problem: the attempt that scored it, else the last attempt with any line.
- * An interrupted problem starts again in the next part. Lines of other attempts are returned in `abandoned`.
- * Lines without a problem are always kept.
+ * Selects one attempt for each problem: the attempt with a score, or else the last attempt with a record
+ * line. A resumed run starts interrupted problems again. Record lines of attempts that were not selected are
+ * returned in `abandoned`. Record lines that belong to no problem are always kept.
  */
 export function separateLastAttempts(parts: readonly RunPart[]): {
   kept: RecordLines;
@@ -38,13 +38,12 @@ export function separateLastAttempts(parts: readonly RunPart[]): {
   return { kept: kept.map(({ line }) => line), abandoned: abandoned.map(({ line }) => line) };
 }
 
-/** Returns the ID of the problem that a line belongs to. */
+/** Returns the ID of the problem that a record line belongs to. */
 export function findSampleId(line: RecordLine): string | undefined {
   if (line.kind === "card") return line.sample_id ?? line.card.metadata.sample_id;
   return "sample_id" in line ? line.sample_id : undefined;
 }
 
-/** Returns the first score of each problem. */
 export function selectFirstScores(scores: readonly ScoreLine[]): ScoreLine[] {
   return [...Map.groupBy(scores, ({ sample_id }) => sample_id).values()].flatMap(([first]) => first ?? []);
 }

@@ -1,21 +1,25 @@
 import { type MessageCard, parseCardTime } from "../message-card/index.ts";
 import type { CardLine } from "./record-lines.ts";
 
-/** Times at which a card was sent and received, in milliseconds of the recording's clock. */
+/** Times in milliseconds of the recording's clock at which a message card was sent and received. */
 export interface CardTiming {
   readonly card: MessageCard;
   readonly sentMs: number;
-  /** Time of arrival, never before `sentMs`. Equal to `sentMs` if no arrival was recorded. */
+  /**
+   * Time at which the message card arrived, which is never before `sentMs`. Without a recorded arrival,
+   * `arrivedMs` equals `sentMs`.
+   */
   readonly arrivedMs: number;
-  /** Whether the recorded arrival is earlier than the sending. `arrivedMs` is then adjusted. */
+  /** Whether the recorded arrival is earlier than the sending time, so that `arrivedMs` was adjusted. */
   readonly isInverted: boolean;
-  /** Whether the sender itself recorded the card. All other cards of that sender are then recorded, too. */
+  /** Whether the sender of the message card recorded the card and therefore all its messages. */
   readonly isSenderRecorded: boolean;
 }
 
 /**
- * Returns the timing of each card in the order of sending.
- * A card that is known only from a relay was sent at the time of its timestamp, but not after the relay.
+ * Returns the timing of each message card in the order of sending. If a recording contains only relayed lines
+ * of a message card, the sending time is the card's timestamp, but at the latest the time of the relayed
+ * line.
  */
 export function computeCardTimings(lines: readonly CardLine[]): CardTiming[] {
   const byCard = Map.groupBy(lines, ({ card }) => card.metadata.card_id ?? card);
@@ -28,7 +32,9 @@ export function computeCardTimings(lines: readonly CardLine[]): CardTiming[] {
     .toSorted((a, b) => a.sentMs - b.sentMs);
 }
 
-/** Creates the timing of a card from its most reliable line and from its time of arrival, if that was recorded. */
+/**
+ * Creates the timing of a message card from its most reliable line and its recorded arrival time, if known.
+ */
 export function createCardTiming(line: CardLine, recordedArrivalMs: number | undefined): CardTiming {
   const sentMs = line.dir === "relayed" ? computeSentTime(line) : line.mono_ms;
   const arrivalMs = recordedArrivalMs ?? sentMs;
@@ -41,7 +47,7 @@ export function createCardTiming(line: CardLine, recordedArrivalMs: number | und
   };
 }
 
-/** Converts the timestamp of a card to the recording's clock. */
+/** Converts the timestamp of a message card to the recording's clock. */
 function computeSentTime({ card, at, mono_ms }: CardLine): number {
   const elapsedMs = Date.parse(at) - parseCardTime(card);
   return elapsedMs > 0 ? mono_ms - elapsedMs : mono_ms;

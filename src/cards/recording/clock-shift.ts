@@ -1,16 +1,15 @@
 import type { CardLine } from "./record-lines.ts";
 
 /** Permitted range of a clock shift in milliseconds. */
-export interface ClockShiftBounds {
+interface ClockShiftBounds {
   readonly low: number;
   readonly high: number;
 }
 
 /**
- * Computes by how many milliseconds the clock of `second` may be shifted so that no card arrives before it
- * was sent.
- * A bound is infinite if no card went in its direction. `low` exceeds `high` if the two clocks run at
- * different speeds.
+ * Computes by how many milliseconds the clock of `second` may be shifted so that no message card arrives
+ * before it was sent. A bound is infinite if no message card was sent in the corresponding direction. `low`
+ * can exceed `high` if the two clocks run at different speeds.
  */
 export function computeClockShiftBounds(
   first: readonly CardLine[],

@@ -19,13 +19,14 @@ import {
 } from "../message-card/validation/rules.ts";
 import type { RecordLine } from "./record-lines.ts";
 
-/** A decoded line: a record line, a line of another format, or an incomplete line. */
+/**
+ * Result of decoding a line: a record line, `foreign` for another format, or `torn` for an incomplete line.
+ */
 export type DecodedRecordLine = RecordLine | "foreign" | { readonly torn: string };
 
 /**
- * Decodes a line of a record file.
- * `where` is the file name and line number, such as `run.cards.jsonl:17`. Error messages start with it.
- * Throws INVALID_PARAMS with every violation if a record line is invalid.
+ * Decodes one line of a record file. `where` contains the file name and line number for error messages, such
+ * as `run.cards.jsonl:17`. Throws INVALID_PARAMS with every violation if the record line is invalid.
  */
 export function decodeRecordLine(text: string, where: string): DecodedRecordLine {
   let json: unknown;
@@ -38,9 +39,8 @@ export function decodeRecordLine(text: string, where: string): DecodedRecordLine
 }
 
 /**
- * Validates a record line that is already parsed as JSON.
- * The recorder calls this function before it writes a line, because an invalid line would make the file
- * unreadable.
+ * Validates a record line that is already parsed as JSON. The recorder validates each record line before
+ * writing, because an invalid line would make the file unreadable.
  */
 export function parseRecordLine(json: unknown, where: string): RecordLine | "foreign" {
   if (!isPlainObject(json)) return "foreign";

@@ -6,16 +6,15 @@ import { compareByTime, findWallClockOffset } from "./line-time.ts";
 
 /** Options of `decodeRecording`. */
 export interface DecodeRecordingOptions {
-  /** ID of the run to decode. Required if a file contains several runs. */
+  /** ID of the experiment run to decode. `runId` is required if a record file contains several runs. */
   readonly runId?: string;
 }
 
 /**
- * Decodes a run from the text or the lines of its record file.
- * `file` is the file name for error messages. Incomplete lines of a killed writer are reported in `torn`.
- * Lines of unknown kinds are ignored.
- * Throws INVALID_PARAMS if a record line is invalid, if the file has no record lines, or if it contains
- * several runs and `runId` is missing.
+ * Decodes an experiment run from the text or the lines of its record file. Error messages include the file
+ * name `file`. `torn` lists incomplete lines, which a killed writer can leave in the file. The decoder
+ * ignores record lines of an unknown `kind`. Throws INVALID_PARAMS if a record line is invalid, if the file
+ * has no record lines, or if the file contains several runs and `runId` is missing.
  */
 export function decodeRecording(
   source: string | Iterable<string>,
@@ -49,14 +48,14 @@ export function decodeRecording(
 
 interface OpenRunPart extends RunPart {
   readonly lines: RecordLine[];
-  /** Number of the last line that was decoded. */
+  /** Number of the last decoded line in the record file. */
   lastLine: number;
   lastSeq: number;
 }
 
 /**
- * Divides the lines of a file into parts.
- * A part starts at a run line, or where `seq` does not increase: a role may write a file without a run line.
+ * Divides the lines of a record file into run parts, each of which one process wrote. A run part starts at a
+ * run line or, in the file of a role without run lines, at a line whose `seq` does not increase.
  */
 class RunPartBuilder {
   readonly parts: OpenRunPart[] = [{ run: undefined, attempt: 0, lines: [], lastLine: 0, lastSeq: 0 }];
@@ -79,7 +78,9 @@ class RunPartBuilder {
   }
 }
 
-/** Builds a recording from the parts of a file: aligns their clocks and separates abandoned attempts. */
+/**
+ * Builds a recording from the run parts of a file by aligning their clocks and separating abandoned attempts.
+ */
 function buildRecording(parts: readonly RunPart[], torn: readonly TornLine[]): Recording {
   const { kept, abandoned } = separateLastAttempts(alignPartClocks(parts));
   return {
@@ -95,7 +96,8 @@ function buildRecording(parts: readonly RunPart[], torn: readonly TornLine[]): R
 }
 
 /**
- * Aligns the clocks of the parts by means of the wall clock, because each process has a different zero point.
+ * Aligns the monotonic clocks of the run parts with the wall clock, because their zero points differ by
+ * process.
  */
 function alignPartClocks(parts: readonly RunPart[]): RunPart[] {
   const first =
@@ -132,7 +134,7 @@ function iterateLines(source: string | Iterable<string>): Iterable<string> {
   return typeof source === "string" ? splitLines(source) : source;
 }
 
-/** Yields one line at a time, because a list of all lines would be a second copy of the file. */
+/** Yields lines individually, because a list of all lines would be a second copy of the file. */
 function* splitLines(text: string): Iterable<string> {
   let from = text.startsWith("\uFEFF") ? 1 : 0;
   while (from < text.length) {

@@ -2,8 +2,8 @@ import { toDict } from "../message-card/index.ts";
 import type { RecordLine } from "./record-lines.ts";
 
 /**
- * Encodes a record line as one line of JSON that ends with a newline. Of a card, only the six members are
- * written.
+ * Encodes a record line as one line of JSON with a newline at the end. The encoder writes only the six
+ * defined members of a message card.
  */
 export function encodeRecordLine(line: RecordLine): string {
   // The kind and the time come first and the card last, so that the file is easy to read.

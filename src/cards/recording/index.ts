@@ -1,13 +1,11 @@
 /**
- * Recordings of runs, line by line.
- * `createRecorder` writes a record to a sink, `decodeRecording` reads it, and `mergeRecordings` joins the
- * records of several processes. The other functions return the cards, the problems, and the times of a
- * recording.
+ * Recordings of experiment runs. `createRecorder` writes record lines to a sink, `decodeRecording` reads a
+ * record file, and `mergeRecordings` joins the recordings of several processes.
  */
 export { getCardKey, isBetterCardLine, mapBestCardLines } from "./best-card-line.ts";
 export { listRecordedCards, decodeCards, createRecordingFromCards } from "./recorded-cards.ts";
 export { decodeRecordLine, parseRecordLine } from "./decode-record-line.ts";
-export { type DecodeRecordingOptions, decodeRecording } from "./decode-recording.ts";
+export { decodeRecording } from "./decode-recording.ts";
 export { encodeRecordLine } from "./encode-record-line.ts";
 export type {
   ModelCallLine,

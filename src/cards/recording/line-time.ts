@@ -1,8 +1,8 @@
 import type { ModelCallLine, CardLine, RecordLine } from "./record-lines.ts";
 
 /**
- * Returns by how many milliseconds the wall clock is ahead of the writer's clock, or `undefined` if no line
- * has both times.
+ * Returns by how many milliseconds the wall clock is ahead of the writer's monotonic clock, or `undefined` if
+ * no record line has both times.
  */
 export function findWallClockOffset(lines: readonly RecordLine[]): number | undefined {
   const line = lines.find((line) => "mono_ms" in line);
@@ -11,7 +11,7 @@ export function findWallClockOffset(lines: readonly RecordLine[]): number | unde
 
 type TimedLine = Pick<CardLine | ModelCallLine, "mono_ms">;
 
-/** Compares two lines by time. Lines of the same time keep their order. */
+/** Compares two record lines by monotonic time, for a stable sort. */
 export function compareByTime(a: TimedLine, b: TimedLine): number {
   return a.mono_ms - b.mono_ms;
 }

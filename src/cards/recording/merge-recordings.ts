@@ -3,17 +3,17 @@ import { computeClockShiftBounds } from "./clock-shift.ts";
 import type { ModelCallLine, CardLine, ClockAdjustment, Recording } from "./record-lines.ts";
 import { compareByTime, findWallClockOffset } from "./line-time.ts";
 
-/** A recording and the name of its file. */
+/** A recording and the name of its record file. */
 export interface NamedRecording {
   readonly file: string;
   readonly recording: Recording;
 }
 
 /**
- * Merges the recordings of one run that several processes wrote, each for its own roles.
- * The result uses the clock of the first file that contains the run line, else of the first file. `clocks`
- * lists the shifts of the other clocks.
- * If one file marks an attempt as interrupted, the lines of that attempt are abandoned in all files.
+ * Merges the recordings that several processes wrote for the roles of one experiment run. The merged
+ * recording uses the clock of the first file with a run line, or of the first file if no file has a run line.
+ * `clocks` lists the clock shift of each record file except the first. If one file shows that an attempt was
+ * interrupted, the lines of the attempt are abandoned in all files.
  */
 export function mergeRecordings(files: readonly NamedRecording[]): Recording {
   const first = files.find(({ recording }) => recording.run !== undefined) ?? files[0];
@@ -44,8 +44,8 @@ interface AlignedRecording {
 }
 
 /**
- * Aligns one file after the other. The next file is always one that shares cards with the aligned files, if
- * there is one.
+ * Aligns the clocks of the recordings in sequence. Recordings that share message cards with an aligned
+ * recording come first.
  */
 function alignRecordingClocks(first: NamedRecording, others: readonly NamedRecording[]): AlignedRecording[] {
   const origin = findWallClockOffset(first.recording.cards) ?? 0;
@@ -72,8 +72,8 @@ function alignRecordingClocks(first: NamedRecording, others: readonly NamedRecor
 }
 
 /**
- * Returns 0 if the cards permit it, else the middle of the permitted range, which is wrong by at most half of
- * its width.
+ * Returns a shift of 0 if the bounds permit 0, and otherwise the middle of the range, whose error is at most
+ * half the range.
  */
 function chooseClockShift(low: number, high: number): number {
   if (low <= 0 && high >= 0) return 0;
@@ -102,9 +102,9 @@ interface SeparatedLines<Line> {
 }
 
 /**
- * Separates the lines of abandoned attempts.
- * A role that kept running while the run restarted has the lines of both attempts in one part of its file.
- * The ancestors of their cards distinguish them.
+ * Separates the record lines of abandoned attempts from all other record lines. If a role kept running while
+ * the run restarted, one part of its file contains the lines of both attempts. The `in_reply_to` chains of
+ * the message cards show which lines belong to the abandoned attempt.
  */
 function separateAbandonedLines(recordings: readonly Recording[]): {
   cards: SeparatedLines<CardLine>;
@@ -125,8 +125,8 @@ function separateAbandonedLines(recordings: readonly Recording[]): {
     ),
   );
   /**
-   * Returns whether the nearest ancestor known to a file with the run line is abandoned, or `undefined` if no
-   * ancestor is known.
+   * Returns whether the nearest ancestor in a file with a run line is abandoned, or `undefined` if no such
+   * file contains an ancestor.
    */
   const findIsAbandoned = (id: string | undefined): boolean | undefined => {
     const seen = new Set<string>();

@@ -2,81 +2,90 @@ import type { JsonObject } from "../../protocol/index.ts";
 import type { MessageCard, CardTokenUsage } from "../message-card/index.ts";
 
 /**
- * A line of a record file, which is an append-only JSON Lines file.
- * Member names are those of the file. Readers ignore unknown members and lines with an unknown `v` or `kind`.
+ * A record line, which is one line of an append-only JSON Lines file. The member names are the same in
+ * TypeScript and in the record file. Readers of a record file ignore unknown members and lines with an
+ * unknown `v` or `kind`.
  */
 export type RecordLine = RunLine | CardLine | ModelCallLine | ScoreLine | EndLine;
 
-/** How the answers of a run were produced. Results of different kinds are never compared. */
+/**
+ * Source of the answers in an experiment run. Reports never compare results with different kinds of evidence.
+ */
 export type EvidenceKind = "live-model" | "recorded-model" | "oracle" | "simulated" | "heuristic";
 
 interface RecordLineBase {
   readonly v: 1;
   readonly run_id: string;
-  /** Time of writing in ISO 8601, UTC, with milliseconds. */
+  /** Time at which the record line was written, in ISO 8601 and UTC with milliseconds. */
   readonly at: string;
 }
 
-/** Description of the run. It is the first line of a file and of each part that a resumed run appends. */
+/**
+ * Record line that describes an experiment run. A run line is the first line that a new run or a resumed run
+ * writes to its record file.
+ */
 export interface RunLine extends RecordLineBase {
   readonly kind: "run";
-  /** Name of the dataset: `gsm8k`, `hotpotqa`, or a custom name. */
+  /** Name of the dataset, such as `gsm8k`, `hotpotqa`, or a custom name. */
   readonly dataset: string;
   readonly split?: string;
-  /** IDs of all problems of the run, including those that were not started. */
+  /** IDs of all problems of the run, including problems that were not started. */
   readonly sample_ids: readonly string[];
-  /** Name of the method in tables: `a2a`, `cot`, `direct`, `cot-sc@5`. */
+  /** Name of the method, such as `a2a`, `cot`, `direct`, or `cot-sc@5`. */
   readonly method: string;
-  /** Planning mode of the method `a2a`. */
+  /** Mode of the planner in the method `a2a`. */
   readonly mode?: string;
-  /** Context that the solver receives in the method `a2a`. */
+  /** Context policy of the planner in the method `a2a`. */
   readonly context?: string;
-  /** Model name by role. */
+  /** Name of the model that each role uses, by role name. */
   readonly model: Readonly<Record<string, string>>;
   readonly limits?: JsonObject;
-  /** Additional options by role, as passed: `transcript`, `temperature`, `calculator`, and others. */
+  /** Additional options of the roles by role name, such as `transcript`, `temperature`, and `calculator`. */
   readonly options?: JsonObject;
   readonly evidence: EvidenceKind;
-  /** Scoring rule, for example `gsm8k/strict`. */
+  /** Scoring rule of the run, for example `gsm8k/strict`. */
   readonly rule: string;
-  /** Version of Colloquy that wrote the line. */
+  /** Version of Colloquy that wrote the record line. */
   readonly code: string;
-  /** SHA-256 of the dataset file. */
+  /** SHA-256 hash of the dataset files in hexadecimal. */
   readonly data_sha256?: string;
   readonly seed?: number;
 }
 
 /**
- * A card as seen by one role. A card usually has two lines: one from its sender and one from its recipient.
+ * Record line for a message card that one role sent, received, or relayed. A message card usually has two
+ * record lines, one from its sender and one from its recipient.
  */
 export interface CardLine extends RecordLineBase {
   readonly kind: "card";
   readonly sample_id?: string;
-  /** Sequence number among the lines of the writer, starting at 1. */
+  /** Sequence number of the record line in the process that wrote the line, starting at 1. */
   readonly seq: number;
   /**
-   * Direction: `out` if `at_role` sent the card, `in` if it received the card, or `relayed` if another role
-   * reported the card to it.
+   * Direction of the message card, which is `out` if `at_role` sent the card, `in` if `at_role` received the
+   * card, and `relayed` if another role forwarded the card to `at_role`.
    */
   readonly dir: "out" | "in" | "relayed";
   readonly at_role: string;
-  /** Time in milliseconds of the writer's monotonic clock. Comparable within one part of a file. */
+  /**
+   * Time in milliseconds of the writer's monotonic clock, which has a different zero point in each process.
+   */
   readonly mono_ms: number;
   readonly a2a?: CardTransportInfo;
   readonly card: MessageCard;
 }
 
-/** A2A transport details of a card. */
+/** A2A method and IDs of the request that carried a message card. */
 export interface CardTransportInfo {
   readonly method?: string;
   readonly task_id?: string;
   readonly context_id?: string;
   readonly message_id?: string;
-  /** W3C `traceparent` of the request that carried the card. */
+  /** W3C `traceparent` of the request that carried the message card. */
   readonly traceparent?: string;
 }
 
-/** A call of a model. */
+/** Record line for a call of a language model. */
 export interface ModelCallLine extends RecordLineBase {
   readonly kind: "call";
   readonly sample_id?: string;
@@ -84,92 +93,114 @@ export interface ModelCallLine extends RecordLineBase {
   readonly mono_ms: number;
   readonly role: string;
   readonly turn?: number;
-  /** `card_id` of the card whose usage includes this call. */
+  /** `card_id` of the message card whose token usage includes this model call. */
   readonly card_id: string;
   readonly model: string;
   readonly usage: CardTokenUsage;
   readonly duration_ms: number;
-  /** Finish reason of the model: `stop`, `length`, `error`, or another. */
+  /** Finish reason that the model reported, such as `stop`, `length`, or `error`. */
   readonly finish: string;
-  /** Error message of a failed call. */
+  /** Error message of a failed model call. */
   readonly error?: string;
 }
 
-/** Score of a problem. It is the last line of the problem, so a resumed run skips the problem. */
+/**
+ * Record line for the score of a problem. The score line is the last line of a problem, so a resumed run
+ * skips problems with a score line.
+ */
 export interface ScoreLine extends RecordLineBase {
   readonly kind: "score";
   readonly sample_id: string;
-  /** Parsed answer. Missing if no answer was found. */
+  /** Answer that was extracted from the reply. `predicted` is missing if the reply contains no answer. */
   readonly predicted?: string;
   readonly gold: string;
   readonly correct: boolean;
   readonly rule: string;
-  /** Number of turns of the planner. */
+  /** Number of turns that the planner used for the problem. */
   readonly turns?: number;
-  /** Additional measures of the dataset from 0 to 1, for example `f1` and `joint_f1`. */
+  /** Additional scores between 0 and 1 that the dataset defines, for example `f1` and `joint_f1`. */
   readonly measures?: Readonly<Record<string, number>>;
 }
 
-/** End of a part of the run. A part without an end line was killed. */
+/**
+ * Record line that a process writes when it ends its part of a run. A missing end line means that the process
+ * was killed.
+ */
 export interface EndLine extends RecordLineBase {
   readonly kind: "end";
   readonly status: "completed" | "interrupted" | "failed";
-  /** Number of cards that were sent in this part. */
+  /** Number of message cards that were sent since the run was started or resumed. */
   readonly cards: number;
-  /** Number of problems that this part finished. */
+  /** Number of problems that were finished since the run was started or resumed. */
   readonly samples: number;
-  /** `degraded` if lines were lost because they could not be written. */
+  /** `degraded` if record lines were lost because the sink could not write them. */
   readonly recorder?: "degraded";
 }
 
-/** All data of a run, from one file or several. Every figure and view is computed from it. */
+/**
+ * All data of an experiment run, decoded from one or several record files. All statistics and views are
+ * computed from recordings.
+ */
 export interface Recording {
   /**
-   * The latest run line. All parts of a run have the same values except `at`.
-   * Missing in the file of a single role and in a list of cards.
+   * The latest run line of the recording. All run lines of an experiment run are equal, except for `at` and
+   * `code`. `run` is missing in the file of a single role and in a list of message cards.
    */
   readonly run: RunLine | undefined;
-  /** Card lines, sorted by `mono_ms`. All lines use the clock of the first part of the first file. */
+  /**
+   * Card lines of the recording, sorted by `mono_ms`. All card lines use the clock of the first process that
+   * wrote to the first file.
+   */
   readonly cards: readonly CardLine[];
   readonly calls: readonly ModelCallLine[];
-  /** First score of each finished problem. */
+  /** First score line of each finished problem. */
   readonly scores: readonly ScoreLine[];
   readonly ends: readonly EndLine[];
   /**
-   * Lines of interrupted attempts that were started again. No figure includes them, although they cost
-   * tokens.
+   * Lines of interrupted attempts at problems that were later started again. Statistics exclude abandoned
+   * lines, although the model calls of abandoned attempts cost tokens.
    */
   readonly abandoned: { readonly cards: readonly CardLine[]; readonly calls: readonly ModelCallLine[] };
-  /** Clock shifts of the other files, if several processes recorded the run. */
+  /** Clock shifts of the merged files, except the first file. */
   readonly clocks: readonly ClockAdjustment[];
   /**
-   * Lines that could not be decoded, with position and reason. A killed writer leaves at most one, as its
-   * last line.
+   * Lines of the record file that could not be decoded. A killed writer leaves at most one torn line, which
+   * is its last line.
    */
   readonly torn: readonly TornLine[];
 }
 
-/** A line that could not be decoded. */
+/** A line of a record file that could not be decoded. */
 export interface TornLine {
   readonly file: string;
-  /** Line number, starting at 1. */
+  /** Number of the torn line in the file, starting at 1. */
   readonly line: number;
-  /** Whether this is the last line of its part, as after a kill. Elsewhere in a file, the file is damaged. */
+  /**
+   * Whether the torn line is the last line that its process wrote, as after a kill. If a torn line is not the
+   * last line of its process, the file is damaged.
+   */
   readonly last: boolean;
   readonly why: string;
 }
 
 /**
- * Shift of a file's clock so that no card arrives before it was sent.
- * The cards that were exchanged restrict the shift to the range from `low_ms` to `high_ms`. Times across
- * files are only as exact as this range.
+ * Shift of a file's clock after which no message card arrives before it was sent. The times of the exchanged
+ * message cards permit shifts from `low_ms` to `high_ms`. Differences between times of two files are only as
+ * exact as the range of permitted shifts.
  */
 export interface ClockAdjustment {
   readonly file: string;
-  /** Shift in milliseconds, added to the times of the file. 0 if the cards are consistent without a shift. */
+  /**
+   * Clock shift in milliseconds that was added to the times of the file. `moved_ms` is 0 if all message cards
+   * arrive after they were sent without a shift.
+   */
   readonly moved_ms: number;
-  /** Smallest possible shift. `-Infinity` if no card went in one of the directions. */
+  /**
+   * Smallest permitted clock shift in milliseconds, or `-Infinity` if the message cards set no lower bound.
+   */
   readonly low_ms: number;
-  /** Largest possible shift. `Infinity` if no card went in one of the directions. */
+  /**
+   * Largest permitted clock shift in milliseconds, or `Infinity` if the message cards set no upper bound.
+   */
   readonly high_ms: number;
 }

@@ -4,16 +4,17 @@ import { selectBestCardLines } from "./best-card-line.ts";
 import type { CardLine, Recording } from "./record-lines.ts";
 
 /**
- * Returns each card of a run once, in the order of sending.
- * If the sender of a card does not record, the card is returned as it arrived.
+ * Returns each message card of a recording once, in the order of sending. If the sender of a message card has
+ * no recording, the function returns the card that the recipient recorded.
  */
 export function listRecordedCards(recording: Pick<Recording, "cards">): MessageCard[] {
   return selectBestCardLines(recording.cards).map(({ card }) => card);
 }
 
 /**
- * Creates a recording from plain cards, as in the files of the specification.
- * Times are those of the card timestamps. The recording has no run, no calls, and no scores.
+ * Creates a recording from a list of message cards, such as a file of the card specification. The times in
+ * the recording are the timestamps of the message cards. The recording contains no run line, no model calls,
+ * and no scores.
  */
 export function createRecordingFromCards(cards: readonly MessageCard[]): Recording {
   const start = cards.reduce((least, card) => Math.min(least, parseCardTime(card)), Number.POSITIVE_INFINITY);
@@ -46,8 +47,8 @@ export function createRecordingFromCards(cards: readonly MessageCard[]): Recordi
 }
 
 /**
- * Decodes a file that contains a JSON array of cards: `[{"sender": …}, …]`.
- * Throws INVALID_PARAMS with the file name and the position of the invalid card.
+ * Decodes a JSON array of message cards. Throws INVALID_PARAMS with the file name and the position of the
+ * first invalid message card.
  */
 export function decodeCards(text: string, file: string): MessageCard[] {
   let list: unknown;

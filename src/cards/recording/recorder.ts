@@ -3,51 +3,55 @@ import { parseRecordLine } from "./decode-record-line.ts";
 import { encodeRecordLine } from "./encode-record-line.ts";
 import type { ModelCallLine, CardLine, EndLine, RecordLine, RunLine, ScoreLine } from "./record-lines.ts";
 
-/** Members of a line that the recorder adds. */
+/** Names of the members that the recorder adds to each record line. */
 type RecorderStampKey = "v" | "kind" | "at" | "seq" | "mono_ms";
 
-/** A card line without the members that the recorder adds. */
+/** A record line for a message card without the members that the recorder adds. */
 export type CardRecordInput = Omit<CardLine, RecorderStampKey>;
-/** A model call line without the members that the recorder adds. */
+/** A record line for a model call without the members that the recorder adds. */
 export type ModelCallRecordInput = Omit<ModelCallLine, RecorderStampKey>;
-/** A run line without the members that the recorder adds. */
+/** A record line for an experiment run without the members that the recorder adds. */
 export type RunRecordInput = Omit<RunLine, RecorderStampKey>;
-/** A score line without the members that the recorder adds. */
+/** A record line for a score without the members that the recorder adds. */
 export type ScoreRecordInput = Omit<ScoreLine, RecorderStampKey>;
 
 /**
- * A recorder for roles. It adds the time immediately, never blocks, and never throws, so that recording
- * cannot fail a run.
+ * A recorder that roles use to record message cards and model calls. A recorder never blocks and never
+ * throws, so that recording cannot fail an experiment run.
  */
 export interface CardRecorder {
   recordCard(input: CardRecordInput): void;
   recordModelCall(input: ModelCallRecordInput): void;
 }
 
-/** A recorder for controllers, which also records runs and scores. */
+/** A recorder that controllers use to record runs and scores in addition to message cards. */
 export interface RunRecorder extends CardRecorder {
-  /** Records the start of a part. Call this method first. */
+  /**
+   * Records the start of an experiment run or of its resumption. Call `startRun` before all other methods of
+   * the recorder.
+   */
   startRun(input: RunRecordInput): void;
   /**
-   * Records the score of a problem. Returns `true` if the sink stored the line, so that the problem counts as
-   * done. Returns `false` if the line was lost.
+   * Records the score of a problem and returns whether the sink stored the score line. A problem with a
+   * stored score line counts as finished.
    */
   recordScore(input: ScoreRecordInput): boolean;
-  /** Records the end of a part. */
+  /** Records the end of an experiment run. */
   endRun(status: EndLine["status"]): void;
-  /** Whether lines were lost. */
+  /** Whether record lines were lost. */
   readonly isDegraded: boolean;
 }
 
 /** A destination for record lines. */
 export interface RecordSink {
   /**
-   * Writes a complete line, including its newline. The line is stored when the method returns, and lost if it
-   * throws.
+   * Writes a complete record line, including its newline. The record line counts as stored when `write`
+   * returns, and as lost if `write` throws.
    */
   write(text: string): void;
   /**
-   * Called after a line that ends a problem or the run. A sink may then flush its data to permanent storage.
+   * Called after a record line that ends a problem or the run. In `sync`, a sink can flush its data to
+   * permanent storage.
    */
   sync?(): void;
 }
@@ -59,32 +63,36 @@ export interface RecorderOptions {
   /** Returns the time of a monotonic clock in milliseconds. Default: `performance.now`. */
   readonly monotonicNow?: () => number;
   /**
-   * Removes data from a card that must not be stored. Keep IDs and usage, because figures require them.
-   * If the function throws for a card, the card is not written.
+   * Removes data that must not be stored from a message card. Statistics require the IDs and the token usage
+   * of a message card. If `redactCard` throws, the recorder does not write the message card.
    */
   readonly redactCard?: (card: MessageCard) => MessageCard;
   /**
-   * Maximum length of a line in characters. Default: 1,048,576.
-   * Of a card that exceeds it, long metadata is omitted and the content is truncated.
+   * Maximum length of a record line in characters. Default: 1,048,576. If a card line exceeds the maximum
+   * length, the recorder omits long metadata and truncates the content of the message card.
    */
   readonly maxLineLength?: number;
   /**
-   * Maximum total length of card and call lines in characters. Further lines are lost. Default: 400 × 1024².
-   * A JavaScript string cannot hold 512 × 1024² characters.
+   * Maximum total length of card lines and call lines in characters. Card lines and call lines beyond the
+   * maximum total length are lost. Default: 400 × 1024². The maximum keeps a record file readable as a
+   * JavaScript string, which cannot hold 512 × 1024² characters.
    */
   readonly maxTotalLength?: number;
-  /** Length in characters of the lines that earlier parts wrote to the sink. Default: 0. */
+  /** Total length in characters of the record lines that the sink already contains. Default: 0. */
   readonly initialLength?: number;
-  /** Called once, with the cause, when the first line is lost. The end line reports the loss, too. */
+  /**
+   * Called once, with the cause, when the first record line is lost. The end line of the run also reports
+   * lost record lines.
+   */
   readonly onDegraded?: (cause: unknown) => void;
 }
 
 const DEFAULT_MAX_LINE_LENGTH = 1024 * 1024;
 const DEFAULT_MAX_TOTAL_LENGTH = 400 * 1024 ** 2;
-/** Maximum length of a shortened content, and of a metadata value in a shortened card. */
+/** Maximum length in characters of the content and of each metadata value in a shortened message card. */
 const SHORTENED_LENGTH = 1_000;
 
-/** Creates a recorder that writes to a sink: a file sink of `colloquy/cards`, or `createMemorySink()`. */
+/** Creates a recorder that writes to a sink, for example to `openFileSink(path)` or `createMemorySink()`. */
 export function createRecorder(sink: RecordSink, options: RecorderOptions = {}): RunRecorder {
   const { now = Date.now, monotonicNow = () => performance.now(), redactCard } = options;
   const { maxLineLength = DEFAULT_MAX_LINE_LENGTH, maxTotalLength = DEFAULT_MAX_TOTAL_LENGTH } = options;
@@ -125,7 +133,9 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
     }
   };
   const at = (): string => new Date(now()).toISOString();
-  /** Rounds to microseconds, because further digits are noise. */
+  /**
+   * Returns the monotonic time in milliseconds, rounded to microseconds because further digits are noise.
+   */
   const mono = (): number => Math.round(monotonicNow() * 1_000) / 1_000;
 
   return {
@@ -165,7 +175,10 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
   };
 }
 
-/** Returns a shortened card with the data that figures require, marked with `shortened`. */
+/**
+ * Returns a shortened copy of a message card with the metadata that statistics require and the mark
+ * `shortened`.
+ */
 function shortenCard(card: MessageCard): MessageCard {
   const shortMembers = Object.entries(card.metadata).filter(
     ([, value]) => JSON.stringify(value).length <= SHORTENED_LENGTH,
@@ -178,8 +191,8 @@ function shortenCard(card: MessageCard): MessageCard {
 }
 
 /**
- * Creates a sink that stores lines in memory, for tests and for runs without a file. `text()` returns the
- * content that the file would have.
+ * Creates a sink that stores record lines in memory, for tests and for runs without a file. `text()` returns
+ * all record lines that the memory sink contains.
  */
 export function createMemorySink(): RecordSink & { text(): string } {
   const written: string[] = [];

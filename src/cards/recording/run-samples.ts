@@ -3,13 +3,13 @@ import { findSampleId } from "./attempts.ts";
 import { selectBestCardLines } from "./best-card-line.ts";
 import type { ModelCallLine, CardLine, Recording, RecordLine, ScoreLine } from "./record-lines.ts";
 
-/** All data of one problem in a recording. */
+/** A problem of a recording with its message cards, model calls, and score. */
 export interface RunSample {
-  /** ID of the problem, or `undefined` for data that belongs to no problem. */
+  /** ID of the problem, or `undefined` for message cards and model calls that belong to no problem. */
   readonly id: string | undefined;
-  /** Each card once, in the order of sending. */
+  /** Message cards of the problem, each of which is listed once, in the order of sending. */
   readonly cards: readonly MessageCard[];
-  /** All lines of the cards: sent, received, and relayed. */
+  /** All card lines of the problem, including received and relayed message cards. */
   readonly cardLines: readonly CardLine[];
   readonly calls: readonly ModelCallLine[];
   /** Score of the problem, or `undefined` if the problem is not finished. */
@@ -17,8 +17,8 @@ export interface RunSample {
 }
 
 /**
- * Returns the problems of a run in its order, including those that were not started, then all other problems
- * with data.
+ * Returns all problems in the order of the run line, followed by recorded problems that the run line does not
+ * list.
  */
 export function collectRunSamples(recording: Recording): RunSample[] {
   const { run, scores } = recording;

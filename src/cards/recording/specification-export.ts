@@ -3,16 +3,16 @@ import { listRecordedCards } from "./recorded-cards.ts";
 import type { Recording } from "./record-lines.ts";
 
 /**
- * Returns all cards in the file format of the specification: a list of cards with six members, in the order
- * of sending.
+ * Returns all message cards of a recording in the order of sending, as a list in the format of the card
+ * specification.
  */
 export function toSpecificationCards(recording: Pick<Recording, "cards">): MessageCard[] {
   return listRecordedCards(recording).map((card) => toDict(card));
 }
 
 /**
- * Returns the file name of that list, built from dataset, method, and models: `gsm8k_a2a_claude_cards.json`.
- * Characters that are not allowed in file names become hyphens.
+ * Returns the file name for a list of message cards from the dataset, method, and models, such as
+ * `gsm8k_a2a_claude_cards.json`. Characters that file names cannot contain become hyphens.
  */
 export function formatSpecificationFileName({ run }: Pick<Recording, "run">): string {
   const models = new Set(Object.values(run?.model ?? {}));
@@ -21,8 +21,8 @@ export function formatSpecificationFileName({ run }: Pick<Recording, "run">): st
 }
 
 /**
- * Replaces all characters that Windows does not allow, and limits the length because file names have at most
- * 255 characters.
+ * Replaces characters that Windows does not allow in file names and limits the length, because file names
+ * have at most 255 characters.
  */
 function sanitizeFileNamePart(word: string): string {
   return word.replaceAll(/[^A-Za-z0-9.+@-]+/g, "-").slice(0, 64) || "-";

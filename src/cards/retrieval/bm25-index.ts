@@ -1,10 +1,10 @@
-/** Words of a query with their weights. */
+/** Weights of the words in a query, by word. */
 export type WordWeights = ReadonlyMap<string, number>;
 
 /**
- * Ranks texts by BM25 with the usual parameters k1 = 1.5 and b = 0.75.
- * Each word of the query counts once, multiplied by its weight. The inverse document frequency is that of
- * Lucene, which is never negative, so it also works for as few as ten texts.
+ * An index that ranks texts by BM25 with the usual parameters k1 = 1.5 and b = 0.75. The score of each query
+ * word is counted once and multiplied by the weight of the word. The index uses Lucene's formula of the
+ * inverse document frequency, which is never negative and therefore suits small indexes of ten texts.
  */
 export class Bm25Index {
   readonly #wordCounts: readonly ReadonlyMap<string, number>[];
@@ -22,7 +22,7 @@ export class Bm25Index {
         this.#documentFrequencies.set(word, (this.#documentFrequencies.get(word) ?? 0) + 1);
   }
 
-  /** Returns the positions of the texts, best first. Texts with equal scores keep their order. */
+  /** Returns the positions of the texts by descending score. Texts with equal scores keep their order. */
   rank(query: WordWeights): number[] {
     const scores = this.#wordCounts.map((_, text) => this.#computeScore(query, text));
     return scores.map((_, text) => text).toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
@@ -47,7 +47,7 @@ export class Bm25Index {
   }
 }
 
-/** Returns the words of a text in lower case, without stop words. */
+/** Returns the words of a text in lower case and without English stop words. */
 export function tokenizeWords(text: string): string[] {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !STOP_WORDS.has(word));
 }

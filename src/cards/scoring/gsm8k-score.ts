@@ -1,17 +1,20 @@
-/** Rule by which a GSM8K answer is extracted from a text. */
+/** Rule that extracts the number from the text of a GSM8K answer. */
 export type Gsm8kScoringRule = "strict" | "flexible";
 
-/** Score of a GSM8K answer. */
+/** Extracted number of a GSM8K answer and whether the number is correct. */
 export interface Gsm8kScore {
-  /** Extracted number without `$` and thousands separators, or `undefined` if there is no number. */
+  /**
+   * Extracted number without `$` and thousands separators, or `undefined` if the answer contains no number.
+   */
   readonly predicted: string | undefined;
   readonly correct: boolean;
 }
 
 /**
- * Scores a GSM8K answer against the gold answer.
- * `strict` uses the number directly after the last `####`, `Answer:`, or `A:`. `flexible` uses the last
- * number in the text. These are the two filters of lm-evaluation-harness with two additional markers.
+ * Scores a GSM8K answer by comparing it with the correct answer. The rule `strict` uses the number directly
+ * after the last `####`, `Answer:`, or `A:`. The rule `flexible` uses the last number in the text. The rules
+ * correspond to the two GSM8K filters of lm-evaluation-harness, with the additional markers `Answer:` and
+ * `A:`.
  */
 export function scoreGsm8k(text: string, gold: string, rule: Gsm8kScoringRule): Gsm8kScore {
   const predicted = rule === "strict" ? findStrictAnswer(text) : findLastNumber(text);
@@ -22,7 +25,9 @@ export function scoreGsm8k(text: string, gold: string, rule: Gsm8kScoringRule): 
   };
 }
 
-/** Returns the number directly after the last answer marker, or `undefined` if there is none. */
+/**
+ * Returns the number directly after the last answer marker, or `undefined` if no number follows the marker.
+ */
 export function findStrictAnswer(text: string): string | undefined {
   const marker = [...text.matchAll(ANSWER_MARK_PATTERN)].at(-1);
   if (!marker) return undefined;
@@ -32,16 +37,16 @@ export function findStrictAnswer(text: string): string | undefined {
   return found && /^[\s*$]*$/.test(rest.slice(0, found.index)) ? stripNumberFormatting(found[0]) : undefined;
 }
 
-/** Returns the last number of a text, without formatting. Numbers that are written as words do not count. */
+/**
+ * Returns the last number of a text without currency signs and thousands separators. The function ignores
+ * numbers that are written as words.
+ */
 export function findLastNumber(text: string): string | undefined {
   const found = [...text.matchAll(NUMBER_PATTERN)].at(-1);
   return found && stripNumberFormatting(found[0]);
 }
 
-/**
- * Compares two numbers. Gold answers are integers, so the tolerance only absorbs rounding errors of binary
- * fractions.
- */
+/** Compares two numbers with a tolerance of 1e-6 for rounding errors of binary fractions. */
 function isSameNumber(left: string, right: string): boolean {
   return Math.abs(Number(left) - Number(right)) <= 1e-6;
 }

@@ -1,6 +1,6 @@
 import type { SupportingFact } from "../datasets/index.ts";
 
-/** Exact match, precision, recall, and F1 of an answer. `exact` is 1 or 0. */
+/** Exact match, F1, precision, and recall of an answer. The exact match is 1 or 0. */
 export interface OverlapScore {
   readonly exact: number;
   readonly f1: number;
@@ -9,8 +9,8 @@ export interface OverlapScore {
 }
 
 /**
- * Normalizes an answer like the official script: lower case, no ASCII punctuation, no articles, and single
- * spaces.
+ * Normalizes an answer like HotpotQA's official script, which converts text to lower case and removes ASCII
+ * punctuation, articles, and repeated spaces.
  */
 export function normalizeAnswer(text: string): string {
   return text
@@ -23,8 +23,8 @@ export function normalizeAnswer(text: string): string {
 }
 
 /**
- * Scores an answer by exact match and by F1 over words.
- * The answers `yes`, `no`, and `noanswer` receive no partial credit for a shared word.
+ * Scores a HotpotQA answer by exact match and by F1 over words. The answers `yes`, `no`, and `noanswer`
+ * receive no partial credit for words that they share with another answer.
  */
 export function scoreHotpotQaAnswer(predicted: string, gold: string): OverlapScore {
   const left = normalizeAnswer(predicted);
@@ -37,7 +37,7 @@ export function scoreHotpotQaAnswer(predicted: string, gold: string): OverlapSco
   return computeOverlapScore(exact, countSharedWords(words, goldWords), words.length, goldWords.length);
 }
 
-/** Scores a set of supporting sentences by exact match and by F1 over sentences. */
+/** Scores predicted supporting sentences by exact match and by F1 over sentences. */
 export function scoreSupportingFacts(
   predicted: readonly SupportingFact[],
   gold: readonly SupportingFact[],
@@ -54,8 +54,8 @@ export function scoreSupportingFacts(
 }
 
 /**
- * Combines the scores of an answer and its supporting sentences by multiplying the precisions and the
- * recalls.
+ * Combines the score of an answer with the score of its supporting sentences by multiplying their precisions
+ * and their recalls.
  */
 export function scoreHotpotQaJoint(answer: OverlapScore, facts: OverlapScore): OverlapScore {
   const precision = answer.precision * facts.precision;
@@ -73,7 +73,7 @@ function computeHarmonicMean(precision: number, recall: number): number {
   return precision + recall > 0 ? (2 * precision * recall) / (precision + recall) : 0;
 }
 
-/** Counts shared words. A repeated word counts as often as both texts contain it. */
+/** Counts the words that two texts share, including repetitions in both texts. */
 function countSharedWords(left: readonly string[], right: readonly string[]): number {
   const counts = new Map<string, number>();
   for (const word of right) counts.set(word, (counts.get(word) ?? 0) + 1);

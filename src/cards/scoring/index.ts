@@ -1,12 +1,12 @@
 /**
- * Scoring of answers by the rules that were published with the datasets. No rule accepts substring matches.
+ * Functions that score answers by the published rules of GSM8K and HotpotQA. No scoring rule accepts
+ * substring matches.
  */
 export { findLastNumber, scoreGsm8k, findStrictAnswer } from "./gsm8k-score.ts";
-export type { Gsm8kScoringRule, Gsm8kScore } from "./gsm8k-score.ts";
+export type { Gsm8kScoringRule } from "./gsm8k-score.ts";
 export {
   normalizeAnswer,
   scoreHotpotQaAnswer,
   scoreHotpotQaJoint,
   scoreSupportingFacts,
 } from "./hotpotqa-score.ts";
-export type { OverlapScore } from "./hotpotqa-score.ts";

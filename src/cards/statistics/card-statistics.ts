@@ -3,28 +3,29 @@ import { summarizeDistribution, type DistributionSummary } from "./distribution.
 import { countBy } from "./specification-statistics.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
-/** Figures of the cards of one run, computed from a list that contains each card once. */
+/** Statistics of the message cards of one run. */
 export interface CardStatistics {
   readonly cards: number;
   readonly samples: number;
   readonly byType: Readonly<Record<string, number>>;
-  /** Number of cards by direction, for example `planner → solver`. */
+  /** Number of message cards by direction, for example `planner → solver`. */
   readonly byEdge: Readonly<Record<string, number>>;
-  /** Tasks from the planner to the solver per sample. `undefined` if there are no samples. */
+  /** Number of tasks from the planner to the solver per problem, or `undefined` if there are no problems. */
   readonly solverTasks: DistributionSummary | undefined;
   /**
-   * Share of `success` among the results of the solver for the planner. `undefined` if there are no results.
+   * Share of results with the status `success` among all results from the solver to the planner, or
+   * `undefined` if the solver sent no results to the planner.
    */
   readonly solverSuccess: IntervalEstimate | undefined;
-  /** Share of samples that have a result with the status `completed`. `undefined` if there are no samples. */
+  /** Share of problems with a `completed` result, or `undefined` if there are no problems. */
   readonly completion: IntervalEstimate | undefined;
   readonly errorsByType: Readonly<Record<string, number>>;
 }
 
 /**
- * Computes corrected versions of the figures of `computeSpecificationStatistics`.
- * `sampleIds` are the IDs of all problems of the run. A problem without cards counts, too. A card without a
- * problem ID belongs to no problem.
+ * Computes corrected versions of the statistics from `computeSpecificationStatistics`.
+ * `cards` must contain each message card once. `sampleIds` are the IDs of all problems of the run, including
+ * problems without message cards. Message cards without a problem ID belong to no problem.
  */
 export function computeCardStatistics(
   cards: readonly MessageCard[],
@@ -63,7 +64,7 @@ export function computeCardStatistics(
   };
 }
 
-/** Formats the direction of a card: `planner → solver`. */
+/** Formats the direction of a message card, for example `planner → solver`. */
 export function formatEdge({ sender, recipient }: MessageCard): string {
   return `${sender} → ${recipient}`;
 }

@@ -4,48 +4,51 @@ import { computePairedBootstrap, type BootstrapOptions } from "./paired-bootstra
 import { computeMcNemarTest, type McNemarResult } from "./mcnemar.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
-/** A run with its scored samples. */
+/** Run with the scores and token counts of its problems. */
 export interface ScoredRun {
-  /** Name of the method in tables. */
+  /** Name of the run's method for tables. */
   readonly name: string;
   readonly dataset: string;
   readonly evidence: EvidenceKind;
-  /** Scoring rule, for example `gsm8k/strict`. */
+  /** Name of the scoring rule, for example `gsm8k/strict`. */
   readonly rule: string;
-  /** Samples by ID. */
+  /** Scored problems by problem ID. */
   readonly samples: ReadonlyMap<string, ScoredSample>;
 }
 
-/** Score and cost of a sample. */
+/** Score and token count of a problem. */
 export interface ScoredSample {
   readonly correct: boolean;
-  /** Input and output tokens of all model calls, or `undefined` if a call did not report its usage. */
+  /**
+   * Number of input and output tokens of all model calls, or `undefined` if a model call did not report its
+   * usage.
+   */
   readonly tokens: number | undefined;
 }
 
-/** Comparison of two runs over the same samples. */
+/** Comparison of two runs over the same problems. */
 export interface RunComparison {
   readonly samples: number;
   readonly first: IntervalEstimate;
   readonly second: IntervalEstimate;
-  /** Number of samples that only the first run solved. */
+  /** Number of problems that only the first run solved. */
   readonly onlyFirst: number;
-  /** Number of samples that only the second run solved. */
+  /** Number of problems that only the second run solved. */
   readonly onlySecond: number;
   readonly p: McNemarResult;
   /** Accuracy of the second run minus accuracy of the first run. */
   readonly difference: IntervalEstimate;
   /**
-   * Tokens of the second run divided by those of the first. `undefined` unless both runs have token counts
-   * for every sample.
+   * Token count of the second run divided by the token count of the first run, or `undefined` if the token
+   * count of a problem is missing in either run.
    */
   readonly tokenRatio: IntervalEstimate | undefined;
 }
 
 /**
- * Compares two runs sample by sample.
- * Throws INVALID_PARAMS if the runs differ in evidence, dataset, scoring rule, or samples, because such a
- * comparison would be misleading.
+ * Compares two runs problem by problem.
+ * Throws INVALID_PARAMS if the runs differ in evidence, dataset, scoring rule, or problems, because comparing
+ * such runs is misleading.
  */
 export function compareRuns(
   first: ScoredRun,
@@ -72,7 +75,7 @@ export function compareRuns(
   };
 }
 
-/** Throws INVALID_PARAMS with the reason if the runs must not be compared in one table. */
+/** Throws INVALID_PARAMS with the reason if the runs are not comparable. */
 export function assertComparableRuns(runs: readonly ScoredRun[]): void {
   const [first, ...others] = runs;
   if (!first) return;

@@ -14,7 +14,7 @@ import {
 } from "./token-counts.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
-/** Comparison of several runs of the same problems. */
+/** Comparison of several runs over the same problems. */
 export interface ComparisonReport {
   readonly dataset: string;
   readonly evidence: string;
@@ -24,57 +24,63 @@ export interface ComparisonReport {
   readonly budgets: readonly EqualBudgetComparison[];
 }
 
-/** Figures of one run in a comparison. */
+/** Statistics of one run in a comparison. */
 export interface ComparisonRow {
-  /** Method of the run, followed by whatever distinguishes it from other runs of the same method. */
+  /**
+   * Unique name of the run. If several runs have the same method, the name also contains the mode, context,
+   * models, or run ID.
+   */
   readonly name: string;
   readonly run_id: string;
   readonly accuracy: IntervalEstimate;
-  /** Means of the additional measures of the dataset. */
+  /** Mean of each additional dataset measure. */
   readonly measures: Readonly<Record<string, number>>;
-  /** Mean token counts per problem. `undefined` unless they are known for every problem. */
+  /** Mean token counts per problem, or `undefined` if the token counts of a problem are unknown. */
   readonly tokens: TokenCounts | undefined;
   /** Whether some token counts are estimates. */
   readonly estimated: boolean;
-  /** Mean number of planner turns, over the problems that have turns. */
+  /** Mean number of planner turns over the problems that have turns. */
   readonly turns: number | undefined;
-  /** Mean price per problem, computed with the tariff. */
+  /** Mean price per problem according to the tariff. */
   readonly price: number | undefined;
-  /** Accuracy per 1,000 tokens, a measure of the specification. It favors short wrong answers. */
+  /** Accuracy per 1,000 tokens, a measure of the specification that favors short wrong answers. */
   readonly perThousand: number | undefined;
-  /** Comparison with the first row. `undefined` for the first row itself. */
+  /** Comparison with the run of the first row, or `undefined` for the first row. */
   readonly against: BaselineComparison | undefined;
 }
 
 /** Comparison of a run with a baseline run. */
 export interface BaselineComparison {
-  /** Accuracy of this run minus accuracy of the baseline. */
+  /** Accuracy of the run minus accuracy of the baseline. */
   readonly difference: IntervalEstimate;
-  /** Number of samples that only this run solved. */
+  /** Number of problems that the run solved and the baseline did not. */
   readonly onlyThis: number;
-  /** Number of samples that only the baseline solved. */
+  /** Number of problems that the baseline solved and the run did not. */
   readonly onlyOther: number;
   readonly p: McNemarResult;
-  /** Tokens of this run divided by tokens of the baseline. */
+  /** Token count of the run divided by the token count of the baseline. */
   readonly tokenRatio: IntervalEstimate | undefined;
-  /** Differences of the additional measures that both runs have. */
+  /** Difference of each additional dataset measure that both runs have. */
   readonly measures: Readonly<Record<string, IntervalEstimate>>;
 }
 
 /**
- * Comparison of a run with a baseline of about the same token budget: chains of thought with majority vote.
- * More tokens alone increase accuracy, so a comparison with a single chain of thought says little.
+ * Comparison of a run with chains of thought and majority vote under about the same token budget. More tokens
+ * alone increase accuracy, so a comparison with a single chain of thought is not sufficient.
  */
-export interface EqualBudgetComparison {
+interface EqualBudgetComparison {
   readonly name: string;
-  /** Mean tokens per problem. */
+  /** Mean number of tokens per problem. */
   readonly tokens: number;
-  /** Baseline with the most similar token budget. Budgets within 25 % are treated as equal. */
+  /**
+   * Name of the chain-of-thought run with the most similar token budget. Token budgets that differ by at most
+   * 25 % are treated as equal.
+   */
   readonly other: string | undefined;
   readonly otherTokens: number | undefined;
-  /** Comparison with that baseline. `undefined` unless the budgets are equal. */
+  /** Comparison with the chain-of-thought run, or `undefined` if the token budgets are not equal. */
   readonly against: BaselineComparison | undefined;
-  /** Method of the baseline run that is missing for an equal budget, for example `cot-sc@7`. */
+  /** Method of a missing chain-of-thought run with an equal token budget, for example `cot-sc@7`. */
   readonly missing: string | undefined;
 }
 
@@ -83,7 +89,6 @@ export interface ComparisonReportOptions extends BootstrapOptions {
   readonly tariff?: TokenTariff;
 }
 
-/** A run with the data that a comparison requires. */
 interface ComparedRun {
   readonly recording: Recording;
   readonly scoredRun: ScoredRun;
@@ -92,7 +97,7 @@ interface ComparedRun {
 }
 
 /**
- * Compares runs of the same problems with the first run.
+ * Compares each run with the first run over the same problems.
  * Throws INVALID_PARAMS if the runs are not comparable (see `compareRuns`) or if a recording has no run line.
  */
 export function buildComparisonReport(
@@ -119,7 +124,7 @@ export function buildComparisonReport(
   };
 }
 
-/** Converts a recording into a scored run with its finished problems, for `compareRuns`. */
+/** Converts the finished problems of a recording into a scored run for `compareRuns`. */
 export function toScoredRun(recording: Recording, name?: string): ScoredRun {
   const { run } = recording;
   if (!run)
@@ -143,7 +148,10 @@ export function toScoredRun(recording: Recording, name?: string): ScoredRun {
   };
 }
 
-/** Returns the token counts of a problem, or `undefined` if a call or a card does not report them. */
+/**
+ * Returns the token counts of a problem, or `undefined` if a model call or message card does not report its
+ * token counts.
+ */
 function sumSampleTokens({ calls, cards }: RunSample): TokenCounts | undefined {
   const usages =
     calls.length > 0
@@ -256,7 +264,10 @@ function findEqualBudgetComparison(
   };
 }
 
-/** Returns the number of chains of thought that vote: 1 for `cot`, `undefined` for other methods. */
+/**
+ * Returns the number of voting chains of thought, or `undefined` if the method is neither `cot` nor
+ * `cot-sc@k`.
+ */
 function parseVoterCount({ recording }: ComparedRun): number | undefined {
   const found = /^cot(?:-sc@([1-9]\d{0,4}))?$/.exec(recording.run?.method ?? "");
   return found ? Number(found[1] ?? 1) : undefined;
@@ -268,7 +279,7 @@ function getTotalTokens({ row: { tokens } }: ComparedRun): number | undefined {
 }
 
 /**
- * Returns a unique name for each run: the method, extended by mode, context, models, and run ID as far as
+ * Returns a unique name for each run, made of the method and as many of mode, context, models, and run ID as
  * necessary.
  */
 function createUniqueRunNames(recordings: readonly Recording[]): string[] {

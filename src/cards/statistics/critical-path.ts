@@ -4,22 +4,26 @@ import { formatEdge } from "./card-statistics.ts";
 import { sumBy } from "./distribution.ts";
 import { WaitGraph } from "./wait-graph.ts";
 
-/** A period for which the answer waited: a role worked on a card, or the card was in transit. */
+/**
+ * Period in which the final answer of a problem waited for the work of a role or for the transit of a message
+ * card.
+ */
 export interface CriticalPathSegment {
   readonly kind: "work" | "travel";
-  /** Card that a role worked on, or that was in transit. */
+  /** Message card that a role worked on, or that was in transit. */
   readonly card: MessageCard;
-  /** Start in milliseconds of the recording's clock. */
+  /** Start of the segment in milliseconds on the clock of the recording. */
   readonly from: number;
-  /** End in milliseconds of the recording's clock. */
+  /** End of the segment in milliseconds on the clock of the recording. */
   readonly to: number;
 }
 
 /**
- * Returns the segments that determine the duration of a problem, in order and without gaps, from the first
- * task to the last reply to it.
- * The search runs backward: work on a card starts when the last card that its sender waited for arrives. The
- * path is empty if the first task has no reply.
+ * Returns the segments that determine the duration of a problem, from the first task to the last reply, in
+ * order and without gaps.
+ * The search for critical path segments runs backward from the last reply. Work on a message card starts when
+ * its sender receives the last message card that the work depends on. The critical path is empty if the first
+ * task has no reply.
  */
 export function computeCriticalPath(timings: readonly CardTiming[]): CriticalPathSegment[] {
   const graph = new WaitGraph(timings);
@@ -44,26 +48,27 @@ export function computeCriticalPath(timings: readonly CardTiming[]): CriticalPat
   return path.toReversed();
 }
 
-/** Returns the length of a critical path in milliseconds, 0 if the path is empty. */
+/** Returns the duration of a critical path in milliseconds, or 0 if the critical path is empty. */
 export function computePathDuration(path: readonly CriticalPathSegment[]): number {
   return (path.at(-1)?.to ?? 0) - (path[0]?.from ?? 0);
 }
 
-/** A share of the time of all critical paths. */
+/** Share of a role or of a transit direction in the time of all critical paths. */
 export interface Bottleneck {
   readonly kind: CriticalPathSegment["kind"];
-  /** Role that worked. For `travel`, the direction, such as `planner → solver`. */
+  /** Name of the working role, or direction of the transit, for example `planner → solver`. */
   readonly who: string;
-  /** Turn of the work. `undefined` for cards without a turn and for `travel`. */
+  /**
+   * Number of the turn in which the role worked, or `undefined` for transit and for message cards without a
+   * turn.
+   */
   readonly turn: number | undefined;
   readonly ms: number;
-  /** Share of the total time of all critical paths, from 0 to 1. */
+  /** Share of the total duration of all critical paths, from 0 to 1. */
   readonly share: number;
 }
 
-/**
- * Groups the time of critical paths by role and turn, the longest first, for example "solver, turn 2: 41 %".
- */
+/** Groups the time of critical paths by role and turn, and sorts the groups by time in descending order. */
 export function computeBottlenecks(paths: readonly (readonly CriticalPathSegment[])[]): Bottleneck[] {
   const segments = paths.flat();
   const total = sumDurations(segments);

@@ -1,16 +1,15 @@
 import type { ScoreLine } from "../recording/index.ts";
 
-/** Returns the sum of a number for each item. */
 export function sumBy<Item>(items: readonly Item[], getValue: (item: Item) => number): number {
   return items.reduce((total, item) => total + getValue(item), 0);
 }
 
-/** Returns the arithmetic mean, or `NaN` if there are no values. */
+/** Returns the arithmetic mean of numbers, or `NaN` if the list is empty. */
 export function computeMean(values: readonly number[]): number {
   return sumBy(values, Number) / values.length;
 }
 
-/** Returns the mean of each additional measure, over the problems that have the measure. */
+/** Returns the mean of each additional measure over the problems that have the measure. */
 export function computeMeasureMeans(scores: readonly Pick<ScoreLine, "measures">[]): Record<string, number> {
   const entries = scores.flatMap(({ measures = {} }) => Object.entries(measures));
   return Object.fromEntries(
@@ -22,7 +21,7 @@ export function computeMeasureMeans(scores: readonly Pick<ScoreLine, "measures">
 }
 
 /**
- * Returns a quantile of sorted values by linear interpolation (R's type 7), or `NaN` if there are no values.
+ * Returns a quantile of sorted numbers by linear interpolation (R's type 7), or `NaN` if the list is empty.
  */
 export function computeQuantile(sorted: readonly number[], share: number): number {
   const place = (sorted.length - 1) * share;
@@ -31,7 +30,7 @@ export function computeQuantile(sorted: readonly number[], share: number): numbe
   return low === high ? low : low + (high - low) * (place - Math.floor(place));
 }
 
-/** Summary of a list of values. */
+/** Count, sum, mean, median, and 95th percentile of a list of numbers. */
 export interface DistributionSummary {
   readonly count: number;
   readonly sum: number;
@@ -40,7 +39,7 @@ export interface DistributionSummary {
   readonly p95: number;
 }
 
-/** Summarizes values. Without values, all figures except the count and the sum are `NaN`. */
+/** Summarizes a list of numbers. If the list is empty, the mean, median, and 95th percentile are `NaN`. */
 export function summarizeDistribution(values: readonly number[]): DistributionSummary {
   const sorted = values.toSorted((a, b) => a - b);
   const sum = sumBy(sorted, Number);

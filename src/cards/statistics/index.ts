@@ -1,37 +1,31 @@
 /**
  * Statistics of runs and comparisons of runs.
- * All functions are pure. The same cards always have the same figures, because resampling uses a fixed seed.
- * `specification-statistics.ts` contains the original formulas of the specification and documents their
- * defects.
+ * All statistics functions are pure. The same message cards always produce the same statistics, because
+ * resampling uses a fixed seed. `specification-statistics.ts` contains the original formulas of the
+ * specification and documents their defects.
  */
 export { computePairedBootstrap } from "./paired-bootstrap.ts";
 export type { BootstrapOptions } from "./paired-bootstrap.ts";
 export { compareRuns, assertComparableRuns } from "./compare-runs.ts";
-export type { RunComparison, ScoredRun, ScoredSample } from "./compare-runs.ts";
+export type { RunComparison, ScoredRun } from "./compare-runs.ts";
 export { buildComparisonReport, toScoredRun } from "./comparison-report.ts";
-export type {
-  BaselineComparison,
-  ComparisonReportOptions,
-  ComparisonReport,
-  ComparisonRow,
-  EqualBudgetComparison,
-} from "./comparison-report.ts";
+export type { BaselineComparison, ComparisonReportOptions, ComparisonReport } from "./comparison-report.ts";
 export { computeBottlenecks, computeCriticalPath, computePathDuration } from "./critical-path.ts";
 export type { Bottleneck, CriticalPathSegment } from "./critical-path.ts";
-export { computeCardStatistics, formatEdge } from "./card-statistics.ts";
+export { computeCardStatistics } from "./card-statistics.ts";
 export type { CardStatistics } from "./card-statistics.ts";
 export { RUN_FINDING_KINDS, detectRunFindings } from "./run-findings.ts";
-export type { RunFinding, RunFindingKind, RunFindingKindInfo, SampleToInspect } from "./run-findings.ts";
+export type { RunFinding, RunFindingKind } from "./run-findings.ts";
 export { computeTokenLedger } from "./token-ledger.ts";
-export type { TokenLedger, TokenMismatch } from "./token-ledger.ts";
+export type { TokenLedger } from "./token-ledger.ts";
 export { computeMcNemarTest } from "./mcnemar.ts";
 export type { McNemarResult } from "./mcnemar.ts";
 export { computeMean, computeMeasureMeans, summarizeDistribution, sumBy } from "./distribution.ts";
 export type { DistributionSummary } from "./distribution.ts";
 export { createSeededRandom } from "./seeded-random.ts";
-export type { RandomGenerator } from "./seeded-random.ts";
+
 export { buildRunReport } from "./run-report.ts";
-export type { RunReport, RunReportOptions, TimeReport, TokenReport } from "./run-report.ts";
+export type { RunReport, RunReportOptions } from "./run-report.ts";
 export { computeRoleTimes } from "./role-times.ts";
 export type { RoleTime } from "./role-times.ts";
 export {

@@ -2,15 +2,16 @@ import { A2AError } from "../../protocol/index.ts";
 
 /** P-values of McNemar's test. */
 export interface McNemarResult {
-  /** Two-sided p-value of the exact conditional test. It is never too small. */
+  /** Two-sided p-value of the exact conditional test, which is conservative. */
   readonly exact: number;
   /**
-   * Two-sided mid-p value. It is less conservative and recommended by Fagerland, Lydersen, and Laake (2013).
+   * Two-sided mid-p value, which is less conservative than the exact p-value. Fagerland, Lydersen, and Laake
+   * (2013) recommend the mid-p value.
    */
   readonly midP: number;
 }
 
-/** Tests whether two methods differ, based on the numbers of problems that exactly one of them solved. */
+/** Tests whether two methods differ, based on the numbers of problems that only one of the methods solved. */
 export function computeMcNemarTest(onlyFirst: number, onlySecond: number): McNemarResult {
   for (const count of [onlyFirst, onlySecond])
     if (!Number.isSafeInteger(count) || count < 0)

@@ -7,16 +7,17 @@ import type { ConfidenceLevel, IntervalEstimate } from "./wilson-interval.ts";
 export interface BootstrapOptions {
   /** Number of resamples, at most 100,000. Default: 2,000. */
   readonly resamples?: number;
-  /** Seed of the random numbers. The same seed produces the same interval. Default: 1. */
+  /** Seed of the random number generator. The same seed always produces the same interval. Default: 1. */
   readonly seed?: number;
-  /** Confidence level of the interval. Default: 0.95. */
+  /** Confidence level of the bootstrap interval. Default: 0.95. */
   readonly confidence?: ConfidenceLevel;
 }
 
 /**
- * Computes the percentile interval of a statistic of paired values by the bootstrap.
- * Problems are drawn with replacement, and the two values of a problem are always drawn together. `statistic`
- * receives the sums of both values over the drawn problems and their number.
+ * Computes the bootstrap percentile interval for a statistic of paired values.
+ * The bootstrap draws problems with replacement and always draws both values of a problem. The `statistic`
+ * callback receives the sum of the first values, the sum of the second values, and the number of drawn
+ * problems.
  */
 export function computePairedBootstrap(
   pairs: readonly (readonly [first: number, second: number])[],

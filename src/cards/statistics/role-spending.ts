@@ -3,26 +3,29 @@ import { formatEdge } from "./card-statistics.ts";
 import { computeQuantile, sumBy } from "./distribution.ts";
 import { findCardTokenTotal } from "./token-counts.ts";
 
-/** Tokens and time that a role spent in a turn, over all samples. */
+/** Tokens and time that a role spent in a turn, over all problems. */
 export interface RoleSpending {
   readonly role: string;
-  /** Turn, or `undefined` for cards without a turn. */
+  /** Turn number, or `undefined` for message cards without a turn. */
   readonly turn: number | undefined;
   readonly cards: number;
   readonly input: number;
   readonly output: number;
-  /** Cached tokens among the input tokens. */
+  /** Number of input tokens that were read from a cache. */
   readonly cached: number;
-  /** Estimated tokens among `input + output`. Estimates are not equivalent to measured counts. */
+  /** Number of input and output tokens that are estimated and not measured. */
   readonly estimated: number;
-  /** Number of cards without complete token counts. The sums do not include all tokens of these cards. */
+  /** Number of message cards with incomplete token counts, whose unknown tokens are missing from the sums. */
   readonly silent: number;
   readonly ms: number;
-  /** Share of the time of all roles and turns. The largest share is the bottleneck. */
+  /** Share of the role and turn in the total time of all roles and turns, from 0 to 1. */
   readonly share: number;
 }
 
-/** Summarizes tokens and time by role and turn from the card metadata, sorted by time in descending order. */
+/**
+ * Summarizes tokens and time by role and turn from the metadata of message cards, sorted by time in
+ * descending order.
+ */
 export function summarizeRoleSpending(cards: readonly MessageCard[]): RoleSpending[] {
   const groups = Map.groupBy(cards, ({ sender, metadata }) =>
     JSON.stringify([sender, metadata.turn ?? null]),
@@ -52,7 +55,7 @@ export function summarizeRoleSpending(cards: readonly MessageCard[]): RoleSpendi
     .toSorted((a, b) => b.ms - a.ms || a.role.localeCompare(b.role) || (a.turn ?? 0) - (b.turn ?? 0));
 }
 
-/** Time between tasks and their replies for a pair of roles, as seen by the requesting role. */
+/** Time between tasks and their replies for a pair of roles, measured at the requesting role. */
 export interface ReplyLatency {
   /** Requesting role and answering role, for example `planner → solver`. */
   readonly edge: string;
@@ -60,15 +63,15 @@ export interface ReplyLatency {
   readonly p50: number;
   readonly p95: number;
   /**
-   * Number of replies with a timestamp before that of the task, because the clocks of two machines disagree.
-   * The percentiles exclude them.
+   * Number of replies whose timestamp precedes the timestamp of the task, because the clocks of two machines
+   * differ. The percentiles exclude replies with inverted timestamps.
    */
   readonly inverted: number;
 }
 
 /**
- * Summarizes the milliseconds from each task to each of its results and errors.
- * `time` returns the time of a card, usually `parseCardTime`.
+ * Summarizes the time in milliseconds from each task to each of its results and errors.
+ * The `time` callback returns the time of a message card, and is usually `parseCardTime`.
  */
 export function summarizeReplyLatency(
   cards: readonly MessageCard[],

@@ -4,13 +4,16 @@ import { WaitGraph } from "./wait-graph.ts";
 /** Working time and waiting time of a role in one problem. */
 export interface RoleTime {
   readonly role: string;
-  /** Time in milliseconds in which the role worked on at least one card. */
+  /** Time in milliseconds in which the role worked on at least one message card. */
   readonly workingMs: number;
-  /** Time in milliseconds between the first and the last card of the role in which it did not work. */
+  /** Time in milliseconds in which the role did not work between its first and its last message card. */
   readonly waitingMs: number;
 }
 
-/** Computes how long each role worked and waited. Roles are in the order of their first card. */
+/**
+ * Computes the working time and the waiting time of each role. Roles are in the order of their first message
+ * card.
+ */
 export function computeRoleTimes(timings: readonly CardTiming[]): RoleTime[] {
   const graph = new WaitGraph(timings);
   const roles = new Set(timings.flatMap(({ card }) => [card.sender, card.recipient]));

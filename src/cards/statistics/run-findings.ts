@@ -3,7 +3,7 @@ import type { CardTiming } from "../recording/index.ts";
 import { formatEdge } from "./card-statistics.ts";
 import { findCardTokenTotal } from "./token-counts.ts";
 
-/** Kinds of findings that can be detected from the cards of a problem without understanding their content. */
+/** Kind of finding that is detected without understanding the content of message cards. */
 export type RunFindingKind =
   | "unanswered"
   | "answered-twice"
@@ -16,25 +16,24 @@ export type RunFindingKind =
   | "clock-inversion"
   | "tokens-differ";
 
-/** A finding in the cards of one problem. */
+/** Finding in the message cards of one problem. */
 export interface RunFinding {
   readonly kind: RunFindingKind;
   readonly sample_id: string | undefined;
   readonly card_ids: readonly string[];
-  /** Description of the finding for humans. */
+  /** Human-readable description of the finding. */
   readonly what: string;
 }
 
-/** Description of a kind of findings. */
 export interface RunFindingKindInfo {
   /** Failure mode of the MAST taxonomy (arXiv 2503.13657) that the finding indicates. */
   readonly mastFailureMode?: string;
-  /** Whether the finding violates a guarantee of the protocol. */
+  /** Whether the finding violates a guarantee of the card protocol. */
   readonly isViolation: boolean;
   readonly description: string;
 }
 
-/** All kinds of findings, in the order of reports. */
+/** Descriptions of all kinds of findings, in the order of reports. */
 export const RUN_FINDING_KINDS: Readonly<Record<RunFindingKind, RunFindingKindInfo>> = {
   unanswered: { isViolation: true, description: "tasks without a result or an error" },
   "answered-twice": { isViolation: true, description: "tasks with more than one result or error" },
@@ -69,16 +68,17 @@ export const RUN_FINDING_KINDS: Readonly<Record<RunFindingKind, RunFindingKindIn
 };
 
 /**
- * The cards of a problem, each once, with their timings. `isSettled` means that no more cards are expected.
+ * Message cards of a problem, each included once, with their times. `isSettled` means that no more message
+ * cards are expected.
  */
-export interface SampleToInspect {
+interface SampleToInspect {
   readonly id: string | undefined;
   readonly cards: readonly MessageCard[];
   readonly timings: readonly CardTiming[];
   readonly isSettled: boolean;
 }
 
-/** Returns all findings in the cards of a problem. */
+/** Returns all findings in the message cards of a problem. */
 export function detectRunFindings(sample: SampleToInspect): RunFinding[] {
   const detector = new FindingDetector(sample);
   return [
@@ -169,7 +169,7 @@ class FindingDetector {
         yield this.#createFinding("invalid-action", [card], card.content);
   }
 
-  /** Detects planners that answer without a solver, and planners that were forced to use one. */
+  /** Detects planners that answered without a solver, and planners that were forced to use a solver. */
   *detectPrematureEnds(): Iterable<RunFinding> {
     const { cards, timings } = this.#sample;
     // If another process records the planner, its delegations are unknown.
@@ -213,7 +213,7 @@ class FindingDetector {
     }
   }
 
-  /** Returns the ancestors of a task, the nearest first. */
+  /** Returns the ancestors of a task, starting with the parent task. */
   #listAncestors(card: MessageCard): MessageCard[] {
     const above: MessageCard[] = [];
     for (let at = this.#findParent(card); at && !above.includes(at); at = this.#findParent(at))
@@ -239,17 +239,17 @@ function isTerminalCard({ message_type }: MessageCard): boolean {
   return message_type === "result" || message_type === "error";
 }
 
-/** Returns whether a card may be a reply. Custom card types such as `verdict` may also end a task. */
+/** Returns whether a message card can be a reply. Custom card types such as `verdict` can also end a task. */
 function isPossibleReply({ message_type }: MessageCard): boolean {
   return !["task", "query", "control"].includes(message_type);
 }
 
-/** Returns the error type of an error card, or of a result that is incomplete because of an error. */
+/** Returns the error type of an error card, or of a result card that is incomplete because of an error. */
 function getErrorType({ metadata }: MessageCard): unknown {
   return metadata["error_type"];
 }
 
-/** Normalizes a task text for comparison: case and whitespace are ignored. */
+/** Normalizes case and whitespace of a task text for comparison. */
 function normalizeText(text: string): string {
   return text.toLowerCase().replaceAll(/\s+/g, " ").trim();
 }

@@ -43,23 +43,23 @@ import {
 } from "./token-counts.ts";
 import { type IntervalEstimate, computeWilsonInterval } from "./wilson-interval.ts";
 
-/** All figures of a run. Figures without data are `undefined`. */
+/** All statistics of a run. Statistics without data are `undefined`. */
 export interface RunReport {
-  /** Description of the run, without the list of its problems. */
+  /** Run line of the recording, without the list of problem IDs. */
   readonly run: Omit<RunLine, "v" | "kind" | "sample_ids"> | undefined;
-  /** Statements about figures that cannot be computed, with the reasons. */
+  /** Reasons why some statistics cannot be computed. */
   readonly unknown: readonly string[];
-  /** Descriptions of violated guarantees. Empty for a correct run. */
+  /** Descriptions of violated guarantees, empty for a correct run. */
   readonly broken: readonly string[];
   readonly samples: {
     readonly total: number;
     readonly done: number;
-    /** Number of problems that were started and not finished: interrupted, or still running. */
+    /** Number of started problems that are interrupted or still running. */
     readonly open: number;
   };
   /** Accuracy over the finished problems. */
   readonly accuracy: IntervalEstimate | undefined;
-  /** Means of the additional measures of the dataset, for example `f1`. */
+  /** Mean of each additional dataset measure, for example `f1`. */
   readonly measures: Readonly<Record<string, number>>;
   readonly figures: CardStatistics | undefined;
   readonly seed: SpecificationStatistics | undefined;
@@ -68,50 +68,55 @@ export interface RunReport {
   readonly ledger: TokenLedger | undefined;
   readonly time: TimeReport;
   readonly findings: readonly RunFinding[];
-  /** Number of findings by kind, only for kinds with at least one finding. */
+  /** Number of findings by kind, omitting kinds without findings. */
   readonly found: Readonly<Record<string, number>>;
   readonly ends: readonly EndLine["status"][];
-  /** Whether lines of the record were lost. */
+  /** Whether record lines were lost. */
   readonly degraded: boolean;
-  /** Cost of interrupted attempts that were started again. No other figure includes it. */
+  /** Cost of interrupted and later repeated attempts, which all other statistics exclude. */
   readonly abandoned: { readonly cards: number; readonly calls: number; readonly tokens: TokenCounts };
   readonly clocks: readonly ClockAdjustment[];
   readonly torn: readonly TornLine[];
 }
 
-/** Token figures of a run. */
+/** Token statistics of a run. */
 export interface TokenReport {
-  /** Token counts of all cards that report input and output separately (`usage`). */
+  /** Token counts of all message cards that report input and output tokens separately in `usage`. */
   readonly sum: TokenCounts;
-  /** Total of input and output tokens of all cards, including cards that report only the sum (`tokens`). */
+  /**
+   * Total number of input and output tokens of all message cards, including cards that report only a total in
+   * `tokens`.
+   */
   readonly total: number;
-  /** Input and output tokens per finished problem. Without a run line, per problem. */
+  /**
+   * Number of input and output tokens per finished problem, or per problem if the recording has no run line.
+   */
   readonly perSample: DistributionSummary | undefined;
-  /** Share of estimated tokens, from 0 to 1. `undefined` if there are no tokens. */
+  /** Share of estimated tokens, from 0 to 1, or `undefined` if there are no tokens. */
   readonly estimatedShare: number | undefined;
-  /** Number of cards with unknown token usage (`usage.source` is `none`). */
+  /** Number of message cards whose token usage is unknown (`usage.source` is `none`). */
   readonly silent: number;
-  /** Price computed with the tariff. `undefined` without a tariff. */
+  /** Price of all tokens according to the tariff, or `undefined` without a tariff. */
   readonly price: number | undefined;
 }
 
-/** Time figures of a run. */
+/** Time statistics of a run. */
 export interface TimeReport {
-  /** Time in milliseconds from the first task of a problem to the last reply to it. */
+  /** Time in milliseconds from the first task of a problem to the last reply. */
   readonly perSample: DistributionSummary | undefined;
   readonly bottlenecks: readonly Bottleneck[];
-  /** Working and waiting time by role, over all problems. */
+  /** Working time and waiting time of each role over all problems. */
   readonly roles: readonly RoleTime[];
   readonly latency: readonly ReplyLatency[];
 }
 
 /** Options of `buildRunReport`. */
 export interface RunReportOptions {
-  /** Prices of tokens. Without a tariff, the report has no price. */
+  /** Prices of tokens. The report contains no price if `tariff` is absent. */
   readonly tariff?: TokenTariff;
 }
 
-/** Builds the report of a recording. The function is pure. */
+/** Builds the report of a recording. `buildRunReport` is a pure function. */
 export function buildRunReport(recording: Recording, { tariff }: RunReportOptions = {}): RunReport {
   const { run, scores, ends, torn, clocks, abandoned } = recording;
   const samples = collectRunSamples(recording);
@@ -180,8 +185,8 @@ export function buildRunReport(recording: Recording, { tariff }: RunReportOption
 }
 
 /**
- * Returns whether the planner sent cards that only their recipients recorded, so that its delegations are
- * unknown.
+ * Returns whether the delegations of the planner are unknown, because some of the planner's message cards
+ * were recorded only by their recipients.
  */
 function isRecordedElsewhere(planner: string, { run, cards }: Recording): boolean {
   if (!run) return false;
@@ -194,7 +199,8 @@ function isRecordedElsewhere(planner: string, { run, cards }: Recording): boolea
 const RUN_FINDING_ORDER: readonly string[] = Object.keys(RUN_FINDING_KINDS);
 
 /**
- * Returns whether no more cards of a problem are expected: it is scored, or the recording has no run line.
+ * Returns whether no more message cards of a problem are expected, because the problem is scored or the
+ * recording has no run line.
  */
 function isSampleSettled({ score }: RunSample, run: RunLine | undefined): boolean {
   return run === undefined || score !== undefined;

@@ -1,9 +1,10 @@
-/** A function that returns pseudorandom numbers of at least 0 and below 1. */
+/** Function that returns pseudorandom numbers of at least 0 and below 1. */
 export type RandomGenerator = () => number;
 
 /**
- * Creates a generator that returns the same numbers for the same seed on every platform (mulberry32).
- * For resampling only. Do not use it for secrets.
+ * Creates a random number generator that returns the same numbers for the same seed on every platform
+ * (mulberry32).
+ * The random numbers are predictable, so use them for resampling and never for secrets.
  */
 export function createSeededRandom(seed: number): RandomGenerator {
   let state = seed >>> 0;

@@ -1,34 +1,35 @@
 import type { MessageCard } from "../message-card/index.ts";
 
 /**
- * Figures by the original formulas of the specification, under their original names.
- * They are kept for compatibility. The comments describe their defects, and `computeCardStatistics` computes
- * corrected figures.
+ * Statistics with the original formulas and names of the specification, kept for compatibility.
+ * The description of each member explains the defects of its formula. `computeCardStatistics` computes
+ * corrected statistics.
  */
 export interface SpecificationStatistics {
-  /** Number of cards by type: `Counter(card["message_type"] …)`. */
+  /** Number of message cards by type, computed as `Counter(card["message_type"] …)`. */
   readonly card_types: Readonly<Record<string, number>>;
   /**
-   * Number of cards from the planner to the solver divided by the number of samples. Control and query cards
-   * count, too.
+   * Number of message cards from the planner to the solver divided by the number of problems. The numerator
+   * incorrectly includes control and query cards.
    */
   readonly avg_turns: number;
   /**
-   * Number of cards with the status `success` divided by the number of all results.
-   * The results of the planner have the status `completed` and count in the denominator. A run with one call
-   * per problem and no failures has a rate of 50 %.
+   * Number of message cards with the status `success` divided by the number of all results.
+   * The denominator incorrectly includes results of the planner, whose status is `completed`. A run with one
+   * model call per problem and no failures therefore has a success rate of 50 %.
    */
   readonly solver_success_rate: number;
   /**
-   * Number of cards with the status `completed` divided by the number of samples. A sample that completes
-   * twice counts twice.
+   * Number of message cards with the status `completed` divided by the number of problems. A problem with two
+   * completions incorrectly counts twice.
    */
   readonly overall_completion_rate: number;
 }
 
 /**
- * Computes the figures. `samples` is the number of problems; the specification uses a fixed 200.
- * A figure is `NaN` if its denominator is 0.
+ * Computes statistics with the formulas of the specification.
+ * `samples` is the number of problems, for which the specification uses a fixed 200. A ratio with the
+ * denominator 0 is `NaN`.
  */
 export function computeSpecificationStatistics(
   cards: readonly MessageCard[],
@@ -45,14 +46,13 @@ export function computeSpecificationStatistics(
 }
 
 /**
- * Returns the accuracy per 1,000 tokens of a sample.
- * The measure favors short wrong answers, so read it together with the accuracy.
+ * Returns the accuracy per 1,000 tokens, computed from the mean number of tokens per problem.
+ * The measure favors short wrong answers, so always consider it together with the accuracy.
  */
 export function computeAccuracyPerThousandTokens(accuracy: number, tokensPerSample: number): number {
   return accuracy / (tokensPerSample / 1_000);
 }
 
-/** Counts items by key. */
 export function countBy<Item>(
   items: readonly Item[],
   getKey: (item: Item) => string,

@@ -1,12 +1,12 @@
 import type { MessageCard, CardTokenUsage } from "../message-card/index.ts";
 
-/** Sums of tokens. */
+/** Sums of input, output, cached, and reasoning tokens. */
 export interface TokenCounts {
   readonly input: number;
   readonly output: number;
-  /** Input tokens that were read from a cache. */
+  /** Number of input tokens that were read from a cache. */
   readonly cached: number;
-  /** Output tokens that were used for reasoning. */
+  /** Number of output tokens that were used for reasoning. */
   readonly reasoning: number;
 }
 
@@ -14,8 +14,8 @@ export interface TokenCounts {
 export const ZERO_TOKENS: TokenCounts = { input: 0, output: 0, cached: 0, reasoning: 0 };
 
 /**
- * Converts a usage into token counts.
- * A usage of the source `none` may still contain the counts of those calls that reported them.
+ * Converts the token usage of a message card or model call into token counts.
+ * A token usage with the source `none` can still contain token counts from some model calls.
  */
 export function toTokenCounts(usage: CardTokenUsage | undefined): TokenCounts {
   if (!usage) return ZERO_TOKENS;
@@ -37,7 +37,7 @@ export function addTokenCounts(a: TokenCounts, b: TokenCounts): TokenCounts {
   };
 }
 
-/** Returns the token counts of several usages. */
+/** Returns the sum of the token counts of several usages. */
 export function sumUsageTokens(usages: Iterable<CardTokenUsage | undefined>): TokenCounts {
   let sum = ZERO_TOKENS;
   for (const usage of usages) sum = addTokenCounts(sum, toTokenCounts(usage));
@@ -45,22 +45,22 @@ export function sumUsageTokens(usages: Iterable<CardTokenUsage | undefined>): To
 }
 
 /**
- * Returns the input and output tokens of a card: from `usage`, else from `tokens`. Returns `undefined` if the
- * card has neither.
+ * Returns the number of input and output tokens of a message card from `usage`, or else from `tokens`, or
+ * `undefined` if both members are missing.
  */
 export function findCardTokenTotal({ metadata: { usage, tokens } }: MessageCard): number | undefined {
   return usage === undefined ? tokens : usage.input_tokens + usage.output_tokens;
 }
 
-/** Prices per million tokens. */
+/** Prices per million input, output, and cached tokens. */
 export interface TokenTariff {
   readonly input: number;
   readonly output: number;
-  /** Price of cached input tokens. Default: the price of input tokens. */
+  /** Price per million cached input tokens. Default: the price of input tokens. */
   readonly cached?: number;
 }
 
-/** Returns the price of tokens in the currency of the tariff. */
+/** Returns the price of token counts in the currency of the tariff. */
 export function computeTokenPrice({ input, output, cached }: TokenCounts, tariff: TokenTariff): number {
   const fresh = (input - cached) * tariff.input + cached * (tariff.cached ?? tariff.input);
   return (fresh + output * tariff.output) / 1_000_000;

@@ -2,32 +2,33 @@ import type { ModelCallLine, Recording, RunSample } from "../recording/index.ts"
 import type { MessageCard } from "../message-card/index.ts";
 import { addTokenCounts, ZERO_TOKENS, toTokenCounts, type TokenCounts } from "./token-counts.ts";
 
-/** Result of comparing the tokens on cards with the tokens of the model calls. */
+/** Comparison between the tokens on message cards and the tokens of model calls. */
 export interface TokenLedger {
   readonly ok: boolean;
-  /** Number of checked pairs of a problem and a role. */
+  /** Number of combinations of problem and role whose tokens were checked. */
   readonly checked: number;
   readonly mismatches: readonly TokenMismatch[];
-  /** Roles whose model calls another process records, so that the tokens on their cards cannot be checked. */
+  /** Roles whose tokens cannot be checked, because another process records their model calls. */
   readonly unchecked: readonly string[];
 }
 
-/** A problem and a role whose cards and model calls have different tokens. */
+/** Problem and role for which the token counts of message cards and model calls differ. */
 export interface TokenMismatch {
   readonly sample_id: string | undefined;
   readonly role: string;
-  /** Tokens on the cards of the role. */
+  /** Token counts on the message cards of the role. */
   readonly cards: TokenCounts;
-  /** Tokens of the model calls of the role. */
+  /** Token counts of the model calls of the role. */
   readonly calls: TokenCounts;
-  /** IDs of the cards whose tokens differ from those of their model calls. */
+  /** IDs of the message cards whose token counts differ from the token counts of their model calls. */
   readonly card_ids: readonly string[];
 }
 
 /**
- * Compares the tokens on cards with the tokens of the model calls, for each problem and each role that the
- * recording covers.
- * Pass finished problems only. In an unfinished problem, a call may be recorded before its card.
+ * Compares the tokens on message cards with the tokens of model calls, for each problem and each role that
+ * the recording covers.
+ * Pass only finished problems, because in unfinished problems a model call can be recorded before its message
+ * card.
  */
 export function computeTokenLedger(
   samples: readonly RunSample[],

@@ -1,20 +1,23 @@
 import type { CardTiming } from "../recording/index.ts";
 
-/** The work of the initial requester, which has no task. */
+/** Work of the initial requester, which has no task. */
 const ROOT_WORK = Symbol("beginning");
 type WorkItem = CardTiming | typeof ROOT_WORK;
 
 /**
- * The waiting relations between the cards of one problem.
- * A role works on a task from its arrival. Replies to its own requests belong to the same work.
+ * Graph of the dependencies between the message cards of one problem.
+ * The work of a role on a task starts when the task arrives. Replies to requests that the role sends for the
+ * task belong to the work on the task.
  */
 export class WaitGraph {
   readonly #timings: readonly CardTiming[];
   readonly #byId = new Map<string, CardTiming>();
-  /** Position of each card in the order of sending, also for cards that were sent at the same time. */
+  /**
+   * Position of each message card in the order of sending, which also orders message cards with equal times.
+   */
   readonly #sendOrder: ReadonlyMap<CardTiming, number>;
   readonly #workByCard = new Map<CardTiming, WorkItem>();
-  /** Replies that arrived for a work item. */
+  /** Replies that arrived during the work on each task. */
   readonly #arrivalsByWork = new Map<WorkItem, CardTiming[]>();
 
   constructor(timings: readonly CardTiming[]) {
@@ -45,9 +48,9 @@ export class WaitGraph {
   }
 
   /**
-   * Returns the last card that the sender received before it could start on a card. Returns `undefined` for
-   * the first card.
-   * The timings must be in the order of sending.
+   * Returns the last message card that a sender received before its work on the given message card, or
+   * `undefined` for the first message card.
+   * The timings must be sorted by the time of sending.
    */
   findPredecessor(sent: CardTiming): CardTiming | undefined {
     const cause = this.#findParent(sent);
@@ -60,7 +63,7 @@ export class WaitGraph {
     return findLatestArrival(arrivals) ?? (work === ROOT_WORK ? undefined : work);
   }
 
-  /** Returns the work item during which a card was sent. */
+  /** Returns the task that a role worked on when it sent the given message card. */
   #getWork(sent: CardTiming): WorkItem {
     const known = this.#workByCard.get(sent);
     if (known !== undefined) return known;

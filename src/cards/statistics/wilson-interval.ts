@@ -3,7 +3,7 @@ import { A2AError } from "../../protocol/index.ts";
 /** Confidence level of an interval. */
 export type ConfidenceLevel = 0.9 | 0.95 | 0.99;
 
-/** An estimated value with its confidence interval. */
+/** Estimated value with its confidence interval. */
 export interface IntervalEstimate {
   readonly value: number;
   readonly low: number;
@@ -11,9 +11,9 @@ export interface IntervalEstimate {
 }
 
 /**
- * Computes Wilson's score interval of a proportion, without continuity correction.
- * Source: Wilson 1927; R's `prop.test(correct = FALSE)`. The interval stays between 0 and 1 and is never
- * empty, even if all trials succeed.
+ * Computes Wilson's score interval of a proportion without continuity correction.
+ * The formula follows Wilson (1927) and R's `prop.test(correct = FALSE)`. The interval stays between 0 and 1
+ * and is never empty, even if all trials succeed.
  */
 export function computeWilsonInterval(
   successes: number,
@@ -37,7 +37,7 @@ export function computeWilsonInterval(
   return { value, low: Math.max(0, middle - half), high: Math.min(1, middle + half) };
 }
 
-/** Two-sided quantiles of the standard normal distribution. */
+/** Two-sided quantile of the standard normal distribution for each confidence level. */
 const Z_SCORES: Readonly<Record<ConfidenceLevel, number>> = {
   0.9: 1.6448536269514722,
   0.95: 1.959963984540054,

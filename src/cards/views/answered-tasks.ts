@@ -1,7 +1,9 @@
 import type { MessageCard } from "../message-card/index.ts";
 import { flattenDelegations, buildSampleExchanges } from "./sample-exchanges.ts";
 
-/** Maps replies to the number of their task, if the same two roles had several tasks at the same time. */
+/**
+ * Maps each reply to the number of its task if the same two roles had several pending tasks at the same time.
+ */
 export function mapRepliesToTaskNumbers(cards: readonly MessageCard[]): Map<MessageCard, number> {
   const positions = new Map(cards.map((card, at) => [card, at]));
   const numbers = new Map<MessageCard, number>();

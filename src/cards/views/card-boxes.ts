@@ -10,13 +10,13 @@ import {
 
 /** Options of `renderCardBoxes`. */
 export interface CardBoxOptions {
-  /** Width of a box in columns. Default: 78, minimum: 40. */
+  /** Width of a box in terminal columns. Default: 78, minimum: 40. */
   readonly width?: number;
-  /** Whether to color the frames by card type with ANSI escape codes. Default: `false`. */
+  /** Whether to color the box frames by card type with ANSI escape codes. Default: `false`. */
   readonly colors?: boolean;
 }
 
-/** Renders the cards as boxes, one below the other. */
+/** Renders message cards as a vertical list of boxes. */
 export function renderCardBoxes(
   cards: readonly MessageCard[],
   { width = 78, colors = false }: CardBoxOptions = {},
@@ -33,7 +33,7 @@ type TextColorizer = (text: string) => string;
 
 const keepUncolored: TextColorizer = (text) => text;
 
-/** Cyan, green, yellow, magenta, and red, which are readable on light and dark backgrounds. */
+/** ANSI codes of cyan, green, yellow, magenta, and red, which are readable on light and dark backgrounds. */
 const ANSI_COLORS: ReadonlyMap<string, number> = new Map([
   ["task", 36],
   ["result", 32],
@@ -47,7 +47,7 @@ function getColorizer({ message_type }: MessageCard): TextColorizer {
   return (text) => `\u001b[${color}m${text}\u001b[39m`;
 }
 
-/** Numbers of the rendered cards by card ID. */
+/** Numbers of the rendered message cards by `card_id`. */
 type CardNumbersById = ReadonlyMap<string | undefined, number>;
 
 function renderCardBox(
@@ -76,7 +76,7 @@ function renderCardBox(
 }
 
 /**
- * Metadata members that are not shown, because the position of the box or other notes show the same
+ * Metadata members that a box omits, because other text of the box or the position of the box shows the same
  * information.
  */
 const HIDDEN_METADATA: ReadonlySet<string> = new Set([
@@ -102,7 +102,9 @@ function formatMetadata(metadata: CardMetadata, numbers: CardNumbersById): strin
   return notes.map(toSingleLine).join("  ");
 }
 
-/** Formats a usage: `tokens=213 (182 in, 31 out, estimated)`, or `tokens=?` if the usage is unknown. */
+/**
+ * Formats token usage as `tokens=213 (182 in, 31 out, estimated)`, or as `tokens=?` if the usage is unknown.
+ */
 function formatUsage(
   { input_tokens, output_tokens, source }: CardTokenUsage,
   tokens: number | undefined,

@@ -1,6 +1,6 @@
 import { type MessageCard, parseCardTime } from "../message-card/index.ts";
 
-/** Formats the time since the previous card as `+0.82s`, or `0` for the first card. */
+/** Formats the time since the previous message card as `+0.82s`, or as `0` for the first message card. */
 export function formatCardDelay(previous: MessageCard | undefined, card: MessageCard): string {
   if (!previous) return "0";
   const ms = parseCardTime(card) - parseCardTime(previous);

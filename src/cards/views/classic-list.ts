@@ -2,10 +2,15 @@ import type { MessageCard } from "../message-card/index.ts";
 import { toSingleLine, truncateLine } from "./text-width.ts";
 
 const FRAME_LINE = "=".repeat(80);
-/** Maximum width of a content in columns. The list shows the course of a run, not complete contents. */
+/**
+ * Maximum width of a message card's content in terminal columns. Long contents are truncated, because the
+ * list shows the course of a run.
+ */
 const MAX_CONTENT_COLUMNS = 103;
 
-/** Renders the cards as a plain text list (`[Card 1]` and so on), which is suitable for logs and emails. */
+/**
+ * Renders message cards as a plain text list (`[Card 1]` and so on), which is suitable for logs and emails.
+ */
 export function renderClassicList(cards: readonly MessageCard[]): string {
   return [
     FRAME_LINE,

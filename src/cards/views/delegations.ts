@@ -2,60 +2,65 @@ import type { MessageCard } from "../message-card/index.ts";
 import type { CardTiming } from "../recording/index.ts";
 
 /**
- * A task that one role delegated to another, with all related cards. Times are milliseconds of the
- * recording's clock.
- * All views of work, waiting, and parallelism are based on delegations.
+ * Task that one role delegated to another, with all related message cards.
+ * Times are milliseconds on the clock of the recording. All diagrams of work, waiting, and parallelism are
+ * based on delegations.
  */
 export interface Delegation {
   readonly task: MessageCard;
-  /** Card that ended the task, or `undefined` if the task has no reply. */
+  /** Message card that ended the task, or `undefined` if the task has no reply. */
   readonly reply: MessageCard | undefined;
   /** Time at which the requester sent the task. */
   readonly sentMs: number;
   /** Time at which the task reached the worker. */
   readonly startMs: number;
-  /** Time at which the worker sent the reply. Without a reply, the time of the last related card. */
+  /**
+   * Time at which the worker sent the reply, or the time of the last related message card if the task has no
+   * reply.
+   */
   readonly doneMs: number;
   /** Time at which the reply reached the requester. */
   readonly answeredMs: number;
   /**
-   * Work of the worker, with one span for each card that it sent. Spans do not overlap and lie between
-   * `startMs` and `doneMs`.
+   * Work spans of the worker, one for each message card that the worker sent. The work spans do not overlap
+   * and lie between `startMs` and `doneMs`.
    */
   readonly workSpans: readonly WorkSpan[];
   /** Tasks that the worker delegated to other roles. */
   readonly subtasks: readonly Delegation[];
   /**
-   * Other cards about the task between the two roles: queries and their replies, control cards, and notices.
+   * Queries, replies to queries, control cards, and notices about the task between the requester and the
+   * worker.
    */
   readonly relatedCards: readonly CardTiming[];
 }
 
-/** A period in which a role worked on one card. The card was sent at `end`. */
+/** Period in which a role worked on a message card. The role sent the message card at the time `end`. */
 export interface WorkSpan {
   readonly role: string;
   readonly start: number;
   readonly end: number;
   /**
-   * Whether the sender reported the duration. Otherwise, the span starts at the last card that the role sent
-   * or received.
+   * Whether the sender reported the duration of the work. If the duration was not reported, the work span
+   * starts at the last message card that the role sent or received.
    */
   readonly isMeasured: boolean;
   readonly card: MessageCard;
 }
 
-/** The delegations of one problem. */
 export interface DelegationForest {
-  /** Tasks without a parent task. */
+  /** Delegations that have no parent task. */
   readonly roots: readonly Delegation[];
-  /** Cards that belong to no task. */
+  /** Message cards that belong to no task. */
   readonly unassigned: readonly CardTiming[];
 }
 
 /**
- * Assigns the cards of one problem to tasks: replies, subtasks, and related cards.
- * Cards are assigned by `in_reply_to`. Cards without it, as in the specification, are assigned by the order
- * of pending requests. `timings` must be in the order of sending.
+ * Groups the message cards of one problem into delegated tasks with their replies, subtasks, and related
+ * cards.
+ * A message card with `in_reply_to` is assigned to the task of the referenced card. Message cards without
+ * `in_reply_to`, as in the specification, are assigned in the order of pending requests. `timings` must be
+ * sorted by the time of sending.
  */
 export function buildDelegationForest(timings: readonly CardTiming[]): DelegationForest {
   const all: PendingDelegation[] = [];
@@ -84,7 +89,6 @@ export function buildDelegationForest(timings: readonly CardTiming[]): Delegatio
   return { roots: all.filter((one) => !subtasks.has(one)).map(finishDelegation), unassigned };
 }
 
-/** A delegation that is not complete yet. */
 interface PendingDelegation {
   readonly task: CardTiming;
   reply: CardTiming | undefined;
@@ -101,8 +105,8 @@ function getWorker({ task }: PendingDelegation): string {
 }
 
 /**
- * Returns whether a card ends a task. Every direct reply does, including custom types, except queries and
- * control cards.
+ * Returns whether a message card ends a task. Every direct reply ends its task unless the reply is a query or
+ * a control card.
  */
 function isFinalReply(card: MessageCard, { task }: PendingDelegation, isNamed: boolean): boolean {
   if (!isNamed) return card.message_type === "result" && card.sender === task.card.recipient;
@@ -113,7 +117,7 @@ function isFinalReply(card: MessageCard, { task }: PendingDelegation, isNamed: b
   );
 }
 
-/** Guesses the task of a card that does not refer to another card. */
+/** Guesses the task of a message card that does not refer to another card. */
 function guessDelegation(
   card: MessageCard,
   all: readonly PendingDelegation[],
@@ -155,12 +159,14 @@ function finishDelegation({ task, reply, subtasks, relatedCards }: PendingDelega
   };
 }
 
-/** Returns the timings of all cards between the requester and the worker. */
 function listDelegationTimings({ task, reply, relatedCards }: PendingDelegation): CardTiming[] {
   return [task, ...relatedCards, ...(reply ? [reply] : [])];
 }
 
-/** Computes the work spans of the worker from the cards that it sent and received during the task. */
+/**
+ * Computes the work spans of the worker from the message cards that the worker sent and received during the
+ * task.
+ */
 function computeWorkSpans(task: CardTiming, others: readonly CardTiming[]): WorkSpan[] {
   const worker = task.card.recipient;
   const events = others

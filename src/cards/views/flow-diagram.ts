@@ -7,14 +7,15 @@ const SYMBOL_COLUMNS = 12;
 /** Options of `generateFlowDiagram`. */
 export interface FlowDiagramOptions {
   /**
-   * Card types whose symbols are used, for example the `types` of a protocol. Default: the five core types.
+   * Card types that determine the symbols of the diagram, for example the `types` of a protocol. Default: the
+   * five core card types.
    */
   readonly types?: readonly CardType[];
 }
 
 /**
- * Renders the flow of cards, one card per line, in the format of the specification.
- * The sender is always on the left, so a result of the solver reads `SOLVER ← [RESULT] PLANNER`.
+ * Renders the flow of message cards, one card per line, in the format of the specification.
+ * The sender is always on the left, so a result from the solver is rendered as `SOLVER ← [RESULT] PLANNER`.
  */
 export function generateFlowDiagram(
   cards: readonly MessageCard[],
@@ -29,9 +30,7 @@ export function generateFlowDiagram(
     .join("\n");
 }
 
-/**
- * Pads a name to a column width. A name that is too long is not truncated and shifts the rest of the line.
- */
+/** Pads a role name to a column width and never truncates the role name. */
 function padColumn(text: string, columns: number): string {
   const name = toSingleLine(text).toUpperCase();
   return name.length < columns ? fitToColumns(name, columns) : `${name} `;

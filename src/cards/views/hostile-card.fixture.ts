@@ -3,8 +3,8 @@ import { arbitraryCard } from "../message-card/message-card.fixture.ts";
 import type { MessageCard } from "../message-card/index.ts";
 
 /** Characters that no view may output: control characters and characters that change the text direction. */
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 export const UNSAFE_CHARACTERS: RegExp =
+  // oxlint-disable-next-line no-control-regex -- The expression matches control characters on purpose.
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/;
 
 /** Texts that some viewer interprets as markup or control sequences. */

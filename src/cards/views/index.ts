@@ -1,10 +1,10 @@
 /**
- * Views of cards as text and drawings.
- * All functions are pure and accept a list of cards or a recording. Most views are based on
- * `buildSampleExchanges`. Text of agents is escaped for each output format.
+ * Text views and SVG drawings of message cards.
+ * All views are pure functions that accept a list of message cards or a recording. Most views are based on
+ * `buildSampleExchanges`. The views escape text from agents for each output format.
  */
 export { type CardBoxOptions } from "./card-boxes.ts";
-export { type Delegation, buildDelegationForest, type WorkSpan } from "./delegations.ts";
+export { type Delegation, type WorkSpan } from "./delegations.ts";
 export {
   type SampleExchange,
   buildSampleExchanges,

@@ -1,11 +1,14 @@
 import { truncateToColumns, escapeControlCharacters } from "./text-width.ts";
 
-/** Maximum width of a label in columns. Mermaid rejects diagrams of more than 50,000 characters. */
+/**
+ * Maximum width of a Mermaid label in columns, because Mermaid rejects diagrams of more than 50,000
+ * characters.
+ */
 const MAX_LABEL_COLUMNS = 160;
 
 /**
- * Escapes a text for Mermaid. Characters that end a line, start a comment, a directive, or a formula, or form
- * HTML become entities.
+ * Escapes text for Mermaid. Characters that end a line, form HTML, or start a comment, directive, or formula
+ * become entities.
  */
 export function escapeMermaid(text: string): string {
   return truncateToColumns(escapeControlCharacters(text).trim(), MAX_LABEL_COLUMNS)

@@ -9,16 +9,17 @@ import { renderSvgDocument, renderSvgText } from "./svg-document.ts";
 
 const BOX_WIDTH = 150;
 const BOX_HEIGHT = 48;
-/** Horizontal gap between two boxes, wide enough for the label of an edge. */
+/** Horizontal gap in pixels between two role boxes, wide enough for an edge label. */
 const BOX_GAP = 210;
 const MIN_ARC_HEIGHT = 46;
 const ARC_HEIGHT_STEP = 56;
 const DIAGRAM_MARGIN = 24;
 
 /**
- * Renders the graph as SVG. Roles form a row in the order of their first card.
- * Edges to the right are arcs above the row, and edges to the left are arcs below it. The same graph always
- * has the same drawing.
+ * Renders a role graph as an SVG document.
+ * Roles form a row in the order of their first message card. Edges to the right are arcs above the row of
+ * roles, and edges to the left are arcs below the row of roles. The same role graph always produces the same
+ * SVG document.
  */
 export function renderRoleGraphSvg(
   graph: RoleGraph,
@@ -65,7 +66,7 @@ export function renderRoleGraphSvg(
   });
 }
 
-/** Returns the height of an arc that spans the given number of boxes. */
+/** Returns the height in pixels of an arc that spans the given number of role boxes. */
 function computeArcHeight(span: number): number {
   return span === 0 ? 24 : MIN_ARC_HEIGHT + (Math.abs(span) - 1) * ARC_HEIGHT_STEP;
 }

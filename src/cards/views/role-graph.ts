@@ -2,35 +2,37 @@ import { flattenDelegations, buildSampleExchanges, type CardsOrRecording } from 
 import { computeMean, sumBy } from "../statistics/index.ts";
 import { escapeMermaid as escaped } from "./mermaid-escape.ts";
 
-/** Aggregated graph of the cards between the roles of a run, over all problems. */
+/** Graph that aggregates the message cards between the roles of a run over all problems. */
 export interface RoleGraph {
-  /** Roles in the order of their first card. */
+  /** Roles in the order of their first message card. */
   readonly nodes: readonly RoleGraphNode[];
   readonly edges: readonly RoleGraphEdge[];
 }
 
-/** A role in a role graph. */
 export interface RoleGraphNode {
   readonly role: string;
-  /** Number of cards that the role sent. */
+  /** Number of message cards that the role sent. */
   readonly cards: number;
   readonly tokens: number;
   /** Working time of the role over all tasks, in milliseconds. */
   readonly ms: number;
 }
 
-/** All cards from one role to another. */
+/** All message cards from one role to another. */
 export interface RoleGraphEdge {
   readonly from: string;
   readonly to: string;
   readonly cards: number;
   readonly byType: Readonly<Record<string, number>>;
   readonly tokens: number;
-  /** Mean working time of the sender per card in milliseconds, or `undefined` if it is unknown. */
+  /**
+   * Mean working time of the sender per message card in milliseconds, or `undefined` if the working time is
+   * unknown.
+   */
   readonly ms: number | undefined;
 }
 
-/** Builds the aggregated role graph of cards or of a recording. */
+/** Builds the role graph of a list of message cards or of a recording. */
 export function buildRoleGraph(shown: CardsOrRecording): RoleGraph {
   const exchanges = buildSampleExchanges(shown);
   const cards = exchanges.flatMap(({ timings }) => timings.map(({ card }) => card));
@@ -70,7 +72,7 @@ export function buildRoleGraph(shown: CardsOrRecording): RoleGraph {
   };
 }
 
-/** Renders the graph as a Mermaid flowchart. */
+/** Renders a role graph as a Mermaid flowchart. */
 export function renderRoleGraphMermaid({ nodes, edges }: RoleGraph): string {
   const ids = new Map(nodes.map(({ role }, at) => [role, `r${at + 1}`]));
   return [
@@ -85,7 +87,7 @@ export function renderRoleGraphMermaid({ nodes, edges }: RoleGraph): string {
   ].join("\n");
 }
 
-/** Formats the label of an edge: `2 task · 492 tok · 770 ms each`. */
+/** Formats the label of a graph edge, for example `2 task · 492 tok · 770 ms each`. */
 export function formatEdgeNote({ byType, tokens, ms }: RoleGraphEdge): string {
   return [
     Object.entries(byType)
@@ -96,7 +98,7 @@ export function formatEdgeNote({ byType, tokens, ms }: RoleGraphEdge): string {
   ].join(" · ");
 }
 
-/** Formats the label of a role: `758 tok · 2150 ms`. */
+/** Formats the label of a role in the graph, for example `758 tok · 2150 ms`. */
 export function formatNodeNote({ tokens, ms }: RoleGraphNode): string {
   return `${tokens} tok · ${Math.round(ms)} ms`;
 }

@@ -14,18 +14,18 @@ import {
   type WorkSpan,
 } from "./delegations.ts";
 
-/** Input of the views: a recording, or a list of cards with the times of their timestamps. */
+/** Recording, or list of message cards whose timestamps are used as times. */
 export type CardsOrRecording = readonly MessageCard[] | Recording;
 
-/** All cards and calls of one problem. */
+/** All message cards and model calls of one problem. */
 export interface SampleExchange extends DelegationForest {
-  /** ID of the problem, or `undefined` for cards without a problem ID. */
+  /** ID of the problem, or `undefined` for message cards without a problem ID. */
   readonly sampleId: string | undefined;
   readonly timings: readonly CardTiming[];
   readonly calls: readonly ModelCallLine[];
 }
 
-/** Returns the exchanges of a run, one for each problem that has cards. */
+/** Returns one exchange for each problem that has message cards. */
 export function buildSampleExchanges(shown: CardsOrRecording): SampleExchange[] {
   return collectRunSamples(toRecording(shown)).flatMap(({ id, cardLines, calls }) => {
     const timings = computeCardTimings(cardLines);
@@ -33,7 +33,7 @@ export function buildSampleExchanges(shown: CardsOrRecording): SampleExchange[] 
   });
 }
 
-/** Returns all work spans in the order of their start. */
+/** Returns the work spans of all roles, sorted by start time. */
 export function listWorkSpans(shown: CardsOrRecording): WorkSpan[] {
   return buildSampleExchanges(shown)
     .flatMap(({ roots }) => flattenDelegations(roots))
@@ -41,17 +41,17 @@ export function listWorkSpans(shown: CardsOrRecording): WorkSpan[] {
     .toSorted((a, b) => a.start - b.start || a.end - b.end);
 }
 
-/** Returns the cards that the two roles of a delegation exchanged about it, the task first and the reply last. */
+/** Returns the task card, the related message cards, and the reply of a delegation, in this order. */
 export function listDelegationCards({ task, relatedCards, reply }: Delegation): MessageCard[] {
   return [task, ...relatedCards.map(({ card }) => card), ...(reply ? [reply] : [])];
 }
 
-/** Returns the delegations and all their descendants. Each delegation precedes its subtasks. */
+/** Returns the delegations and all their descendants, with each delegation before its subtasks. */
 export function flattenDelegations(delegations: readonly Delegation[]): Delegation[] {
   return delegations.flatMap((one) => [one, ...flattenDelegations(one.subtasks)]);
 }
 
-/** Returns a recording unchanged, or creates one from a list of cards. */
+/** Returns a recording unchanged, or creates a recording from a list of message cards. */
 export function toRecording(shown: CardsOrRecording): Recording {
   return "scores" in shown ? shown : createRecordingFromCards(shown);
 }

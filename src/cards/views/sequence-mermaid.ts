@@ -3,7 +3,7 @@ import type { Delegation } from "./delegations.ts";
 import { buildSampleExchanges, listDelegationCards } from "./sample-exchanges.ts";
 import { escapeMermaid as escaped } from "./mermaid-escape.ts";
 
-/** Mermaid arrows by card type. Other types use the arrow of a task. */
+/** Mermaid arrow of each core card type. Custom card types use the Mermaid arrow of a task card. */
 const ARROWS_BY_TYPE: ReadonlyMap<string, string> = new Map([
   ["result", "-->>"],
   ["control", "-)"],
@@ -11,8 +11,8 @@ const ARROWS_BY_TYPE: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * Renders the cards as a Mermaid sequence diagram, which GitHub and many editors display.
- * Parallel tasks are in a `par` block. Each card keeps the number that it has in all other views.
+ * Renders message cards as a Mermaid sequence diagram, which GitHub and many editors display.
+ * Parallel tasks are rendered in a `par` block. Each message card has the same number in all views.
  */
 export function renderSequenceMermaid(cards: readonly MessageCard[]): string {
   const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
@@ -36,7 +36,7 @@ export function renderSequenceMermaid(cards: readonly MessageCard[]): string {
       lines.push(`${indent}Note over ${ends.join()}: ${escaped(options.map(String).join(" | "))}`);
   };
 
-  /** Draws the cards at the given positions in order. Parallel branches are in a block. */
+  /** Draws the message cards at the given positions in order, with parallel branches in a `par` block. */
   const drawAll = (
     positions: readonly number[],
     delegations: readonly Delegation[],
@@ -69,11 +69,11 @@ export function renderSequenceMermaid(cards: readonly MessageCard[]): string {
 
 interface ParallelBranch {
   readonly delegation: Delegation;
-  /** Positions of its cards and of all descendants, in ascending order. */
+  /** Positions of the message cards of the delegation and its descendants, in ascending order. */
   readonly positions: readonly number[];
 }
 
-/** Returns groups of parallel branches. A single branch is searched for parallel subtasks. */
+/** Returns groups of parallel branches, including groups of parallel subtasks within a single branch. */
 function findParallelBranches(
   delegations: readonly Delegation[],
   places: ReadonlyMap<MessageCard, number>,

@@ -8,7 +8,7 @@ import { formatCardDelay } from "./card-delay.ts";
 
 /** Options of `renderSequenceSvg`. */
 export interface SequenceSvgOptions {
-  /** Title of the drawing for screen readers and tooltips. Default: `Cards between …`. */
+  /** Title of the SVG drawing for screen readers and tooltips. Default: `Cards between …`. */
   readonly title?: string;
 }
 
@@ -18,13 +18,14 @@ const HEADER_HEIGHT = 52;
 const ROW_HEIGHT = 38;
 /** Maximum width of a tooltip in pixels, and maximum length of a description line in characters. */
 const MAX_TOOLTIP_LENGTH = 2_000;
-/** Maximum number of cards in the description for screen readers. */
+/** Maximum number of message cards in the description for screen readers. */
 const MAX_DESCRIBED_CARDS = 100;
 
 /**
- * Renders the cards as an SVG sequence diagram for a README or a page.
- * The drawing is one file and follows the light or dark mode of the system. A bar on the line of a role marks
- * a pending task. The tooltip of a card contains its entire content.
+ * Renders message cards as an SVG sequence diagram for a README or a web page.
+ * The diagram is one self-contained SVG document and follows the light or dark mode of the system. A bar on
+ * the lifeline of a role marks a pending task. The tooltip of a message card contains the entire content of
+ * the card.
  */
 export function renderSequenceSvg(cards: readonly MessageCard[], options: SequenceSvgOptions = {}): string {
   const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
@@ -61,7 +62,7 @@ export function renderSequenceSvg(cards: readonly MessageCard[], options: Sequen
   });
 }
 
-/** Returns the vertical position of a card's arrow. */
+/** Returns the vertical position of a message card's arrow. */
 function computeRowY(index: number): number {
   return HEADER_HEIGHT + 34 + index * ROW_HEIGHT;
 }
@@ -116,17 +117,17 @@ function renderArrow(
 
 interface BusyInterval {
   readonly role: string;
-  /** Row of the task. */
+  /** Row of the task card in the diagram. */
   readonly fromRow: number;
-  /** Row of the reply, or the last row. */
+  /** Row of the reply in the diagram, or the last row if the task has no reply. */
   readonly toRow: number;
   /** Number of earlier tasks of the role that are still pending. */
   readonly depth: number;
 }
 
 /**
- * Returns the periods in which roles had a task, from its arrival to its reply. Without a reply, the period
- * lasts until the end.
+ * Returns the periods in which roles had pending tasks. The period of a task without a reply ends with the
+ * last message card.
  */
 function computeBusyIntervals(cards: readonly MessageCard[]): BusyInterval[] {
   const rows = new Map(cards.map((card, row) => [card, row]));

@@ -6,23 +6,23 @@ import { truncateToColumns, fitToColumns, toSingleLine, measureColumns } from ".
 /** Options of `renderSequenceText`. */
 export interface SequenceTextOptions {
   /**
-   * Width of the drawing in columns. Default: 100. With many roles, the drawing is wider, with at least 16
-   * columns for each role.
+   * Width of the diagram in terminal columns. Default: 100. The diagram is wider if its roles require more
+   * space, with at least 16 columns per role.
    */
   readonly width?: number;
 }
 
-/** Width of the time column including the space before it. */
+/** Width of the time column in terminal columns, including the preceding space. */
 const TIME_COLUMNS = 13;
-/** Minimum distance between the lines of two roles. */
+/** Minimum distance between the lifelines of two roles in terminal columns. */
 const MIN_LANE_COLUMNS = 16;
 const MAX_LANE_COLUMNS = 40;
 const MAX_NAME_COLUMNS = 16;
 
 /**
- * Renders the cards as arrows between the lines of the roles.
- * Arrows of tasks are solid, and arrows of replies are dashed. The column on the right shows the time since
- * the previous card.
+ * Renders message cards in a text diagram as arrows between the lifelines of the roles.
+ * Arrows of tasks are solid, and arrows of replies are dashed. The rightmost column shows the time since the
+ * previous message card.
  */
 export function renderSequenceText(
   cards: readonly MessageCard[],
@@ -59,10 +59,7 @@ export function renderSequenceText(
   return [header.finish(), ...rows].map((line) => line.trimEnd()).join("\n");
 }
 
-/**
- * A line of the drawing, which is filled from left to right. It contains the vertical lines of the roles
- * wherever no text is placed.
- */
+/** Text line of a sequence diagram. Lifelines of roles fill the columns that contain no other text. */
 class DiagramLine {
   readonly #width: number;
   readonly #laneColumns: readonly number[];
@@ -91,7 +88,10 @@ class DiagramLine {
   }
 }
 
-/** Renders an arrow of the given width with its label. A direction of 0 is a card from a role to itself. */
+/**
+ * Renders a labeled arrow of the given width. The arrow direction is 0 if a role sent the message card to
+ * itself.
+ */
 function renderArrow(card: MessageCard, label: string, columns: number, direction: number): string {
   const isReply = card.message_type === "result" || card.message_type === "error";
   const dash = isReply ? "╌" : "─";
@@ -102,7 +102,10 @@ function renderArrow(card: MessageCard, label: string, columns: number, directio
   return direction > 0 ? `${dash}${dash} ${shown} ${rest}▶` : `◀${rest} ${shown} ${dash}${dash}`;
 }
 
-/** Formats the label of an arrow: the type, followed by the content if there is enough space. */
+/**
+ * Formats an arrow label from the card type and, if the arrow is long enough, the content of the message
+ * card.
+ */
 function formatArrowLabel(
   { message_type, content }: MessageCard,
   columns: number,

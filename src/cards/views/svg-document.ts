@@ -1,8 +1,8 @@
 import { measureColumns, truncateLine } from "./text-width.ts";
 
 /**
- * Width of a text column in pixels at a font size of 12 px. The value is slightly too large, because fonts
- * differ.
+ * Estimated width in pixels of a character column at a font size of 12 px. The estimated width is slightly
+ * too large, because fonts differ.
  */
 const COLUMN_PX = 6.8;
 
@@ -11,7 +11,7 @@ export function measurePixels(text: string): number {
   return Math.ceil(measureColumns(text) * COLUMN_PX);
 }
 
-/** Returns a text on one line, truncated to the given width in pixels and escaped for SVG. */
+/** Returns a single-line text that is truncated to the given width in pixels and escaped for SVG. */
 export function renderSvgText(text: string, pixels: number = Number.POSITIVE_INFINITY): string {
   return escapeXml(truncateLine(text, Math.floor(pixels / COLUMN_PX)));
 }
@@ -24,7 +24,10 @@ function escapeXml(text: string): string {
     .replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** Style of all drawings: colors for light and dark mode. Card types also differ in their dashes. */
+/**
+ * CSS rules of all drawings, with colors for light and dark mode. Card types differ in color and in dash
+ * pattern.
+ */
 export const SVG_STYLE = `.colloquy-cards{--ground:#fff;--ink:#1f2328;--dim:#59636e;--line:#d1d9e0;--task:#0550ae;--result:#116329;--query:#7d4e00;--control:#6639ba;--error:#cf222e;--other:#59636e;font:12px ui-sans-serif,system-ui,"Segoe UI",Roboto,"Noto Sans","Noto Sans CJK KR",sans-serif}
 @media(prefers-color-scheme:dark){.colloquy-cards{--ground:#0d1117;--ink:#e6edf3;--dim:#9198a1;--line:#3d444d;--task:#79c0ff;--result:#7ee787;--query:#e3b341;--control:#d2a8ff;--error:#ff7b72;--other:#9198a1}}
 .colloquy-cards text{fill:var(--ink);stroke:var(--ground);stroke-width:3px;paint-order:stroke;stroke-linejoin:round}
@@ -36,7 +39,7 @@ export const SVG_STYLE = `.colloquy-cards{--ground:#fff;--ink:#1f2328;--dim:#596
 
 /**
  * Renders a complete SVG document with a title and a description for screen readers.
- * The document contains no scripts, links, or fonts.
+ * The SVG document contains no scripts, links, or fonts.
  */
 export function renderSvgDocument(options: {
   readonly width: number;

@@ -6,7 +6,7 @@ const INVISIBLE_PATTERN = /^[\p{Control}\p{Format}\p{Mark}\p{Default_Ignorable_C
 
 /**
  * Returns the width of a text in terminal columns: two for East Asian characters and emoji, zero for
- * combining characters.
+ * combining characters, and one for other characters.
  */
 export function measureColumns(text: string): number {
   // Most texts are ASCII, and segmenting them would be about fifty times slower.
@@ -17,8 +17,8 @@ export function measureColumns(text: string): number {
 }
 
 /**
- * Returns a text of exactly `columns` columns: padded with spaces, or truncated between characters and ended
- * with `…`.
+ * Returns a text of exactly `columns` terminal columns. Shorter texts are padded with spaces. Longer texts
+ * are truncated between characters and end with `…`.
  */
 export function fitToColumns(text: string, columns: number): string {
   const kept = truncateToColumns(text, columns);
@@ -26,8 +26,8 @@ export function fitToColumns(text: string, columns: number): string {
 }
 
 /**
- * Returns a text of at most `columns` columns. A longer text is truncated between characters and ends with
- * `end`.
+ * Returns a text of at most `columns` terminal columns. Longer texts are truncated between characters and end
+ * with the value of `end`.
  */
 export function truncateToColumns(text: string, columns: number, end = "…"): string {
   // A text of this length cannot fit, and measuring it would be slow.
@@ -44,7 +44,7 @@ export function truncateToColumns(text: string, columns: number, end = "…"): s
   return kept + end;
 }
 
-/** Wraps a text into lines of at most `columns` columns, at spaces if possible. */
+/** Wraps a text at spaces, if possible, into lines of at most `columns` terminal columns. */
 export function wrapText(text: string, columns: number): string[] {
   return text.split("\n").flatMap((line) => {
     const lines: string[] = [];
@@ -68,8 +68,8 @@ export function wrapText(text: string, columns: number): string[] {
 }
 
 /**
- * Makes control characters visible, because text of an agent could otherwise rewrite the terminal or change
- * the text direction.
+ * Makes control characters visible, because control characters from an agent can overwrite terminal output or
+ * change the text direction.
  */
 export function escapeControlCharacters(text: string): string {
   return text
@@ -80,12 +80,12 @@ export function escapeControlCharacters(text: string): string {
     );
 }
 
-/** Returns a text on one line with control characters made visible. */
+/** Returns a text on one line with visible control characters. */
 export function toSingleLine(text: string): string {
   return escapeControlCharacters(text.replaceAll(/\s+/g, " ").trim());
 }
 
-/** Returns a text on one line of at most `columns` columns, with control characters made visible. */
+/** Returns a single-line text of at most `columns` terminal columns with visible control characters. */
 export function truncateLine(text: string, columns: number, end?: string): string {
   return truncateToColumns(toSingleLine(text), columns, end);
 }

@@ -4,15 +4,15 @@ import { fitToColumns, measureColumns, truncateLine } from "./text-width.ts";
 
 /** Options of `renderTimelineText`. */
 export interface TimelineTextOptions {
-  /** Width of the drawing in columns. Default: 100, minimum: 60. */
+  /** Width of the timeline in terminal columns. Default: 100, minimum: 60. */
   readonly width?: number;
 }
 
 const MAX_NAME_COLUMNS = 16;
 
 /**
- * Renders a bar for each work span in the order of their start, followed by its duration and tokens.
- * A role without a bar was waiting. `~` marks durations that were not measured.
+ * Renders a bar for each work span, sorted by start time and followed by duration and tokens.
+ * Periods without a bar are waiting time of the role. The sign `~` marks durations that were not measured.
  */
 export function renderTimelineText(
   shown: CardsOrRecording,

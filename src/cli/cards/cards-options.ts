@@ -3,12 +3,12 @@ import type { TokenTariff } from "../../cards/index.ts";
 import { createOutputOption } from "../client-options.ts";
 import type { OutputFormat } from "../output-writer.ts";
 
-/** Options of every command that reads a run. */
+/** Options of all commands that read a recorded experiment run. */
 export interface RunFilesOptions {
   run?: string;
 }
 
-/** Options of every command that prints text for people or one JSON document for programs. */
+/** Options of all commands that print either text for people or a JSON document for programs. */
 export interface DocumentOptions {
   output: OutputFormat;
   json?: boolean;
@@ -16,7 +16,7 @@ export interface DocumentOptions {
 
 export type CardsOptions = RunFilesOptions & DocumentOptions;
 
-/** Adds the arguments that name the files and select a run. */
+/** Adds the arguments that specify recording files and select an experiment run. */
 export function addRunFilesArgument(command: Command): Command {
   return command
     .argument(
@@ -32,7 +32,7 @@ export function addDocumentOptions(command: Command): Command {
     .addOption(new Option("--json", "the same as -o json").implies({ output: "json" }));
 }
 
-/** Adds the options of a command that reads a run and reports on it. */
+/** Adds the options of a command that reads and reports an experiment run. */
 export function addCardsOptions(command: Command): Command {
   return addDocumentOptions(addRunFilesArgument(command));
 }

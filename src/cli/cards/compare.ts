@@ -38,7 +38,10 @@ export function createCardsCompareCommand(context: CliContext): Command {
     });
 }
 
-/** Renders a comparison as text. The first row is the baseline for the others. */
+/**
+ * Renders a comparison of experiment runs as text. The first run in a comparison is the baseline for all
+ * other runs.
+ */
 export function renderComparison({
   dataset,
   evidence,
@@ -103,7 +106,7 @@ function renderBudget({
     : `at equal tokens: none for ${spent}; ${nearest}. To do: run ${missing}, too`;
 }
 
-/** Formats a difference with its confidence interval: `+1.5 points (-0.5 to 3.5)`. */
+/** Formats a difference with its confidence interval, for example `+1.5 points (-0.5 to 3.5)`. */
 function formatDifference({ difference: { value, low, high } }: BaselineComparison): string {
   return `${formatSignedPoints(value)} points (${formatSignedPoints(low)} to ${formatSignedPoints(high)})`;
 }

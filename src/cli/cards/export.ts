@@ -31,7 +31,7 @@ interface ExportOptions extends RunFilesOptions, SampleOptions {
   content?: boolean;
 }
 
-/** Export formats for a run. */
+/** Export formats for a recorded experiment run. */
 const EXPORT_FORMATS = {
   "seed-json": (run: Recording) => renderJsonList(toSpecificationCards(run)),
   perfetto: (run: Recording) => `${renderJson(toPerfettoTrace(run))}\n`,
@@ -63,12 +63,15 @@ export function createCardsExportCommand(context: CliContext): Command {
     });
 }
 
-/** Returns the cards of the only problem. A sequence diagram shows a single problem. */
+/**
+ * Returns the message cards of the only problem in the recording. A sequence diagram can show only one
+ * problem.
+ */
 function getSingleSampleCards(run: Recording): ReturnType<typeof toSpecificationCards> {
   return [...requireSingleSample(collectRunSamples(run).filter(({ cards }) => cards.length > 0)).cards];
 }
 
-/** Renders a JSON list with one item per line, so that line-based tools can search it. */
+/** Renders a JSON list with one element per line, so that line-based tools can search the list. */
 function renderJsonList(items: readonly object[]): string {
   return items.length > 0 ? `[\n${items.map((item) => renderJson(item)).join(",\n")}\n]\n` : "[]\n";
 }

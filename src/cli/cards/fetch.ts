@@ -23,8 +23,8 @@ const DATASET_SOURCES = [
 ] as const;
 
 /**
- * Creates `colloquy cards fetch`, which prints where to download the complete datasets. It downloads nothing,
- * because users should read the licenses first.
+ * Creates `colloquy cards fetch`, which prints the download addresses of the complete datasets. The command
+ * does not download datasets, because users should read the licenses first.
  */
 export function createCardsFetchCommand(context: CliContext): Command {
   return addDocumentOptions(new Command("fetch"))

@@ -1,6 +1,6 @@
 import type { CommandTable } from "../commands.ts";
 
-/** The commands for runs of the card protocol. */
+/** Commands for experiment runs of the card protocol. */
 export const CARDS_COMMANDS: CommandTable = {
   run: {
     description: "Run a planner and a solver, or a baseline, on a dataset. Record and score the run.",

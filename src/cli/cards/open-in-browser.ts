@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 
 /**
- * Opens a file or a URL with the system's default program. `failed` is called when no such program exists.
+ * Opens a file or a URL with the default program of the operating system. `failed` is called if the operating
+ * system has no program for opening files.
  */
 export function openInBrowser(target: string, failed: (why: string) => void): void {
   const [program, ...words] =

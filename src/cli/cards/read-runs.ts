@@ -12,17 +12,17 @@ import {
 import { A2AError } from "../../protocol/index.ts";
 import { createUsageError } from "../cli-error.ts";
 
-/** A run loaded from one or several files. */
+/** An experiment run that was loaded from one or several files. */
 export interface LoadedRun {
-  /** The run's id for titles, or the file name when the run has no id. */
+  /** Id of the run as a title, or the file name if the run has no id. */
   readonly name: string;
   readonly recording: Recording;
 }
 
 /**
- * Loads the run in the files. Several files of one run, written by its processes, are merged. A file that is
- * a list of message cards becomes a recording that contains only these cards. `runId` selects one run of a
- * file that has several.
+ * Loads one experiment run from the files. The function merges several files that different processes wrote
+ * for the same run. A file with a list of message cards becomes a recording that contains only these message
+ * cards. `runId` selects one run from a file with several runs.
  */
 export async function readRun(
   files: readonly string[],
@@ -40,7 +40,7 @@ export async function readRun(
   return first;
 }
 
-/** Loads all runs in the files, in the order of the files. */
+/** Loads all experiment runs from the files, in the order of the files. */
 export async function readRuns(
   files: readonly string[],
   runId: string | undefined,
@@ -70,14 +70,14 @@ function getRunId({ run, cards, calls }: Recording): string | undefined {
   return (run ?? cards[0] ?? calls[0])?.run_id;
 }
 
-/** Returns whether the text is a list of message cards, which is the form in the specification. */
+/** Returns whether the text is a list of message cards as in the card specification. */
 export function isCardList(text: string): boolean {
   return /^\uFEFF?\s*\[/.test(text);
 }
 
 /**
- * Reads a file, or all of stdin for `-`. Rejects with `INVALID_PARAMS` and the file name if the file cannot
- * be read.
+ * Reads a file, or the entire stdin if the file name is `-`. Rejects with `INVALID_PARAMS` and the file name
+ * if the file cannot be read.
  */
 export async function readText(file: string, stdin: NodeJS.ReadableStream): Promise<string> {
   if (file === "-") return allOf(stdin);

@@ -13,17 +13,17 @@ import { createUsageError } from "../cli-error.ts";
 
 export interface RoleModelOptions {
   readonly samples: readonly DatasetSample[];
-  /** Folder with the recorded answers. */
+  /** Folder that contains the recorded model answers. */
   readonly data: string | undefined;
   readonly faults?: FaultOptions;
-  /** File to which model answers are recorded, and from which they are replayed. */
+  /** File in which a cassette model records and replays model answers. */
   readonly cassette?: string;
   readonly replay?: boolean;
 }
 
 /**
- * Creates the model with a given name: a built-in deterministic model, or any model that an ADK agent can
- * use.
+ * Creates a role model from its name, which is either a built-in deterministic model or any model that ADK
+ * supports.
  */
 export async function createRoleModel(name: string, source: RoleModelOptions): Promise<RoleModel> {
   const inner = await createBareModel(name, source);

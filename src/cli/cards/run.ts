@@ -19,7 +19,7 @@ import { type RoleModelOptions, createRoleModel } from "./role-models.ts";
 import { addCardsRunOptions, type CardsRunOptions } from "./run-options.ts";
 import { renderStats } from "./stats-text.ts";
 
-/** An experiment's outcome with the report on its recording. */
+/** Outcome of an experiment, with a report about the recording. */
 type ReportedOutcome = ExperimentOutcome & { readonly report: RunReport };
 
 export function createCardsRunCommand(context: CliContext): Command {
@@ -49,7 +49,10 @@ function loadDataset({ dataset, data, n, offset, sample }: CardsRunOptions): Dat
   }
 }
 
-/** Creates a model for each role that runs locally. Roles with the same model name share one model. */
+/**
+ * Creates a model for each role that runs in the current process. Roles with the same model name share one
+ * model instance.
+ */
 async function createRoleModels(
   options: CardsRunOptions,
   { samples }: Dataset,
@@ -159,7 +162,7 @@ function toSamplingOptions({ maxTokens, temperature, seed }: CardsRunOptions): {
   };
 }
 
-/** Writes the figures to stdout, and the paths of the files to stderr. */
+/** Writes the run statistics to stdout and the paths of the written files to stderr. */
 function writeOutcomes(
   outcomes: readonly ReportedOutcome[],
   { output }: CardsRunOptions,
@@ -197,8 +200,8 @@ function writeOutcomes(
 }
 
 /**
- * Throws the error for the exit code: 3 if an agent was unreachable, 1 if a recording is incomplete or
- * violates the protocol, and 130 after Ctrl-C.
+ * Throws the error that sets the exit code of the experiment run. The exit code is 3 if an agent was
+ * unreachable, 1 if a recording is incomplete or invalid, and 130 after Ctrl-C.
  */
 function assertSucceeded(outcomes: readonly ReportedOutcome[]): void {
   const failed = outcomes.find(({ status }) => status === "failed");

@@ -10,7 +10,7 @@ export function createSampleOption(): Option {
   return new Option("--sample <id>", "one problem of the run, for example gsm8k_0");
 }
 
-/** Returns the problems of a run that have message cards, or only the problem with the given id. */
+/** Returns all problems of a run that have message cards, or only the problem with the given id. */
 export function selectSamples(recording: Recording, id: string | undefined): RunSample[] {
   const samples = collectRunSamples(recording).filter(({ cards }) => cards.length > 0);
   const found = id === undefined ? samples : samples.filter((sample) => sample.id === id);
@@ -21,7 +21,10 @@ export function selectSamples(recording: Recording, id: string | undefined): Run
   );
 }
 
-/** Returns the only problem, or throws if there are several. Diagrams show a single problem. */
+/**
+ * Returns the only problem of a run, or throws if the run has several problems. A diagram can show only one
+ * problem.
+ */
 export function requireSingleSample(samples: readonly RunSample[]): RunSample {
   const [only] = samples;
   if (only && samples.length === 1) return only;
@@ -31,7 +34,7 @@ export function requireSingleSample(samples: readonly RunSample[]): RunSample {
   );
 }
 
-/** Returns the part of a recording that belongs to the given problems. */
+/** Returns a copy of a recording that contains only the given problems. */
 export function filterRecording(recording: Recording, samples: readonly RunSample[]): Recording {
   return {
     ...recording,

@@ -36,7 +36,7 @@ interface RenderOptions {
 
 type ShowStyle = keyof typeof TEXT_STYLES | keyof typeof DIAGRAM_STYLES | "graph";
 
-/** Text styles for a single problem. Several problems are printed one below the other. */
+/** Text formats that display a single problem. The command prints several problems one after another. */
 const TEXT_STYLES = {
   boxes: ({ cards }: RunSample, renderOptions: RenderOptions) => visualizeCards(cards, renderOptions),
   flow: ({ cards }: RunSample) => generateFlowDiagram(cards),
@@ -46,7 +46,7 @@ const TEXT_STYLES = {
     renderTimelineText(filterRecording(recording, [sample]), { width }),
 };
 
-/** Diagram styles that produce a complete file for a single problem. */
+/** Diagram formats that produce a complete file for a single problem. */
 const DIAGRAM_STYLES = {
   mermaid: ({ cards }: RunSample) => renderSequenceMermaid(cards),
   svg: ({ cards, id }: RunSample) =>
@@ -92,7 +92,7 @@ export function createCardsShowCommand(context: CliContext): Command {
     });
 }
 
-/** Renders the problem's id and its score. */
+/** Renders the id and score of a problem. */
 function renderSampleHeading({ id, score }: RunSample): string {
   const name = id ?? "Cards of no problem";
   if (!score) return name;
@@ -106,10 +106,7 @@ function truncate(text: string): string {
   return line.length > 80 ? `${line.slice(0, 79).toWellFormed()}…` : line;
 }
 
-/**
- * Returns whether to use colors: only on a terminal, and only if the user has not disabled them
- * (no-color.org).
- */
+/** Returns whether to use colors, which requires a terminal and no opt-out by the user (no-color.org). */
 function shouldUseColors({ stdoutColumns, env }: CliContext): boolean {
   return stdoutColumns !== undefined && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
 }

@@ -8,10 +8,10 @@ import {
   renderTable,
 } from "./text-table.ts";
 
-/** Maximum number of rows for a list. `--json` prints all of them. */
+/** Maximum number of rows in a printed list. With `--json`, the command prints all rows of a list. */
 const MAX_ROWS = 8;
 
-/** Renders a report as text in blocks. A block without content is omitted. */
+/** Renders a run report as blocks of text. The rendered report omits blocks without content. */
 export function renderStats(report: RunReport, name: string): string {
   const blocks = [
     renderHeading(report, name),

@@ -2,8 +2,8 @@ import { fitToColumns, measureColumns } from "../../cards/index.ts";
 import { escapeControlCharacters } from "../text-writer.ts";
 
 /**
- * Renders aligned columns with two spaces between them, and right-aligned numbers. Control characters in
- * model output are escaped.
+ * Renders a text table with two spaces between columns and right-aligned numbers. The table escapes control
+ * characters in model output.
  */
 export function renderTable(rows: readonly (readonly string[])[], align = ""): string {
   const cells = rows.map((row) => row.map((cell) => escapeControlCharacters(cell.replaceAll(/\s+/g, " "))));
@@ -27,24 +27,24 @@ export function renderTable(rows: readonly (readonly string[])[], align = ""): s
     .join("");
 }
 
-/** Formats a share as `50.0 %`. Returns a dash for a missing number. */
+/** Formats a fraction as a percentage such as `50.0 %`, or as a dash if the value is missing. */
 export function formatPercent(share: number | undefined): string {
   return share === undefined || Number.isNaN(share) ? "–" : `${(share * 100).toFixed(1)} %`;
 }
 
-/** Formats a share with its confidence interval: `50.0 % (15.0–85.0)`. */
+/** Formats a fraction with its confidence interval, for example `50.0 % (15.0–85.0)`. */
 export function formatEstimate(estimate: { value: number; low: number; high: number } | undefined): string {
   if (!estimate) return "–";
   return `${formatPercent(estimate.value)} (${(estimate.low * 100).toFixed(1)}–${(estimate.high * 100).toFixed(1)})`;
 }
 
-/** Formats a number as `1,234`, or with `digits` decimal places. */
+/** Formats a number with thousands separators, as in `1,234`, and with `digits` decimal places. */
 export function formatNumber(value: number | undefined, digits = 0): string {
   if (value === undefined || Number.isNaN(value)) return "–";
   return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 }
 
-/** Formats a count with its noun: `1 card`, `2 cards`. */
+/** Formats a count with a singular or plural noun, for example `1 card` or `2 cards`. */
 export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }

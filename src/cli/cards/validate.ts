@@ -19,17 +19,17 @@ import { addCardsOptions, type CardsOptions } from "./cards-options.ts";
 import { isCardList, readText } from "./read-runs.ts";
 import { pluralize, renderTable } from "./text-table.ts";
 
-/** Maximum number of messages of each kind. */
+/** Maximum number of validation messages of each severity. */
 const MAX_MESSAGES = 100;
 
-export interface ValidationReport {
+interface ValidationReport {
   readonly file: string;
   readonly valid: boolean;
   readonly cards: number;
   readonly problems: number;
-  /** Violations, each with its position. */
+  /** Violations of the card protocol, each with its position in the file. */
   readonly errors: readonly string[];
-  /** Conditions that are allowed but may be unintended. */
+  /** Warnings about valid but possibly unintended content. */
   readonly warnings: readonly string[];
 }
 
@@ -47,7 +47,10 @@ export function createCardsValidateCommand(context: CliContext): Command {
   );
 }
 
-/** Validates a file completely: each line or card, and the rules of the card protocol for the run. */
+/**
+ * Validates each line or message card of a file, and applies the rules of the card protocol to the entire
+ * run.
+ */
 export function validateRunFile(text: string, file: string, runId?: string): ValidationReport {
   const malformed = isCardList(text) ? findMalformedCards(text, file) : findMalformedLines(text, file);
   if (malformed.length > 0)
@@ -115,13 +118,13 @@ function findMalformedCards(text: string, file: string): string[] {
   }
 }
 
-/**
- * The five card types between the three roles, and the routes on which baselines send complete problems to a
- * solver.
- */
+/** Standard card protocol, extended by the routes on which baselines send complete problems to a solver. */
 const CORE_CARD_PROTOCOL = createCardProtocol({ routes: ANSWERER_ROUTES });
 
-/** Returns the roles, types, and routes that only a user-defined protocol has, each once. */
+/**
+ * Returns the roles, card types, and routes that only a user-defined card protocol contains, without
+ * duplicates.
+ */
 function findOffProtocolCards(cards: readonly MessageCard[]): string[] {
   const found = cards.flatMap((card) =>
     CORE_CARD_PROTOCOL.validate(card).map(({ field, description }) => `${field} ${description}`),

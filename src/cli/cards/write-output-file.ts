@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { createUsageError } from "../cli-error.ts";
 
-/** Writes a file that the user has named. */
+/** Writes an output file to the path that the user specified. */
 export async function writeOutputFile(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text);

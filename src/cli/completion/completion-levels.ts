@@ -1,27 +1,27 @@
 import type { Command, Option } from "commander";
 
-/** A candidate for the next word, with its description. */
+/** A completion candidate for the next word, with a description. */
 export interface CompletionWord {
   readonly word: string;
   readonly description: string;
 }
 
-/** A command in the tree of commands, with all words that can follow it. */
+/** A command in the command tree, with all words that can follow the command. */
 export interface CompletionLevel {
-  /** The words that lead to the command, for example `task get`. Empty for the program. */
+  /** Words of the command path, for example `task get`, or an empty text for the program itself. */
   readonly commandPath: string;
-  /** Subcommands, and the values of arguments with a fixed set of values. */
+  /** Names of subcommands, and values of arguments that accept only fixed values. */
   readonly commands: readonly CompletionWord[];
   readonly options: readonly (CompletionWord & {
     readonly long: string;
     readonly short?: string;
     readonly takesValue: boolean;
-    /** The allowed values, if the option has a fixed set of values. */
+    /** Values that the option accepts, if the option accepts only fixed values. */
     readonly values: readonly string[];
   })[];
 }
 
-/** Returns the completion level of a command and of all its subcommands. */
+/** Returns the completion levels of a command and all its subcommands. */
 export function collectCompletionLevels(command: Command, path = ""): CompletionLevel[] {
   const help = command.createHelp();
   const level: CompletionLevel = {

@@ -84,12 +84,15 @@ ${lines.join("\n")}
 `;
 }
 
-/** Formats the command path as the scripts store it: each word with a space before it. */
+/** Formats a command path for a shell script, with a space before each word. */
 function formatLevelPath({ commandPath }: CompletionLevel): string {
   return commandPath === "" ? "" : ` ${commandPath}`;
 }
 
-/** Renders the shell statement that descends one level when the word is a subcommand. */
+/**
+ * Renders the shell statement that selects a subcommand's completion level if the current word is a
+ * subcommand.
+ */
 function renderSubcommandCase(levels: readonly CompletionLevel[], subject: string, step: string): string {
   const places = levels.slice(1).map((level) => quoteForShell(formatLevelPath(level)));
   return `case ${subject} in ${places.join("|")}) ${step} ;; esac`;
@@ -121,10 +124,7 @@ function renderZshWord({ word, description }: CompletionWord): string {
   return quoteForShell(`${word.replaceAll(":", "\\:")}:${description}`);
 }
 
-/**
- * Quotes a text with single quotes, which bash, zsh, and fish treat alike once quotes and backslashes are
- * removed.
- */
+/** Removes quotes and backslashes and adds single quotes, which bash, zsh, and fish treat alike. */
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "").replaceAll("\\", "")}'`;
 }

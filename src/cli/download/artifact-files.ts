@@ -1,6 +1,6 @@
 import type { Artifact, Part, Task } from "../../protocol/index.ts";
 
-/** A file to create from a part. */
+/** A file that `task download` creates from an artifact part. */
 export interface ArtifactFile {
   readonly name: string;
   readonly artifactId: string;
@@ -8,15 +8,14 @@ export interface ArtifactFile {
   readonly bytes: Uint8Array;
 }
 
-/** A link to content stored elsewhere. It is never fetched automatically, because the agent chose the URL. */
+/** A link to external content, which is never fetched automatically because the agent chose the URL. */
 export interface ArtifactLink {
   readonly artifactId: string;
   readonly url: string;
 }
 
 /**
- * Returns the files for all artifacts of a task, each with a unique name that cannot leave the target
- * directory.
+ * Returns the files for all artifacts of a task, with unique names that cannot leave the target directory.
  */
 export function collectArtifactFiles({ artifacts = [] }: Pick<Task, "artifacts">): {
   files: ArtifactFile[];
@@ -73,8 +72,8 @@ function chooseFileName(part: Exclude<Part, { url: string }>, { name, artifactId
 }
 
 /**
- * Sanitizes a file name chosen by an agent. The result cannot leave the directory, is not hidden, and
- * contains no control characters.
+ * Sanitizes a file name that an agent chose. The sanitized name cannot leave the directory, is not hidden,
+ * and contains no control characters.
  */
 function sanitizeFileName(name: string): string {
   const last = name.split(/[\\/]/).at(-1) ?? "";

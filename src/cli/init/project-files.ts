@@ -1,4 +1,4 @@
-/** Returns the files of a minimal project with one agent, by path. */
+/** Returns the files of a minimal agent project by file path. */
 export function buildProjectFiles(name: string, version: string): Record<string, string> {
   return {
     "package.json": formatJson({

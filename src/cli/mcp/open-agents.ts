@@ -9,7 +9,10 @@ import { CREDENTIAL_OPTIONS } from "../redactor.ts";
 import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
 import { connectToAgent } from "../agent-connection.ts";
 
-/** Opens the agents that `refs` name. The keys are the prefixes of their tool names. */
+/**
+ * Opens the agents that the references in `refs` identify. The keys of the returned map are the prefixes of
+ * the agents' tool names.
+ */
 export async function openMcpAgents(
   refs: readonly string[],
   options: ClientOptions,
@@ -38,15 +41,15 @@ export async function openMcpAgents(
 }
 
 /**
- * Returns whether a reference is a local agent file or directory. Every other reference is a URL or a card
- * file.
+ * Returns whether an agent reference is a local agent file or directory. All other agent references are URLs
+ * or agent card files.
  */
 function isAgentPath(ref: string): boolean {
   if (ref.includes("://") || ref.endsWith(".json")) return false;
   return existsSync(ref) || /\.[cm]?[jt]s$/.test(ref);
 }
 
-/** Throws if the credentials would be sent to more than one agent. */
+/** Throws if more than one agent would receive the credentials. */
 function assertCredentialsNotShared(refs: readonly string[], options: ClientOptions): void {
   if (refs.length < 2) return;
   const hasCredentials =

@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 
 /**
- * Returns a stream for the protocol messages on stdout. All later writes to `process.stdout`, by agents and
+ * Returns a stream that writes protocol messages to stdout. Other writes to `process.stdout`, by agents and
  * their dependencies, go to stderr.
  */
 export function reserveStdout(): Writable {

@@ -4,7 +4,7 @@ import type { CliContext } from "../cli-context.ts";
 import type { ClientOptions } from "../client-options.ts";
 import { requireTaskAndConfigIds } from "./options.ts";
 
-/** Creates `colloquy task push-config delete`. Deleting an unknown configuration is not an error. */
+/** Creates `colloquy task push-config delete`. Deleting an unknown push configuration is not an error. */
 export function createPushConfigDeleteCommand(context: CliContext): Command {
   return defineClientCommand<ClientOptions>(
     new Command("delete"),

@@ -3,9 +3,9 @@ import type { Agent, Observer } from "../../engine/index.ts";
 import { CliError } from "../cli-error.ts";
 
 /**
- * Creates agents from ADK objects. It stores their sessions in the SQLite file of the task store, or in
- * memory for other stores. It loads ADK only when needed, because ADK is an optional peer
- * dependency.
+ * Factory that creates A2A agents from ADK objects. ADK sessions are stored in the SQLite file of the task
+ * store, or in memory for other task stores. The factory loads ADK on first use, because ADK is an optional
+ * peer dependency.
  */
 export class AdkAgentFactory {
   readonly #databaseFile: string | undefined;
@@ -18,8 +18,8 @@ export class AdkAgentFactory {
   }
 
   /**
-   * Creates an agent that is served under `id`. Its sessions are stored under the same id, because ADK names
-   * need not be unique.
+   * Creates an agent from an ADK object and serves the agent under `id`. The agent's sessions are stored
+   * under `id`, because ADK agent names need not be unique.
    */
   async createAgent(id: string, source: AdkRunnableSource): Promise<Agent> {
     const { adkAgent, SqliteSessionService } = await requireAdk(import("../../adk/index.ts"));
@@ -39,7 +39,7 @@ export class AdkAgentFactory {
   }
 }
 
-/** Adds an installation hint when loading fails because ADK is missing. */
+/** Adds an installation hint to the error if ADK is not installed. */
 export async function requireAdk<T>(loading: Promise<T>): Promise<T> {
   try {
     return await loading;

@@ -11,8 +11,8 @@ import { appendValue } from "../client-options.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
 
 /**
- * Authentication options of the server. They contain no secrets, because other users can see the command
- * lines of running processes.
+ * Authentication options of the `serve` command. The authentication options contain no secrets, because other
+ * users can see the command lines of processes.
  */
 export interface ServeAuthOptions {
   authTokenEnv?: string[];
@@ -22,7 +22,7 @@ export interface ServeAuthOptions {
   audience?: string[];
 }
 
-/** Header that carries the API key. */
+/** HTTP header that contains the API key. */
 const API_KEY_HEADER = "X-API-Key";
 
 export function addAuthOptions(command: Command): Command {
@@ -44,8 +44,8 @@ export function addAuthOptions(command: Command): Command {
 }
 
 /**
- * Creates the authentication schemes, or returns `undefined` when no option asks for any. Variables and the
- * token file are read once.
+ * Creates the authentication schemes, or returns `undefined` if no option requires authentication. The
+ * function reads environment variables and the token file only once.
  */
 export function createAuthSchemes(
   options: ServeAuthOptions,
@@ -71,8 +71,8 @@ export function hasAuthOptions({
 }
 
 /**
- * Describes for the banner which credentials callers send. The variables are those that the client commands
- * read.
+ * Renders the banner text about the credentials that callers send. The banner text refers to the variables
+ * that the client commands read.
  */
 export function describeClientCredentials(schemes: readonly AuthScheme[]): { hint: string; header: string } {
   const hasKeys = schemes.some(({ securityScheme }) => "apiKeySecurityScheme" in securityScheme);
@@ -127,7 +127,7 @@ function createOpenIdScheme({ oidcIssuer, audience }: ServeAuthOptions): AuthSch
   return withUsageErrors(() => openIdConnect({ issuer: oidcIssuer, audience }));
 }
 
-/** A file of API keys that can change while the server runs. */
+/** Path of a file with API keys, which can change while the server runs. */
 class ApiKeyFile {
   readonly #path: string;
   readonly #now: () => number;
@@ -160,7 +160,7 @@ class ApiKeyFile {
   }
 }
 
-/** Reads the API keys of a file. */
+/** Reads the API keys from a file. */
 export function readApiKeys(path: string): StoredApiKey[] {
   try {
     const keys: unknown = JSON.parse(readTextFile(path));
@@ -195,7 +195,7 @@ function createUnreadableError(path: string, error: unknown): CliError {
   );
 }
 
-/** Converts the errors of a scheme's options to usage errors. */
+/** Converts errors from invalid scheme options to usage errors. */
 function withUsageErrors(make: () => AuthScheme): AuthScheme {
   try {
     return make();

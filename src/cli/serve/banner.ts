@@ -1,14 +1,14 @@
 import type { AgentDescription } from "../../engine/index.ts";
 import { formatCommandLine, quoteShellWord } from "../command-line.ts";
 
-/** A served agent, as its agent card describes it. */
+/** Description of a served agent from its agent card. */
 export interface ServedAgent {
   id: string;
   url: string;
   description: AgentDescription;
 }
 
-/** Renders one line for each agent: its name, its URL, and its description. */
+/** Renders one line for each agent with the agent's name, URL, and description. */
 export function renderAgentList(served: readonly ServedAgent[]): string {
   const id = Math.max(...served.map((agent) => agent.id.length));
   const url = Math.max(...served.map((agent) => agent.url.length));
@@ -17,12 +17,12 @@ export function renderAgentList(served: readonly ServedAgent[]): string {
     .join("");
 }
 
-/** Renders a `colloquy send` command that can be pasted. */
+/** Renders a `colloquy send` command that users can paste. */
 export function renderSendCommand(url: string, text: string, ...flags: string[]): string {
   return `  ${formatCommandLine("send", url, ...flags, text)}\n`;
 }
 
-/** Renders the same request as a curl command. */
+/** Renders the example request as a curl command. */
 export function renderCurlCommand(url: string, text: string, header?: string): string {
   const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text }] };
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "SendMessage", params: { message } });

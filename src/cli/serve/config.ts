@@ -8,12 +8,15 @@ import { importFile } from "./import-file.ts";
 
 const CONFIG_FILE_NAMES = ["ts", "mts", "js", "mjs"].map((extension) => `colloquy.config.${extension}`);
 
-/** A configuration with absolute paths, and the file it was read from. */
+/** A server configuration with absolute paths, and the path of the configuration file. */
 export type LoadedConfig = Config & { readonly file: string };
 
 type ConfigValueType = "text" | "number" | "flag" | "texts" | "agents";
 
-/** The type of each key. `Record` makes the compiler check that no key is missing. */
+/**
+ * Required value type for each configuration key. With `Record`, the compiler checks that the table contains
+ * every configuration key.
+ */
 const CONFIG_VALUE_TYPES: Record<keyof Config, ConfigValueType> = {
   agents: "agents",
   port: "number",
@@ -40,7 +43,7 @@ const TYPE_DESCRIPTIONS: Record<ConfigValueType, string> = {
   agents: "a list of files, or agents by their names",
 };
 
-/** Reads the named configuration, or the one in `cwd`. Returns `undefined` when neither exists. */
+/** Reads the specified configuration file or the configuration file in `cwd`, or returns `undefined`. */
 export async function readConfig(named: string | undefined, cwd: string): Promise<LoadedConfig | undefined> {
   const name = named ?? CONFIG_FILE_NAMES.find((one) => existsSync(join(cwd, one)));
   if (name === undefined) return undefined;
@@ -99,7 +102,7 @@ export function isPathList(agents: Config["agents"]): agents is readonly string[
   return Array.isArray(agents);
 }
 
-/** Applies the configuration to all options that neither the command line nor the environment sets. */
+/** Applies the configuration file to all options that neither the command line nor the environment sets. */
 export function applyConfig(command: Command, config: Config): void {
   for (const key of Object.keys(CONFIG_VALUE_TYPES) as (keyof Config)[]) {
     const source = command.getOptionValueSource(key);

@@ -2,15 +2,18 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { createUsageError } from "../cli-error.ts";
 
-/** A file that was examined: an agent file with its id, or the reason why it was skipped. */
+/**
+ * A file that the search for agents examined, with either the agent id or the reason for skipping the file.
+ */
 export type AgentFileCandidate = { file: string; id: string } | { file: string; skipped: string };
 
 const AGENT_FILE_EXTENSIONS = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 
 /**
- * Finds the agent files that `paths` name. A directory contributes its own `agent.ts` if it has one.
- * Otherwise, it contributes every `name.ts` and every `name/agent.ts` (ADK's layout). The result also lists
- * skipped files with the reasons, so that a missing agent is always explained.
+ * Finds agent files in the given files and directories. If a directory contains `agent.ts`, the search
+ * returns only `agent.ts`. In a directory without `agent.ts`, the search returns every `name.ts` and
+ * `name/agent.ts` (ADK's layout). The search also returns skipped files with the reasons, so the command can
+ * explain a missing agent.
  */
 export async function findAgentFiles(paths: readonly string[]): Promise<AgentFileCandidate[]> {
   const found: AgentFileCandidate[] = [];
@@ -64,8 +67,8 @@ function findSkipReason(name: string): string | undefined {
 }
 
 /**
- * Derives an agent id from a path: `weather.ts` and `weather/agent.ts` become `weather`. A leading number
- * only sorts the files and is removed.
+ * Derives an agent id from a file path, for example `weather.ts` and `weather/agent.ts` become `weather`. The
+ * agent id omits a leading number in the file name, which only sorts the files.
  */
 function deriveAgentId(file: string): string {
   const name = basename(file, extname(file));
@@ -73,7 +76,7 @@ function deriveAgentId(file: string): string {
   return toAgentId(id.replace(/^\d+[-_.]/, ""));
 }
 
-/** Converts a name to an id that is valid in an agent's URL. */
+/** Converts a name to an agent id that is valid in a URL. */
 export function toAgentId(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "") || "agent";
 }
@@ -97,7 +100,7 @@ function skipDuplicates(found: readonly AgentFileCandidate[]): AgentFileCandidat
     });
 }
 
-/** Formats a path relative to the working directory where possible. */
+/** Formats a path relative to the working directory if possible. */
 export function formatPath(file: string): string {
   const path = relative(process.cwd(), file);
   return path.startsWith("..") || path === "" ? file : path;

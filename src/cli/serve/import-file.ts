@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Node error codes for TypeScript features or imports that only a transpiler can load. */
+/** Node.js error codes for TypeScript features or imports that require a transpiler. */
 const TRANSPILER_ERROR_CODES = new Set([
   "ERR_UNKNOWN_FILE_EXTENSION",
   "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX",
@@ -12,8 +12,9 @@ const TRANSPILER_ERROR_CODES = new Set([
 ]);
 
 /**
- * Imports a user's module. Node strips types where it can. jiti loads files that need more: enums, parameter
- * properties, imports without extension, packages that are not ES modules, or older Node versions.
+ * Imports a user's module with Node's type stripping if possible, or else with jiti. The package `jiti` loads
+ * modules with enums, parameter properties, imports without extension, or packages without ES modules, and
+ * supports older Node versions.
  */
 export async function importFile(file: string): Promise<Record<string, unknown>> {
   if (!file.endsWith(".ts") || isInModulePackage(file)) {
@@ -32,8 +33,8 @@ function needsTranspiler(error: unknown): boolean {
 }
 
 /**
- * Returns whether the package is an ES module package. In other packages, such as those created by `npm
- * init`, Node rejects `import` statements or loads them with a warning.
+ * Returns whether the package is declared as an ES module package. In packages without ES modules, Node
+ * rejects `import` statements or loads the file with a warning.
  */
 function isInModulePackage(file: string): boolean {
   for (let directory = dirname(file); ; directory = dirname(directory)) {

@@ -4,7 +4,7 @@ import type { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { findAgentFiles, formatPath } from "./find-agent-files.ts";
 import { loadAgent } from "./load-agent.ts";
 
-/** Loads the agents in `paths` by id, and returns the reasons for all skipped files. */
+/** Loads agents from paths, and returns the agents by id and the reasons for skipped files. */
 export async function loadAgentFiles(
   paths: readonly string[],
   adk: AdkAgentFactory,

@@ -6,12 +6,12 @@ import type { Agent } from "../../engine/index.ts";
 import type { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { importFile } from "./import-file.ts";
 
-/** The examined exports. The first that is an agent is used. */
+/** The examined exports. The loader uses the first export that is an agent, in the order of the list. */
 const AGENT_EXPORT_NAMES = ["rootAgent", "agent", "default", "app", "workflow", "runner"];
 
 /**
- * Loads the agent of one file, or returns the reason why it has none. It never rejects, because one broken
- * file must not stop the others.
+ * Loads the agent from one file, or returns the reason why the file contains no agent. The promise never
+ * rejects, because one broken file must not prevent other agents from loading.
  */
 export async function loadAgent(
   file: string,
@@ -32,7 +32,7 @@ export async function loadAgent(
   }
 }
 
-/** Formats the line number of an error. Node and jiti store the position in different places. */
+/** Formats the line number from an import error. Node and jiti store the error position differently. */
 function formatErrorLine(file: string, error: unknown): string {
   if (!(error instanceof Error)) return "";
   const [, line] = /^:(\d+)/.exec(`${error.message}\n${error.stack}`.split(file)[1] ?? "") ?? [];
@@ -64,7 +64,7 @@ function explainMissingAgent(exports: Record<string, unknown>): string {
   return `exports no agent (only ${found.join(", ")}); name it ${expectedNames}`;
 }
 
-/** Returns whether a value implements the `Agent` interface. */
+/** Returns whether a value has the members of the `Agent` interface. */
 function isAgent(value: unknown): value is Agent {
   return hasMember(value, "describe", "function") && hasMember(value, "execute", "function");
 }
@@ -73,7 +73,9 @@ function isGeneratorFunction(value: unknown): value is AgentGenerator {
   return Object.prototype.toString.call(value) === "[object AsyncGeneratorFunction]";
 }
 
-/** Checks the shape instead of the class, because the file may use another copy of ADK. */
+/**
+ * Checks for the members of an ADK agent instead of the class, because the file may use another copy of ADK.
+ */
 function isAdkSource(value: unknown): value is AdkRunnableSource {
   const isNode =
     hasMember(value, "name", "string") &&
@@ -88,8 +90,8 @@ function hasMember(value: unknown, member: string, type: "function" | "string" |
 }
 
 /**
- * Loads the `.env` file next to the agent, where ADK's layout keeps API keys. It never overwrites existing
- * variables.
+ * Loads the `.env` file from the agent's folder, in which ADK's layout stores API keys. Existing environment
+ * variables take precedence over the `.env` file.
  */
 function loadEnvFile(file: string): void {
   const env = join(dirname(file), ".env");

@@ -20,7 +20,7 @@ import {
 } from "./authentication.ts";
 import { renderAgentList, type ServedAgent } from "./banner.ts";
 
-/** Options that `serve` and `demo` share. */
+/** Options that the commands `serve` and `demo` share. */
 export interface ServeOptions extends ServeAuthOptions {
   port: number;
   strictPort?: boolean;
@@ -34,23 +34,23 @@ export interface ServeOptions extends ServeAuthOptions {
   output: OutputFormat;
 }
 
-/** The agents to serve, and the texts that the command prints once the server listens. */
+/** The agents to serve, and the banner texts that the command prints when the server is ready. */
 export interface ServePlan {
-  /** Agents by the names under which they are served. The first is the default agent. */
+  /** Agents by name, of which the first is the default agent. */
   agents: Record<string, Agent>;
-  /** A line for the top of the banner. */
+  /** Text line at the top of the banner. */
   headline?: string;
-  /** Renders the text below the list of agents. */
+  /** Renders the banner text below the list of agents. */
   renderFooter(served: readonly ServedAgent[], header?: string): string;
-  /** Releases the resources that were created for the agents. */
+  /** Releases the resources of the served agents. */
   close?: () => Promise<void>;
 }
 
 const MAX_PORT_TRIES = 20;
 
 /**
- * Serves agents until the user stops the command. Text for people goes to stderr. In JSON format, stdout gets
- * one document.
+ * Serves the agents until the user stops the command. The command writes text for people to stderr. In JSON
+ * format, the command writes one JSON document to stdout.
  */
 export async function serveUntilStopped(
   options: ServeOptions,
@@ -95,7 +95,10 @@ export async function serveUntilStopped(
   }
 }
 
-/** Creates the server. Errors at this point are caused by invalid options, so they become usage errors. */
+/**
+ * Creates the server. Converts errors from the creation of the server to usage errors, because invalid
+ * options cause such errors.
+ */
 function createServerOrFail(agents: Record<string, Agent>, options: ServerOptions): Server {
   try {
     return createServer(agents, options);
@@ -126,7 +129,7 @@ async function renderBanner(
   return `${top}${about}\n${renderAgentList(served)}${grpcLine}${openaiLine}\n${credentialLine}${plan.renderFooter(served, credentialHint?.header)}\nCtrl-C stops it.\n`;
 }
 
-/** Listens on the requested port, or on the next free port. */
+/** Listens on the requested port or the next free port. */
 async function listenOnFreePort(
   server: Server,
   options: ServeOptions,
@@ -154,8 +157,8 @@ async function listenOnFreePort(
 }
 
 /**
- * Builds the error for a server that cannot start. It is always an internal error of this command, even if
- * its cause reports that a dependency such as the store is unavailable.
+ * Creates the error for a server that cannot start. A start error is always an internal error of the command,
+ * even if a dependency such as the store is unavailable.
  */
 function createStartError(error: unknown, options: ServeOptions): CliError {
   const { host, allowUnauthenticated } = options;
@@ -167,7 +170,7 @@ function createStartError(error: unknown, options: ServeOptions): CliError {
   return new CliError("A2ACLI_ERR_INTERNAL", message, hint, error);
 }
 
-/** Creates an observer that writes internal errors and abandoned webhooks to stderr. */
+/** Creates an observer that logs internal errors and abandoned webhooks to stderr. */
 export function createErrorObserver({ streams }: CliContext): Observer {
   return {
     onError({ where, error, taskId }) {

@@ -23,7 +23,7 @@ export type TokenEndpointSource = { readonly tokenUrl: string } | { readonly met
 export type AgentCardSecurity = Pick<AgentCard, "name" | "securitySchemes" | "securityRequirements">;
 
 /** The schemes of one security requirement of an agent card by name, with their scopes. */
-export type AuthRequirement = ReadonlyMap<
+type AuthRequirement = ReadonlyMap<
   string,
   { readonly scheme: SecurityScheme | undefined; readonly scopes: readonly string[] }
 >;

@@ -7,7 +7,7 @@ import { encodeBase64, type TokenEndpointSource } from "./auth-plan.ts";
 import type { AccessToken } from "./token-source.ts";
 
 /** The values that a request for an OAuth token needs. */
-export interface TokenRequestOptions {
+interface TokenRequestOptions {
   readonly oauthClient: OAuthClient;
   readonly endpointSource: TokenEndpointSource;
   readonly scopes: readonly string[];

@@ -16,7 +16,7 @@ import { v1 } from "../../wire/index.ts";
  * The key id, algorithm, and key set URL in the header of a card signature. An attacker can choose the key
  * id, algorithm, and URL, because the verifier reads them before it checks the signature.
  */
-export interface SignatureKeyInfo {
+interface SignatureKeyInfo {
   readonly kid: string;
   readonly alg: string;
   /** The key set URL that the signer declares, which Colloquy never fetches. */

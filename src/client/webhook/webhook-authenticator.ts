@@ -48,7 +48,7 @@ export interface WebhookSignatureOptions extends FetchKeysOptions {
 /**
  * Verifies webhook notifications. Both methods of an authenticator reject with `NotificationRejectedError`.
  */
-export interface WebhookAuthenticator {
+interface WebhookAuthenticator {
   /** Verifies the headers of a notification before its body is read. */
   verifyHeaders(headers: Headers): Promise<void>;
   verifyBody(headers: Headers, body: Uint8Array<ArrayBuffer>): Promise<void>;

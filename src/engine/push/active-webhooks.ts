@@ -5,12 +5,13 @@ import type { ProgressRecorder } from "./progress-recorder.ts";
 import type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";
 import type { WaitGroup } from "./wait-group.ts";
 
-/** A task that may have webhooks, as reported to the outbox. */
+/** A task that may have webhooks and whose commits are reported to the outbox. */
 export interface WatchedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
   /**
-   * False once the outbox knows that the task has no webhook. The task's commits are then no longer reported.
+   * False if the task has no webhook. If `mayHaveWebhooks` is false, commits of the task do not notify the
+   * outbox.
    */
   mayHaveWebhooks: boolean;
 }
@@ -20,7 +21,7 @@ interface TaskDeliveries {
   readonly scope: TaskScope;
   readonly taskId: string;
   deliveries: WebhookDelivery[];
-  /** True when nothing has happened since progress was last saved. */
+  /** True if all deliveries of the task have been idle since the last call of `evictIdle`. */
   wasIdleAtSweep: boolean;
 }
 
@@ -35,31 +36,33 @@ const NO_REGISTRATIONS: readonly WebhookRegistration[] = [];
 const DUE_PAGE_SIZE = 256;
 const STORE_RETRY_MS = 1000;
 
-/** Dependencies of the active webhooks. */
 export interface ActiveWebhooksContext {
   readonly store: PushStore;
   readonly clock: Clock;
   readonly progressRecorder: ProgressRecorder;
   readonly waitGroup: WaitGroup;
-  /** Maximum number of tasks in memory. Further tasks wait in the store. */
+  /**
+   * Maximum number of tasks whose webhooks are kept in memory. The webhooks of additional tasks stay in the
+   * store until memory is available.
+   */
   readonly maxTasks: number;
-  /** Called when a delivery may have events to send. */
+  /** Called when a delivery may have events to send to its webhook. */
   readonly onReady: (delivery: WebhookDelivery) => void;
   readonly onError: (error: unknown, taskId?: string) => void;
 }
 
 /**
- * Holds the webhooks that are being served, for a bounded number of tasks. A reported commit starts a lookup
- * of the task's webhooks in the store. Idle tasks are evicted, and tasks beyond the limit are loaded once
- * there is capacity.
+ * Holds the webhooks that currently need deliveries, for a bounded number of tasks. A reported commit
+ * starts a lookup of the task's webhooks in the store. Idle tasks are evicted, and tasks beyond the limit
+ * are loaded once there is capacity.
  */
 export class ActiveWebhooks {
   readonly #context: ActiveWebhooksContext;
   readonly #taskDeliveries = new Map<string, TaskDeliveries>();
   readonly #lookups = new Map<string, WebhookLookup>();
-  /** Tasks whose deliveries are all idle. */
+  /** Deliveries of tasks whose webhooks are all idle. */
   readonly #idleTaskDeliveries = new Set<TaskDeliveries>();
-  /** True when a webhook that needs deliveries is not in memory. */
+  /** True if some webhook that needs deliveries is not in memory. */
   #hasOverflow = false;
   #isRefilling = false;
   #isClosing = false;
@@ -69,8 +72,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Reports a commit and the webhooks that it registered or replaced. The cost of this method does not depend
-   * on the size of the task, and the method never throws.
+   * Reports a commit of a task and the webhooks that the commit registered or replaced. The cost of
+   * `notifyCommit` does not depend on the size of the task, and `notifyCommit` never throws.
    */
   notifyCommit(task: WatchedTask, registered: readonly WebhookRegistration[] = NO_REGISTRATIONS): void {
     const { scope, taskId } = task;
@@ -88,8 +91,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Reports that a webhook of the task was registered, replaced, or removed. `key` is its new key, or
-   * `undefined` after a removal.
+   * Reports that a webhook of the task was registered, replaced, or removed. `key` is the new key of the
+   * webhook, or `undefined` if the webhook was removed.
    */
   notifyWebhookChange(scope: TaskScope, taskId: string, id: string, key?: number): void {
     const taskDeliveries = this.#taskDeliveries.get(getTaskKey(scope, taskId));
@@ -99,7 +102,7 @@ export class ActiveWebhooks {
     this.#startLookup(scope, taskId, undefined);
   }
 
-  /** Marks a delivery as idle. */
+  /** Marks a delivery as idle if its webhook has received all events. */
   markIdle(delivery: WebhookDelivery): void {
     const taskDeliveries = this.#findTaskDeliveries(delivery);
     if (!taskDeliveries?.deliveries.every(({ state }) => state === "idle")) return;
@@ -108,7 +111,7 @@ export class ActiveWebhooks {
     this.#context.progressRecorder.scheduleFlush();
   }
 
-  /** Removes a delivery that needs no more events. */
+  /** Removes the delivery of a webhook that needs no more events. */
   remove(delivery: WebhookDelivery): void {
     const taskDeliveries = this.#findTaskDeliveries(delivery);
     if (!taskDeliveries) return;
@@ -122,18 +125,21 @@ export class ActiveWebhooks {
     return this.#taskDeliveries.get(getTaskKey(webhook.scope, webhook.taskId));
   }
 
-  /** Stops loading webhooks from the store. */
+  /** Stops loading webhooks from the store while the outbox closes. */
   stopRefilling(): void {
     this.#isClosing = true;
   }
 
-  /** Cancels all scheduled retries. */
+  /** Cancels the scheduled retries of all deliveries. */
   cancelRetries(): void {
     for (const { deliveries } of this.#taskDeliveries.values())
       for (const delivery of deliveries) delivery.cancelRetry?.();
   }
 
-  /** Looks up a task's webhooks in the store. A request during a lookup repeats that lookup. */
+  /**
+   * Looks up a task's webhooks in the store. If a lookup for the same task is in progress, the lookup is
+   * repeated.
+   */
   #startLookup(
     scope: TaskScope,
     taskId: string,
@@ -222,7 +228,7 @@ export class ActiveWebhooks {
     for (const delivery of taskDeliveries.deliveries) this.#cancelDelivery(delivery);
   }
 
-  /** Makes the further results of a delivery obsolete. */
+  /** Cancels a delivery, so that later results of the delivery are ignored. */
   #cancelDelivery(delivery: WebhookDelivery): void {
     delivery.isObsolete = true;
     delivery.cancelRetry?.();
@@ -233,7 +239,10 @@ export class ActiveWebhooks {
     this.#idleTaskDeliveries.delete(taskDeliveries);
   }
 
-  /** Evicts tasks that have been idle for a while. Their next commit loads them from the store again. */
+  /**
+   * Evicts tasks whose deliveries have been idle for a while. The next commit of an evicted task loads its
+   * webhooks from the store again.
+   */
   evictIdle(): void {
     for (const taskDeliveries of this.#idleTaskDeliveries) {
       if (taskDeliveries.wasIdleAtSweep) this.#evict(taskDeliveries);
@@ -249,7 +258,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Evicts a task whose webhooks all wait for a retry or are idle. Returns false when no such task exists.
+   * Evicts a task whose webhooks are all idle or waiting for a retry. Returns false if no task can be
+   * evicted.
    */
   #evictWaiting(): boolean {
     for (const taskDeliveries of this.#taskDeliveries.values()) {
@@ -262,7 +272,7 @@ export class ActiveWebhooks {
     return false;
   }
 
-  /** Loads webhooks that need deliveries from the store, up to the capacity. */
+  /** Loads webhooks that need deliveries from the store, up to the limit of tasks in memory. */
   async loadDue(): Promise<void> {
     if (this.#isRefilling || this.#isClosing) return;
     this.#isRefilling = true;

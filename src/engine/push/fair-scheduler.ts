@@ -1,13 +1,14 @@
 interface KeyedQueue<T> {
   readonly waiting: T[];
   runningCount: number;
-  /** True while the key is in the list of keys that can start an item. */
+  /** True while items of the key are ready to start. */
   isEligible: boolean;
 }
 
 /**
- * Schedules items with a limit on concurrency. Keys take turns, and no key exceeds its own limit. With one
- * key per host, a slow host or a host with many webhooks delays only itself.
+ * Schedules items with a limit on the number of concurrent items. Keys take turns. No key exceeds the
+ * maximum number of concurrent items per key. If the keys are host names, a slow host and a host with many
+ * webhooks cannot delay other hosts.
  */
 export class FairScheduler<T> {
   readonly #maxConcurrent: number;
@@ -29,7 +30,10 @@ export class FairScheduler<T> {
     this.#markEligible(key, queue);
   }
 
-  /** Returns the next item that may start, or `undefined`. The item occupies a slot until `release`. */
+  /**
+   * Returns the next item that may start, or `undefined` if no item may start. The item occupies a slot of
+   * its key until `release` is called.
+   */
   startNext(): T | undefined {
     if (this.#runningCount >= this.#maxConcurrent) return undefined;
     const key = this.#eligibleKeys.shift();
@@ -43,7 +47,7 @@ export class FairScheduler<T> {
     return item;
   }
 
-  /** Releases a slot of a key. */
+  /** Releases one slot of a key, so that another item of the key can start. */
   release(key: string): void {
     const queue = this.#queues.get(key);
     if (!queue) return;

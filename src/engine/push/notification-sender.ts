@@ -1,13 +1,13 @@
 import type { LogEvent, Task } from "../../protocol/index.ts";
 import type { Webhook } from "./push-store.ts";
 
-/** One event to deliver to one webhook. */
+/** One event that is delivered to one webhook. */
 export interface WebhookNotification {
   readonly webhook: Pick<Webhook, "scope" | "taskId" | "config" | "version">;
   readonly event: LogEvent;
   /**
-   * The task after the event. The task is set when notifications in the webhook's A2A version contain the
-   * entire task.
+   * The task after the event. `task` is set only if the webhook's A2A version requires notifications with
+   * the entire task.
    */
   readonly task?: Task;
 }
@@ -16,17 +16,17 @@ export type DeliveryResult = { readonly ok: true } | DeliveryFailure;
 
 export interface DeliveryFailure {
   readonly ok: false;
-  /** Reason for the operator, without secrets. */
+  /** Reason for the failed delivery, for the operator and without secrets. */
   readonly reason: string;
-  /** Delay in milliseconds that the receiver requests before the next attempt. */
+  /** Delay in milliseconds that the webhook receiver requests before the next attempt. */
   readonly retryAfterMs?: number;
-  /** True when retries cannot succeed. */
+  /** True if retries of the delivery cannot succeed. */
   readonly isPermanent?: boolean;
 }
 
 /**
- * Sends a notification to its receiver in one attempt with a time limit. The attempt ends when `signal`
- * aborts.
+ * Sends a notification to its receiver in one attempt, which has a time limit. If `signal` aborts, the
+ * delivery attempt ends.
  */
 export type NotificationSender = (
   notification: WebhookNotification,

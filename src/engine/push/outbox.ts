@@ -12,36 +12,37 @@ import { WaitGroup } from "./wait-group.ts";
 import { ActiveWebhooks, type WatchedTask } from "./active-webhooks.ts";
 
 export interface OutboxOptions {
-  /** A store with a `pushStore`. The store must be open before `open` is called. */
+  /** Store with a `pushStore`. The store must be open before the outbox is opened. */
   readonly store: TaskStore & { readonly pushStore: PushStore };
   readonly deliver: NotificationSender;
   readonly observer?: Observer;
   readonly clock?: Clock;
-  /** Returns random numbers from 0 to 1. */
+  /** Function that returns random numbers from 0 to 1, for the delays between retries. */
   readonly random?: () => number;
   readonly retry?: Partial<RetryPolicy>;
   /**
    * Maximum number of concurrent deliveries to hosts that have responded. Default: 64. Hosts that have not
-   * responded yet share half of that number in addition, and failing webhooks share a quarter.
+   * responded yet share an additional half of `maxConcurrent`. Failing webhooks share an additional quarter
+   * of `maxConcurrent`.
    */
   readonly maxConcurrent?: number;
   /** Maximum number of concurrent deliveries to one host. Default: 8. */
   readonly maxPerHost?: number;
   /**
-   * Maximum number of tasks whose webhooks are kept in memory. Further tasks wait in the store. Default:
-   * 10,000.
+   * Maximum number of tasks whose webhooks are kept in memory. The webhooks of additional tasks stay in the
+   * store until memory is available. Default: 10,000.
    */
   readonly maxTasks?: number;
 }
 
-/** Maximum number of hosts that are remembered as responsive. */
+/** Maximum number of hosts that the outbox remembers as responsive. */
 const MAX_RESPONSIVE_HOSTS = 10_000;
 
 /**
- * Sends push notifications (E12). Each webhook receives its task's events in order. Each event is retried
- * until it is delivered or the webhook is dead. The log contains the events to send, and a webhook is only a
- * position in it. Commits do not wait for the outbox: they only notify it, and webhooks that are not in
- * memory are loaded from the store.
+ * Sends push notifications (E12). Each webhook receives the events of its task in order. The outbox retries
+ * each event until the event is delivered or the webhook is dead. The task log contains the events to send,
+ * and a webhook is only a position in the log. Commits do not wait for the outbox. A commit only notifies
+ * the outbox, which loads webhooks that are not in memory from the store.
  */
 export class Outbox {
   readonly #store: TaskStore & { readonly pushStore: PushStore };
@@ -52,20 +53,20 @@ export class Outbox {
   readonly #retryPolicy: RetryPolicy;
   readonly #progressRecorder: ProgressRecorder;
   readonly #activeWebhooks: ActiveWebhooks;
-  /** Counts running deliveries and lookups. */
+  /** Counts running deliveries and running webhook lookups. */
   readonly #waitGroup = new WaitGroup();
   readonly #responsiveScheduler: FairScheduler<WebhookDelivery>;
   /**
-   * Schedules hosts that have not responded yet. New hosts are scheduled separately because a caller can
-   * register any number of hosts that never respond.
+   * Schedules deliveries to hosts that have not responded yet. New hosts have a separate scheduler, because
+   * a caller can register any number of hosts that never respond.
    */
   readonly #newHostScheduler: FairScheduler<WebhookDelivery>;
   /**
-   * Schedules webhooks whose last delivery failed. Failed webhooks are scheduled separately so that
-   * unresponsive receivers do not use the slots of the others.
+   * Schedules webhooks whose last delivery failed. Failed webhooks have a separate scheduler, so that
+   * unresponsive receivers do not use the slots of responsive receivers.
    */
   readonly #retryScheduler: FairScheduler<WebhookDelivery>;
-  /** Hosts whose last response was a success. */
+  /** Hosts whose most recent response was a success. */
   readonly #responsiveHosts = new Set<string>();
   readonly #stopController = new AbortController();
   #isClosing = false;
@@ -106,30 +107,27 @@ export class Outbox {
     });
   }
 
-  /**
-   * Resumes the outstanding deliveries of earlier processes. The method resumes them in the background,
-   * because there can be many.
-   */
+  /** Resumes the unfinished deliveries of earlier processes in the background. */
   open(): void {
     void this.#activeWebhooks.loadDue();
   }
 
-  /** Reports a commit and the webhooks that it registered. Never throws. */
+  /** Reports a commit of a task and the webhooks that the commit registered. Never throws. */
   notifyCommit(task: WatchedTask, registered?: readonly WebhookRegistration[]): void {
     this.#activeWebhooks.notifyCommit(task, registered);
   }
 
   /**
-   * Reports that a webhook of the task was registered, replaced, or removed. `key` is its new key, or
-   * `undefined` after a removal.
+   * Reports that a webhook of the task was registered, replaced, or removed. `key` is the new key of the
+   * webhook, or `undefined` if the webhook was removed.
    */
   notifyWebhookChange(scope: TaskScope, taskId: string, id: string, key?: number): void {
     this.#activeWebhooks.notifyWebhookChange(scope, taskId, id, key);
   }
 
   /**
-   * Closes the outbox. Running deliveries have `graceMs` to finish. The next process sends the remaining
-   * events.
+   * Closes the outbox. Running deliveries have `graceMs` milliseconds to finish. The next process sends the
+   * undelivered events.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;

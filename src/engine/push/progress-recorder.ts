@@ -1,12 +1,15 @@
 import type { Clock } from "../clock.ts";
 import type { PushStore, WebhookProgress } from "./push-store.ts";
 
-/** Time in milliseconds between saves. After a crash, deliveries of at most this period are repeated. */
+/**
+ * Time in milliseconds between two saves of the delivery progress. After a crash, the next process repeats
+ * the deliveries of at most one flush interval.
+ */
 const FLUSH_INTERVAL_MS = 500;
 
 /**
- * Records the progress of webhooks and saves it periodically in one transaction. A stream of events therefore
- * costs one write per half second instead of one per event.
+ * Records the delivery progress of webhooks and saves the progress periodically in one transaction. A
+ * stream of events therefore costs one write per half second instead of one write per event.
  */
 export class ProgressRecorder {
   readonly #store: PushStore;
@@ -14,7 +17,7 @@ export class ProgressRecorder {
   readonly #onFlushed: () => void;
   readonly #onError: (error: unknown) => void;
   #unsaved = new Map<number, WebhookProgress>();
-  /** Progress that is currently being saved. */
+  /** Delivery progress that is currently being saved. */
   #saving = new Map<number, WebhookProgress>();
   #flushing: Promise<void> = Promise.resolve();
   #cancelTimer: (() => void) | undefined;
@@ -32,18 +35,18 @@ export class ProgressRecorder {
     this.scheduleFlush();
   }
 
-  /** Returns progress of a webhook that may not be saved yet. */
+  /** Returns the unsaved progress of a webhook. */
   findUnsaved(key: number): WebhookProgress | undefined {
     return this.#unsaved.get(key) ?? this.#saving.get(key);
   }
 
-  /** Clears the failure of a webhook that was registered again. */
+  /** Clears the recorded failure of a webhook that was registered again. */
   clearFailure(key: number): void {
     const known = this.findUnsaved(key);
     if (known) this.record({ key, deliveredSeq: known.deliveredSeq, isFinished: false });
   }
 
-  /** Schedules a flush, after which `onFlushed` is called even if there was nothing to save. */
+  /** Schedules a flush. `onFlushed` is called after the flush, even if the flush had nothing to save. */
   scheduleFlush(): void {
     this.#cancelTimer ??= this.#clock.schedule(FLUSH_INTERVAL_MS, () => {
       this.#cancelTimer = undefined;
@@ -51,7 +54,10 @@ export class ProgressRecorder {
     });
   }
 
-  /** Saves the recorded progress. Progress that the store rejects is saved later. */
+  /**
+   * Saves the recorded delivery progress. If the store rejects the progress, a later flush saves the
+   * progress again.
+   */
   flush(): Promise<void> {
     return (this.#flushing = this.#flushing.then(() => this.#save()));
   }

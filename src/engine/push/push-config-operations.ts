@@ -19,24 +19,24 @@ import type { PushStore, Webhook, WebhookRegistration } from "./push-store.ts";
 /** Returns the violations of a webhook configuration that is about to be registered. */
 export type WebhookValidator = (config: TaskPushNotificationConfig) => Promise<readonly FieldViolation[]>;
 
-export interface PushConfigContext {
+interface PushConfigContext {
   readonly agentId: string;
   readonly store: PushStore;
   readonly validateWebhook: WebhookValidator;
   readonly generateId: IdGenerator;
-  /** True: responses omit the token and the credentials of configurations. */
+  /** If true, responses omit the token and the credentials of webhook configurations. */
   readonly redactSecrets: boolean;
   /**
-   * Called after a webhook was registered, replaced, or removed. `key` is its new key, or `undefined` after a
-   * removal.
+   * Called after a webhook was registered, replaced, or removed. `key` is the new key of the webhook, or
+   * `undefined` if the webhook was removed.
    */
   readonly onChange: (scope: TaskScope, taskId: string, id: string, key?: number) => void;
 }
 
-/** Maximum number of configurations per task, and therefore also of one page. */
+/** Maximum number of webhook configurations per task, and therefore per page. */
 const MAX_CONFIGS_PER_TASK = 100;
 const DEFAULT_PAGE_SIZE = 50;
-/** A2A version of requests that do not specify one. */
+/** A2A version of requests that do not specify a version. */
 const ENGINE_VERSION = "1.0";
 
 /** Implements the operations on push notification configs (A2A §3.1.7–3.1.10) for the tasks of one agent. */
@@ -47,7 +47,10 @@ export class PushConfigOperations {
     this.#context = context;
   }
 
-  /** Registers a webhook for future events. A webhook with the same id is replaced. */
+  /**
+   * Registers a webhook for future events of a task. If the task already has a webhook with the same id,
+   * the new webhook replaces the old webhook.
+   */
   async create(
     request: CreateTaskPushNotificationConfigRequest,
     caller: Caller,
@@ -101,8 +104,8 @@ export class PushConfigOperations {
   }
 
   /**
-   * Throws when the webhook of a message cannot be registered. `getWebhookRegistration` returns the webhook
-   * of an accepted message.
+   * Throws an error if the webhook of a message cannot be registered. `getWebhookRegistration` returns the
+   * webhook of an accepted message.
    */
   async assertConfigAccepted(
     { message, configuration }: SendMessageRequest,
@@ -115,8 +118,8 @@ export class PushConfigOperations {
   }
 
   /**
-   * Resolves with the webhook of that id. A2A 0.3 allows an empty id, which selects the webhook named like
-   * the task, or the first one.
+   * Resolves with the webhook whose id is `id`. A2A 0.3 allows an empty id. An empty id selects the webhook
+   * whose id is the task's id, or the task's first webhook.
    */
   async #findWebhook(scope: TaskScope, taskId: string, id: string): Promise<Webhook | undefined> {
     const { store } = this.#context;
@@ -152,7 +155,6 @@ export class PushConfigOperations {
   }
 }
 
-/** Creates the error for requests that need push notifications when they are not supported. */
 export function createPushNotSupportedError(): A2AError {
   return new A2AError(
     "PUSH_NOTIFICATION_NOT_SUPPORTED",
@@ -161,8 +163,8 @@ export function createPushNotSupportedError(): A2AError {
 }
 
 /**
- * Returns the webhook that a message registers. Without an id, it gets the task's id, because a client that
- * sends the same webhook with each message means one webhook.
+ * Returns the webhook that a message registers. If the webhook has no id, its id is the task's id. A client
+ * that sends the same webhook with each message thus registers only one webhook.
  */
 export function getWebhookRegistration(
   { configuration }: SendMessageRequest,
@@ -173,7 +175,7 @@ export function getWebhookRegistration(
   return config && { config: { ...config, id: config.id || taskId, taskId }, version };
 }
 
-/** Decodes a page token, which is the key of the page's last webhook. */
+/** Decodes a page token, which contains the key of the page's last webhook. */
 function decodePageToken(token: string): number {
   if (/^\d{1,15}$/.test(token)) return Number(token);
   throw createPageTokenError("was not issued by this server");

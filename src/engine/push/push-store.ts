@@ -1,29 +1,38 @@
 import type { TaskPushNotificationConfig } from "../../protocol/index.ts";
 import type { TaskScope } from "../caller.ts";
 
-/** A webhook registration: the URL for updates of a task, and the A2A version of the notifications. */
+/**
+ * A webhook registration, which consists of the URL for updates of a task and the A2A version of the
+ * notifications.
+ */
 export interface WebhookRegistration {
   readonly config: TaskPushNotificationConfig & { readonly id: string };
-  /** A2A version of the request that registered the webhook. Its notifications use this version. */
+  /**
+   * A2A version of the request that registered the webhook. Notifications to the webhook use the same
+   * version.
+   */
   readonly version: string;
 }
 
 /** A registered webhook with its delivery progress. */
 export interface Webhook extends WebhookRegistration {
-  /** Key assigned by the store. Keys increase with each registration and are never reused. */
+  /**
+   * Webhook key, which the store assigns. The keys of webhooks increase with each registration and are
+   * never reused.
+   */
   readonly key: number;
   readonly scope: TaskScope;
   readonly taskId: string;
-  /** Seq up to which all events were delivered or existed before the webhook. */
+  /** Sequence number of the last event that was delivered to the webhook or is older than the webhook. */
   readonly deliveredSeq: number;
-  /** Time since which every delivery has failed, in milliseconds since 1970. */
+  /** Time since which every delivery to the webhook has failed, in milliseconds since 1970. */
   readonly failingSince?: number;
-  /** Set when delivery to the webhook has stopped permanently. */
+  /** Details of the failure, if delivery to the webhook has stopped permanently. */
   readonly deadLetter?: DeadLetter;
 }
 
 export interface DeadLetter {
-  /** Time at which delivery stopped, in milliseconds since 1970. */
+  /** Time at which delivery to the webhook stopped, in milliseconds since 1970. */
   readonly at: number;
   readonly reason: string;
 }
@@ -33,42 +42,43 @@ export interface WebhookProgress extends Pick<
   Webhook,
   "key" | "deliveredSeq" | "failingSince" | "deadLetter"
 > {
-  /** True when the task has ended and every event is delivered. */
+  /** True if the task has ended and the webhook has received every event. */
   readonly isFinished: boolean;
 }
 
 /**
- * Storage for the webhooks of a store's tasks. Webhooks exist as long as their tasks. The task's log serves
- * as the outbox, and a webhook stores only its position in the log. The guarantees of `TaskStore` also apply
- * here.
+ * Storage for webhooks. The webhooks of a task exist as long as the task. The log of a task serves as the
+ * outbox, so the store saves only each webhook's position in the log. The guarantees of `TaskStore` also
+ * apply to `PushStore`.
  */
 export interface PushStore {
   /**
-   * Registers a webhook for future events. A webhook with the same id is replaced: the new one continues at
-   * its position and is no longer dead. Resolves with `undefined` when the task does not exist.
+   * Registers a webhook for future events of a task. If the task already has a webhook with the same id,
+   * the new webhook replaces the old webhook and continues at its position. A dead webhook becomes active
+   * again. `put` resolves with `undefined` if the task does not exist.
    */
   put(scope: TaskScope, taskId: string, registration: WebhookRegistration): Promise<Webhook | undefined>;
   get(scope: TaskScope, taskId: string, id: string): Promise<Webhook | undefined>;
   /**
-   * Resolves with the webhooks of a task in the order of registration, or with `undefined` when the task does
+   * Resolves with the webhooks of a task in the order of registration, or with `undefined` if the task does
    * not exist.
    */
   list(scope: TaskScope, taskId: string): Promise<Webhook[] | undefined>;
   /**
-   * Removes a webhook. Resolves with false when the task does not exist, and with true otherwise, even if the
-   * webhook was missing.
+   * Removes a webhook. Resolves with false if the task does not exist. If the task exists, `remove`
+   * resolves with true, even if the webhook does not exist.
    */
   remove(scope: TaskScope, taskId: string, id: string): Promise<boolean>;
   /**
-   * Resolves with webhooks of all scopes that have undelivered events, ordered by key, starting after the key
-   * `after`.
+   * Resolves with the webhooks of all scopes that have undelivered events and a key greater than `after`,
+   * in ascending order of their keys.
    */
   listDue(after: number, limit: number): Promise<Webhook[]>;
   /**
-   * Saves the progress of several webhooks in one transaction. Progress never decreases, and progress of
-   * removed webhooks is ignored.
+   * Saves the progress of several webhooks in one transaction. The progress of a webhook never decreases,
+   * and the progress of removed webhooks is ignored.
    */
   saveProgress(progress: readonly WebhookProgress[]): Promise<void>;
-  /** Resolves with the dead webhooks of all scopes, newest registration first. */
+  /** Resolves with the dead webhooks of all scopes, sorted by newest registration first. */
   listDead(limit: number): Promise<Webhook[]>;
 }

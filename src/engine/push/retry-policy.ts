@@ -1,13 +1,19 @@
-/** Schedule of the retries of failed deliveries. */
+/** Schedule for retries of failed deliveries. */
 export interface RetryPolicy {
   /**
-   * Maximum delay in milliseconds before the first retry. Each later maximum is twice as long. Default: 1,000
-   * ms.
+   * Maximum delay in milliseconds before the first retry. The maximum delay doubles with each later retry
+   * of the same delivery. Default: 1,000 ms.
    */
   readonly initialDelayMs: number;
-  /** Upper limit of every delay in milliseconds, even if the receiver requests more. Default: 10 minutes. */
+  /**
+   * Upper limit in milliseconds of every retry delay, even if the receiver requests a longer delay.
+   * Default: 10 minutes.
+   */
   readonly maxDelayMs: number;
-  /** Time in milliseconds of continuous failure after which a webhook is dead. Default: 24 hours. */
+  /**
+   * Time in milliseconds of continuous failure after which delivery to a webhook stops permanently.
+   * Default: 24 hours.
+   */
   readonly giveUpAfterMs: number;
 }
 
@@ -20,9 +26,10 @@ export function resolveRetryPolicy(options: Partial<RetryPolicy> = {}): RetryPol
 }
 
 /**
- * Returns the delay in milliseconds after `failures` consecutive failures (1 or more). The delay doubles with
- * each failure, and `random` (0 to 1) reduces it by up to half, so that receivers that failed together are
- * not retried together. The delay is never shorter than the receiver requests, within the maximum.
+ * Returns the delay in milliseconds before the next delivery, after `failures` consecutive failures (1 or
+ * more). The retry delay doubles with each failure. `random` (0 to 1) reduces the delay by up to half, so
+ * that deliveries that failed at the same time are retried at different times. The retry delay is at least
+ * the delay that the receiver requests, up to `maxDelayMs`.
  */
 export function computeRetryDelay(
   failures: number,

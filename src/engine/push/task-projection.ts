@@ -3,7 +3,7 @@ import type { TaskScope } from "../caller.ts";
 import { readLog } from "../read-log.ts";
 import type { TaskStore } from "../task-store.ts";
 
-/** The state of a task at one position in its log, which advances event by event. */
+/** The state of a task at one position in its log. `TaskProjection` advances event by event. */
 export class TaskProjection {
   #task: Task | undefined;
   #seq: number;
@@ -13,7 +13,7 @@ export class TaskProjection {
     this.#seq = seq;
   }
 
-  /** Loads the task at `seq`, which can be far behind the end of the log. */
+  /** Loads the task at the sequence number `seq`, which can be far behind the end of the log. */
   static async loadAt(
     store: TaskStore,
     scope: TaskScope,
@@ -27,7 +27,7 @@ export class TaskProjection {
     return projection;
   }
 
-  /** Applies the next event. An event that was already applied has no effect. */
+  /** Applies the next event to the task. `TaskProjection` ignores events that were already applied. */
   apply(event: LogEvent): void {
     if (event.seq <= this.#seq) return;
     const folded = fold(this.#task, event.event);
@@ -36,7 +36,7 @@ export class TaskProjection {
     this.#seq = event.seq;
   }
 
-  /** A copy of the task, which later events do not change. */
+  /** Returns a copy of the task that later events do not change. */
   get task(): Task | undefined {
     return this.#task && copyTask(this.#task);
   }

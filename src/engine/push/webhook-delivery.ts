@@ -5,36 +5,38 @@ import { TaskProjection } from "./task-projection.ts";
 import type { Webhook, WebhookRegistration } from "./push-store.ts";
 
 /**
- * Maximum size of the page that one delivery step reads. Other deliveries to the same host continue after
- * each step.
+ * Maximum size of the log page that one delivery step reads. After each delivery step, other deliveries to
+ * the same host can continue.
  */
 const PAGE_LIMIT = { events: 32, maxBytes: 256 * 1024 };
 
-/** In this A2A version, a notification contains the entire task. */
+/** A2A version in which a push notification contains the entire task. */
 const WHOLE_TASK_VERSION = "0.3";
 
-/** State of a delivery: idle, ready to start, working, or waiting for a retry. */
+/** State of a delivery. A delivery is idle, ready to start, working, or waiting for a retry. */
 export type DeliveryState = "idle" | "ready" | "working" | "waiting";
 
 /**
- * Outcome of a delivery step: caught up with the log, more events to send, the task's last event delivered,
- * obsolete, or failed.
+ * Outcome of a delivery step. After a delivery step, the delivery has caught up with the log, has more
+ * events to send, has sent the task's last event, is obsolete, or has failed.
  */
 export type DeliveryPageOutcome = "caught up" | "more" | "finished" | "gone" | DeliveryFailure;
 
-/** Delivers the events of a task to one webhook, one after another. */
+/** Delivers the events of a task to one webhook in order. */
 export class WebhookDelivery {
   readonly webhook: Webhook;
-  /** Host of the webhook's URL. Deliveries to one host share a limit. */
+  /** Host of the webhook's URL. Deliveries to the same host share a concurrency limit. */
   readonly host: string;
   state: DeliveryState = "idle";
-  /** True when the log has grown since it was last read. */
+  /** True if the log has new events since the delivery last read the log. */
   hasNewEvents = false;
   failureCount = 0;
   failingSince: number | undefined;
-  /** True when the registration was changed or removed. Later results are ignored. */
+  /**
+   * True if the webhook registration was changed or removed. Later results of an obsolete delivery are
+   * ignored.
+   */
   isObsolete = false;
-  /** Cancels the scheduled retry. */
   cancelRetry: (() => void) | undefined;
   #deliveredSeq: number;
   #projection: TaskProjection | undefined;
@@ -46,18 +48,18 @@ export class WebhookDelivery {
     this.host = getHost(webhook.config.url);
   }
 
-  /** Seq up to which all events are delivered. */
+  /** Sequence number of the last delivered event. */
   get deliveredSeq(): number {
     return this.#deliveredSeq;
   }
 
-  /** Returns false when the webhook was registered again with a different configuration or version. */
+  /** Returns false if the webhook was registered again with a different configuration or A2A version. */
   matchesRegistration({ config, version }: WebhookRegistration): boolean {
     const { webhook } = this;
     return webhook.version === version && JSON.stringify(webhook.config) === JSON.stringify(config);
   }
 
-  /** Delivers one page of the log. Calls `onDelivered` after each delivered event. */
+  /** Delivers one page of the log and calls `onDelivered` after each delivered event. */
   async deliverPage(
     store: TaskStore,
     deliver: NotificationSender,
@@ -84,14 +86,13 @@ export class WebhookDelivery {
     return "more";
   }
 
-  /** Releases the task projection, which can be loaded again. */
   releaseProjection(): void {
     this.#projection = undefined;
   }
 
   /**
-   * Resolves with true for events that are not sent: the user's messages, and in A2A 0.3 a chunk whose
-   * content the next event repeats.
+   * Resolves with true if the event is not sent to the webhook. Webhooks do not receive the user's
+   * messages. In A2A 0.3, webhooks also do not receive chunks whose content the next event repeats.
    */
   async #shouldSkip(store: TaskStore, event: LogEvent, next: LogEvent | undefined): Promise<boolean> {
     const { scope, taskId, version } = this.webhook;

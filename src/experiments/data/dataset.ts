@@ -1,29 +1,30 @@
 import type { DatasetSample } from "../../cards/index.ts";
 
-/** A dataset: a named list of problems. */
+/** A dataset, which is a named list of problems. */
 export interface Dataset {
-  /** Name of the dataset. */
   readonly name: DatasetSample["dataset"];
-  /** Split of the dataset, for people: `test`, `test, the shipped 20`. */
+  /** Readable name of the dataset split, such as `test` or `test, the shipped 20`. */
   readonly split: string;
   readonly samples: readonly DatasetSample[];
-  /** SHA-256 hash of the source files in hexadecimal. The shipped problems have no hash. */
+  /**
+   * SHA-256 hash of the dataset files in hexadecimal. The problems that are part of the package have no hash.
+   */
   readonly sha256?: string;
 }
 
 /** Selection of problems from a dataset. */
 export interface SampleSelection {
-  /** Number of problems. Default: all. */
+  /** Maximum number of selected problems. Default: all problems. */
   readonly count?: number;
-  /** Number of problems to skip. Default: 0. */
+  /** Number of problems to skip before the first selected problem. Default: 0. */
   readonly offset?: number;
-  /** Ids of the problems to keep. */
+  /** IDs of the problems to select. */
   readonly ids?: readonly string[];
 }
 
 /**
- * Selects problems of a dataset, in the order of the dataset. Throws a `RangeError` when the selection is
- * empty or an id is unknown.
+ * Selects problems of a dataset and keeps their order. Throws a `RangeError` if the selection is empty or
+ * contains an unknown problem ID.
  */
 export function selectDatasetSamples(dataset: Dataset, { count, offset = 0, ids }: SampleSelection): Dataset {
   const wantedIds = ids && new Set(ids);

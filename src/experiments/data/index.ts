@@ -1,3 +1,3 @@
-/** Datasets of an experiment, read from files or shipped with the package. */
+/** Datasets for experiments, which are read from files or are part of the package. */
 export { type SampleSelection, selectDatasetSamples, type Dataset } from "./dataset.ts";
 export { readDataset, readRecordedAnswers } from "./read-dataset.ts";

@@ -15,9 +15,10 @@ import { A2AError } from "../../protocol/index.ts";
 import type { Dataset } from "./dataset.ts";
 
 /**
- * Reads a dataset. `path` is a file, the folder of the dataset, or a folder that contains it as `gsm8k` or
- * `hotpotqa`. Without `path`, GSM8K has the 20 shipped problems. HotpotQA is not shipped. Throws
- * `INVALID_PARAMS` when the data is missing or invalid.
+ * Reads the dataset GSM8K or HotpotQA. `path` is a dataset file, a folder with dataset files, or the parent
+ * of a folder named `gsm8k` or `hotpotqa`. Without `path`, the GSM8K dataset contains the 20 problems that
+ * are part of the package. The package contains no HotpotQA problems. Throws `INVALID_PARAMS` if a dataset
+ * file is missing or invalid.
  */
 export function readDataset(name: Dataset["name"], path?: string): Dataset {
   if (path === undefined) {
@@ -28,8 +29,8 @@ export function readDataset(name: Dataset["name"], path?: string): Dataset {
 }
 
 /**
- * Reads the published GSM8K answers of OpenAI's four models of 2021 from `example_model_solutions.jsonl` in
- * the folder.
+ * Reads the published GSM8K answers of four OpenAI models from `example_model_solutions.jsonl` in the dataset
+ * folder.
  */
 export function readRecordedAnswers(path: string | undefined): Gsm8kModelAnswers[] {
   if (path === undefined)
@@ -79,7 +80,7 @@ function readHotpotQa(path: string): Dataset {
   };
 }
 
-/** Returns the path of the dataset: the subfolder with its name when it exists, else `path`. */
+/** Returns the subfolder of `path` with the name of the dataset if the subfolder exists, or else `path`. */
 function resolveDatasetPath(name: string, path: string): string {
   const subfolder = join(path, name);
   return isFolder(subfolder) ? subfolder : path;

@@ -5,15 +5,15 @@ import { resolve } from "node:path";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Locks that this process holds. A lock with this process id that is not in the set belongs to an earlier
- * process with the same id.
+ * Paths of the lock files that this process holds. A lock file that contains the ID of this process but is
+ * missing in `HELD_LOCKS` belongs to an earlier process.
  */
 const HELD_LOCKS = new Set<string>();
 
 /**
- * Locks a file for this process with a lock file next to it, and returns a function that releases the lock.
- * The lock of a process that has exited is replaced. Throws `INVALID_REQUEST` with the process id while
- * another process holds the lock.
+ * Locks a file for this process by creating a lock file in the same folder, and returns a function that
+ * releases the lock. `lockFile` replaces the lock of a process that has exited. Throws `INVALID_REQUEST` with
+ * the process ID of the owner if another process holds the lock.
  */
 export function lockFile(file: string): () => void {
   const lock = `${resolve(file)}.lock`;
@@ -31,7 +31,7 @@ export function lockFile(file: string): () => void {
   };
 }
 
-/** A hard link makes the complete lock file appear atomically. */
+/** Creates the lock file as a hard link, so that the complete file appears atomically. */
 function tryLink(from: string, to: string): boolean {
   try {
     linkSync(from, to);

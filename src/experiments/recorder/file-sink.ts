@@ -6,23 +6,23 @@ import { lockFile } from "./file-lock.ts";
 /** Options for `openFileSink`. */
 export interface FileSinkOptions {
   /**
-   * Flushes the file to disk whenever a problem ends, so that its lines survive a power failure. Without
-   * `fsync`, lines survive the end of the process, including SIGKILL, but not a power failure. Default:
-   * `false`.
+   * Whether the sink flushes the file to disk after each problem, so that the record lines of finished
+   * problems survive a power failure. Without `fsync`, record lines survive SIGKILL, but not a power failure.
+   * Default: `false`.
    */
   readonly fsync?: boolean;
 }
 
-/** A record sink that appends to a file. */
+/** A sink that appends record lines to a file. */
 export interface FileSink extends RecordSink {
-  /** Closes the file and releases its lock. Lines that are written after `close` are lost. */
+  /** Closes the record file and releases its lock. Record lines that are written after `close` are lost. */
   close(): void;
 }
 
 /**
- * Opens a file for appending and creates its folder. Each line is one synchronous write of about 1.5 µs, so a
- * killed process loses no line that it has written. Throws `INVALID_REQUEST` while another process writes to
- * the file.
+ * Opens a record file for appending and creates the folder of the file. Each record line is one synchronous
+ * write of about 1.5 µs, so a killed process loses no written line. Throws `INVALID_REQUEST` if another
+ * process writes to the record file.
  */
 export function openFileSink(file: string, { fsync = false }: FileSinkOptions = {}): FileSink {
   mkdirSync(dirname(file), { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * The recording file of a run. One process at a time appends lines to it, and a run that was killed can
- * resume. `src/cards/recording/` defines the lines.
+ * The record file of an experiment run. Only one process at a time appends to a record file, and a killed run
+ * can be resumed. `src/cards/recording/` defines the format of the record lines.
  */
 export { type FileSink, openFileSink, type FileSinkOptions } from "./file-sink.ts";
 export { openRunFile, type RunFile, type RunFileOptions } from "./run-file.ts";

@@ -15,32 +15,35 @@ import { openFileSink, type FileSinkOptions } from "./file-sink.ts";
 
 /** Options for `openRunFile`. */
 export interface RunFileOptions extends RecorderOptions, FileSinkOptions {
-  /** Folder of the file. Default: `results`. */
+  /** Folder of the record file. Default: `results`. */
   readonly outputFolder?: string;
-  /** Continues the run when its file exists. Without `resume`, an existing file throws. Default: `false`. */
+  /**
+   * Whether to continue the run if its record file exists. Without `resume`, `openRunFile` throws if the
+   * record file exists. Default: `false`.
+   */
   readonly resume?: boolean;
 }
 
-/** The recording file of a run, `<outputFolder>/<run_id>.cards.jsonl`. */
+/** The open record file of an experiment run, whose path is `<outputFolder>/<run_id>.cards.jsonl`. */
 export interface RunFile extends Omit<RunRecorder, "startRun"> {
-  /** Path of the file. */
+  /** Path of the record file. */
   readonly path: string;
   /**
-   * Ids of the problems that earlier parts of the run have finished. A resumed run starts all other problems
-   * again, even those with cards.
+   * IDs of the problems that were finished before the run was resumed. A resumed run starts all unfinished
+   * problems again, even if the record file contains their message cards.
    */
   readonly doneSampleIds: ReadonlySet<string>;
-  /** Reads and decodes the current content of the file. */
+  /** Reads and decodes the current content of the record file. */
   readRecording(): Recording;
-  /** Writes the end line, closes the file, and releases its lock. */
+  /** Writes the end line of the run, closes the record file, and releases the lock of the file. */
   endRun(status: "completed" | "interrupted" | "failed"): void;
 }
 
 /**
- * Opens the recording file of a run exclusively and starts a new part of the run. With `resume`, an
- * interrupted run continues, even after `kill -9`. The description of the run must match the existing file.
- * Throws `INVALID_PARAMS` when the descriptions differ, or when the file exists and `resume` is not set.
- * Throws `INVALID_REQUEST` while another process writes to the file.
+ * Opens the record file of an experiment run exclusively and writes a run line. With the option `resume`, an
+ * interrupted run continues, even after `kill -9`. A resumed run must have the same description as the run
+ * line in the existing file. Throws `INVALID_PARAMS` if the descriptions differ, or if the record file exists
+ * and `resume` is not set. Throws `INVALID_REQUEST` if another process writes to the record file.
  */
 export function openRunFile(run: RunRecordInput, options: RunFileOptions = {}): RunFile {
   const { outputFolder = "results", resume = false } = options;
@@ -82,7 +85,9 @@ export function openRunFile(run: RunRecordInput, options: RunFileOptions = {}): 
   }
 }
 
-/** Fields that may differ between the parts of a run: the time and the release that wrote the part. */
+/**
+ * Members of a run line that may change when a run is resumed, such as the time and the version of Colloquy.
+ */
 const FIELDS_ALLOWED_TO_DIFFER: ReadonlySet<string> = new Set<keyof RunLine>(["v", "kind", "at", "code"]);
 
 function requireSameRun(existing: RunLine, now: RunRecordInput, file: string): void {
@@ -102,7 +107,7 @@ function isSameJson(a: unknown, b: unknown): boolean {
   return JSON.stringify(sortMembers(a)) === JSON.stringify(sortMembers(b));
 }
 
-/** The order of members is irrelevant. */
+/** Sorts the members of a JSON object by name, because their order is irrelevant for the comparison. */
 function sortMembers(value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));

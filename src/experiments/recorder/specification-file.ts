@@ -5,9 +5,9 @@ import { toSpecificationCards, type Recording } from "../../cards/index.ts";
 import { formatSpecificationFileName } from "../../cards/index.ts";
 
 /**
- * Writes the cards of a run in the format of the card specification to
- * `<outputFolder>/<dataset>_a2a_<model>_cards.json`, one card per line. Returns the path of the file. Default
- * of `outputFolder`: `results`.
+ * Writes the message cards of a run in the format of the card specification to
+ * `<outputFolder>/<dataset>_a2a_<model>_cards.json`. Returns the path of the written file. Default of
+ * `outputFolder`: `results`.
  */
 export function writeSpecificationFile(recording: Recording, outputFolder = "results"): string {
   const file = join(outputFolder, formatSpecificationFileName(recording));

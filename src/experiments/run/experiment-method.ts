@@ -1,16 +1,17 @@
 /**
- * How problems are solved: by planner and solver (`a2a`), or by one role that answers the complete problem.
+ * Method that solves problems, either with a planner and a solver (`a2a`) or with one role that answers the
+ * complete problem.
  */
 export type ExperimentMethod =
   | { readonly kind: "a2a" }
   | {
       readonly kind: "cot" | "direct";
-      /** Number of samples. The most frequent answer wins. */ readonly samples: number;
+      /** Number of model calls per problem, of which the most frequent answer is the result. */ readonly samples: number;
     };
 
 /**
- * Parses `a2a`, `cot`, `direct`, `cot-sc@k`, or `direct-sc@k`, where k is from 2 to 100. Throws a
- * `RangeError` for any other name.
+ * Parses the method name `a2a`, `cot`, `direct`, `cot-sc@k`, or `direct-sc@k`, where k is an integer from 2
+ * to 100. Throws a `RangeError` if the method name is unknown.
  */
 export function parseMethod(name: string): ExperimentMethod {
   if (name === "a2a") return { kind: "a2a" };
@@ -22,7 +23,7 @@ export function parseMethod(name: string): ExperimentMethod {
   );
 }
 
-/** Formats a method for recordings and tables. */
+/** Returns the name of a method, such as `cot-sc@5`. */
 export function formatMethod(method: ExperimentMethod): string {
   if (method.kind === "a2a") return "a2a";
   return method.samples === 1 ? method.kind : `${method.kind}-sc@${method.samples}`;

@@ -25,35 +25,35 @@ import type { ExperimentMethod } from "./experiment-method.ts";
 
 /** Options for the roles of an experiment. */
 export interface ExperimentSetupOptions {
-  /** How problems are solved. */
+  /** Method that solves the problems. */
   readonly method: ExperimentMethod;
-  /** Model of all roles, or one model per role name: `planner`, `solver`. */
+  /** Model that all roles use, or an object with one model for each role name. */
   readonly model: RoleModel | Readonly<Record<string, RoleModel>>;
-  /** Options for the planner. */
   readonly planner?: PlannerOptions;
-  /** Options for the solver. */
   readonly solver?: SolverOptions;
-  /** Options for the answerer of the methods `cot` and `direct`. */
+  /** Options for the answerer, which solves problems with the methods `cot` and `direct`. */
   readonly answerer?: Omit<AnswererOptions, "style" | "samples" | "name">;
-  /** URLs of roles that run elsewhere. Remote roles keep their own recordings. */
+  /** URLs of remote roles by role name. Remote roles write their own recordings. */
   readonly roleUrls?: Readonly<Record<string, string>>;
-  /** Whether each role has its own server (`apart`) or all share one (`together`). Default: `apart`. */
+  /**
+   * Whether each role has its own server (`apart`, the default) or all roles share one server (`together`).
+   */
   readonly serverLayout?: "apart" | "together";
 }
 
 /**
- * The controller and the running roles of an experiment. The roles listen on real servers on the loopback
+ * The controller and the running roles of an experiment, which listen on HTTP servers on the loopback
  * interface.
  */
-export interface ExperimentSetup {
+interface ExperimentSetup {
   readonly controller: Controller;
-  /** Role that receives the problems. */
+  /** Role that receives the problems from the controller. */
   readonly entryRole: string;
-  /** Stops the servers. */
+  /** Stops the servers of all roles. */
   close(): Promise<void>;
 }
 
-/** Starts the roles of an experiment and creates their controller. */
+/** Starts the roles of an experiment and creates the controller. */
 export async function startExperimentSetup(
   options: ExperimentSetupOptions,
   recorder: CardRecorder,
@@ -75,7 +75,6 @@ export async function startExperimentSetup(
   };
 }
 
-/** Creates the roles of a method, by name. */
 function createRoles({ method, planner, solver, answerer }: ExperimentSetupOptions): Record<string, Role> {
   if (method.kind === "a2a")
     return {
@@ -85,7 +84,7 @@ function createRoles({ method, planner, solver, answerer }: ExperimentSetupOptio
   return { [SOLVER]: createAnswerer({ ...answerer, style: method.kind, samples: method.samples }) };
 }
 
-/** Returns the model of each local role. Throws a `RangeError` when a role has no model. */
+/** Returns the model of each local role and throws a `RangeError` if a role has no model. */
 export function resolveModels({
   method,
   model,
@@ -102,7 +101,10 @@ export function resolveModels({
   );
 }
 
-/** Returns the kind of evidence of a run. A run with models of different kinds is `simulated`. */
+/**
+ * Returns the evidence kind of an experiment run. If the models have different evidence kinds, the run has
+ * the evidence kind `simulated`.
+ */
 export function resolveEvidence(options: ExperimentSetupOptions): EvidenceKind {
   const kinds = new Set(Object.values(resolveModels(options)).map(({ evidenceKind }) => evidenceKind));
   // The model of a remote role is unknown. It counts as a live model, so a mix with an oracle is reported as
@@ -112,7 +114,6 @@ export function resolveEvidence(options: ExperimentSetupOptions): EvidenceKind {
   return kinds.size === 1 ? only : "simulated";
 }
 
-/** Returns the role names of a method. */
 function listRoleNames({ method }: Pick<ExperimentSetupOptions, "method">): string[] {
   return method.kind === "a2a" ? [PLANNER, SOLVER] : [SOLVER];
 }

@@ -4,7 +4,10 @@ import { resolveEvidence, type ExperimentSetupOptions, resolveModels } from "./e
 import { formatMethod } from "./experiment-method.ts";
 import type { ExperimentOptions } from "./run-experiment.ts";
 
-/** Creates the run line, the first line of a recording. A resumed run must have the same description. */
+/**
+ * Creates the description of an experiment run for the run line. A resumed run must have the same description
+ * as the original run.
+ */
 export function describeRun(
   options: ExperimentOptions & ExperimentSetupOptions,
   rule: string,
@@ -40,14 +43,19 @@ export function describeRun(
   };
 }
 
-/** Removes credentials, query, and fragment from a URL, because it is written to files and file names. */
+/**
+ * Removes credentials, query, and fragment from a URL, because record files and their names contain the URL.
+ */
 function redactUrl(url: string): string {
   if (!URL.canParse(url)) return "elsewhere";
   const { origin, protocol, host, pathname } = new URL(url);
   return `${origin === "null" ? `${protocol}//${host}` : origin}${pathname === "/" ? "" : pathname}`;
 }
 
-/** Returns the limits that are set. For all others, the planner applies its defaults for the dataset. */
+/**
+ * Returns the limits of the run that were set explicitly. For limits that were not set, the planner uses the
+ * defaults of the dataset.
+ */
 function collectLimits(
   { method, planner = {}, roleUrls = {} }: ExperimentSetupOptions,
   deadlineMs: number,
@@ -62,7 +70,7 @@ function collectLimits(
   };
 }
 
-/** Returns the options of the local roles as they were set. */
+/** Returns the options that were set for the local roles. */
 function collectRoleOptions({ method, roleUrls = {}, ...options }: ExperimentSetupOptions): JsonObject {
   const names = method.kind === "a2a" ? (["planner", "solver"] as const) : (["answerer"] as const);
   const roles = names.map((name): [string, JsonObject] => {
@@ -78,7 +86,7 @@ function collectRoleOptions({ method, roleUrls = {}, ...options }: ExperimentSet
   return Object.fromEntries(roles.filter(([, definedOptions]) => Object.keys(definedOptions).length > 0));
 }
 
-/** Options that the run line records as separate members. */
+/** Names of role options that the run line contains as separate members. */
 const SEPARATELY_RECORDED_OPTIONS: ReadonlySet<string> = new Set([
   "mode",
   "context",

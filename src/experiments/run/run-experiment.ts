@@ -14,71 +14,80 @@ export interface ExperimentOptions
   extends
     Omit<ExperimentSetupOptions, "method">,
     Pick<RunFileOptions, "outputFolder" | "resume" | "redactCard" | "fsync"> {
-  /** Problems to solve. */
+  /** Dataset with the problems to solve. */
   readonly dataset: Dataset;
-  /** How problems are solved: `a2a`, `cot`, `direct`, `cot-sc@k`, or `direct-sc@k`. Default: `a2a`. */
+  /**
+   * Method that solves the problems, which is `a2a` (default), `cot`, `direct`, `cot-sc@k`, or `direct-sc@k`.
+   */
   readonly method?: ExperimentMethod | string;
-  /** Rule that scores the answers. Default: `gsm8k/strict` or `hotpotqa/em`, by dataset. */
+  /**
+   * Name of the rule that scores the answers. The default rule is `gsm8k/strict` or `hotpotqa/em`, depending
+   * on the dataset.
+   */
   readonly scoreRule?: string;
   /**
-   * Id of the run and name of its file. The default id contains dataset, method, model, and number of
-   * problems.
+   * ID of the experiment run, which is also the name of the record file. The default run ID contains the
+   * dataset, the method, the model, and the number of problems.
    */
   readonly runId?: string;
-  /** Number of problems that are solved at the same time. Default: 4. */
+  /** Maximum number of problems that are solved at the same time. Default: 4. */
   readonly concurrency?: number;
-  /** Time in milliseconds after which a problem is stopped. Default: 120,000. */
+  /** Maximum time for solving one problem in milliseconds. Default: 120,000. */
   readonly deadlineMs?: number;
   /**
-   * Number of consecutive problems with an unreachable model or agent after which the run stops. Default: 10.
+   * Maximum number of consecutive problems with an unreachable model or agent, after which the run stops.
+   * Default: 10.
    */
   readonly maxConsecutiveFailures?: number;
-  /** Version of the code, for the recording. Default: `unknown`. */
+  /** Version of your code, which the run line contains. Default: `unknown`. */
   readonly codeVersion?: string;
-  /** Interrupts the run. Finished problems are kept, and `resume` continues with the others. */
+  /**
+   * Signal that interrupts the run. An interrupted run keeps finished problems, and `resume` continues with
+   * all other problems.
+   */
   readonly signal?: AbortSignal;
-  /** Callback that receives the progress after each problem. */
+  /** Called with the progress of the run after each problem. */
   readonly onProgress?: (progress: ExperimentProgress) => void;
 }
 
-/** Progress of a run. */
+/** Progress of an experiment run. */
 export interface ExperimentProgress {
-  /** Number of scored problems, including earlier parts of the run. */
+  /** Number of scored problems, including problems that were scored before the run was resumed. */
   readonly done: number;
-  /** Number of problems of the run. */
+  /** Total number of problems in the run. */
   readonly total: number;
-  /** Number of problems that this part of the run has scored. */
+  /** Number of problems that were scored since the run was started or resumed. */
   readonly scored: number;
-  /** Number of correct answers in this part of the run. */
+  /** Number of correct answers since the run was started or resumed. */
   readonly correct: number;
-  /** Number of problems without a score, because a model or an agent was unreachable. */
+  /** Number of problems that have no score because a model or an agent was unreachable. */
   readonly unreachable: number;
 }
 
-/** The outcome of a run. */
+/** Outcome of an experiment run. */
 export interface ExperimentOutcome {
   readonly status: "completed" | "interrupted" | "failed";
   readonly runId: string;
   readonly file: string;
   /**
-   * Path of the file with the cards in the format of the specification. The file is written when the run is
-   * completed.
+   * Path of the file with the message cards in the format of the card specification, or `undefined` if the
+   * run is not completed.
    */
   readonly specificationFile: string | undefined;
   readonly recording: Recording;
-  /** Reason of a failure: the last unreachable model or agent, or a write error of the recording. */
+  /** Reason why the run failed, such as an unreachable model or a write error of the record file. */
   readonly failureReason: string | undefined;
-  /** Whether lines were lost because they could not be written. */
+  /** Whether record lines were lost because of write errors. */
   readonly isDegraded: boolean;
 }
 
 /**
- * Runs a method over a dataset and records every card. Each role is an A2A agent, by default on its own
- * server. After an interruption or a kill, `resume` continues the run. A resumed run solves no problem twice
- * and skips none.
+ * Solves the problems of a dataset with a method and records every message card. Each role of an experiment
+ * is an A2A agent, which has its own server by default. The option `resume` continues a run that was
+ * interrupted or killed. A resumed run solves every remaining problem and repeats no finished problem.
  *
- * When a model or an agent is unreachable, the problem gets no score and is neither correct nor wrong.
- * `resume` tries such a problem again.
+ * If a model or an agent is unreachable, the problem gets no score and counts as neither correct nor wrong. A
+ * resumed run tries all problems without a score again.
  */
 export async function runExperiment(options: ExperimentOptions): Promise<ExperimentOutcome> {
   const { dataset, concurrency = 4, signal = new AbortController().signal } = options;
@@ -112,7 +121,6 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
   };
 }
 
-/** The progress of a run through its problems. */
 class ExperimentRun {
   readonly #file: RunFile;
   readonly #run: RunRecordInput;
@@ -128,7 +136,7 @@ class ExperimentRun {
   #unreachable = 0;
   #consecutiveFailures = 0;
   failureReason: string | undefined;
-  /** Whether the last score was written to disk. */
+  /** Whether the score of the last problem was written to the record file. */
   isLastScoreSaved = true;
 
   constructor(

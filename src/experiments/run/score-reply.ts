@@ -12,13 +12,13 @@ import {
 import { extractAnswer } from "../../roles/index.ts";
 
 /**
- * Scoring rules of the datasets. For GSM8K, `strict` requires the number in the answer position, and
- * `flexible` accepts the last number.
+ * Rule that scores answers to problems of a dataset. `gsm8k/strict` requires a number directly after an
+ * answer marker, and `gsm8k/flexible` accepts the last number of the text.
  */
 export type ScoreRule = "gsm8k/strict" | "gsm8k/flexible" | "hotpotqa/em";
 
 /**
- * Returns the scoring rule for a dataset. Throws a `RangeError` when the dataset does not support the rule.
+ * Returns the scoring rule for a dataset and throws a `RangeError` if the dataset does not support the rule.
  */
 export function resolveScoreRule(dataset: DatasetSample["dataset"], rule?: string): ScoreRule {
   const rules: readonly ScoreRule[] =
@@ -35,10 +35,11 @@ export function resolveScoreRule(dataset: DatasetSample["dataset"], rule?: strin
 type ReplyScore = Pick<ScoreRecordInput, "gold" | "correct" | "rule" | "predicted" | "measures">;
 
 /**
- * Scores a reply. Only a result with the status `completed` counts as an answer, or `success` from a solver
- * that received the complete problem. A partial result is wrong, because it may contain the right number by
- * chance. A planner's answer is the content of its card. The answer of a complete solution follows `Answer:`.
- * `shown` contains the titles of the documents that the solvers received.
+ * Scores the reply to a problem. A result counts as an answer if its status is `completed`, or if its status
+ * is `success` and the solver received the complete problem. A partial result counts as wrong, because it may
+ * contain the correct number by chance. A planner's answer is the content of its result card. In a complete
+ * solution, the answer follows `Answer:`. `shown` contains the titles of the documents that the planner sent
+ * to solvers.
  */
 export function scoreReply(
   sample: DatasetSample,
@@ -69,7 +70,7 @@ export function scoreReply(
   };
 }
 
-/** Scores the selection of paragraphs, when the solvers received some of them but not all. */
+/** Scores the selection of paragraphs if the solvers received some but not all paragraphs of the problem. */
 function scoreParagraphs(sample: HotpotQaSample, shown: ReadonlySet<string>): Record<string, number> {
   if (shown.size === 0 || shown.size === sample.paragraphs.length) return {};
   const gold = new Set(sample.supportingFacts.map(({ title }) => title));
@@ -86,7 +87,6 @@ function scoreParagraphs(sample: HotpotQaSample, shown: ReadonlySet<string>): Re
   };
 }
 
-/** Converts paragraph titles to supporting facts with one sentence each. */
 function toSupportingFacts(titles: Iterable<string>): SupportingFact[] {
   return Array.from(titles, (title) => ({ title, sentence: 0 }));
 }

@@ -2,8 +2,8 @@ import type { CardRecorder } from "../../cards/index.ts";
 import { parseDocuments } from "../../roles/index.ts";
 
 /**
- * Forwards records and collects, for each problem, the titles of the documents that the planner sent to
- * solvers.
+ * A recorder that forwards all records and collects the titles of the documents that the planner sent to
+ * solvers, by problem.
  */
 export class ShownDocumentRecorder implements CardRecorder {
   readonly #recorder: CardRecorder;
@@ -28,7 +28,7 @@ export class ShownDocumentRecorder implements CardRecorder {
 
   recordModelCall: CardRecorder["recordModelCall"] = (record) => this.#recorder.recordModelCall(record);
 
-  /** Returns and forgets the titles of a problem. */
+  /** Returns the document titles of a problem and removes the problem from memory. */
   takeTitles(sampleId: string): ReadonlySet<string> {
     const titles = this.#titlesBySample.get(sampleId) ?? new Set();
     this.#titlesBySample.delete(sampleId);

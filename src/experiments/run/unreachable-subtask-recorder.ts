@@ -7,8 +7,8 @@ import {
 } from "../../cards/index.ts";
 
 /**
- * Returns whether a reply is independent of the method, because a model or an agent was unreachable or the
- * work was stopped from outside. A later attempt may succeed.
+ * Returns whether a reply does not measure the method, because a model or an agent was unreachable or the
+ * work was canceled.
  */
 export function isUnreachable({ message_type, metadata }: ResultCard | ErrorCard): boolean {
   const { error_type, retryable } = metadata as { error_type?: unknown; retryable?: unknown };
@@ -19,15 +19,17 @@ export function isUnreachable({ message_type, metadata }: ResultCard | ErrorCard
 }
 
 interface SampleSubtasks {
-  /** Key of each delegated subtask by card id. A retry has the same key. */
+  /**
+   * Key of each delegated subtask by the ID of its task card. All retries of a subtask have the same key.
+   */
   readonly keyByCardId: Map<string, string>;
-  /** Subtasks that failed because a role was unreachable, with the reason. */
+  /** Failure reason of each subtask that failed because a role was unreachable, by subtask key. */
   readonly failureReasons: Map<string, string>;
 }
 
 /**
- * Forwards records and collects, for each problem, the subtasks whose attempts all failed because a role was
- * unreachable. The planner then answers without them, so its answer does not represent the method.
+ * A recorder that forwards all records and collects the subtasks that failed because a role was unreachable,
+ * by problem. A planner's answer without the result of a failed subtask does not measure the method.
  */
 export class UnreachableSubtaskRecorder implements CardRecorder {
   readonly #recorder: CardRecorder;
@@ -44,7 +46,10 @@ export class UnreachableSubtaskRecorder implements CardRecorder {
 
   recordModelCall: CardRecorder["recordModelCall"] = (record) => this.#recorder.recordModelCall(record);
 
-  /** Returns the reason of the first such subtask, if any, and forgets the problem. */
+  /**
+   * Returns the failure reason of the first failed subtask, or `undefined` if no subtask failed, and removes
+   * the problem from memory.
+   */
   takeFailureReason(sampleId: string): string | undefined {
     const [reason] = this.#subtasksBySample.get(sampleId)?.failureReasons.values() ?? [];
     this.#subtasksBySample.delete(sampleId);

@@ -3,21 +3,18 @@ import type { CardTokenUsage } from "../../cards/index.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { addUsage, NO_USAGE } from "../token-usage.ts";
 
-/** Metadata key under which ADK agents report the token usage of an event, on the artifact of the event. */
+/** Artifact metadata key under which ADK agents report the token usage of an event. */
 const ADK_USAGE_KEY = "adk_usage_metadata";
 
-/**
- * Sums the token usage that an ADK agent reports on the artifacts of a task. Returns `NO_USAGE` when it
- * reports none.
- */
+/** Sums the token usage that an ADK agent reports on the artifacts of a task, or returns `NO_USAGE`. */
 export function sumAdkUsage(artifacts: readonly Artifact[] = []): CardTokenUsage {
   const usages = artifacts.flatMap(({ metadata }) => parseAdkUsage(metadata?.[ADK_USAGE_KEY]) ?? []);
   return usages.reduce<CardTokenUsage | undefined>(addUsage, undefined) ?? NO_USAGE;
 }
 
 /**
- * Converts the token counts of Gemini. `candidatesTokenCount` excludes the thinking tokens, so this function
- * adds `thoughtsTokenCount`.
+ * Converts Gemini token counts to the token usage of a message card. Gemini's `candidatesTokenCount` excludes
+ * thinking tokens, so the function adds `thoughtsTokenCount`.
  */
 function parseAdkUsage(value: JsonValue | undefined): CardTokenUsage | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;

@@ -27,37 +27,37 @@ import { formatError } from "./format-error.ts";
 import { computeGracePeriods, isTimeout, getStopParameters } from "./stop-reason.ts";
 
 /** Options for `deliverCard`. */
-export interface CardDeliveryOptions {
+interface CardDeliveryOptions {
   readonly card: TaskCard | QueryCard;
   readonly journal: CardJournal;
   /**
-   * A2A context of all tasks of the problem. Only agents that support message cards receive it. Agents
-   * without card support would treat the tasks as one conversation.
+   * Id of the A2A context of all tasks for the problem, sent only to agents that support message cards.
+   * Agents without message card support would treat all tasks in one A2A context as one conversation.
    */
   readonly contextId: string;
-  /** Id of the task that delegates this card. */
+  /** Id of the task in which a role delegates this message card. */
   readonly parentTaskId?: string | undefined;
-  /** Signal that cancels the task of the recipient. The parameters of its abort reason are passed on. */
+  /** Signal that cancels the recipient's task. The delivery forwards the parameters of the abort reason. */
   readonly signal: AbortSignal;
   readonly deadlineMs?: number | undefined;
-  /** Answers queries that the recipient sends meanwhile. */
+  /** Callback that answers the recipient's queries during the delivery. */
   readonly answerQuery: (query: QueryCard) => Promise<ResultCard>;
   readonly onTaskCreated?: ((taskId: string, client: A2AClient) => void) | undefined;
 }
 
-/** Maximum number of queries that a recipient may send about one card. */
+/** Maximum number of queries that a recipient may send about one message card. */
 const MAX_QUERIES = 16;
 
 /**
- * Time in milliseconds after which a `CancelTask` request is aborted. A delivery usually ends earlier, with
- * its grace period.
+ * Time in milliseconds after which a `CancelTask` request is aborted. The grace period usually ends a
+ * delivery earlier.
  */
 const CANCEL_TIMEOUT_MS = 10_000;
 
 /**
- * Sends a card to its recipient and resolves with the final reply. The promise never rejects, because
- * failures become error cards. After a stop or a deadline, the delivery cancels the task of the recipient.
- * When the recipient does not reply in time, the delivery creates the error card.
+ * Sends a message card to a recipient and resolves with the final reply. The promise never rejects, because
+ * the delivery converts failures to error cards. After a stop or a deadline, the delivery cancels the
+ * recipient's task. If the recipient does not reply in time, the delivery creates an error card.
  */
 export function deliverCard(options: CardDeliveryOptions): Promise<ResultCard | ErrorCard> {
   return new CardDelivery(options).run();
@@ -114,7 +114,7 @@ class CardDelivery {
     }
   }
 
-  /** Sends the card and answers queries until the recipient replies. */
+  /** Sends the message card and answers queries until the recipient replies. */
   async #exchangeCards(): Promise<ResultCard | ErrorCard> {
     const { card, journal } = this.#options;
     const client = await journal.runtime.clients.getClient(card.recipient);
@@ -175,7 +175,7 @@ class CardDelivery {
     return message;
   }
 
-  /** Registers the task and records relayed cards while events pass through. */
+  /** Registers the recipient's task and records relayed message cards while forwarding events. */
   async *#observeEvents(
     stream: AsyncIterable<StreamResponse>,
     client: A2AClient,
@@ -213,7 +213,7 @@ class CardDelivery {
     this.#options.journal.recordSent(card, { ...this.#transport, ...omitUndefined({ message_id }) }, true);
   }
 
-  /** Returns the error card of a delivery that was stopped before it started. */
+  /** Returns an error card for a delivery that was stopped before the message card was sent. */
   #failUnsent(): ErrorCard {
     const { card, journal } = this.#options;
     this.#recordSentCard(card);
@@ -227,7 +227,7 @@ class CardDelivery {
     return reply;
   }
 
-  /** Cancels the task of the recipient and waits for its reply, up to the grace period. */
+  /** Cancels the recipient's task and waits for the reply until the grace period ends. */
   async #stopRecipient(
     exchange: Promise<ResultCard | ErrorCard>,
     parameters: JsonObject,
@@ -247,7 +247,10 @@ class CardDelivery {
     return createErrorReplyCard(card, journal, timedOut ? "timeout" : "cancelled", text, timedOut);
   }
 
-  /** Cancels the task and returns its reply. Rejects when the task cannot be canceled or has no reply. */
+  /**
+   * Cancels the recipient's task and returns the reply. Rejects if the task cannot be canceled or has no
+   * reply.
+   */
   async #cancelTask(parameters: JsonObject): Promise<ResultCard | ErrorCard> {
     const { card, journal } = this.#options;
     const { client, taskId } = await this.#createdTask.promise;
@@ -270,8 +273,8 @@ class CardDelivery {
   }
 
   /**
-   * Builds the control card `stop`. Returns `undefined` when the protocol has no route for it. The task is
-   * then canceled without a card.
+   * Builds a `stop` control card, or returns `undefined` if the card protocol has no route for `stop`. If the
+   * protocol has no route for `stop`, the delivery cancels the task without a control card.
    */
   #buildStopCard(parameters: JsonObject): MessageCard | undefined {
     const { card, journal } = this.#options;
@@ -285,14 +288,16 @@ class CardDelivery {
 }
 
 /**
- * Returns whether the reply is a cancellation that was derived from the task state instead of a card of the
- * agent.
+ * Returns whether the delivery derived the reply from the task state `CANCELED` instead of a message card.
  */
 function isSyntheticCancellation({ metadata }: ResultCard | ErrorCard): boolean {
   return metadata["error_type"] === "cancelled" && "written_by" in metadata;
 }
 
-/** Builds a text message for an agent without card support: the content and the context of the card. */
+/**
+ * Builds a text message from the content and context of a message card, for agents without message card
+ * support.
+ */
 function buildTextMessage(
   card: MessageCard,
   taskId: string | undefined,

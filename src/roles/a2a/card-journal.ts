@@ -16,29 +16,29 @@ import type { JsonObject } from "../../protocol/index.ts";
 import type { RoleRuntime } from "./role-runtime.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 
-/** Returns the metadata that links a card to the card that it answers. */
+/** Returns the metadata that links a reply to the message card that it answers. */
 export function buildReplyMetadata(card: MessageCard | undefined): Pick<CardMetadata, "in_reply_to"> {
   return omitUndefined({ in_reply_to: card?.metadata.card_id });
 }
 
-/** Metadata that all cards of one problem share. */
+/** Metadata that all message cards of one problem share. */
 type SharedCardMetadata = Pick<CardMetadata, "run_id" | "sample_id" | "dataset">;
 
 /**
- * Maximum number of characters of unvalidated content. A card may have 256 KiB of content, and a character
- * has at most three bytes.
+ * Maximum number of characters of unvalidated content on a message card. A message card may have 256 KiB of
+ * content, and a character has at most three bytes.
  */
 const MAX_CONTENT_CHARACTERS = 80_000;
 
-/** Listener for cards, in addition to the recorder. */
+/** Listener for message cards, in addition to the recorder. */
 export interface CardListener {
-  /** Called with a card that this role exchanged with another role, or that was relayed to it. */
+  /** Called with each message card that the role sends or receives, including relayed message cards. */
   onCard(card: MessageCard): void;
 }
 
 /**
- * Creates the cards that a role sends for one problem, and records each card that it sends, receives, or gets
- * relayed.
+ * Journal that creates a role's message cards for one problem and records all sent, received, and relayed
+ * cards.
  */
 export class CardJournal {
   readonly runtime: RoleRuntime;
@@ -46,10 +46,10 @@ export class CardJournal {
   readonly #sharedMetadata: SharedCardMetadata;
   readonly #runId: string;
   readonly #listener: CardListener | undefined;
-  /** Ids of the cards that were recorded. */
+  /** Ids of all recorded message cards. */
   readonly #seenCardIds = new Set<string>();
 
-  /** `first` is the card that starts the work, when it could be parsed. */
+  /** `first` is the message card that starts the work, or `undefined` if parsing fails. */
   constructor(
     runtime: RoleRuntime,
     first: MessageCard | undefined,
@@ -93,14 +93,14 @@ export class CardJournal {
     return protocol.createControlCard({ from, to, action, parameters, metadata: this.#buildMetadata({}) });
   }
 
-  /** Creates an error card. Error cards need no route. */
+  /** Creates an error card, which needs no route in the card protocol. */
   createErrorCard(to: string, error: string, metadata: CardMetadata & ErrorCardMetadata): ErrorCard {
     return this.#createUnroutedCard("error", this.runtime.role, to, error, metadata) as ErrorCard;
   }
 
   /**
-   * Creates a card on behalf of an agent that replied without a card. `written_by` names the role that
-   * created it.
+   * Creates a message card on behalf of an agent that replied with plain text. `written_by` contains the name
+   * of the role that created the message card.
    */
   createCardOnBehalfOf<Type extends "result" | "query" | "error">(
     sender: string,
@@ -113,17 +113,17 @@ export class CardJournal {
     return card as Extract<ResultCard | QueryCard | ErrorCard, { message_type: Type }>;
   }
 
-  /** Records a card that this role sends. */
+  /** Records a message card that this role sends. */
   recordSent(card: MessageCard, a2a: CardTransportInfo, isRelayed: boolean): void {
     this.#record("out", card, a2a, isRelayed);
   }
 
-  /** Records a card that this role received. */
+  /** Records a message card that this role received. */
   recordReceived(card: MessageCard, a2a: CardTransportInfo, isRelayed: boolean): void {
     this.#record("in", card, a2a, isRelayed);
   }
 
-  /** Records a relayed card of another role, once per card. */
+  /** Records a message card that another role relayed, once per card id. */
   recordRelayed(card: MessageCard, a2a: CardTransportInfo): void {
     const id = card.metadata.card_id;
     if (id !== undefined && this.#seenCardIds.has(id)) return;

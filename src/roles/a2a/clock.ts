@@ -1,8 +1,8 @@
 import type { Clock } from "../../engine/index.ts";
 
 /**
- * The system clock, whose timers do not keep the process alive. `src/roles` may import only types of
- * `src/engine`, so this is a copy.
+ * System clock whose timers do not keep the process alive. The clock duplicates a clock in `src/engine`,
+ * because `src/roles` may import only types from `src/engine`.
  */
 export const systemClock: Clock = {
   now: () => Date.now(),

@@ -16,8 +16,8 @@ import { omitUndefined } from "./omit-undefined.ts";
 import { isControlCard } from "./stop-reason.ts";
 
 /**
- * Returns whether the reply to a message is a card. The sender must request the extension or send a card, and
- * must accept the media type.
+ * Returns whether the reply to an incoming message must be a message card. A reply is a message card if the
+ * sender accepts the media type, and requests the extension or sends a message card.
  */
 export function shouldReplyInCards({ extensions, message, configuration }: Run): boolean {
   const acceptsCards =
@@ -27,8 +27,9 @@ export function shouldReplyInCards({ extensions, message, configuration }: Run):
 }
 
 /**
- * Parses the card of a message that starts a task. A plain text becomes a task card whose sender is the first
- * role that may send tasks to this role. A card without an id gets the message id.
+ * Parses the message card of an A2A message that starts a task. The function converts plain text to a task
+ * card from the first role that may send tasks to this role. A message card without an id gets the message
+ * id.
  */
 export function parseRequestCard(message: Message, role: string, protocol: AnyCardProtocol): MessageCard {
   const { messageId } = message;
@@ -46,8 +47,8 @@ export function parseRequestCard(message: Message, role: string, protocol: AnyCa
 }
 
 /**
- * Validates a card that starts work and returns it. `hops` is the number of roles that have forwarded the
- * problem. Throws `INVALID_PARAMS` when this role must not accept the card.
+ * Validates and returns a message card that starts work. `hops` is the number of roles that have already
+ * forwarded the problem. Throws `INVALID_PARAMS` if this role must not accept the message card.
  */
 export function requireRequestCard(
   card: MessageCard,
@@ -77,8 +78,8 @@ export function requireRequestCard(
 }
 
 /**
- * Parses the card that answers a query. Returns `undefined` for a plain text answer. Throws `INVALID_PARAMS`
- * when the card is not a result that replies to the query.
+ * Parses the message card that answers a query, or returns `undefined` for a plain text answer. Throws
+ * `INVALID_PARAMS` if the message card is not a result that replies to the query.
  */
 export function parseAnswerCard(
   message: Message,
@@ -94,8 +95,8 @@ export function parseAnswerCard(
 }
 
 /**
- * Parses a control card from the requester. Returns `undefined` when the message contains none. Throws
- * `INVALID_PARAMS` when another role sent it.
+ * Parses a control card from the requester, or returns `undefined` if the message contains no control card.
+ * Throws `INVALID_PARAMS` if another role sent the control card.
  */
 export function parseControlCard(
   message: Message,
@@ -109,7 +110,7 @@ export function parseControlCard(
   throw createInvalidParamsError("sender", `is ${card.sender}, but the task was sent by ${parsed.sender}`);
 }
 
-/** Returns the card of a message, or `undefined` when it has none or the card is invalid. */
+/** Returns the message card in an A2A message, or `undefined` if the message card is missing or invalid. */
 export function findReadableCard(message: Message): MessageCard | undefined {
   try {
     return findCardInMessage(message);
@@ -118,7 +119,7 @@ export function findReadableCard(message: Message): MessageCard | undefined {
   }
 }
 
-/** Returns whether a message contains a card, even an invalid one. */
+/** Returns whether an A2A message contains a message card, even an invalid message card. */
 function isCardMessage(message: Message): boolean {
   if (message.extensions?.includes(MESSAGE_CARD_EXTENSION_URI)) return true;
   try {

@@ -1,14 +1,19 @@
 /**
- * Roles over A2A. An incoming message contains a card and starts a task. The role performs the task through a
- * `TaskContext`, which sends cards to other roles. The task ends with the reply of the role.
+ * Roles over A2A. A role agent starts a task if an incoming A2A message contains a message card. The role
+ * performs the task through a `TaskContext`, which sends message cards to other roles. The role's reply ends
+ * the task.
  *
- *     message ─▶ role-agent.ts ─▶ role-execution.ts ─▶ card-delivery.ts ─▶ other role
- *                  ▲                     │
- *                  └─ reply-encoder.ts ◀─┘
+ * ```
+ * message ─▶ role-agent.ts ─▶ role-execution.ts ─▶ card-delivery.ts ─▶ other role
+ *              ▲                     │
+ *              └─ reply-encoder.ts ◀─┘
+ * ```
  *
- * - `role-agent.ts` validates the card, and `role-execution.ts` runs the role.
- * - `resumable-work.ts` keeps the work over several turns, and `usage-tracker.ts` assigns usage to cards.
- * - `card-journal.ts` creates, records, and relays cards. `reply-encoder.ts` turns cards into A2A events.
+ * - `role-agent.ts` validates the message card, and `role-execution.ts` runs the role.
+ * - `resumable-work.ts` keeps unfinished work between turns, and `usage-tracker.ts` assigns token usage to
+ *   message cards.
+ * - `card-journal.ts` creates, records, and relays message cards. `reply-encoder.ts` encodes message cards as
+ *   A2A events.
  */
 export type { AnyCardProtocol, RoleRuntimeOptions } from "./role-runtime.ts";
 export type { RoleConnectionOptions, RoleTarget } from "./role-client-pool.ts";

@@ -4,8 +4,8 @@ import type { CardJournal } from "./card-journal.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 
 /**
- * Returns the answer to a query. Returns `undefined` when the callback throws, and reports the error to the
- * observer.
+ * Calls a callback and returns the callback's answer to a query. Returns `undefined` if the callback throws,
+ * and reports the error to the observer.
  */
 export async function tryAnswerQuery(
   answer: () => QueryAnswer | undefined | Promise<QueryAnswer | undefined>,
@@ -20,8 +20,8 @@ export async function tryAnswerQuery(
 }
 
 /**
- * Creates the card that answers a query. Without an answer, its status is `error` and the sender continues
- * without one.
+ * Creates the result card that answers a query. Without an answer, the result card has the status `error`,
+ * and the querying role continues.
  */
 export function createAnswerCard(
   { sender, metadata: { card_id: in_reply_to } }: QueryCard,
@@ -38,7 +38,7 @@ export function createAnswerCard(
   return journal.createResultCard(sender, text, answer ? "success" : "error", metadata);
 }
 
-/** Returns the selected options as card metadata. */
+/** Returns the selected query options as message card metadata. */
 export function buildSelectionMetadata(selected: QueryAnswer["selected"]): CardMetadata {
   if (selected === undefined) return {};
   return { selected: typeof selected === "string" ? selected : [...selected] };

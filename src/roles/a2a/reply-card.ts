@@ -25,12 +25,13 @@ import { buildReplyMetadata, type CardJournal } from "./card-journal.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { NO_USAGE, sumTokens } from "../token-usage.ts";
 
-/** The reply to a card: a query, or a final result or error. */
+/** A reply to a message card, either a query, a final result, or an error. */
 export type ReplyCard = ResultCard | ErrorCard | QueryCard;
 
 /**
- * Parses the reply to `sent` from an A2A response. When the agent replied without a card, the reply is
- * created on behalf of the agent. A card that must not be accepted becomes a `protocol_violation`.
+ * Parses the reply to the message card `sent` from an A2A response. If the agent replied with plain text, the
+ * function creates a message card on behalf of the agent. The function replaces an unacceptable message card
+ * with the error `protocol_violation`.
  */
 export function parseReplyCard(
   answer: SendMessageResponse,
@@ -49,7 +50,7 @@ export function parseReplyCard(
     : createResultCardFromParts(answer.message.parts, sent, journal);
 }
 
-/** Creates an error card on behalf of the recipient of `sent`. */
+/** Creates an error card on behalf of the recipient of the message card `sent`. */
 export function createErrorReplyCard(
   sent: MessageCard,
   journal: CardJournal,
@@ -61,12 +62,15 @@ export function createErrorReplyCard(
   return journal.createCardOnBehalfOf(sent.recipient, "error", content, metadata);
 }
 
-/** Returns the cards that an agent relayed in the history of a task, in order. */
+/** Returns the message cards that an agent relayed in the history of a task, in order. */
 export function collectRelayedCards({ history = [] }: Task): MessageCard[] {
   return history.flatMap((message) => findRelayedCard(message) ?? []);
 }
 
-/** Returns the card that an agent message relays. Invalid cards are ignored. */
+/**
+ * Returns the message card that an agent message relays, or `undefined` if the message card is missing or
+ * invalid.
+ */
 export function findRelayedCard(message: Message): MessageCard | undefined {
   if (message.role !== "ROLE_AGENT") return undefined;
   try {
@@ -76,7 +80,7 @@ export function findRelayedCard(message: Message): MessageCard | undefined {
   }
 }
 
-/** Returns the card in the status of a task, or in the newest artifact that contains a card. */
+/** Returns the message card from a task's status or from the newest artifact with a message card. */
 function findClosingCard(answer: SendMessageResponse): MessageCard | undefined {
   if ("message" in answer) return findCardInMessage(answer.message);
   const { task } = answer;
@@ -90,7 +94,7 @@ function findClosingCard(answer: SendMessageResponse): MessageCard | undefined {
   return undefined;
 }
 
-/** Returns the card when it is a valid reply to `sent`, else a `protocol_violation`. */
+/** Returns the message card if it is a valid reply to `sent`, or else the error `protocol_violation`. */
 function validateReplyCard(card: MessageCard, sent: MessageCard, journal: CardJournal): ReplyCard {
   const { sender, recipient, message_type: type, metadata } = card;
   if (type !== "error") journal.runtime.protocol.parse(card);
@@ -122,7 +126,7 @@ function createProtocolViolationCard(reason: string, sent: MessageCard, journal:
   );
 }
 
-/** Creates the reply card for a task that contains no card. */
+/** Creates the reply card for a task that contains no message card. */
 function createReplyCardFromTask(task: Task, sent: MessageCard, journal: CardJournal): ReplyCard {
   const { state, message } = task.status;
   const text = renderPartsAsText(message?.parts ?? []);
@@ -142,7 +146,7 @@ type UnansweredTaskState = Exclude<TaskState, "TASK_STATE_COMPLETED" | "TASK_STA
 
 const STREAM_ENDED_EARLY = ["transport_error", "closed its stream before the task ended", true] as const;
 
-/** Error type, explanation, and `retryable` for a task or stream that ended in a state without an answer. */
+/** Error type, explanation, and `retryable` flag for each task state without an answer. */
 const ERRORS_BY_TASK_STATE: Readonly<
   Record<UnansweredTaskState, readonly [CoreCardErrorType | "auth_required", string, boolean]>
 > = {
@@ -170,7 +174,7 @@ function buildTurnReplyMetadata(sent: MessageCard): Pick<CardMetadata, "in_reply
   return { ...buildReplyMetadata(sent), ...omitUndefined({ turn: sent.metadata.turn }) };
 }
 
-/** Returns all text of the parts. Without text, returns their data as JSON. */
+/** Returns all text of the message parts, or the parts' data as JSON if no part contains text. */
 function renderPartsAsText(parts: readonly Part[]): string {
   const text = getText(parts);
   if (text !== "") return text;

@@ -7,15 +7,18 @@ import {
 } from "../../cards/index.ts";
 import type { TaskUpdateEvent } from "./resumable-work.ts";
 
-/** Encodes cards as A2A events for the requester, either as cards or as plain text. */
+/** Encoder that converts message cards to A2A events, either as message cards or as plain text. */
 export interface ReplyEncoder {
-  /** Whether the requester accepts cards. Cards between other roles are relayed only to such a requester. */
+  /**
+   * Whether the requester accepts message cards. Roles relay message cards from other roles only to
+   * requesters that accept message cards.
+   */
   readonly usesCards: boolean;
-  /** Encodes a card as progress of a running task. */
+  /** Encodes a message card as progress of a running task. */
   encodeProgress(card: MessageCard): TaskUpdateEvent;
-  /** Encodes a query, which waits for the answer of the requester. */
+  /** Encodes a query, which the requester must answer. */
   encodeQuery(card: QueryCard): TaskUpdateEvent;
-  /** Encodes the final card of a task: a result or an error. */
+  /** Encodes the final message card of a task, either a result or an error. */
   encodeFinal(card: MessageCard, wasStopped: boolean): TaskUpdateEvent[];
   /** Encodes an error card that ends the task as `FAILED`. */
   encodeFailure(card: MessageCard): TaskUpdateEvent;
@@ -23,7 +26,10 @@ export interface ReplyEncoder {
   encodeRejection(card: MessageCard): TaskUpdateEvent;
 }
 
-/** Creates a reply encoder. `usesCards` is true when the requester requests the extension or sends cards. */
+/**
+ * Creates a reply encoder for one requester. `usesCards` is true if the requester requests the extension or
+ * sends message cards.
+ */
 export function createReplyEncoder(usesCards: boolean): ReplyEncoder {
   const createMessage = usesCards ? toCardMessage : toTextMessage;
   return {
@@ -71,7 +77,7 @@ function toTextMessage(card: MessageCard): AgentMessage {
   return { parts: [{ text: formatCardText(card) }] };
 }
 
-/** Returns the content of a card and, for a query with options, the list of its options. */
+/** Returns the content of a message card, followed by the list of options if the message card is a query. */
 export function formatCardText({ content, metadata }: MessageCard): string {
   const { options } = metadata as { options?: readonly string[] };
   return options?.length ? `${content} (${options.join(" | ")})` : content;

@@ -5,13 +5,13 @@ import { untilAborted } from "./until-aborted.ts";
 
 /** Limits for tasks that wait for an answer to a query. */
 export interface AnswerWaitLimits {
-  /** Maximum number of tasks that wait for an answer at the same time. Default: 1,000. */
+  /** Maximum number of tasks that wait for a query answer at the same time. Default: 1,000. */
   readonly maxWaitingTasks?: number;
-  /** Maximum time in milliseconds that a task waits for an answer. Default: 1 hour. */
+  /** Maximum time in milliseconds that a task waits for a query answer. Default: 1 hour. */
   readonly answerTimeoutMs?: number;
 }
 
-/** Registry of the active work of an agent, by task id. The registry exists only in this process. */
+/** In-memory registry of an agent's active work, by task id. */
 export class ResumableWorkRegistry<Answer, Work extends { readonly work: ResumableWork<Answer> }> {
   readonly #clock: Clock;
   readonly #limits: Required<AnswerWaitLimits>;
@@ -32,7 +32,9 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
     return work;
   }
 
-  /** Yields the events of one turn. After the turn, the work is removed unless it waits for an answer. */
+  /**
+   * Yields the events of one turn, and removes the work after the turn unless the work waits for an answer.
+   */
   async *streamTurn({ work }: Work, run: Run): AsyncGenerator<AgentEvent, void, undefined> {
     try {
       yield* work.streamTurn(run);
@@ -42,8 +44,9 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
   }
 
   /**
-   * Asks a question and resolves with the answer. Rejects when the signal aborts or too many tasks wait
-   * already. When the wait takes too long, the work is abandoned.
+   * Sends a question to the requester and resolves with the answer. Rejects if the signal aborts or if too
+   * many tasks already wait for answers. If the answer does not arrive in time, the registry abandons the
+   * work.
    */
   async askQuestion(
     taskId: string,
@@ -68,8 +71,8 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
   }
 
   /**
-   * Ends the work. When no turn is active, the last events are kept for the next turn until the answer
-   * timeout.
+   * Ends the work. Without an active turn, the registry keeps the last events for the next turn until the
+   * answer timeout.
    */
   endWork(taskId: string, { work }: Work): void {
     work.end();
@@ -77,7 +80,7 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
       this.#clock.schedule(this.#limits.answerTimeoutMs, () => this.#byTaskId.delete(taskId));
   }
 
-  /** Stops and removes the work, because no answer can arrive. */
+  /** Stops and removes work that can no longer receive an answer. */
   abandonWork(taskId: string, cancellation: JsonObject): void {
     const work = this.#byTaskId.get(taskId);
     this.#byTaskId.delete(taskId);

@@ -1,12 +1,12 @@
 import type { AgentEvent, Run } from "../../engine/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 
-/** A status or artifact event of a task. */
+/** A status event or artifact event of a task. */
 export type TaskUpdateEvent = Extract<AgentEvent, { status: unknown } | { artifact: unknown }>;
 
 /**
- * Work on a task that spans several turns. The work continues while the task waits for an answer (the A2A
- * state `INPUT_REQUIRED` ends a turn). Events that it emits between turns are delivered in the next turn.
+ * Work on a task that continues over several turns. The work continues after the A2A state `INPUT_REQUIRED`
+ * has ended a turn. The next turn delivers the events that the work emitted between turns.
  */
 export class ResumableWork<Answer> {
   readonly #onStop: (cancellation: JsonObject | undefined) => void;
@@ -17,19 +17,22 @@ export class ResumableWork<Answer> {
   #abandoned = false;
   #activeTurns = 0;
 
-  /** `onStop` is called with the metadata of a cancellation, or without it when the server closes. */
+  /** `onStop` is called with the metadata of a cancellation, or without metadata if the server closes. */
   constructor(onStop: (cancellation: JsonObject | undefined) => void) {
     this.#onStop = onStop;
   }
 
-  /** Emits an event. Events after the end are dropped. */
+  /** Emits an event. Events that the work emits after its end are dropped. */
   emit(event: TaskUpdateEvent): void {
     if (this.#ended) return;
     this.#pendingEvents.push(event);
     this.#notifyReader?.();
   }
 
-  /** Emits an `INPUT_REQUIRED` event and resolves with the answer. Only one question can be open. */
+  /**
+   * Emits an `INPUT_REQUIRED` event and resolves with the requester's answer. The work can have only one
+   * unanswered question at a time.
+   */
   askQuestion(event: TaskUpdateEvent): Promise<Answer> {
     return new Promise((resolve) => {
       this.#openQuestion = { event, resolve };
@@ -43,7 +46,7 @@ export class ResumableWork<Answer> {
     this.#notifyReader?.();
   }
 
-  /** Stops the work, because the task was canceled while it waited or its turn was interrupted. */
+  /** Stops the work after the task was canceled during a wait, or after the turn was interrupted. */
   abandon(cancellation: JsonObject | undefined): void {
     this.#abandoned = true;
     this.#onStop(cancellation);
@@ -57,29 +60,29 @@ export class ResumableWork<Answer> {
     return this.#openQuestion !== undefined;
   }
 
-  /** Whether a turn is active and delivers events. */
+  /** Whether an active turn delivers the events of the work. */
   get hasActiveTurn(): boolean {
     return this.#activeTurns > 0;
   }
 
-  /** Resolves the open question, if any. */
+  /** Resolves the unanswered question, if any, with an answer. */
   resolveQuestion(answer: Answer): void {
     const question = this.#openQuestion;
     this.#openQuestion = undefined;
     question?.resolve(answer);
   }
 
-  /** Closes the open question without an answer. */
+  /** Closes the unanswered question without an answer. */
   withdrawQuestion(): void {
     this.#openQuestion = undefined;
   }
 
-  /** Emits the open question again. */
+  /** Emits the unanswered question again. */
   repeatQuestion(): void {
     if (this.#openQuestion) this.emit(this.#openQuestion.event);
   }
 
-  /** Yields events until the work asks a question or ends. */
+  /** Yields the events of the work until the work asks a question or ends. */
   async *streamTurn(run: Run): AsyncGenerator<AgentEvent, void, undefined> {
     const onAbort = (): void => this.#onStop(run.cancelMetadata);
     run.signal.addEventListener("abort", onAbort, { once: true });

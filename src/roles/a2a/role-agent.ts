@@ -44,14 +44,14 @@ import { type ReplyEncoder, createReplyEncoder } from "./reply-encoder.ts";
 
 /** Options for `createRoleAgent`. */
 export interface RoleAgentOptions extends RoleRuntimeOptions, AnswerWaitLimits {
-  /** Model of the role. Default: none. A role that calls its model then fails. */
+  /** Model that the role calls. Default: none. Without a model, model calls of the role fail. */
   readonly model?: RoleModel;
   /**
-   * Whether clients must support message cards. When `false`, plain text is accepted as a task and answered
-   * with plain text. Default: `false`.
+   * Whether clients must support message cards. If `requireCards` is `false`, the agent also accepts plain
+   * text as a task and replies with plain text. Default: `false`.
    */
   readonly requireCards?: boolean;
-  /** Further members of the A2A agent card. */
+  /** Additional members of the A2A agent card. */
   readonly agentCard?: Partial<
     Pick<AgentDescription, "name" | "version" | "provider" | "documentationUrl" | "iconUrl">
   >;
@@ -65,7 +65,7 @@ export function createRoleAgent(role: Role, options: RoleAgentOptions = {}): Age
   return new RoleAgent(role, options);
 }
 
-/** A task that the role performs. */
+/** Work on a task that the role performs. */
 interface ActiveTask {
   readonly work: ResumableWork<ResultCard>;
   readonly execution: RoleExecution;
@@ -73,7 +73,7 @@ interface ActiveTask {
   readonly replyEncoder: ReplyEncoder;
   readonly requestCard: TaskCard | QueryCard;
   readonly requestTransport: CardTransportInfo;
-  /** Query that waits for its answer. */
+  /** The role's unanswered query to the requester. */
   openQuery: QueryCard | undefined;
 }
 
@@ -130,7 +130,7 @@ class RoleAgent implements Agent {
     return card !== undefined;
   }
 
-  /** Starts work on the card of a message, or rejects the message. */
+  /** Starts work on the message card of an A2A message, or rejects the message. */
   #acceptOrReject(run: Run): ActiveTask | AgentEvent {
     if ((run.task.history?.length ?? 0) > 1) return this.#failLostTask(run);
     const { protocol } = this.#runtime;
@@ -154,7 +154,10 @@ class RoleAgent implements Agent {
     }
   }
 
-  /** Creates the event that rejects a message. Senders of unreadable cards get a reason, too. */
+  /**
+   * Creates the event that rejects an A2A message. The rejection also contains a reason if the message card
+   * was unreadable.
+   */
   #rejectMessage(
     run: Run,
     card: MessageCard | undefined,
@@ -270,7 +273,7 @@ class RoleAgent implements Agent {
     else activeTask.execution.addControlCard(card);
   }
 
-  /** Fails a task that waited for an answer when its process ended. */
+  /** Fails a task that waited for an answer when the previous process ended. */
   #failLostTask(run: Run): AgentEvent {
     const [first = run.message] = run.task.history ?? [];
     const envelope = decodeCardEnvelope(first.metadata);
@@ -285,7 +288,8 @@ class RoleAgent implements Agent {
 }
 
 /**
- * Creates the result card of a plain text answer. `selected` is set when the text equals one of the options.
+ * Creates the result card for a plain text answer. The result card has `selected` if the text equals one of
+ * the query options.
  */
 function createAnswerCardFromText(text: string, query: QueryCard, journal: CardJournal): ResultCard {
   const { options = [], card_id } = query.metadata;
@@ -304,7 +308,8 @@ function toAbortReason(cancellation: JsonObject | undefined): unknown {
 }
 
 /**
- * Returns the card envelope of a run. The `traceparent` header is used when the metadata contains no trace.
+ * Returns the message card envelope of an agent run. If the metadata contains no trace, the envelope uses the
+ * `traceparent` header.
  */
 function extractRunEnvelope({ message, metadata, traceparent }: Run): CardEnvelope {
   const envelope = decodeCardEnvelope(message.metadata, metadata);
@@ -323,7 +328,7 @@ function buildCardTransport(
   };
 }
 
-/** Returns the card types that a role may send (`from`) or receive (`to`). */
+/** Returns the types of message cards that a role may send (`from`) or receive (`to`). */
 function listCardTypes({ routes }: AnyCardProtocol, end: "from" | "to", role: string): string[] {
   return [...new Set(routes.flatMap((route) => (route[end] === role ? route.types : [])))];
 }

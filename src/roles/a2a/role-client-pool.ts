@@ -1,19 +1,19 @@
 import { connect, type ConnectOptions, type A2AClient } from "../../client/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI } from "../../cards/index.ts";
 
-/** Location of a role: its URL, a client, or a function that returns one of these. */
+/** Location of a role, as a URL, a client, or a function that returns a URL or a client. */
 export type RoleTarget = string | A2AClient | (() => string | A2AClient | Promise<string | A2AClient>);
 
-/** Options for the connections to other roles. */
+/** Options for connections to other roles. */
 export interface RoleConnectionOptions {
   /**
-   * Options for connections to roles that are configured by URL, for example credentials. By default, an
-   * interrupted stream is resumed with up to 5 retries.
+   * Options for connections to roles with a configured URL, for example credentials. By default, clients
+   * resume an interrupted stream with up to 5 retries.
    */
   readonly connectOptions?: ConnectOptions;
 }
 
-/** Clients of the other roles. Each client is connected on first use and reused. */
+/** Pool of clients for other roles. The pool connects each client on first use and reuses the client. */
 export class RoleClientPool {
   readonly #targets: ReadonlyMap<string, RoleTarget>;
   readonly #connectOptions: ConnectOptions;
@@ -29,8 +29,8 @@ export class RoleClientPool {
   }
 
   /**
-   * Returns the client of a role. Rejects when the role is unknown or unreachable. After a failure, the next
-   * call connects again.
+   * Returns the client for a role. Rejects if the role is unknown or unreachable. After a failed connection,
+   * the next call connects again.
    */
   getClient(role: string): Promise<A2AClient> {
     const known = this.#clients.get(role);

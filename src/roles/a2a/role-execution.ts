@@ -22,34 +22,37 @@ import { NO_USAGE } from "../token-usage.ts";
 import { UsageTracker } from "./usage-tracker.ts";
 import { computeGracePeriods, isTimeout, getStopParameters, ServerClosingError } from "./stop-reason.ts";
 
-/** The requester of the work, who receives notices and queries. */
+/** The requester of a role's work, which receives notices and queries. */
 export interface Requester {
   /** Sends a notice. */
   notify(card: MessageCard): void;
-  /** Sends a query and resolves with the answer. Rejects with the reason of the execution's signal. */
+  /**
+   * Sends a query to the requester and resolves with the answer. Rejects with the abort reason of the
+   * execution's signal.
+   */
   sendQuery(query: QueryCard): Promise<ResultCard>;
 }
 
 /** Options for `RoleExecution`. */
-export interface RoleExecutionOptions {
+interface RoleExecutionOptions {
   readonly role: Role;
-  /** Card that starts the work. */
+  /** Message card that starts the work. */
   readonly requestCard: TaskCard | QueryCard;
   readonly journal: CardJournal;
-  /** Transport of `requestCard`. Replies use the same transport. */
+  /** Transport of `requestCard`, which replies also use. */
   readonly requestTransport: CardTransportInfo;
   readonly requester: Requester;
 }
 
-/** A shared error instance, because creating one per task is expensive. */
+/** Shared abort error for ended executions, because creating one error per task is expensive. */
 const EXECUTION_ENDED = new DOMException("The work is over.", "AbortError");
 
-/** The model call failed. */
+/** Error for a failed model call. */
 class ModelError extends Error {
   override readonly name = "ModelFailed";
 }
 
-/** Runs a role on one card and builds its final reply. */
+/** Execution of a role on one message card, which creates the final reply. */
 export class RoleExecution implements TaskContext {
   readonly #options: RoleExecutionOptions;
   readonly #usage: UsageTracker;
@@ -81,12 +84,15 @@ export class RoleExecution implements TaskContext {
     return this.#abortController.signal;
   }
 
-  /** Whether the work was stopped before it finished. */
+  /** Whether the work was stopped before the role finished. */
   get wasStopped(): boolean {
     return this.#wasStopped;
   }
 
-  /** Runs the role until it has an outcome or its grace period ends, and returns the final card. */
+  /**
+   * Runs the role until the role returns an outcome or the grace period ends, and returns the final message
+   * card.
+   */
   async execute(): Promise<ResultCard | ErrorCard> {
     try {
       return this.#buildFinalReply(await Promise.race([this.#runRole(), this.#graceExpired.promise]));
@@ -99,7 +105,7 @@ export class RoleExecution implements TaskContext {
     }
   }
 
-  /** Stops the work. A role that does not finish within its grace period is abandoned. */
+  /** Stops the work. A role that exceeds the grace period is abandoned. */
   stop(reason: unknown): void {
     if (this.signal.aborted) return;
     const { journal, role } = this.#options;
@@ -205,7 +211,7 @@ export class RoleExecution implements TaskContext {
     requester.notify(card);
   }
 
-  /** Answers a query from a role that works for this one. */
+  /** Answers a query from another role that works for this role. */
   async #answerQuery(query: QueryCard): Promise<ResultCard> {
     const { role, journal } = this.#options;
     const answer = await tryAnswerQuery(() => role.answerQuery?.(query, this), journal);
@@ -264,8 +270,8 @@ export class RoleExecution implements TaskContext {
   }
 
   /**
-   * Creates the reply to the request card. An outcome that does not form a valid card is an error of the
-   * role.
+   * Creates the reply to the request card. If the outcome does not form a valid message card, the reply is an
+   * error.
    */
   #buildReply(answer: TaskOutcome): ResultCard | ErrorCard {
     const { journal, requestCard } = this.#options;
@@ -301,7 +307,7 @@ export class RoleExecution implements TaskContext {
     }
   }
 
-  /** Converts an exception of the role to an outcome that reveals no internals. */
+  /** Converts an exception of the role to an outcome without internal details. */
   #toErrorOutcome(thrown: unknown): TaskOutcome {
     const { role, journal } = this.#options;
     if (this.signal.aborted) {

@@ -9,38 +9,36 @@ import type { RoleModel } from "../role-model.ts";
 import { systemClock } from "./clock.ts";
 import { type RoleConnectionOptions, RoleClientPool, type RoleTarget } from "./role-client-pool.ts";
 
-/** A card protocol with any card types and roles. */
+/** A card protocol with any types of message cards and any roles. */
 export type AnyCardProtocol = CardProtocol<CardType, string>;
 
-/** Options for every sender and receiver of cards. */
+/** Options for every sender and receiver of message cards. */
 export interface RoleRuntimeOptions extends RoleConnectionOptions {
-  /** Locations of the other roles, by name. */
+  /** Locations of other roles, by role name. */
   readonly roleTargets?: Readonly<Record<string, RoleTarget>>;
   /**
-   * Card protocol, which defines the routes of each card type. Default: three roles, five card types, and
-   * their routes.
+   * Card protocol, which defines the routes for each type of message card. Default: a protocol with three
+   * roles, five types of message cards, and their routes.
    */
   readonly protocol?: AnyCardProtocol;
-  /**
-   * Recorder that is called with every card that is sent, received, or relayed, and with every model call.
-   */
+  /** Recorder for every message card that the role sends, receives, or relays, and for every model call. */
   readonly recorder?: CardRecorder;
-  /** Observer that is called with errors whose details the error card omits. */
+  /** Observer for errors whose details the error card omits. */
   readonly observer?: Pick<Observer, "onError">;
   /** Clock. Default: the system clock. */
   readonly clock?: Clock;
-  /** Function that returns a new `card_id`. Default: a random UUID. */
+  /** Function that returns a new `card_id`. */
   readonly newId?: () => string;
   /**
-   * Grace period in milliseconds in which a stopped role can return a partial result. A shorter period of the
-   * role that requests the stop takes precedence. Default: 2,000.
+   * Grace period in milliseconds during which a stopped role can return a partial result. If the role that
+   * requests the stop has a shorter grace period, the shorter period applies. Default: 2,000.
    */
   readonly graceMs?: number;
-  /** Time limit in milliseconds for tasks that are sent without a deadline. Default: none. */
+  /** Time limit in milliseconds for tasks without a deadline. Default: none. */
   readonly deadlineMs?: number;
 }
 
-/** The environment that all tasks of a role share. */
+/** Environment that all tasks of a role share. */
 export interface RoleRuntime {
   readonly role: string;
   readonly protocol: AnyCardProtocol;
@@ -54,7 +52,7 @@ export interface RoleRuntime {
   readonly model: RoleModel | undefined;
 }
 
-/** Creates the runtime of a role. Throws when the card protocol does not define the role. */
+/** Creates the runtime environment of a role. Throws if the card protocol does not define the role. */
 export function createRoleRuntime(
   role: string,
   options: RoleRuntimeOptions & { readonly model?: RoleModel },

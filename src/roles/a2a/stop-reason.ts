@@ -1,16 +1,13 @@
 import type { MessageCard, ControlCard } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 
-/**
- * Shares of the grace period: the part that downstream roles get, and the part after which the role itself is
- * abandoned.
- */
+/** Fractions of the requester's grace period for downstream roles and for the role itself. */
 const DOWNSTREAM_GRACE_SHARE = 0.5;
 const OWN_GRACE_SHARE = 0.8;
 
 /**
- * Returns the grace periods of downstream roles and of the role itself. Each of the two periods is shorter
- * than that of the requester, so that each hop can reply in time.
+ * Returns the grace period of downstream roles and the grace period of the role itself. A role's grace
+ * periods are shorter than the requester's grace period, so that each role can reply in time.
  */
 export function computeGracePeriods(
   { graceMs }: { readonly graceMs: number },
@@ -25,8 +22,8 @@ export function computeGracePeriods(
 }
 
 /**
- * Returns the parameters of the control card that stopped the work, or `cancelled` as the reason when there
- * is no card.
+ * Returns the parameters of the control card that stopped the work, or the reason `cancelled` without a
+ * control card.
  */
 export function getStopParameters(reason: unknown): JsonObject {
   return isControlCard(reason) ? (reason.metadata.parameters ?? {}) : { reason: "cancelled" };
@@ -41,7 +38,7 @@ export function isControlCard(value: unknown): value is ControlCard {
   return "message_type" in value && (value as MessageCard).message_type === "control";
 }
 
-/** The abort reason when the server closes. */
+/** Abort reason for work that ends because the server closes. */
 export class ServerClosingError extends Error {
   override readonly name = "AbortError";
 }

@@ -4,8 +4,9 @@ import { addUsage, sumTokens } from "../token-usage.ts";
 type UsageMetadata = Pick<CardMetadata, "card_id" | "tokens" | "usage" | "model" | "duration_ms">;
 
 /**
- * Tracks the tokens and the working time of a role since its last card. Time in which the role only waits for
- * other roles is excluded. The next card reports the total, so nothing is counted twice or lost.
+ * Tracker of the tokens and working time of a role since the role's last message card. The working time
+ * excludes the time that the role waits for other roles. The next message card reports the totals, so usage
+ * is neither lost nor counted twice.
  */
 export class UsageTracker {
   readonly #monotonicNow: () => number;
@@ -25,12 +26,14 @@ export class UsageTracker {
     this.#lastTickAt = monotonic();
   }
 
-  /** Id of the next card. Model calls are recorded with this id before the card is sent. */
+  /**
+   * Id of the role's next message card, which is recorded with model calls before the message card is sent.
+   */
   get nextCardId(): string {
     return this.#nextCardId;
   }
 
-  /** Starts a model call. Call the returned function when it ends. */
+  /** Records the start of a model call and returns a function that records its end. */
   trackModelCall(): () => void {
     this.#accrueBusyTime();
     this.#activeModelCalls++;
@@ -41,8 +44,8 @@ export class UsageTracker {
   }
 
   /**
-   * Starts a wait for another role. Call the returned function when it ends. The waiting time counts as work
-   * of the other role.
+   * Records the start of a wait for another role and returns a function that records its end. Waiting time
+   * counts as work of the other role.
    */
   trackWait(): () => void {
     this.#accrueBusyTime();
@@ -59,8 +62,8 @@ export class UsageTracker {
   }
 
   /**
-   * Passes the usage to `write`, which creates the card, and resets the tracker. When `write` throws, nothing
-   * is reset.
+   * Passes the usage to `write`, which creates the message card, and resets the tracker. If `write` throws,
+   * the tracker is not reset.
    */
   flushToCard<C>(write: (spent: UsageMetadata) => C): C {
     this.#accrueBusyTime();

@@ -2,24 +2,24 @@ import type { EvidenceKind } from "../../cards/index.ts";
 import { A2AError, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
-/** A recorded model call. */
+/** A model request and reply that a cassette stores. */
 export interface CassetteEntry {
-  /** SHA-256 hash in hexadecimal of every part of the request that can affect the reply. */
+  /** Hexadecimal SHA-256 hash of every part of the request that can affect the reply. */
   readonly key: string;
-  /** `id` of the recorded model. */
+  /** Identifier (`id`) of the recorded model. */
   readonly model: string;
-  /** Request in readable form, for people who inspect the cassette. */
+  /** Human-readable form of the request. */
   readonly request: JsonObject;
   readonly reply: ModelReply;
 }
 
 /**
- * Storage of cassette entries. `openCassetteFile` of `colloquy/testing` stores them in a file. A `Map` can
- * store them in memory.
+ * Storage for cassette entries, for example a `Map` in memory. `openCassetteFile` of `colloquy/testing`
+ * stores cassette entries in a file.
  */
 export interface CassetteStore {
   get(key: string): CassetteEntry | undefined | Promise<CassetteEntry | undefined>;
-  /** Stores an entry. Resolves when the entry is durable. */
+  /** Stores an entry. Resolves when the cassette entry is stored durably. */
   put(entry: CassetteEntry): void | Promise<void>;
 }
 
@@ -27,18 +27,19 @@ export interface CassetteStore {
 export interface CassetteModelOptions {
   /** Model to record. Required unless `mode` is `replay`. */
   readonly inner?: RoleModel;
-  /** `id` of the recorded model. This option is required when `inner` is missing. */
+  /** Identifier (`id`) of the recorded model. The option `id` is required if `inner` is missing. */
   readonly id?: string;
   /**
-   * `record` always calls the model and stores its reply. `replay` never calls the model and throws when an
-   * entry is missing. `auto` calls the model only when an entry is missing. Default: `auto`.
+   * `record` always calls the model and stores the reply. `replay` never calls the model and throws if a
+   * cassette entry is missing. `auto` calls the model only if a cassette entry is missing. Default: `auto`.
    */
   readonly mode?: "record" | "replay" | "auto";
 }
 
 /**
- * Creates a model that records the replies of another model and replays them, so that a paid run can be
- * repeated without the model. Equal requests share one entry. Each sample of an answerer has its own entry.
+ * Creates a model that records and replays another model's replies, so that a paid run can be repeated for
+ * free. Equal model requests share one cassette entry. Each sample of an answerer has a separate cassette
+ * entry.
  */
 export function createCassetteModel(store: CassetteStore, options: CassetteModelOptions): RoleModel {
   const { inner, mode = "auto" } = options;
@@ -68,15 +69,15 @@ export function createCassetteModel(store: CassetteStore, options: CassetteModel
   };
 }
 
-/** Replayed replies of a live model count as recorded evidence. */
+/** Replayed replies of a live model count as evidence from a recorded model. */
 function resolveCassetteEvidence(inner: RoleModel | undefined, mode: string): EvidenceKind {
   if (inner && (mode === "record" || inner.evidenceKind !== "live-model")) return inner.evidenceKind;
   return "recorded-model";
 }
 
 /**
- * Returns every part of a request that can affect the reply. `input` is omitted, because it contains ids and
- * times and `messages` carry the same information.
+ * Returns all parts of a model request that can affect the reply. The key omits `input`, because `input`
+ * contains ids and times, and `messages` contains the same information.
  */
 function toCassetteRequest(model: string, request: ModelRequest): JsonObject {
   const { role, messages, schema, maxTokens, temperature, seed, input } = request;
@@ -97,7 +98,7 @@ function toCassetteRequest(model: string, request: ModelRequest): JsonObject {
   );
 }
 
-/** Encodes a JSON value with the members of every object sorted by name. */
+/** Encodes a JSON value with sorted object members. */
 export function toCanonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

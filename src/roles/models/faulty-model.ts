@@ -4,41 +4,43 @@ import { untilAborted } from "../a2a/until-aborted.ts";
 import { createKeyedRandom } from "./keyed-random.ts";
 
 /**
- * Options for `withFaults`. A number is the share of eligible calls that fail in this way, from 0 to 1.
- * Default: 0.
+ * Options for `withFaults`. Numeric options are fractions of the eligible model calls, from 0 to 1. Default:
+ * 0.
  */
 export interface FaultOptions {
   /**
-   * Share of solver and answerer replies that are falsified: a number changes, other text becomes "something
-   * else".
+   * Fraction of solver and answerer replies with a changed number, or with "something else" instead of other
+   * text.
    */
   readonly wrong?: number;
-  /** Share of planner replies whose JSON is cut off in the middle. */
+  /** Fraction of planner replies whose JSON is truncated in the middle. */
   readonly invalidJson?: number;
-  /** Share of calls that fail because the model is unavailable. */
+  /** Fraction of calls that fail because the model is unavailable. */
   readonly fails?: number;
-  /** Share of calls that are delayed, and the delay in milliseconds. */
+  /** Fraction of calls that are delayed, and the delay in milliseconds. */
   readonly slow?: { readonly share: number; readonly ms: number };
   /**
-   * Lets the planner answer before it calls a solver: on its first reply only (`once`) or on every reply
+   * Whether the planner answers before any solver call, on the first reply only (`once`) or on every reply
    * (`always`).
    */
   readonly refuseFirst?: "once" | "always";
-  /** Lets the planner repeat its first subtask forever without answering. */
+  /** Whether the planner repeats its first subtask forever without answering. */
   readonly loop?: boolean;
-  /** Seed of the faults. The same seed produces the same faults for the same problems. Default: 1. */
+  /**
+   * Seed for the selection of faults. The same seed causes the same faults for the same problems. Default: 1.
+   */
   readonly seed?: number;
   /**
-   * Waits for the delay of `slow`. Default: a timer that rejects with the abort reason when the signal
-   * aborts.
+   * Function that waits for the delay of `slow`. Default: a timer that rejects with the abort reason if the
+   * signal aborts.
    */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Wraps a model and injects faults. Use it to test how planners and reports handle forced first calls,
- * repairs, limits, timeouts, and accumulated errors. With an oracle inside and a share p of wrong solver
- * replies, a chain of n calls is correct with probability (1 − p)^n.
+ * Wraps a model and injects faults into the replies. Inject faults to test how planners and reports handle
+ * forced first calls, repairs, limits, timeouts, and wrong answers. If an oracle returns wrong solver replies
+ * with probability p, a chain of n calls is correct with probability (1 − p)^n.
  */
 export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
   const { wrong = 0, invalidJson = 0, fails = 0, slow, refuseFirst, loop = false } = faults;
@@ -74,7 +76,7 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
   };
 }
 
-/** Builds the key that identifies a call across runs. */
+/** Builds the key that identifies the same model call across runs. */
 function buildCallKey({ role, input, messages }: ModelRequest): unknown[] {
   const { metadata, content } = input.task;
   const callPosition =
@@ -84,7 +86,7 @@ function buildCallKey({ role, input, messages }: ModelRequest): unknown[] {
   return [role, input.kind, metadata.sample_id, content, ...callPosition];
 }
 
-/** Replaces an answer with one that differs in value and in text. */
+/** Replaces an answer with a different value and a different text. */
 function falsifyAnswer(text: string, offset: number): string {
   const number = findStrictAnswer(text) ?? findLastNumber(text);
   return number === undefined ? "something else" : formatNumber(Number(number) + offset);

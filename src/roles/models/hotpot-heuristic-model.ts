@@ -7,18 +7,18 @@ import { createScriptedModel } from "./scripted-model.ts";
 /** Options for `createHotpotHeuristicModel`. */
 export interface HotpotHeuristicOptions {
   /**
-   * Text that selects the second paragraph, in addition to the question: the solver's answer sentence
-   * (`answer`), the complete first paragraph (`paragraph`), or no further text (`nothing`). Default:
-   * `answer`.
+   * Text that selects the second paragraph together with the question, either the answer, the first
+   * paragraph, or nothing. Default: `answer`.
    */
   readonly secondHopSource?: "answer" | "paragraph" | "nothing";
 }
 
 /**
- * Creates a model for HotpotQA that uses neither a language model nor the gold answers. The planner of this
- * model selects two paragraphs by BM25, one after the other. The solver returns the sentence that shares the
- * most words with the question. The model measures how much chaining helps to find paragraphs. The answers of
- * this model are entire sentences and score poorly.
+ * Creates a model for HotpotQA that uses neither a language model nor the gold answers. As a planner, the
+ * HotpotQA model selects two paragraphs in sequence by BM25. As a solver, the HotpotQA model returns the
+ * sentence that shares the most words with the question. Results of the HotpotQA model show how much
+ * sequential subtasks help to find paragraphs. Answers from the HotpotQA model are entire sentences and score
+ * poorly.
  */
 export function createHotpotHeuristicModel({
   secondHopSource = "answer",
@@ -52,7 +52,10 @@ function planNextAction(
   return { action: "final_answer", answer: best?.answer ?? "Not found" };
 }
 
-/** Returns the sentence that shares the most words with the question. On a tie, the earlier sentence wins. */
+/**
+ * Returns the sentence that shares the most words with the question. If several sentences share equally many
+ * words with the question, the first sentence is returned.
+ */
 function extractBestSentence(question: string, paragraphs: readonly Paragraph[]): string {
   const questionWords = new Set(tokenizeWords(question));
   let best = { shared: 0, sentence: "Not found" };

@@ -1,7 +1,7 @@
 /**
- * Deterministic models for tests and baselines: scripted replies, the human solution, recorded answers,
- * word-based routing, and deliberate faults. A cassette records and replays a language model. `toRoleModel`
- * of `colloquy/adk` creates role models that call a language model.
+ * Deterministic models for tests and baselines, including scripted, recorded, heuristic, and deliberately
+ * faulty models. A cassette records and replays the replies of a language model. `toRoleModel` of
+ * `colloquy/adk` creates role models that call a language model.
  */
 export {
   createCassetteModel,

@@ -1,8 +1,8 @@
 import { createSeededRandom } from "../../cards/index.ts";
 
 /**
- * Creates a random number generator from a seed and a key. The same seed and key produce the same numbers,
- * independent of the order in which problems are solved.
+ * Creates a random number generator from a seed and a key. The same seed and key always produce the same
+ * numbers, regardless of the order of the problems.
  */
 export function createKeyedRandom(seed: number, ...key: readonly unknown[]): () => number {
   // 32-bit FNV-1a hash.

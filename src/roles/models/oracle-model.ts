@@ -15,19 +15,20 @@ import { createScriptedModel } from "./scripted-model.ts";
 /** Options for `createOracleModel`. */
 export interface OracleModelOptions {
   /**
-   * Combines several steps into one subtask when there are more steps than turns. Without this option, each
-   * call solves one step, and three turns are too few for most GSM8K problems. Default: `true`.
+   * Combines several steps into one subtask if the problem has more steps than the planner has turns. Without
+   * `combineSteps`, each solver call solves one step, and most GSM8K problems need more than three turns.
+   * Default: `true`.
    */
   readonly combineSteps?: boolean;
 }
 
 /**
- * Creates a model that plays every role on GSM8K from the human solutions. The planner sends the human
- * sub-questions with their arithmetic, and the solver calculates them. The planner inserts earlier answers
- * into later subtasks, so a wrong solver answer changes the final answer. The accuracy of the oracle shows
- * that the machinery loses nothing. The oracle does not measure any language model.
+ * Creates a model for every role that solves GSM8K problems from the human solutions. As a planner, the
+ * oracle sends the human sub-questions with their arithmetic to the solver. The oracle inserts earlier
+ * answers into later subtasks, so a wrong solver answer changes the final answer. The oracle tests whether
+ * the system loses information and does not measure a language model.
  *
- * Throws `INVALID_PARAMS` when a task matches none of the samples by `sample_id` or by text.
+ * Throws `INVALID_PARAMS` if a task matches no sample by `sample_id` or by text.
  */
 export function createOracleModel(
   samples: readonly Gsm8kSample[],
@@ -85,9 +86,9 @@ function planNextAction(input: PlanInput, steps: readonly OracleStep[], batch: b
   };
 }
 
-/** A subtask with one or more steps, one per line. */
+/** A subtask with one or more solution steps, each on a separate line. */
 interface StepBatch {
-  /** Text of the subtask. `{s1}` replaces a number that is the answer to the earlier batch `s1`. */
+  /** Text of the subtask, in which `{s1}` replaces a number from the answer to the earlier batch `s1`. */
   readonly task: string;
   readonly expectedAnswer: string;
 }
@@ -119,9 +120,9 @@ function insertPlaceholders(expression: string, batches: readonly StepBatch[]): 
 const NUMBER_PATTERN = /\d+\.?\d*|\.\d+/g;
 
 /**
- * Computes the final answer from the last finding. When an earlier finding differs from the expected answer
- * and no later step uses it, the difference is added. Without this correction, a wrong answer would have no
- * effect where the human solution repeats a number.
+ * Computes the final answer from the last solver finding. If an earlier finding differs from the expected
+ * answer and no later step uses the finding, the function adds the difference. Without the correction, a
+ * wrong answer would have no effect if the human solution repeats a number.
  */
 function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonly StepBatch[]): string {
   const last = findings.at(-1)?.answer ?? "";
@@ -137,7 +138,7 @@ function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonl
   return Number.isFinite(value) ? formatNumber(value) : "unknown";
 }
 
-/** Answers a subtask from its last line: the value of the last expression, or the known answer. */
+/** Answers a subtask with the value of the last expression in its last line, or with the known answer. */
 function answerSubtask(task: string): string {
   const [, samplesByKey] = / Known: (.*)$/.exec(task) ?? [];
   if (samplesByKey !== undefined) return samplesByKey;
@@ -149,8 +150,8 @@ function answerSubtask(task: string): string {
 }
 
 /**
- * Returns the last expression of a subtask. Earlier expressions are intermediate results of the human
- * solution.
+ * Returns the last arithmetic expression of a subtask. Earlier expressions in a subtask are intermediate
+ * results of the human solution.
  */
 function getLastExpression(task: string): string {
   return / Calculate ([^\n]*)$/.exec(task)?.[1]?.split(", ").at(-1) ?? "";

@@ -5,12 +5,12 @@ import type { ModelRequest, PlanInput, RoleModel } from "../role-model.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 
 /**
- * Creates a model that repeats the published GSM8K answers of one of the four models of 2021 (OpenAI). As an
- * answerer, the model returns the complete solution. As planner and solver, it returns a few lines of the
- * solution per call, and then the answer. Every method must reproduce the known accuracies of these models on
- * the test split, which are 21.7, 39.0, 34.7, and 56.3 %.
+ * Creates a model that returns the published GSM8K answers of one of four OpenAI models from 2021. As an
+ * answerer, the recorded model returns the complete solution. As a planner or a solver, the recorded model
+ * returns a few solution lines per call, and then the answer. Every experiment method must reproduce the
+ * models' known accuracies on the test split, which are 21.7, 39.0, 34.7, and 56.3 %.
  *
- * Throws `INVALID_PARAMS` when a task matches none of the samples by `sample_id` or by text.
+ * Throws `INVALID_PARAMS` if a task matches no sample by `sample_id` or by text.
  */
 export function createRecordedModel(
   samples: readonly Gsm8kModelAnswers[],
@@ -39,7 +39,7 @@ export function createRecordedModel(
   return createScriptedModel(reply, { id: `recorded:${model}`, evidenceKind: "recorded-model" });
 }
 
-/** Splits a solution into its lines and the answer in its last line, for example `A: 18`. */
+/** Splits a solution into its step lines and the answer from its last line. */
 function splitSolution(solution: string): { steps: string[]; answer: string } {
   const lines = solution.split("\n").filter((line) => line.trim() !== "");
   const last = lines.at(-1) ?? "";

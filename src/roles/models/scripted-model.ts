@@ -1,26 +1,23 @@
 import type { EvidenceKind } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
-/** A scripted reply: its text, a reply with further members, or an error to throw. */
+/** A scripted model reply, either a text, a reply with additional members, or an error to throw. */
 export type ScriptedModelReply = string | (Partial<ModelReply> & { readonly text: string }) | Error;
 
-/**
- * A list of replies in order, whose last reply repeats, or a function that returns a reply. `call` counts
- * from 1.
- */
+/** A list of replies whose last reply repeats, or a function that returns a reply. `call` counts from 1. */
 export type ModelScript =
   | readonly ScriptedModelReply[]
   | ((request: ModelRequest, call: number) => ScriptedModelReply | Promise<ScriptedModelReply>);
 
 /** Options for `createScriptedModel`. */
 export interface ScriptedModelOptions {
-  /** Identifier of the model. Default: `scripted`. */
+  /** Identifier of the scripted model. Default: `scripted`. */
   readonly id?: string;
-  /** Kind of evidence that the replies provide. Default: `simulated`. */
+  /** Type of evidence in recordings, which states how the replies were produced. Default: `simulated`. */
   readonly evidenceKind?: EvidenceKind;
 }
 
-/** Creates a model that returns scripted replies, for tests, demos, and models that a function implements. */
+/** Creates a model that returns scripted replies or calls a function, for example for tests and demos. */
 export function createScriptedModel(script: ModelScript, options: ScriptedModelOptions = {}): RoleModel {
   const { id = "scripted", evidenceKind = "simulated" } = options;
   let calls = 0;

@@ -3,22 +3,23 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { parseDocuments, pickDocuments } from "../context-documents.ts";
 
 /**
- * Which part of the task's context a solver receives.
+ * Policy that selects the parts of the task context for a solver.
  *
- * - `none`: no context. The planner itself reads the documents.
- * - `full`: the entire context. The planner sees only the titles of the documents.
- * - `routed`: only the documents that the planner names for the subtask.
- * - A function: the context that it returns for the subtask.
+ * - `none`: no context. The planner reads the documents and sends no context to solvers.
+ * - `full`: the entire context. The planner sees only the document titles, and solvers receive the entire
+ *   context.
+ * - `routed`: only the documents that the planner selects for the subtask.
+ * - A function: the context that the function returns for the subtask.
  */
 export type ContextPolicy = "none" | "full" | "routed" | ContextBuilder;
 
-/** Builds the context of a subtask's card. `documents` are the titles that the planner named. */
+/** Builds the task context for a subtask. `documents` contains the titles that the planner selected. */
 export type ContextBuilder = (
   subtask: { readonly task: string; readonly documents?: readonly string[] },
   task: TaskCard,
 ) => JsonObject | undefined;
 
-/** Returns the context of a subtask and the titles of the documents in it. */
+/** Returns the context of a subtask and the titles of the documents in the context. */
 export function buildSubtaskContext(
   policy: ContextPolicy,
   subtask: Parameters<ContextBuilder>[0],

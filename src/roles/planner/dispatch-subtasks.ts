@@ -10,20 +10,20 @@ import { fillPlaceholders, type Subtask, listDependencies } from "./placeholders
 import { toFinding, type PlannerState } from "./planner-state.ts";
 
 /**
- * The result of a batch. When the task was stopped meanwhile, `stopped` contains the reason and `findings`
- * contains only the replies that had arrived.
+ * The result of a batch of subtasks. If the task was stopped during the batch, `stopped` contains the reason,
+ * and `findings` contains the replies that arrived.
  */
-export interface DispatchResult {
+interface DispatchResult {
   readonly findings: readonly SolverFinding[];
-  /** Tokens that all replies report, including replies to failed attempts. */
+  /** Tokens that all solver replies report, including replies to failed attempts. */
   readonly tokensSpent: number;
   readonly stopped?: { readonly reason: unknown };
 }
 
 /**
- * Dispatches a batch of subtasks. A subtask is sent as soon as all its dependencies are answered, so
- * independent subtasks run in parallel. A subtask that depends on a failed one is not sent. Findings keep the
- * order of the batch.
+ * Dispatches a batch of subtasks to solvers. The planner sends a subtask when all its dependencies are
+ * answered, so independent subtasks run in parallel. The planner does not send a subtask that depends on a
+ * failed subtask. The returned findings have the same order as the batch of subtasks.
  */
 export async function dispatchSubtasks(
   taskContext: TaskContext,
@@ -80,7 +80,7 @@ export async function dispatchSubtasks(
   return { findings, tokensSpent: tokens, ...(failed && { stopped: { reason: failed.reason } }) };
 }
 
-/** Sends a task until it succeeds or no retry remains. Each attempt is a separate card. */
+/** Sends a task until an attempt succeeds or no retry remains. Each attempt sends a separate task card. */
 async function delegateWithRetry(
   taskContext: TaskContext,
   { retries }: PlannerSettings,
@@ -104,7 +104,7 @@ async function delegateWithRetry(
 }
 
 /**
- * Maximum number of characters of a subtask. A card may have 256 KiB, and a character has at most three
- * bytes.
+ * Maximum number of characters of a subtask's text. A task card may have 256 KiB, and a character has at most
+ * three bytes.
  */
 const MAX_SUBTASK_CHARACTERS = 64_000;

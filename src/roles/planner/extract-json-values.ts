@@ -1,7 +1,7 @@
 /**
- * Yields the JSON values that a text can contain: the entire text, else every object from its opening to its
- * closing brace, ordered by start position. Objects in code fences and nested objects are included. Braces in
- * strings are ignored.
+ * Yields the JSON values in a text, which are either the entire text or all JSON objects ordered by start
+ * position. The yielded values include objects in code fences and nested objects. The scan ignores braces in
+ * JSON strings.
  */
 export function* extractJsonValues(text: string): Generator<unknown, void> {
   yield* tryParseJson(text);
@@ -22,8 +22,8 @@ function* tryParseJson(text: string): Generator<unknown, void> {
 }
 
 /**
- * Returns the position after the brace that closes the object at `start`. When no brace closes it, returns
- * the negated position where the scan stopped.
+ * Returns the position after the closing brace of the object at `start`. If no brace closes the object,
+ * returns the negated end position of the scan.
  */
 function findObjectEnd(text: string, start: number, budget: number): number {
   const last = Math.min(text.length, start + budget);
@@ -45,7 +45,7 @@ function findObjectEnd(text: string, start: number, budget: number): number {
 }
 
 /**
- * Maximum number of characters that are scanned. Each opening brace starts a new scan, so the total could
- * otherwise grow quadratically.
+ * Maximum number of characters that all scans of a text read in total. A new scan starts at each opening
+ * brace, so unlimited scans could take quadratic time.
  */
 const MAX_CHARACTERS_SCANNED = 4_000_000;

@@ -1,23 +1,23 @@
 /**
- * A subtask of a planner. The text may contain placeholders such as `{s1}`, which is replaced by the answer
- * to the subtask `s1`.
+ * A subtask that a planner assigns to a solver. The subtask text may contain placeholders such as `{s1}`,
+ * which are replaced by answers to other subtasks.
  */
 export interface Subtask {
   readonly id: string;
   readonly task: string;
-  /** Titles or ids of the documents that the solver receives. */
+  /** Titles or ids of the documents for the solver. */
   readonly documents?: readonly string[];
 }
 
-/** Returns the ids of the subtasks in the batch that a text refers to. */
+/** Returns the ids of the subtasks that a text refers to. */
 export function listDependencies(task: string, ids: ReadonlySet<string>): string[] {
   const named = [...task.matchAll(PLACEHOLDER_PATTERN)].map(([, id = ""]) => id);
   return [...new Set(named)].filter((id) => ids.has(id));
 }
 
 /**
- * Returns the first problem of a batch: a duplicate id, an unresolved placeholder, or a cycle. Returns
- * `undefined` for a valid batch.
+ * Returns the first error in a batch of subtasks, such as a duplicate id, an unresolved placeholder, or a
+ * cycle. Returns `undefined` for a valid batch of subtasks.
  */
 export function findDependencyProblem(
   batch: readonly Subtask[],
@@ -42,11 +42,17 @@ export function findDependencyProblem(
     : undefined;
 }
 
-/** Replaces placeholders with answers. A placeholder without an answer stays unchanged. */
+/**
+ * Replaces placeholders in a subtask with answers. The function leaves placeholders without an answer
+ * unchanged.
+ */
 export function fillPlaceholders(task: string, answers: ReadonlyMap<string, string>): string {
   return task.replaceAll(PLACEHOLDER_PATTERN, (whole, id: string) => answers.get(id) ?? whole);
 }
 
 const PLACEHOLDER_PATTERN = /\{([A-Za-z][\w-]*)\}/g;
-/** Form of subtask ids that the prompt specifies. Other words in braces may belong to the problem. */
+/**
+ * Pattern of subtask ids, as the prompt specifies. Words in braces that do not match the pattern may belong
+ * to the problem text.
+ */
 const SUBTASK_ID_PATTERN = /^s\d+$/;

@@ -3,7 +3,9 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { extractJsonValues } from "./extract-json-values.ts";
 import type { Subtask } from "./placeholders.ts";
 
-/** An action of a planner. In JSON, the member `action` selects the variant. */
+/**
+ * An action that a planner chooses. In the JSON form of an action, the member `action` selects the variant.
+ */
 export type PlannerAction =
   | { readonly action: "call_solver"; readonly subtask: string; readonly documents?: readonly string[] }
   | { readonly action: "call_solvers"; readonly subtasks: readonly Subtask[] }
@@ -11,12 +13,12 @@ export type PlannerAction =
 
 export type PlannerActionName = PlannerAction["action"];
 
-/** The action in a model's reply, or a description of the problem, which is sent to the model. */
+/** The action in a model's reply, or an error description that the planner sends to the model. */
 export type ParsedAction = { readonly action: PlannerAction } | { readonly problem: string };
 
 /**
- * Parses the first valid action in a text. Text after it is ignored, because models often invent the solver's
- * reply there. A text without an action is never treated as an answer.
+ * Parses the first valid planner action in a text. The parser ignores text after the action, because models
+ * often invent a solver's reply after an action. The parser never treats text without an action as an answer.
  */
 export function parseAction(text: string): ParsedAction {
   let problem: string | undefined;
@@ -68,13 +70,13 @@ function decodeSubtask(value: unknown, index: number): Subtask | undefined {
   return { id, task: replaceLoneSurrogates(task), ...decodeDocuments(documents) };
 }
 
-/** Structured output cannot omit members, so `null` means that no documents are named. */
+/** Structured output cannot omit members, so `documents` is `null` if the model selects no documents. */
 function decodeDocuments(value: unknown): { documents?: string[] } {
   const titles = Array.isArray(value) ? value.filter(isNonBlankString) : [];
   return titles.length > 0 ? { documents: titles } : {};
 }
 
-/** JSON can contain lone surrogates, but a card cannot. */
+/** JSON strings can contain lone surrogates, but message cards cannot. */
 function replaceLoneSurrogates(text: string): string {
   return text.toWellFormed();
 }
@@ -84,9 +86,9 @@ function isNonBlankString(value: unknown): value is string {
 }
 
 /**
- * Builds the JSON Schema of a reply with one of these actions. The schema is one flat object whose members
- * are all required, with `null` for unused members. The strict modes of providers allow neither alternatives
- * at the root nor optional members.
+ * Builds the JSON Schema of a planner reply that chooses one of the given actions. The action schema is one
+ * flat object whose members are all required and contain `null` if unused. The strict modes of model
+ * providers allow neither alternatives at the schema root nor optional members.
  */
 export function buildActionSchema(names: readonly PlannerActionName[], documents: boolean): JsonObject {
   const titles: JsonObject = { type: ["array", "null"], items: { type: "string" } };

@@ -5,65 +5,67 @@ import type { ContextPolicy } from "./context-policy.ts";
 
 /** Options for `createPlanner`. */
 export interface PlannerOptions {
-  /** Name of the role on message cards. Default: `planner`. */
+  /** Name of the planner role on message cards. Default: `planner`. */
   readonly name?: string;
-  /** Role that receives the subtasks. Default: `solver`. */
+  /** Name of the role that receives the subtasks. Default: `solver`. */
   readonly solver?: string;
   /**
-   * How the planner dispatches subtasks. `chained` sends one subtask per turn, based on earlier answers.
-   * `parallel` sends several subtasks per turn and runs independent ones at the same time. `plan-first` sends
-   * all subtasks in the first turn and answers in the second. Default: `chained`.
+   * Mode in which the planner dispatches subtasks. `chained` sends one subtask per turn, which can use
+   * earlier answers. `parallel` sends several subtasks per turn and runs independent subtasks at the same
+   * time. `plan-first` sends all subtasks in the first turn and answers in the second turn. Default:
+   * `chained`.
    */
   readonly mode?: PlannerMode;
   /**
-   * How the planner handles an answer before any solver was called. `force` repeats the request once, and
-   * then sends the entire problem to the solver. `reprompt` repeats the request once, and then accepts the
-   * answer. `allow` accepts the answer. Default: `force`.
+   * Policy for a final answer that the planner's model chooses before any solver call. `force` repeats the
+   * model request once, and then sends the entire problem to the solver. `reprompt` repeats the model request
+   * once, and then accepts the answer. `allow` accepts the answer. Default: `force`.
    */
   readonly forceFirstSolver?: "force" | "reprompt" | "allow";
   /**
-   * Whether each prompt repeats the problem and the findings (`facts`) or the complete conversation
-   * (`history`). With `history`, the total number of tokens grows quadratically with the turns. Default:
-   * `facts`.
+   * Whether each prompt repeats the problem and the solver findings (`facts`) or the complete conversation
+   * (`history`). With `history`, the total number of prompt tokens grows quadratically with the number of
+   * turns. Default: `facts`.
    */
   readonly transcript?: "facts" | "history";
   /**
-   * Which part of the task's context a solver receives. Default: `routed`, which equals `none` for a task
-   * without documents.
+   * Policy that selects the parts of the task context for a solver. The default `routed` equals `none` for a
+   * task without documents. Default:
    */
   readonly context?: ContextPolicy;
   /**
-   * Maximum number of turns. In each turn, the model decides once. In the last turn, the model can only
-   * answer. A repeated request within a turn does not count. The default depends on the dataset of the task,
-   * and is 3 for `gsm8k` and 5 for all others.
+   * Maximum number of planner turns, each with one model decision. In the last turn, the planner's model can
+   * only answer. Repeated model requests within a turn do not count as turns. The default number of turns is
+   * 3 for `gsm8k` tasks and 5 for all other tasks.
    */
   readonly maxTurns?: number;
   /**
-   * Maximum number of subtasks. A retry does not count. By default, only the number of turns limits the
-   * subtasks.
+   * Maximum number of subtasks, not counting retries. By default, only the number of turns limits the number
+   * of subtasks.
    */
   readonly maxSolverCalls?: number;
   /**
-   * Maximum number of input and output tokens of the planner and its solvers. Once these tokens are spent,
-   * the planner does not call a model again. Default: no limit.
+   * Maximum number of input and output tokens that the planner and its solvers may use. After the token
+   * budget is spent, the planner does not call a model again. Default: no limit.
    */
   readonly tokenBudget?: number;
   /**
-   * Number of retries of a subtask by `error_type`. By default, a subtask is retried once after a `retryable`
-   * error.
+   * Number of retries of a subtask for each `error_type`. By default, the planner retries a subtask once
+   * after a `retryable` error.
    */
   readonly retries?: Readonly<Partial<Record<CoreCardErrorType | (string & {}), number>>>;
-  /** Maximum number of tokens of one reply. Default: the limit of the model. */
+  /** Maximum number of tokens of one model reply, by default the model's own limit. */
   readonly maxTokens?: number;
   readonly temperature?: number;
   readonly seed?: number;
 }
 
-/** How a planner dispatches subtasks. See `PlannerOptions.mode`. */
+/** Mode in which a planner dispatches subtasks. See `PlannerOptions.mode`. */
 export type PlannerMode = "chained" | "plan-first" | "parallel";
 
 /**
- * Planner options with defaults applied. The limits stay optional, because their defaults depend on the task.
+ * Planner options with defaults applied. Planner limits stay optional, because their defaults depend on the
+ * task.
  */
 export type PlannerSettings = Required<
   Pick<PlannerOptions, "name" | "solver" | "mode" | "forceFirstSolver" | "transcript" | "context" | "retries">
@@ -71,7 +73,8 @@ export type PlannerSettings = Required<
   Pick<PlannerOptions, "maxTurns" | "maxSolverCalls" | "tokenBudget" | "maxTokens" | "temperature" | "seed">;
 
 /**
- * Limits of one task. A `budget` card changes them with `max_turns`, `max_solver_calls`, and `token_budget`.
+ * Planner limits for one task. The parameters `max_turns`, `max_solver_calls`, and `token_budget` of a
+ * `budget` control card change the limits.
  */
 export interface PlannerLimits {
   readonly maxTurns: number;
@@ -80,8 +83,7 @@ export interface PlannerLimits {
 }
 
 /**
- * Applies the defaults to planner options. Throws `INVALID_PARAMS` for limits that make every task
- * impossible.
+ * Applies the defaults to planner options. Throws `INVALID_PARAMS` if the limits make every task impossible.
  */
 export function resolveSettings(options: PlannerOptions): PlannerSettings {
   const settings: PlannerSettings = {
@@ -115,7 +117,7 @@ export function resolveSettings(options: PlannerOptions): PlannerSettings {
   return settings;
 }
 
-/** Returns the limits of a task, with the defaults of its dataset. */
+/** Returns the planner limits for a task, including the defaults for the task's dataset. */
 export function resolveLimits(settings: PlannerSettings, task: TaskCard): PlannerLimits {
   const {
     mode,

@@ -4,12 +4,15 @@ import { type PlannerActionName, buildActionSchema } from "./planner-action.ts";
 import * as prompts from "./prompts.ts";
 import { canCallSolver, type PlannerState } from "./planner-state.ts";
 
-/** A model request of a planner. The task context adds the role and the signal. */
+/**
+ * A model request that a planner sends. The task context adds the role name and the signal to the model
+ * request.
+ */
 export type PlannerRequest = Omit<ModelRequest, "role" | "signal">;
 
 /**
- * Builds the model request for a state. When the turn begins, the returned state also contains the opening
- * message.
+ * Builds the model request for a planner state. At the start of a turn, the returned planner state also
+ * contains the opening message.
  */
 export function buildPlannerRequest(before: PlannerState): {
   readonly state: PlannerState;
@@ -46,7 +49,7 @@ export function buildPlannerRequest(before: PlannerState): {
   return { state, request };
 }
 
-/** Renders the current turn and the allowed actions, which end each prompt. */
+/** Renders the current turn and the allowed actions at the end of a prompt. */
 export function renderPlannerStatus(state: PlannerState): string {
   const { turn, limits, solverCalls } = state;
   return prompts.renderTurnStatus(
@@ -67,7 +70,7 @@ function createOpeningMessage(state: PlannerState): ModelMessage {
   return { role: "user", text: parts.join("\n\n") };
 }
 
-/** Returns the actions that the planner may choose in this turn. */
+/** Returns the actions that the planner may choose in the current turn. */
 function listAllowedActions(state: PlannerState): PlannerActionName[] {
   const { settings, findings } = state;
   const [call, answer] = getModeActions(settings.mode);

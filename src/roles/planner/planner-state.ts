@@ -9,27 +9,27 @@ export interface PlannerState {
   readonly settings: PlannerSettings;
   readonly task: TaskCard;
   readonly limits: PlannerLimits;
-  /** Number of the current turn, from 1. */
+  /** Number of the planner's current turn, starting at 1. */
   readonly turn: number;
   readonly findings: readonly SolverFinding[];
-  /** Number of dispatched subtasks. */
+  /** Number of subtasks that the planner has dispatched. */
   readonly solverCalls: number;
   /** Tokens that the planner and its solvers have used. */
   readonly tokensSpent: number;
   /**
-   * Conversation with the model, without the instructions. In the transcript mode `facts`, the conversation
-   * starts with the current turn.
+   * Conversation between the planner and the model, without the instructions. In the transcript mode `facts`,
+   * the conversation starts at the current turn.
    */
   readonly messages: readonly ModelMessage[];
-  /** Problems of earlier replies in this turn. */
+  /** Errors in the model's earlier replies in the current turn. */
   readonly replyProblems: readonly ("useless" | "early")[];
   readonly isPaused: boolean;
 }
 
-/** An error that the planner reports without ending the task. */
+/** An error that the planner reports to the requester without ending the task. */
 export type PlannerNotice = Extract<TaskOutcome, { error: string }>;
 
-/** Creates the initial state of a task. */
+/** Creates the initial planner state for a task. */
 export function createPlannerState(settings: PlannerSettings, task: TaskCard): PlannerState {
   return {
     settings,
@@ -46,7 +46,8 @@ export function createPlannerState(settings: PlannerSettings, task: TaskCard): P
 }
 
 /**
- * Applies a control card to the state. `notice` reports invalid parameters. The task context handles `stop`.
+ * Applies a control card to the planner state. `notice` reports invalid parameters. The task context handles
+ * the control card `stop`.
  */
 export function applyControl(
   state: PlannerState,
@@ -82,20 +83,20 @@ const BUDGET_PARAMETERS: Readonly<Record<string, keyof PlannerLimits>> = {
 };
 
 /**
- * Returns whether the planner may call a solver. In the last turn, it may not, because no later turn could
- * use the reply.
+ * Returns whether the planner may call a solver in the current turn. In the last turn, the planner may not
+ * call a solver, because no later turn could use the reply.
  */
 export function canCallSolver({ turn, limits, solverCalls }: PlannerState): boolean {
   return turn < limits.maxTurns && solverCalls < limits.maxSolverCalls;
 }
 
-/** Returns the partial outcome of a stopped planner, or `undefined` when no solver found an answer. */
+/** Returns the partial outcome of a stopped planner, or `undefined` if no solver has returned an answer. */
 export function findPartialOutcome(state: PlannerState, errorType: string): TaskOutcome | undefined {
   const best = findLatestAnswer(state);
   return best === undefined ? undefined : createPartialOutcome(state, best, errorType);
 }
 
-/** Creates a `partial` outcome. `errorType` states which limit or stop ended the work. */
+/** Creates a `partial` outcome. `errorType` identifies the limit or the stop that ended the work. */
 export function createPartialOutcome(
   { turn, limits }: PlannerState,
   result: string,
@@ -108,12 +109,12 @@ export function createPartialOutcome(
   };
 }
 
-/** Returns the latest answer that a solver found. */
+/** Returns the latest answer from a solver. */
 export function findLatestAnswer({ findings }: PlannerState): string | undefined {
   return findings.findLast(({ status }) => status !== "error")?.answer;
 }
 
-/** Converts the reply of a solver to a finding. */
+/** Converts a solver's reply to a finding of the planner. */
 export function toFinding(
   subtask: Subtask,
   reply: ResultCard | ErrorCard,

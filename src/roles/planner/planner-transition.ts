@@ -14,15 +14,15 @@ import {
   type PlannerState,
 } from "./planner-state.ts";
 
-/** An event that a planner handles. */
+/** An event that changes the state of a planner. */
 export type PlannerEvent =
-  /** The task has arrived. */
+  /** The planner's task has arrived. */
   | { readonly kind: "begun" }
   | { readonly kind: "replied"; readonly reply: ModelReply }
-  /** All subtasks of a turn have finished. */
+  /** All subtasks of the current turn have finished. */
   | { readonly kind: "found"; readonly findings: readonly SolverFinding[]; readonly tokensSpent: number };
 
-/** The next step of a planner. */
+/** The next action of the planner state machine. */
 export type PlannerStep =
   | { readonly kind: "think"; readonly request: PlannerRequest }
   | { readonly kind: "dispatch"; readonly subtasks: readonly Subtask[]; readonly forced: boolean }
@@ -35,8 +35,8 @@ export interface PlannerTransition {
 }
 
 /**
- * Computes the next state and step of a planner from an event. `computeTransition` contains all decisions of
- * the planner.
+ * Computes the next state and step of a planner from an event. `computeTransition` contains the planner's
+ * entire decision logic.
  */
 export function computeTransition(state: PlannerState, event: PlannerEvent): PlannerTransition {
   if (event.kind === "begun") return requestModelReply(state);
@@ -122,7 +122,7 @@ function applyFinalAnswer(state: PlannerState, text: string, answer: string): Pl
   };
 }
 
-/** A solver that receives the entire problem needs all of its documents. */
+/** A solver that receives the entire problem needs all documents of the problem. */
 function selectAllDocuments({ settings, task }: PlannerState): { documents?: string[] } {
   if (settings.context !== "routed") return {};
   const ids = parseDocuments(task.metadata.context).map(({ id }) => id);
@@ -164,7 +164,7 @@ function startDispatch(
   };
 }
 
-/** Ends a turn. The findings are part of the state from the next turn on. */
+/** Ends a turn. The planner state contains the new findings from the next turn on. */
 function finishTurn(state: PlannerState, findings: readonly SolverFinding[], tokens: number): PlannerState {
   const nextState: PlannerState = {
     ...state,

@@ -6,14 +6,14 @@ import { type PlannerTransition, computeTransition } from "./planner-transition.
 import { createPlannerState, applyControl, type PlannerState, findPartialOutcome } from "./planner-state.ts";
 
 /**
- * Creates a role that splits a problem into subtasks, sends them to a solver, and answers from the findings.
- * The model chooses the actions, and `computeTransition` defines the effect of each action. Throws
- * `INVALID_PARAMS` for limits that make every task impossible.
+ * Creates a planner role that splits a problem into subtasks, sends the subtasks to a solver, and derives the
+ * final answer. The planner's model chooses the actions, and `computeTransition` defines the effect of each
+ * action. Throws `INVALID_PARAMS` if the limits make every task impossible.
  *
- * The outcome is `completed`, `partial`, or the error `invalid_action`. `partial` means that a limit or a
- * stop ended the work first. `metadata.error_type` of a partial result names the limit or the stop, and for a
- * limit the planner also sends a notice. `invalid_action` means that the model named no valid action in two
- * attempts.
+ * The planner's outcome is `completed`, `partial`, or the error `invalid_action`. The status `partial` means
+ * that a limit or a stop ended the work before a final answer. `metadata.error_type` of a partial result
+ * identifies the limit or the stop. If a limit ended the work, the planner also sends a notice. The error
+ * `invalid_action` means that the model chose no valid action in two attempts.
  */
 export function createPlanner(options: PlannerOptions = {}): Role {
   const settings = resolveSettings(options);
@@ -70,7 +70,7 @@ async function runPlanner(taskContext: TaskContext, initialState: PlannerState):
   }
 }
 
-/** Applies pending control cards between two turns, and waits while the planner is paused. */
+/** Applies pending control cards between two turns and waits while the planner is paused. */
 async function applyPendingControls(taskContext: TaskContext, before: PlannerState): Promise<PlannerState> {
   let state = before;
   for (;;) {
@@ -85,8 +85,8 @@ async function applyPendingControls(taskContext: TaskContext, before: PlannerSta
 }
 
 /**
- * Returns why the task was stopped. When a control card caused the stop, that card is the reason of the
- * signal.
+ * Returns the reason why the task was stopped. If a control card stopped the task, the signal's abort reason
+ * is that control card.
  */
 function getStopCause(reason: unknown): "timeout" | "cancelled" {
   const parameters = (reason as Partial<ControlCard> | undefined)?.metadata?.parameters;

@@ -5,7 +5,7 @@ import { MAX_ANSWER_CHARACTERS, quoteForPrompt, QUOTE_INSTRUCTION } from "../pro
 import type { PlannerActionName } from "./planner-action.ts";
 import type { ContextPolicy } from "./context-policy.ts";
 
-/** Renders the instructions of the planner. `quotes` states whether the prompt quotes untrusted text. */
+/** Renders the planner's instructions for the model. `quotes` is true if the prompt quotes untrusted text. */
 export function renderInstructions(
   actions: readonly PlannerActionName[],
   policy: ContextPolicy,
@@ -40,7 +40,7 @@ const ACTION_FORMATS_WITH_DOCUMENTS: Partial<Record<PlannerActionName, string>> 
     '{"action":"call_solvers","subtasks":[{"id":"s1","task":"…","documents":["title", …]},{"id":"s2","task":"… {s1} …","documents":["title", …]}]} where {s1} is the answer to s1; independent ones run at once',
 };
 
-/** Renders the problem with the part of its context that the planner may see. */
+/** Renders the problem and the parts of the task context that the planner may see. */
 export function renderProblem(task: TaskCard, policy: ContextPolicy): string {
   const documents = parseDocuments(task.metadata.context);
   const otherContext = getNonDocumentContext(task.metadata.context);
@@ -60,7 +60,7 @@ export function renderProblem(task: TaskCard, policy: ContextPolicy): string {
   return lines.join("\n");
 }
 
-/** Renders the findings of the solvers, numbered from `first`. */
+/** Renders the solvers' findings, with numbers that start at `first`. */
 export function renderFindings(findings: readonly SolverFinding[], first = 1): string {
   return [
     "Found:",
@@ -75,7 +75,7 @@ export function renderFindings(findings: readonly SolverFinding[], first = 1): s
   ].join("\n");
 }
 
-/** Renders the current turn and the allowed actions. */
+/** Renders the number of the current turn and the allowed actions. */
 export function renderTurnStatus(
   turn: number,
   turns: number,
@@ -90,7 +90,7 @@ export function renderTurnStatus(
   return `Turn ${turn} of ${turns}.${calls}${begin}`;
 }
 
-/** Renders the request for another reply after an unusable one. */
+/** Renders the request for a new reply after an unusable reply. */
 export function renderReprompt(problem: string): string {
   return `That cannot be used: ${problem}. Reply again, with one JSON object.`;
 }

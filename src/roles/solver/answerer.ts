@@ -8,28 +8,31 @@ import { renderAnswererInstructions, hasDocuments, renderTaskPrompt } from "./pr
 
 /** Options for `createAnswerer`. */
 export interface AnswererOptions {
-  /** Name of the role on message cards. Default: `solver`. */
+  /** Name of the answerer role on message cards. Default: `solver`. */
   readonly name?: string;
-  /** Whether the model reasons step by step (`cot`) or answers at once (`direct`). */
+  /** Prompting method: `cot` asks the model to reason step by step, and `direct` asks for the answer only. */
   readonly style: "cot" | "direct";
-  /** Number of parallel samples. The most frequent answer wins. Default: 1. */
+  /**
+   * Number of answers that the model samples in parallel. The result is the most frequent of the sampled
+   * answers. Default: 1.
+   */
   readonly samples?: number;
-  /** Maximum number of tokens of one answer. Default: 2,048. */
+  /** Maximum number of tokens of one sampled answer. Default: 2,048. */
   readonly maxTokens?: number;
   /**
-   * Sampling temperature. Several samples are useful only with a temperature above 0. The default depends on
-   * the model.
+   * Sampling temperature. Several samples are useful only if the temperature is above 0. The default
+   * temperature depends on the model.
    */
   readonly temperature?: number;
-  /** Seed of the first sample. Each further sample uses the next seed. */
+  /** Seed of the first answer sample. Each additional sample uses the next integer as its seed. */
   readonly seed?: number;
 }
 
 /**
- * Creates a role that solves a complete problem without a planner. This role implements the baselines
- * `direct`, `cot`, and `cot-sc@k`. With one sample, the result is the complete reply of the model. With
- * several samples, the result is `Answer: …` by majority vote, and `metadata.votes` lists the votes.
- * `extractAnswer` parses both forms. Throws `INVALID_PARAMS` when `samples` is less than 1.
+ * Creates an answerer role, which solves a complete problem without a planner. The answerer implements the
+ * baselines `direct`, `cot`, and `cot-sc@k`. With one sample, the result is the model's complete reply. With
+ * several samples, the result is `Answer: …` by majority vote, and `metadata.votes` lists the number of
+ * votes. `extractAnswer` parses both forms. Throws `INVALID_PARAMS` if `samples` is less than 1.
  */
 export function createAnswerer(options: AnswererOptions): Role {
   const { samples = 1 } = options;
@@ -45,10 +48,7 @@ export function createAnswerer(options: AnswererOptions): Role {
   };
 }
 
-/**
- * Routes that a card protocol needs, in addition to its own, when a controller sends complete problems to a
- * solver.
- */
+/** Additional routes for a card protocol in which a controller sends complete problems to a solver. */
 export const ANSWERER_ROUTES: readonly CardRoute<
   CoreRole,
   "task" | "control" | "result" | "query" | "error"
@@ -89,9 +89,9 @@ async function runAnswerer(taskContext: TaskContext, options: AnswererOptions): 
 }
 
 /**
- * Extracts the answer from a model's reply. For `gsm8k`, the answer is the number after the last answer mark,
- * else the last number. For other datasets, it is the text after the last `Answer:`, else the entire text.
- * Returns `undefined` when the reply contains no answer.
+ * Extracts the final answer from a model's reply. For `gsm8k`, the answer is the number after the last answer
+ * mark, or else the last number in the reply. For other datasets, the answer is the text after the last
+ * `Answer:`, or else the entire reply. Returns `undefined` if the reply contains no answer.
  */
 export function extractAnswer(text: string, dataset: string): string | undefined {
   if (dataset === "gsm8k") return findStrictAnswer(text) ?? findLastNumber(text);
@@ -102,7 +102,9 @@ export function extractAnswer(text: string, dataset: string): string | undefined
 
 const MARKED_ANSWER_PATTERN = /\banswer\**:\**[ \t]*([^\n]*)/gi;
 
-/** Counts equal answers and sorts them by frequency. Answers of equal frequency keep their order. */
+/**
+ * Counts equal sampled answers and sorts the answers by frequency. Equally frequent answers keep their order.
+ */
 function countVotes(answers: readonly (string | undefined)[]): { answer: string; count: number }[] {
   const validAnswers = answers.filter((answer) => answer !== undefined);
   // Numbers are compared by value, other answers in the normalized form of the scores. The first spelling is

@@ -2,7 +2,7 @@ import type { TaskCard } from "../../cards/index.ts";
 import { parseDocuments, getNonDocumentContext } from "../context-documents.ts";
 import { quoteForPrompt, QUOTE_INSTRUCTION } from "../prompt-quote.ts";
 
-/** Renders the system prompt of a solver. `quotes` states whether the prompt quotes untrusted text. */
+/** Renders the system prompt of a solver. `quotes` is true if the prompt quotes untrusted text. */
 export function renderSolverInstructions(calculator: boolean, quotes: boolean): string {
   return [
     'Do the subtask and no more. Answer in one number or one short sentence; if it cannot be found, with "Not found".',
@@ -13,7 +13,7 @@ export function renderSolverInstructions(calculator: boolean, quotes: boolean): 
   ].join("\n");
 }
 
-/** Renders the system prompt for a complete problem without a planner. */
+/** Renders the system prompt for solving a complete problem without a planner. */
 export function renderAnswererInstructions(style: "cot" | "direct", quotes: boolean): string {
   const format =
     style === "cot"
@@ -28,7 +28,7 @@ export function hasDocuments(task: TaskCard): boolean {
   return parseDocuments(task.metadata.context).length > 0;
 }
 
-/** Renders a task and its complete context as a prompt. */
+/** Renders a task and the complete task context as a prompt. */
 export function renderTaskPrompt(label: "Subtask" | "Problem", task: TaskCard): string {
   const { context } = task.metadata;
   const otherContext = getNonDocumentContext(context);

@@ -7,13 +7,13 @@ import { hasDocuments, renderSolverInstructions, renderTaskPrompt } from "./prom
 
 /** Options for `createSolver`. */
 export interface SolverOptions {
-  /** Name of the role on message cards. Default: `solver`. */
+  /** Name of the solver role on message cards. Default: `solver`. */
   readonly name?: string;
-  /** Maximum number of tokens of one answer, including reasoning tokens. Default: 1,024. */
+  /** Maximum number of tokens of one model answer, including reasoning tokens. Default: 1,024. */
   readonly maxAnswerTokens?: number;
   /**
-   * Lets the model write arithmetic as `<<16-3-4>>`, which is evaluated. Only arithmetic is evaluated, and no
-   * code is executed. Default: `false`.
+   * Whether the solver evaluates arithmetic expressions that the model writes as `<<16-3-4>>`. The calculator
+   * evaluates only arithmetic and executes no code. Default: `false`.
    */
   readonly calculator?: boolean;
   readonly temperature?: number;
@@ -21,10 +21,10 @@ export interface SolverOptions {
 }
 
 /**
- * Creates a role that performs one subtask with one model call and returns a short answer. With `calculator`,
- * a second call follows when an expression is invalid. The status is `success`, or `partial` when the model
- * replies "Not found". The outcome is the error `model_error` when the reply is empty or still contains an
- * invalid expression.
+ * Creates a solver role, which performs one subtask with one model call and returns a short answer. With
+ * `calculator`, the solver calls the model a second time if an expression is invalid. The solver's status is
+ * `success`, or `partial` if the model replies "Not found". The solver returns the error `model_error` if the
+ * reply is empty or still contains an invalid expression.
  */
 export function createSolver(options: SolverOptions = {}): Role {
   return {
@@ -62,7 +62,10 @@ async function runSolver(taskContext: TaskContext, options: SolverOptions): Prom
   }
 }
 
-/** Replaces every `<<…>>` with its value. In `<<16-3-4=9>>`, the value that the model wrote is ignored. */
+/**
+ * Replaces every arithmetic expression `<<…>>` with its value. In `<<16-3-4=9>>`, the calculator ignores the
+ * value `9` that the model wrote.
+ */
 function replaceArithmetic(text: string): { result: string; problem?: string } {
   try {
     return {

@@ -10,11 +10,14 @@ import {
   type CallerIdentity,
 } from "./auth-scheme.ts";
 
-/** An API key as the server stores it. A stored key identifies an API key, but cannot be used as one. */
+/**
+ * The stored form of an API key, with which the server recognizes the key. Clients cannot authenticate with
+ * the stored form.
+ */
 export interface StoredApiKey {
-  /** The public part of the key, for lookups and logs. */
+  /** The public part of the API key, which the server uses for lookups and logs. */
   readonly id: string;
-  /** `sha256:` followed by the base64url digest of the complete key. */
+  /** `sha256:` followed by the base64url digest of the complete API key. */
   readonly hash: string;
   readonly principal: string;
   readonly tenant?: string;
@@ -23,31 +26,34 @@ export interface StoredApiKey {
 
 /** Options for `apiKeys`. */
 export interface ApiKeyOptions {
-  /** Location of the key in a request. */
+  /** Location of the API key in a request. */
   readonly in: "header" | "query" | "cookie";
-  /** Name of the header, query parameter, or cookie, for example `X-API-Key`. */
+  /** Name of the header, query parameter, or cookie that contains the API key, for example `X-API-Key`. */
   readonly name: string;
-  /** The stored keys, or a function that finds a key by its id. */
+  /** The stored API keys, or a function that finds a stored API key by id. */
   readonly keys:
     | readonly StoredApiKey[]
     | ((id: string) => StoredApiKey | undefined | Promise<StoredApiKey | undefined>);
-  /** Scopes that every request requires. The stored key lists the granted scopes. Default: none. */
+  /**
+   * Scopes that the caller of every request must have. The stored API key lists the caller's scopes. Default:
+   * none.
+   */
   readonly requiredScopes?: readonly string[];
-  /** Name of the scheme in the card's `securitySchemes`. Default: `apiKey`. */
+  /** Name of the authentication scheme in the agent card's `securitySchemes`. Default: `apiKey`. */
   readonly schemeName?: string;
 }
 
-/** A new API key, with the form in which the server stores it. */
+/** A new API key for a client, with the stored form for the server. */
 export interface GeneratedApiKey {
-  /** The key for the client. The server does not store this key, so it cannot be shown again. */
+  /** The API key for the client. The key cannot be shown again, because the server stores only a digest. */
   readonly key: string;
-  /** The form of the key that the server stores. */
+  /** The stored form of the API key for the server. */
   readonly storedKey: StoredApiKey;
 }
 
 /**
- * Generates an API key. A single SHA-256 hash is sufficient to store an API key, because an attacker cannot
- * guess 256 random bits. A password would need a slow hash.
+ * Generates an API key. Unlike a password, an API key with 256 random bits needs no slow hash, because an
+ * attacker cannot guess the key.
  */
 export function generateApiKey(identity: CallerIdentity): GeneratedApiKey {
   const { principal, tenant, scopes } = toCaller(identity);
@@ -64,9 +70,9 @@ export function generateApiKey(identity: CallerIdentity): GeneratedApiKey {
 }
 
 /**
- * Creates a scheme for API keys in a header, the query, or a cookie. Generate keys with `generateApiKey` or
- * `colloquy auth new-key`. Prefer a header: URLs appear in logs, and browsers add cookies to cross-site
- * requests.
+ * Creates an authentication scheme for API keys in a header, the query, or a cookie. Generate keys with
+ * `generateApiKey` or `colloquy auth new-key`. A header is the safest location for API keys, because URLs
+ * appear in logs, and browsers add cookies to cross-site requests.
  */
 export function apiKeys(options: ApiKeyOptions): AuthScheme {
   const { in: location, name, keys, schemeName = "apiKey" } = options;
@@ -98,7 +104,7 @@ function createApiKeyLookup(keys: readonly StoredApiKey[]): (id: string) => Stor
   return (id) => byId.get(id);
 }
 
-/** Verifies a key in constant time. The digests are compared even when the id is unknown. */
+/** Verifies an API key in constant time, even if the id of the key is unknown. */
 function verifyApiKey(key: string, stored: StoredApiKey | undefined, scopes: readonly string[]): AuthResult {
   const digest = hash("sha256", key, "buffer");
   const storedDigest = stored ? parseKeyHash(stored) : digest;
@@ -110,7 +116,6 @@ function toCallerIdentity({ principal, tenant, scopes }: StoredApiKey): CallerId
   return { principal, ...(tenant === undefined ? {} : { tenant }), ...(scopes ? { scopes } : {}) };
 }
 
-/** Returns the digest of a stored key. Throws for a key that `generateApiKey` did not make. */
 function parseKeyHash({ id, hash: text }: StoredApiKey): Buffer {
   const digest = Buffer.from(/^sha256:([\w-]{43})$/.exec(text)?.[1] ?? "", "base64url");
   if (digest.length === 32 && /^[0-9a-f]+$/.test(id)) return digest;
@@ -119,7 +124,7 @@ function parseKeyHash({ id, hash: text }: StoredApiKey): Buffer {
   );
 }
 
-/** Returns the id of a key, or an empty string for text in another format. */
+/** Returns the id of an API key, or an empty string if the text is not an API key. */
 function parseApiKeyId(key: string): string {
   return /^clq_([0-9a-f]{12})_[\w-]{43}$/.exec(key)?.[1] ?? "";
 }
@@ -138,7 +143,10 @@ const API_KEY_READERS: Record<
   },
 };
 
-/** Returns the only value, or an empty key for several values: a proxy may have checked a different one. */
+/**
+ * Returns the only API key of a request. Returns an empty API key if a request contains several API keys,
+ * because a proxy may have checked a different API key.
+ */
 function getSingleValue(values: readonly string[]): string | undefined {
   return values.length > 1 ? "" : values[0];
 }

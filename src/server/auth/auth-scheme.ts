@@ -3,37 +3,41 @@ import type { SecurityScheme } from "../../protocol/index.ts";
 import type { HttpRequest } from "../http-exchange.ts";
 
 /**
- * The parts of a request that an `authenticate` function receives. Cookies are in the `cookie` header. The
- * member `certificate` is set only when TLS ends at this server and requests client certificates.
+ * The members of an HTTP request that an `authenticate` function receives. The header `cookie` contains all
+ * cookies. The function `certificate` returns a client certificate only if this server terminates TLS and
+ * requests client certificates.
  */
 export type AuthRequest = Pick<HttpRequest, "method" | "path" | "query" | "header" | "certificate">;
 
 /**
- * Returns the caller of a request. A result of `undefined` rejects the request with status 401. The function
- * is not called for the public card.
+ * Function that returns the caller of a request, or `undefined` to reject the request with HTTP 401. The
+ * server does not authenticate requests for the public agent card.
  */
 export type AuthenticateFunction = (request: AuthRequest) => Caller | undefined | Promise<Caller | undefined>;
 
-/** The identity that credentials represent: a principal, or a principal with a tenant and scopes. */
+/** The identity of a caller, either a principal or an object with a principal, a tenant, and scopes. */
 export type CallerIdentity = string | (Pick<Caller, "principal" | "scopes"> & { readonly tenant?: string });
 
 /**
- * The result of an authentication scheme: a caller, or `undefined` for a request without credentials of this
- * scheme. The result `"invalid"` reports invalid credentials, and `missingScopes` reports credentials without
- * the required scopes.
+ * The result of an authentication scheme: a caller if the credentials are valid, `undefined` if the request
+ * has no credentials for the scheme, `"invalid"` if the credentials are invalid, or an object with
+ * `missingScopes` if the caller lacks required scopes.
  */
 export type AuthResult = Caller | undefined | "invalid" | { readonly missingScopes: readonly string[] };
 
-/** An authentication scheme. A scheme authenticates callers, and the agent card declares it. */
+/** An authentication scheme, which authenticates callers and is declared in agent cards. */
 export interface AuthScheme {
-  /** Name of the scheme in the card's `securitySchemes`. */
+  /** Name of the authentication scheme in the agent card's `securitySchemes`. */
   readonly name: string;
   readonly securityScheme: SecurityScheme;
-  /** Scopes that every request requires, as listed in the card's `securityRequirements`. */
+  /**
+   * Scopes that the caller of every request must have. The agent card lists the scopes in
+   * `securityRequirements`.
+   */
   readonly requiredScopes: readonly string[];
   /**
-   * Returns a challenge for `WWW-Authenticate` (RFC 9110 §11.6.1). The parameter `fault` is an error code of
-   * RFC 6750 §3.1.
+   * Returns a challenge for the `WWW-Authenticate` header (RFC 9110 §11.6.1). The parameter `fault` is an
+   * error code of RFC 6750 §3.1.
    */
   buildChallenge(fault?: "invalid_token" | "insufficient_scope"): string;
   authenticate(credentials: AuthRequest): AuthResult | Promise<AuthResult>;
@@ -42,7 +46,7 @@ export interface AuthScheme {
 /** Protection space in `WWW-Authenticate` challenges. */
 export const REALM = `realm="a2a"`;
 
-/** Returns the caller for an identity. Throws for an empty principal. */
+/** Converts an identity to a caller. Throws an error if the principal is empty. */
 export function toCaller(identity: CallerIdentity): Caller {
   const caller =
     typeof identity === "string" ? { tenant: "", principal: identity } : { tenant: "", ...identity };
@@ -50,14 +54,14 @@ export function toCaller(identity: CallerIdentity): Caller {
   throw new Error("Credentials require a principal; set a principal that is not empty.");
 }
 
-/** Returns the caller if it has the required scopes, otherwise the required scopes. */
+/** Returns the caller if the caller has all required scopes, and otherwise an object with `missingScopes`. */
 export function authorizeScopes(caller: Caller, required: readonly string[]): AuthResult {
   if (required.length === 0) return caller;
   const missing = required.filter((scope) => !caller.scopes?.includes(scope));
   return missing.length === 0 ? caller : { missingScopes: required };
 }
 
-/** Returns the scopes. Throws for a scope that is not valid in a header (RFC 6749 §3.3). */
+/** Throws an error if a scope contains characters that are not valid in a scope (RFC 6749 §3.3). */
 export function assertValidScopes(scopes: readonly string[] = []): readonly string[] {
   const invalid = scopes.find((scope) => !/^[!#-[\]-~]+$/.test(scope));
   if (invalid === undefined) return scopes;
@@ -67,8 +71,8 @@ export function assertValidScopes(scopes: readonly string[] = []): readonly stri
 }
 
 /**
- * Returns the credentials of an `Authorization` header. Returns `undefined` when the header is missing or
- * names another scheme.
+ * Returns the credentials in an `Authorization` header, or `undefined` if the header is missing or names
+ * another authentication scheme.
  */
 export function parseAuthorizationHeader({ header }: AuthRequest, scheme: string): string | undefined {
   const value = header("authorization");
@@ -77,7 +81,6 @@ export function parseAuthorizationHeader({ header }: AuthRequest, scheme: string
   return value[scheme.length] === " " ? value.slice(scheme.length + 1).trim() : undefined;
 }
 
-/** Returns a function that builds bearer challenges (RFC 6750 §3). */
 export function createBearerChallenge(scopes: readonly string[]): AuthScheme["buildChallenge"] {
   const scope = scopes.length > 0 ? `, scope="${scopes.join(" ")}"` : "";
   return (fault) => `Bearer ${REALM}${fault ? `, error="${fault}"` : ""}${scope}`;

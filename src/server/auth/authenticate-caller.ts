@@ -2,12 +2,11 @@ import type { Caller } from "../../engine/index.ts";
 import { createUnauthenticatedError } from "./authenticator.ts";
 import type { AuthenticateFunction, AuthRequest } from "./auth-scheme.ts";
 
-/** The caller of every request on a server without authentication. */
 const ANONYMOUS_CALLER: Caller = { tenant: "", principal: "" };
 
 /**
- * Returns the caller of a request. Rejects with UNAUTHENTICATED when `authenticate` returns no caller.
- * Without `authenticate`, every request has the same anonymous caller.
+ * Returns the caller of a request. Rejects with UNAUTHENTICATED if `authenticate` returns no caller. On a
+ * server without `authenticate`, all requests have the same anonymous caller.
  */
 export async function authenticateCaller(
   request: AuthRequest,
@@ -27,7 +26,10 @@ export async function authenticateCaller(
   return normalizeCaller(caller);
 }
 
-/** Validates the caller that an untyped `authenticate` function returns, and sets the default tenant. */
+/**
+ * Validates the caller that an `authenticate` function returns, because untyped code can return other values,
+ * and sets the default tenant.
+ */
 function normalizeCaller(caller: Caller): Caller {
   const { tenant, principal }: { readonly tenant?: unknown; readonly principal?: unknown } = caller;
   if (typeof principal !== "string" || (tenant !== undefined && typeof tenant !== "string"))

@@ -3,16 +3,18 @@ import { A2AError, type AgentCard } from "../../protocol/index.ts";
 import type { AuthenticateFunction, AuthScheme, AuthRequest } from "./auth-scheme.ts";
 
 /**
- * Value of the `authenticate` option: a function, a scheme, or a list of them, any of which is sufficient.
+ * Value of the option `authenticate`, which is an authentication function, an authentication scheme, or a
+ * list of functions and schemes. With a list, a caller can authenticate with any function or scheme in the
+ * list.
  */
 export type AuthenticationOption =
   | AuthenticateFunction
   | AuthScheme
   | readonly (AuthenticateFunction | AuthScheme)[];
 
-/** An authentication error with a challenge that tells the client how to authenticate. */
+/** Error for an unauthenticated request, with a challenge that names the accepted authentication schemes. */
 export class AuthChallengeError extends A2AError {
-  /** Value of the `WWW-Authenticate` header. */
+  /** Value of the `WWW-Authenticate` header in the error response. */
   readonly challenge: string;
 
   constructor(reason: "UNAUTHENTICATED" | "PERMISSION_DENIED", message: string, challenge: string) {
@@ -21,12 +23,12 @@ export class AuthChallengeError extends A2AError {
   }
 }
 
-/** The security members of an agent card. */
+/** The members of an agent card that declare authentication schemes. */
 export type SecurityDeclaration = Pick<AgentCard, "securitySchemes" | "securityRequirements">;
 
 /**
- * Authenticates requests with the methods of the `authenticate` option, and declares the schemes for agent
- * cards.
+ * Authenticates requests with the functions and schemes of the option `authenticate`, and declares the
+ * schemes in agent cards.
  */
 export class Authenticator {
   readonly #methods: readonly (AuthenticateFunction | AuthScheme)[];
@@ -53,8 +55,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the security members of the card. Authentication functions are not declared, because their scheme
-   * is unknown.
+   * Returns the members of the agent card that declare authentication schemes. Agent cards do not declare
+   * authentication functions, because the scheme of a function is unknown.
    */
   get securityDeclaration(): SecurityDeclaration {
     if (this.#schemes.length === 0) return {};
@@ -69,8 +71,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the caller of a request. Tries every method, whatever their order. Rejects when the credentials
-   * of any method are invalid, even if another method accepts anonymous requests.
+   * Returns the caller of a request. Rejects if any authentication scheme reports invalid credentials, even
+   * if another scheme accepts anonymous requests.
    */
   async authenticate(request: AuthRequest): Promise<Caller> {
     const invalidSchemes = new Set<AuthScheme>();
@@ -91,8 +93,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the error for an unauthenticated request. The error message is the same for missing and for
-   * invalid credentials.
+   * Returns an error with the same message for missing and invalid credentials, so that the message does not
+   * help attackers.
    */
   createUnauthenticatedError(invalidSchemes: ReadonlySet<AuthScheme> = new Set()): AuthChallengeError {
     const challenges = this.#schemes.map((scheme) =>
@@ -104,10 +106,6 @@ export class Authenticator {
   }
 }
 
-/**
- * Returns true for a function or a scheme. Untyped code may pass other values, which must fail before the
- * first request.
- */
 function isAuthenticationMethod(method: unknown): boolean {
   if (typeof method === "function") return true;
   return (
@@ -115,7 +113,6 @@ function isAuthenticationMethod(method: unknown): boolean {
   );
 }
 
-/** Returns the error for an unauthenticated request, with a bearer challenge by default. */
 export function createUnauthenticatedError(challenge: string = `Bearer realm="a2a"`): AuthChallengeError {
   const text =
     "The request is not authenticated; send valid credentials of a scheme that the agent card declares.";

@@ -11,14 +11,14 @@ import {
 } from "./auth-scheme.ts";
 
 /**
- * A user of the `basic` scheme: a password hash of `hashPassword`, or an object with the hash and the
- * identity.
+ * A user of the `basic` scheme, as a password hash from `hashPassword` or as an object with the password hash
+ * and the identity of the user.
  */
 export type BasicAuthUser =
   | string
   | {
       readonly hash: string;
-      /** Principal of the user. Default: the user name. */
+      /** Principal of the user. The default principal is the user name. */
       readonly principal?: string;
       readonly tenant?: string;
       readonly scopes?: readonly string[];
@@ -26,11 +26,11 @@ export type BasicAuthUser =
 
 /** Options for `basic`. */
 export interface BasicAuthOptions {
-  /** Users by name. */
+  /** Users of the `basic` scheme, by user name. */
   readonly users: Readonly<Record<string, BasicAuthUser>>;
-  /** Scopes that every request requires. Default: none. */
+  /** Scopes that the caller of every request must have. Default: none. */
   readonly requiredScopes?: readonly string[];
-  /** Name of the scheme in the card's `securitySchemes`. Default: `basic`. */
+  /** Name of the authentication scheme in the agent card's `securitySchemes`. Default: `basic`. */
   readonly schemeName?: string;
 }
 
@@ -38,13 +38,13 @@ interface RegisteredUser {
   readonly caller: Caller;
   readonly passwordHash: PasswordHash;
   /**
-   * Digest of the password after its first successful verification. Later requests compare digests and skip
-   * the slow hash.
+   * Digest of the password, which is set after the first successful login. With the digest, later requests
+   * need no slow password hash.
    */
   verifiedDigest?: string;
 }
 
-/** Creates a scheme for user names and passwords in `Authorization: Basic …` (RFC 7617). */
+/** Creates an authentication scheme for user names and passwords (HTTP Basic authentication, RFC 7617). */
 export function basic({ users, schemeName = "basic", requiredScopes }: BasicAuthOptions): AuthScheme {
   const scopes = assertValidScopes(requiredScopes);
   const usersByName = new Map(

@@ -15,29 +15,32 @@ import {
 /** Options for `bearer`. */
 export interface BearerOptions {
   /**
-   * Static tokens, each with its identity. A token requires at least 16 characters; generate one with
-   * `openssl rand -base64 32`.
+   * Static bearer tokens, each with the identity of a caller. A static token must have at least 16
+   * characters. Generate static tokens with `openssl rand -base64 32`.
    */
   readonly tokens?: Readonly<Record<string, CallerIdentity>>;
   /**
-   * Returns the caller of a token that is not in `tokens`. A result of `undefined` rejects the token. The
-   * function is called for every request with an unknown token.
+   * Returns the caller of a bearer token that is not in `tokens`, or `undefined` to reject the token. The
+   * server calls `verifyToken` for every request whose token is not in `tokens`.
    */
   readonly verifyToken?: (
     token: string,
     request: AuthRequest,
   ) => Caller | undefined | Promise<Caller | undefined>;
-  /** Scopes that every request requires. Default: none. */
+  /** Scopes that the caller of every request must have. Default: none. */
   readonly requiredScopes?: readonly string[];
-  /** Name of the scheme in the card's `securitySchemes`. Default: `bearer`. */
+  /** Name of the authentication scheme in the agent card's `securitySchemes`. Default: `bearer`. */
   readonly schemeName?: string;
-  /** Token format that the card declares as a hint for clients, for example `opaque`. Default: none. */
+  /**
+   * Format of the bearer tokens, which the agent card declares as a hint for clients, for example `opaque`.
+   * Default: none.
+   */
   readonly bearerFormat?: string;
 }
 
 /**
- * Creates a scheme for `Authorization: Bearer …`, with static tokens, or with tokens that `verifyToken`
- * accepts.
+ * Creates an authentication scheme for bearer tokens. The scheme accepts the static tokens in `tokens`, and
+ * the tokens for which `verifyToken` returns a caller.
  */
 export function bearer(options: BearerOptions): AuthScheme {
   const { tokens = {}, verifyToken, schemeName = "bearer", bearerFormat } = options;
@@ -67,7 +70,7 @@ export function bearer(options: BearerOptions): AuthScheme {
   };
 }
 
-/** Returns the bearer token of a request (RFC 6750 §2.1), or `"invalid"` for a malformed one. */
+/** Returns the bearer token of a request (RFC 6750 §2.1), or `"invalid"` if the token is malformed. */
 export function parseBearerToken(request: AuthRequest): { readonly value: string } | "invalid" | undefined {
   const value = parseAuthorizationHeader(request, "bearer");
   if (value === undefined) return undefined;

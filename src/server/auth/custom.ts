@@ -10,22 +10,25 @@ import {
 
 /** Options for `custom`. */
 export interface CustomAuthOptions {
-  /** Name of the scheme in the card's `securitySchemes`. */
+  /** Name of the authentication scheme in the agent card's `securitySchemes`. */
   readonly schemeName: string;
-  /** Declaration of the scheme in the card. */
+  /** Declaration of the authentication scheme in the agent card. */
   readonly securityScheme: SecurityScheme;
   /**
-   * Returns the caller of a request, `undefined` when the request has no credentials of this scheme, or
-   * `"invalid"` when they are invalid.
+   * Returns the caller of a request. Returns `undefined` if the request has no credentials for the scheme, or
+   * `"invalid"` if the credentials are invalid.
    */
   readonly authenticate: (request: AuthRequest) => AuthResult | Promise<AuthResult>;
-  /** Scopes that every request requires. Default: none. */
+  /** Scopes that the caller of every request must have. Default: none. */
   readonly requiredScopes?: readonly string[];
-  /** Value of `WWW-Authenticate`. Default: a bearer challenge. */
+  /**
+   * Value of the `WWW-Authenticate` header for unauthenticated requests. By default, the header contains a
+   * bearer challenge.
+   */
   readonly challenge?: string;
 }
 
-/** Creates a scheme from your own function. The card declares the scheme. */
+/** Creates an authentication scheme from a function and from a declaration for the agent card. */
 export function custom({
   schemeName,
   securityScheme,

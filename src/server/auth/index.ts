@@ -1,7 +1,6 @@
 /**
- * AUTHENTICATION. Each function creates one authentication scheme for the `authenticate` option of
- * `createServer` and `toA2a`. The scheme authenticates callers, and the agent card declares it. In a list of
- * schemes, any one is sufficient.
+ * AUTHENTICATION. Each scheme function of the `auth` folder creates an authentication scheme for the option
+ * `authenticate` of `createServer` and `toA2a`.
  */
 export { apiKeys, generateApiKey } from "./api-keys.ts";
 export type { ApiKeyOptions, GeneratedApiKey, StoredApiKey } from "./api-keys.ts";

@@ -26,45 +26,49 @@ import {
 /** Options for `jwt`. */
 export interface JwtOptions extends FetchKeysOptions {
   /**
-   * Issuer of the tokens. Without `jwksUrl` and `keys`, OpenID discovery provides the issuer's public keys.
+   * Issuer of the access tokens. If neither `jwksUrl` nor `keys` is set, OpenID discovery finds the issuer's
+   * public keys.
    */
   readonly issuer?: string;
-  /** URL of a JSON Web Key Set with the public keys. */
+  /** URL of a JSON Web Key Set with the issuer's public keys. */
   readonly jwksUrl?: string | URL;
-  /** The public keys. */
+  /** Public keys of the issuer. */
   readonly keys?: JSONWebKeySet | readonly JWK[];
   /**
-   * Identifier of this server in the tokens. Required, because otherwise tokens for other services would be
-   * accepted.
+   * Identifier of this server in the claim `aud` of access tokens. Without a required audience, the server
+   * would accept tokens for other services.
    */
   readonly audience: string | readonly string[];
-  /** Accepted signature algorithms. Default: all ES, RS, PS, and EdDSA algorithms. */
+  /** Accepted signature algorithms. By default, the server accepts all ES, RS, PS, and EdDSA algorithms. */
   readonly algorithms?: readonly SignatureAlgorithm[];
-  /** Allowed clock difference, in seconds. Default: 5. */
+  /** Allowed difference between the clocks of issuer and server, in seconds. Default: 5. */
   readonly clockTolerance?: number;
-  /** Required `typ` of the token header, for example `at+jwt` (RFC 9068). Default: any. */
+  /** Required value of `typ` in the JWT header, for example `at+jwt` (RFC 9068). Default: any. */
   readonly typ?: string;
-  /** Scopes that every request requires, in the claim `scope` or `scp`. Default: none. */
+  /** Scopes that every access token must contain in the claim `scope` or `scp`. Default: none. */
   readonly requiredScopes?: readonly string[];
   /**
-   * Returns the principal of a token. Default: `issuer|sub`, because two issuers may use the same `sub`.
-   * Without `issuer`, the default is `sub`.
+   * Returns the principal of an access token. The default principal is `issuer|sub`, because two issuers can
+   * use the same `sub`. If `issuer` is not set, the default principal is `sub`.
    */
   readonly mapPrincipal?: (claims: JwtClaims) => string | undefined;
   /**
-   * Returns the tenant of a token. A result of `undefined` rejects the token. Default: `""`, which lets the
-   * request select the tenant.
+   * Returns the tenant of an access token, or `undefined` to reject the token. The default tenant is `""`,
+   * which allows every request to name a tenant.
    */
   readonly mapTenant?: (claims: JwtClaims) => string | undefined;
-  /** Name of the scheme in the card's `securitySchemes`. Default: `bearer`, `oauth2`, or `openIdConnect`. */
+  /**
+   * Name of the authentication scheme in the agent card's `securitySchemes`. The default scheme name is
+   * `bearer` for `jwt`, `oauth2` for `oauth2`, and `openIdConnect` for `openIdConnect`.
+   */
   readonly schemeName?: string;
 }
 
 /** Options for `oauth2`. */
 export interface OAuth2Options extends JwtOptions {
   /**
-   * OAuth flows that clients can use to get a token, for example `{ clientCredentials: { tokenUrl, scopes }
-   * }`.
+   * OAuth flows in which clients can obtain access tokens, for example `{ clientCredentials: { tokenUrl,
+   * scopes } }`.
    */
   readonly flows: OAuthFlows;
   /** URL of the authorization server metadata (RFC 8414). Default: none. */
@@ -73,12 +77,12 @@ export interface OAuth2Options extends JwtOptions {
 
 /** Options for `openIdConnect`. */
 export interface OpenIdConnectOptions extends JwtOptions {
-  /** Issuer of the tokens. */
+  /** Issuer of the access tokens. */
   readonly issuer: string;
 }
 
 /**
- * Creates a scheme for access tokens that are JWTs. The server verifies these tokens with the issuer's public
+ * Creates an authentication scheme for JWT access tokens, which the server verifies with the issuer's public
  * keys.
  */
 export function jwt(options: JwtOptions): AuthScheme {
@@ -87,8 +91,8 @@ export function jwt(options: JwtOptions): AuthScheme {
 }
 
 /**
- * Creates a scheme for JWT access tokens that the card declares as OAuth 2.0, with the flows that clients can
- * use.
+ * Creates an authentication scheme for JWT access tokens. The agent card declares the scheme as OAuth 2.0,
+ * with the OAuth flows that clients can use.
  */
 export function oauth2({ flows, metadataUrl, ...options }: OAuth2Options): AuthScheme {
   const metadata = metadataUrl === undefined ? {} : { oauth2MetadataUrl: metadataUrl };
@@ -96,8 +100,8 @@ export function oauth2({ flows, metadataUrl, ...options }: OAuth2Options): AuthS
 }
 
 /**
- * Creates a scheme for JWT access tokens that the card declares as OpenID Connect, with the issuer's
- * discovery URL.
+ * Creates an authentication scheme for JWT access tokens. The agent card declares the scheme as OpenID
+ * Connect, with the discovery URL of the issuer.
  */
 export function openIdConnect(options: OpenIdConnectOptions): AuthScheme {
   const url = `${options.issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
@@ -139,8 +143,8 @@ function createKeyResolver({ keys, jwksUrl, issuer, ...options }: JwtOptions): K
 }
 
 /**
- * Returns the claims of a valid token, or `undefined` for an invalid one. Rejects with UNAVAILABLE without
- * the public keys.
+ * Returns the claims of an access token, or `undefined` if the token is invalid. Rejects with UNAVAILABLE if
+ * the public keys cannot be fetched.
  */
 async function verifyClaims(
   token: string,
@@ -176,8 +180,8 @@ function createCallerFromClaims(
 }
 
 /**
- * Returns the scopes of a token. `scope` is space-separated text (RFC 8693 §4.2). Some issuers use `scp`, or
- * a list.
+ * Returns the scopes of an access token. The claim `scope` is space-separated text (RFC 8693 §4.2). Some
+ * issuers send the claim `scp` instead of `scope`, or a list instead of text.
  */
 function parseScopes({ scope, scp }: JwtClaims): string[] {
   const value: unknown = scope ?? scp;

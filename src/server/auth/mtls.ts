@@ -4,18 +4,18 @@ import { REALM, toCaller, type AuthScheme, type CallerIdentity } from "./auth-sc
 /** Options for `mtls`. */
 export interface MtlsOptions {
   /**
-   * Returns the identity of a certificate. A result of `undefined` rejects the certificate. Default: the
-   * subject, as one line.
+   * Returns the identity in a client certificate, or `undefined` to reject the certificate. The default
+   * identity is the subject of the certificate in one line of text.
    */
   readonly mapIdentity?: (certificate: ClientCertificate) => CallerIdentity | undefined;
-  /** Name of the scheme in the card's `securitySchemes`. Default: `mtls`. */
+  /** Name of the authentication scheme in the agent card's `securitySchemes`. Default: `mtls`. */
   readonly schemeName?: string;
 }
 
 /**
- * Creates a scheme for client certificates. Use this scheme with `https.createServer({ requestCert: true, ca
- * }, server.listener)`, where TLS verifies each certificate with `ca`. Behind a proxy that ends TLS, use
- * `custom` and read the proxy's header.
+ * Creates an authentication scheme for TLS client certificates. Use the `mtls` scheme with
+ * `https.createServer({ requestCert: true, ca }, server.listener)`, which verifies each client certificate
+ * with `ca`. If a proxy terminates TLS, use `custom` and read the certificate from the proxy's header.
  */
 export function mtls({ mapIdentity = formatSubject, schemeName = "mtls" }: MtlsOptions = {}): AuthScheme {
   return {
@@ -33,7 +33,7 @@ export function mtls({ mapIdentity = formatSubject, schemeName = "mtls" }: MtlsO
   };
 }
 
-/** Joins the lines of a certificate subject, such as `C=DE`, `O=Example`, and `CN=ada`. */
+/** Joins the lines of a certificate subject, such as `C=DE` and `CN=ada`, to one line of text. */
 function formatSubject({ subject }: ClientCertificate): string {
   return subject.trim().split("\n").join(", ");
 }

@@ -2,19 +2,16 @@ import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Cost of a password hash: about 0.1 s and 16 MiB. OWASP lists this cost as its second choice. The first
- * choice needs 128 MiB of memory.
+ * Parameters of scrypt, with which a password hash takes about 0.1 s and 16 MiB of memory. OWASP recommends
+ * these scrypt parameters as the second choice. The first choice needs 128 MiB of memory.
  */
 const SCRYPT_COST = { N: 2 ** 14, r: 8, p: 5 };
 const DIGEST_BYTES = 32;
-/**
- * Maximum number of concurrent password checks. Unauthenticated clients can cause password checks, so the
- * server rejects further ones.
- */
+/** Maximum number of concurrent password checks, which unauthenticated clients can cause. */
 const MAX_CONCURRENT_HASHES = 32;
 let activeHashes = 0;
 
-/** Returns the hash of a password for `basic`, in the format `scrypt$N$r$p$salt$digest`. */
+/** Returns a password hash for the `basic` scheme, in the format `scrypt$N$r$p$salt$digest`. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
   const { N, r, p } = SCRYPT_COST;
@@ -22,7 +19,10 @@ export async function hashPassword(password: string): Promise<string> {
   return ["scrypt", N, r, p, salt.toString("base64url"), digest.toString("base64url")].join("$");
 }
 
-/** A parsed password hash. The constructor throws for text that `hashPassword` did not make. */
+/**
+ * A parsed password hash. The constructor throws an error if the text is not a password hash from
+ * `hashPassword`.
+ */
 export class PasswordHash {
   readonly #cost: typeof SCRYPT_COST;
   readonly #salt: Buffer;

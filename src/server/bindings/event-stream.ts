@@ -4,15 +4,18 @@ import { A2AError, isStreamingOperation, type LogEvent, type OperationName } fro
 import { SSE_HEARTBEAT, type OperationCodec } from "../../wire/index.ts";
 import type { HttpReply, ResponseSink } from "../http-exchange.ts";
 
-/** Encodes the events of a stream for one binding. */
+/** Encodes the events of a stream for a protocol binding. */
 export interface EventStreamEncoder {
   encodeEvent(event: LogEvent): string;
   encodeFailure(error: A2AError): string;
-  /** Returns true for an event after which the stream ends, even if the task continues. */
+  /** Returns true if the stream ends after the event, even if the task continues. */
   isLastEvent?(event: LogEvent): boolean;
 }
 
-/** Returns the end condition that a protocol version defines for the streams of an operation. */
+/**
+ * Returns a function that recognizes the last event of a stream, according to the protocol version and the
+ * operation.
+ */
 export function createEndCondition(
   { isLastEvent }: OperationCodec,
   operation: OperationName,
@@ -22,10 +25,16 @@ export function createEndCondition(
     : {};
 }
 
-/** Returns the error to send to a caller, and reports internal errors to the observer. */
+/**
+ * Function that converts an error to an `A2AError` for the caller, and reports internal errors to the
+ * observer.
+ */
 export type ErrorReporter = (where: string, error: unknown) => A2AError;
 
-/** Headers of an event stream (A2A §9.4.2). The last two prevent proxies from buffering events. */
+/**
+ * HTTP headers of an event stream (A2A §9.4.2). The headers `cache-control` and `x-accel-buffering` prevent
+ * proxies from buffering events.
+ */
 export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
   "content-type": "text/event-stream",
   "cache-control": "no-cache",
@@ -33,7 +42,7 @@ export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
   "x-accel-buffering": "no",
 };
 
-/** The open event streams of a server, with the timer that sends heartbeats on idle streams. */
+/** The open event streams of a server, with a timer that sends heartbeats on idle streams. */
 export class EventStreamRegistry {
   readonly #heartbeatMs: number;
   readonly #reportError: ErrorReporter;
@@ -46,8 +55,8 @@ export class EventStreamRegistry {
   }
 
   /**
-   * Returns a reply that streams a subscription. The reply has `headers` in addition to the standard headers
-   * of a stream.
+   * Creates an HTTP reply that streams the events of a subscription. The reply has `headers` in addition to
+   * `EVENT_STREAM_HEADERS`.
    */
   createReply(
     subscription: Subscription,
@@ -70,15 +79,15 @@ export class EventStreamRegistry {
     };
   }
 
-  /** Ends every stream between two events. Clients are expected to reconnect. */
+  /** Ends every event stream between two events, after which clients are expected to reconnect. */
   closeAll(): void {
     clearInterval(this.#heartbeatTimer);
     for (const stream of this.#openStreams.toArray()) stream.close();
   }
 
   /**
-   * Starts one timer for all streams. The timer runs four times per heartbeat interval, so a heartbeat is at
-   * most a quarter of the interval late.
+   * Starts the heartbeat timer of all streams. The timer fires four times per heartbeat interval, so that the
+   * delay of a heartbeat is at most a quarter of the interval.
    */
   #startHeartbeat(): void {
     if (this.#heartbeatTimer || this.#heartbeatMs <= 0) return;
@@ -94,7 +103,9 @@ export class EventStreamRegistry {
   }
 }
 
-/** Writes the events of a subscription as server-sent events, no faster than the client reads them. */
+/**
+ * Writes the events of a subscription as server-sent events, at the speed at which the client reads events.
+ */
 class EventStream implements BagItem {
   slot = -1;
   readonly #subscription: Subscription;
@@ -148,16 +159,16 @@ class EventStream implements BagItem {
   }
 
   /**
-   * Sends an SSE comment if the last write was not after `before` (ms since 1970) and no write waits for the
-   * client.
+   * Sends an SSE comment if nothing has been written to the stream since `before` (ms since 1970), and no
+   * write waits for the client.
    */
   sendHeartbeatIfIdle(before: number): void {
     if (this.#lastWriteAt <= before && !this.#isWaitingForDrain) void this.#write(SSE_HEARTBEAT);
   }
 
   /**
-   * Ends the stream between two events with an error, so that the client does not mistake this for the task's
-   * end.
+   * Ends the stream with an error event, so that the client does not mistake the end of the stream for the
+   * end of the task.
    */
   close(): void {
     this.#subscription.close();
@@ -169,7 +180,7 @@ class EventStream implements BagItem {
   }
 }
 
-/** Returns the error that ends a stream when the server closes it before the task has ended. */
+/** Creates the error for a stream that the server closes before the end of the task. */
 export function createStreamInterruptedError(): A2AError {
   return new A2AError(
     "UNAVAILABLE",

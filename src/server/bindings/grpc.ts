@@ -27,43 +27,44 @@ import { createStreamInterruptedError } from "./event-stream.ts";
 import type { RouterContext } from "../router.ts";
 import type { ServedAgent } from "../served-agent.ts";
 
-/** Options for the gRPC listener, which runs in addition to the HTTP listener. */
+/** Options for the gRPC listener of a server, which runs in addition to the HTTP listener. */
 export interface GrpcOptions {
-  /** Port to listen on. Default: 0, which selects any free port. */
+  /** Port of the gRPC listener. Port 0, the default, selects any free port. */
   readonly port?: number;
-  /** Host name or address to listen on. Default: the host of the HTTP listener. */
+  /**
+   * Host name or IP address on which the gRPC listener accepts connections. The default host is the host of
+   * the HTTP listener.
+   */
   readonly host?: string;
   /**
-   * TLS certificate and key, as PEM. Default: no TLS, for use on this machine or behind a proxy that ends
-   * TLS.
+   * TLS certificate and key of the gRPC listener, in PEM format. By default, the gRPC listener does not use
+   * TLS, and should be reachable only from this machine or through a proxy that terminates TLS.
    */
   readonly tls?: ServerTls;
   /**
-   * Address of the gRPC listener in agent cards, `host:port`. Default: the host of the card request, with
-   * `port`.
+   * Address of the gRPC listener in agent cards, in the form `host:port`. The default address consists of the
+   * host in the request for the agent card and the port of the gRPC listener.
    */
   readonly publicAddress?: string;
 }
 
-/** The running gRPC listener of a server. */
 export interface GrpcServer {
   readonly port: number;
-  /** Stops accepting calls. Resolves when all calls have ended. */
+  /** Stops accepting gRPC calls, and resolves when all gRPC calls have ended. */
   drain(): Promise<void>;
-  /** Ends every stream between two events. Clients are expected to subscribe again. */
+  /** Ends every gRPC stream between two events, after which clients are expected to subscribe again. */
   closeStreams(): void;
-  /** Cancels all remaining calls. */
+  /** Cancels all remaining gRPC calls. */
   forceShutdown(): void;
 }
 
-/** The HTTP listener of the same server. */
 interface HttpServerInfo {
   readonly host: string;
   readonly port: number;
   readonly heartbeatMs: number;
 }
 
-/** Starts the gRPC listener (A2A §10). Loads the optional gRPC packages at the time of the call. */
+/** Starts the gRPC listener (A2A §10), and imports the optional gRPC packages. */
 export async function startGrpcServer(
   context: RouterContext,
   httpServer: HttpServerInfo,
@@ -109,8 +110,8 @@ export async function startGrpcServer(
 }
 
 /**
- * Returns the gRPC interfaces of one version. A 0.3 interface cannot name a tenant, so 0.3 is omitted when a
- * tenant is required.
+ * Returns the gRPC interfaces of one A2A version. The result is empty if the version is 0.3 and a tenant is
+ * required, because A2A 0.3 interfaces cannot name a tenant.
  */
 function buildGrpcInterfaces(
   protocolVersion: ProtocolVersion,
@@ -123,8 +124,8 @@ function buildGrpcInterfaces(
 }
 
 /**
- * Returns the `tenant` value that addresses an agent over gRPC: its id, with the tenant appended if there is
- * one.
+ * Returns the value of `tenant` that addresses an agent over gRPC, which consists of the agent id and, if
+ * set, the name of the tenant.
  */
 function formatAgentTenant({ id }: ServedAgent, tenant: string | undefined): string {
   return tenant ? `${id}/${tenant}` : id;
@@ -147,14 +148,17 @@ const PROTO_DIALECTS: Readonly<Record<ProtocolVersion, ProtoDialect>> = {
 };
 
 /**
- * The gRPC binding, which performs one operation per call. gRPC calls need no check of the host name, because
- * a web page in a browser cannot make gRPC calls.
+ * Performs the A2A operations that clients call over gRPC. DNS rebinding is not a risk for gRPC, because web
+ * pages in a browser cannot make gRPC calls.
  */
 class GrpcCallDispatcher {
   readonly #context: RouterContext;
   readonly #httpPort: number;
   readonly #openSubscriptions = new Set<Subscription>();
-  /** Binary encodings of events. Each event is encoded once per version, for all subscribers. */
+  /**
+   * Encoded events by A2A version. The server encodes each event only once per A2A version, even for several
+   * subscribers.
+   */
   readonly #encodedEvents: Readonly<Record<ProtocolVersion, WeakMap<LogEvent, Uint8Array>>> = {
     "1.0": new WeakMap(),
     "0.3": new WeakMap(),
@@ -169,7 +173,7 @@ class GrpcCallDispatcher {
     for (const subscription of this.#openSubscriptions) subscription.close();
   }
 
-  /** Handles a gRPC call. Never rejects: every error becomes a gRPC failure. */
+  /** Handles a gRPC call. Never rejects, because every error becomes a gRPC failure response. */
   async handleCall(call: IncomingCall): Promise<GrpcResponse> {
     try {
       return await this.#executeCall(call);
@@ -207,7 +211,7 @@ class GrpcCallDispatcher {
     };
   }
 
-  /** Returns the HTTP origin of this server, for a client that reached it over gRPC. */
+  /** Returns the HTTP origin under which a gRPC client can reach this server. */
   #resolveHttpOrigin(call: IncomingCall): string {
     const host = `http://${call.header("host") ?? ""}`;
     const { hostname } = new URL(URL.canParse(host) ? host : "http://127.0.0.1");
@@ -215,8 +219,8 @@ class GrpcCallDispatcher {
   }
 
   /**
-   * Returns the agent of a request. A gRPC address has no path, so `tenant` selects any agent except the
-   * default one.
+   * Returns the agent to which a gRPC request is addressed. Because a gRPC address has no path, `tenant`
+   * selects the agent, unless the request is for the default agent.
    */
   #resolveAgent(params: JsonObject): { agent: ServedAgent; params: JsonObject } {
     const { agents, defaultAgent } = this.#context;
@@ -227,7 +231,7 @@ class GrpcCallDispatcher {
     throw new A2AError("NOT_FOUND", "This server has no agent; check the address of the server.");
   }
 
-  /** Writes the events of a subscription to a call, no faster than the client reads them. */
+  /** Writes the events of a subscription to a gRPC call, at the speed at which the client reads events. */
   async #writeEvents(
     subscription: Subscription,
     { service, method }: IncomingCall,
@@ -274,8 +278,8 @@ class GrpcCallDispatcher {
 }
 
 /**
- * Returns the version of a call, which its service name determines. Rejects metadata that names another one
- * (A2A §3.6.2).
+ * Returns the A2A version of a gRPC call, which the name of the gRPC service determines. Throws an error if
+ * the metadata of the gRPC call names another version (A2A §3.6.2).
  */
 function negotiateCallVersion(call: IncomingCall): ProtocolVersion {
   const { version } = call.service;
@@ -288,7 +292,6 @@ function negotiateCallVersion(call: IncomingCall): ProtocolVersion {
   });
 }
 
-/** Decodes the request message of a call to ProtoJSON. */
 function decodeRequest({ method: { request }, requestBytes }: IncomingCall): JsonObject {
   try {
     return request.decode(requestBytes);

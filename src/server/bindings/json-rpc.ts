@@ -30,8 +30,8 @@ import {
 } from "./request-pipeline.ts";
 
 /**
- * Handles a request of the JSON-RPC binding (A2A §9). Each POST request performs one operation. The caller is
- * authenticated before the body is read. Never rejects: every error becomes an error reply.
+ * Performs the operation of a JSON-RPC request (A2A §9). Authenticates the caller before reading the request
+ * body. Never rejects, because every error becomes a JSON-RPC error reply.
  */
 export async function handleJsonRpc(
   request: HttpRequest,
@@ -76,7 +76,9 @@ const JSON_RPC_DIALECTS: Readonly<Record<ProtocolVersion, JsonRpcDialect>> = {
   "0.3": v0_3.jsonRpcDialect,
 };
 
-/** Returns the simple dialect for a request that 0.3 does not define and the simple dialect does. */
+/**
+ * Returns the simple dialect if the simple dialect defines the method of the request, and A2A 0.3 does not.
+ */
 function findEnabledSimpleDialect(
   agent: ServedAgent,
   context: BindingContext,
@@ -91,7 +93,7 @@ function findEnabledSimpleDialect(
   });
 }
 
-/** Returns the dialect of an error reply to a request that could not be parsed. */
+/** Returns the dialect of the error reply to a request that cannot be parsed. */
 function resolveErrorDialect(request: RequestHead, context: BindingContext): JsonRpcDialect {
   return JSON_RPC_DIALECTS[resolveErrorReplyVersion(request, context, undefined)];
 }
@@ -101,9 +103,9 @@ function inferVersionFromMethod(method: string): ProtocolVersion | undefined {
 }
 
 /**
- * Returns a JSON-RPC error reply. The HTTP status of a JSON-RPC error is 200, except for errors of
- * authentication, size, and load. Errors of authentication, size, and load have an HTTP error status, so that
- * proxies recognize them.
+ * Returns a JSON-RPC error reply. The HTTP status of most JSON-RPC errors is 200. If authentication fails,
+ * the body is too large, or the server is overloaded, the reply has an HTTP error status, which proxies can
+ * recognize.
  */
 function createJsonRpcErrorReply(id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect): HttpReply {
   return createJsonReply(
@@ -114,8 +116,8 @@ function createJsonRpcErrorReply(id: JsonRpcId, error: A2AError, dialect: JsonRp
 }
 
 /**
- * Returns an event stream with an error as its only event. A 0.3 client accepts only a stream as the reply to
- * a streaming method.
+ * Returns an event stream that contains only an error, because A2A 0.3 clients accept only a stream in reply
+ * to a streaming method.
  */
 function createStreamErrorReply(id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect): HttpReply {
   if (REASONS_WITH_HTTP_STATUS.has(error.reason)) return createJsonRpcErrorReply(id, error, dialect);
@@ -141,7 +143,9 @@ function createUnknownMethodError(method: string, version: ProtocolVersion): A2A
   return new A2AError("METHOD_NOT_FOUND", text);
 }
 
-/** Returns an encoder that writes each event as a JSON-RPC response to the streaming request (A2A §9.4.2). */
+/**
+ * Creates an encoder that encodes each event as a JSON-RPC response to the streaming request (A2A §9.4.2).
+ */
 function createJsonRpcStreamEncoder(
   id: JsonRpcId,
   dialect: JsonRpcDialect,

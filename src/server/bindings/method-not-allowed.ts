@@ -2,7 +2,8 @@ import { A2AError } from "../../protocol/index.ts";
 import type { HttpRequest } from "../http-exchange.ts";
 
 /**
- * An error for an HTTP method that a path does not support. The reply lists the allowed methods in `Allow`.
+ * Error for a request whose HTTP method is not allowed. The header `Allow` of the error reply lists the
+ * allowed HTTP methods.
  */
 export class MethodNotAllowedError extends A2AError {
   readonly allowedMethods: readonly string[];
@@ -13,7 +14,6 @@ export class MethodNotAllowedError extends A2AError {
   }
 }
 
-/** Throws `MethodNotAllowedError` when the method of a request is not among `allowedMethods`. */
 export function assertMethod(request: HttpRequest, allowedMethods: readonly string[]): void {
   if (!allowedMethods.includes(request.method)) throw new MethodNotAllowedError(request, allowedMethods);
 }

@@ -22,9 +22,9 @@ import { MethodNotAllowedError } from "./method-not-allowed.ts";
 import { performOperation, type OperationOutcome } from "../operations.ts";
 import type { ServedAgent } from "../served-agent.ts";
 
-/** Server settings and services that the bindings need to answer a request. */
+/** Server settings and services that the protocol bindings use to handle a request. */
 export interface BindingContext {
-  /** Protocol versions that the server accepts. */
+  /** A2A versions that the server accepts. */
   readonly versions: readonly ProtocolVersion[];
   readonly specRevision: SpecRevision;
   readonly missingVersionPolicy: "0.3" | "infer";
@@ -35,15 +35,15 @@ export interface BindingContext {
   /** Maximum size of a request body, in bytes. */
   readonly maxBodyBytes: number;
   readonly eventStreams: EventStreamRegistry;
-  /** Authenticates a request. The value is `undefined` on a server without authentication. */
+  /** Authenticates a request. The server has no `authenticate` function if all requests are anonymous. */
   readonly authenticate: AuthenticateFunction | undefined;
   readonly reportError: ErrorReporter;
 }
 
-/** The parts of a request other than its body. */
+/** The members of an HTTP request without the request body. */
 export type RequestHead = Pick<HttpRequest, "header" | "query" | "origin">;
 
-/** An authenticated request, with the agent that it addresses. */
+/** An authenticated request, with the caller and the agent to which the request is addressed. */
 export interface AuthenticatedRequest<R extends RequestHead = HttpRequest> {
   readonly request: R;
   readonly agent: ServedAgent;
@@ -51,8 +51,8 @@ export interface AuthenticatedRequest<R extends RequestHead = HttpRequest> {
 }
 
 /**
- * Returns the protocol version of a request (A2A §3.6.2). The parameter `inferredVersion` is the version that
- * the form of the request suggests.
+ * Returns the A2A version of a request (A2A §3.6.2). The parameter `inferredVersion` is the A2A version that
+ * the path or body of the request suggests.
  */
 export function resolveProtocolVersion(
   request: RequestHead,
@@ -72,8 +72,8 @@ export function resolveProtocolVersion(
 }
 
 /**
- * Returns the version in which to write an error reply when the request could not be parsed. Returns 1.0 when
- * the requested version is not supported.
+ * Returns the A2A version of the error reply to a request that cannot be parsed. Returns A2A version 1.0 if
+ * the server does not support the requested A2A version.
  */
 export function resolveErrorReplyVersion(
   request: RequestHead,
@@ -87,24 +87,27 @@ export function resolveErrorReplyVersion(
   }
 }
 
-/** The parameters of an operation as received, with the codec that decodes them. */
+/** The encoded parameters of an operation, with the codec that decodes the parameters. */
 export interface EncodedParams {
   readonly codec: Pick<OperationCodec, "decodeParams">;
   readonly version: ProtocolVersion;
   readonly params: unknown;
-  /** Whether to assign an id to a message without a `messageId`. Default: false. */
+  /** Whether the server assigns an id to a message without a `messageId`. Default: false. */
   readonly autoMessageId?: boolean;
-  /** Service parameters that the dialect sets when the request does not set them. */
+  /** Service parameters that the dialect uses if the request does not contain the parameters. */
   readonly serviceDefaults?: Pick<ServiceParameters, "resumeAfterSeq" | "needsTask">;
 }
 
 /**
- * The outcome of an operation. The member `headers` lists the active extensions, and is absent when no
- * extension is active.
+ * The outcome of an operation, with the response headers that list the active extensions. The member
+ * `headers` is absent if no extension is active.
  */
-export type OperationReply = OperationOutcome & { readonly headers?: Readonly<Record<string, string>> };
+type OperationReply = OperationOutcome & { readonly headers?: Readonly<Record<string, string>> };
 
-/** Validates, decodes, and performs an operation. All bindings and versions share this function. */
+/**
+ * Decodes the parameters of an operation and performs the operation, for all protocol bindings and A2A
+ * versions.
+ */
 export function handleOperation(
   authenticated: AuthenticatedRequest<RequestHead>,
   operation: OperationName,
@@ -151,7 +154,7 @@ function decodeAndPerform(
   return outcome.then((completed) => ({ ...completed, headers }));
 }
 
-/** Returns the parameters with a generated `messageId` when their message has none. */
+/** Adds a generated `messageId` to the parameters if their message has no `messageId`. */
 function ensureMessageId(params: unknown): unknown {
   if (!isObject(params) || !isObject(params["message"])) return params;
   const { message } = params;
@@ -163,7 +166,10 @@ function isObject(json: unknown): json is Record<string, unknown> {
   return typeof json === "object" && json !== null && !Array.isArray(json);
 }
 
-/** Returns the sequence number in a `Last-Event-ID` header. Throws INVALID_PARAMS for any other value. */
+/**
+ * Returns the sequence number in a `Last-Event-ID` header. Throws INVALID_PARAMS if the header is not a
+ * sequence number.
+ */
 function parseLastEventId(lastEventId: string | undefined): number | undefined {
   if (lastEventId === undefined || lastEventId === "") return undefined;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
@@ -173,7 +179,7 @@ function parseLastEventId(lastEventId: string | undefined): number | undefined {
 }
 
 /**
- * Returns the cache headers of a reply. An extended card must not be cached for other callers (A2A §13.3).
+ * Returns the headers that prevent caches from serving an extended agent card to other callers (A2A §13.3).
  */
 export function buildCacheHeaders(operation: OperationName): Record<string, string> | undefined {
   return operation === "GetExtendedAgentCard"
@@ -182,8 +188,7 @@ export function buildCacheHeaders(operation: OperationName): Record<string, stri
 }
 
 /**
- * Returns the headers of an error reply: `WWW-Authenticate`, `Allow`, and `Retry-After` as the error
- * requires.
+ * Returns the headers of an error reply, which can include `WWW-Authenticate`, `Allow`, and `Retry-After`.
  */
 export function buildErrorHeaders(error: A2AError): Record<string, string> {
   const { reason, retryAfter } = error;

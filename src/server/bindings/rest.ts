@@ -31,9 +31,9 @@ const REST_DIALECTS: Readonly<Record<ProtocolVersion, RestDialect>> = {
 };
 
 /**
- * Handles a request of the HTTP+JSON binding (A2A §11). `path` is the part of the request path that follows
- * the agent's URL. The caller is authenticated before the body is read. Never rejects: every error becomes an
- * error reply.
+ * Performs the operation of an HTTP+JSON request (A2A §11). The parameter `path` is the request path without
+ * the path of the agent. Authenticates the caller before reading the request body. Never rejects, because
+ * every error becomes an error reply.
  */
 export async function handleRest(
   request: HttpRequest,
@@ -80,8 +80,8 @@ export async function handleRest(
 }
 
 /**
- * Returns the version that a path suggests. A path below `/v1/` is a 0.3 route, or a 1.0 route of the tenant
- * `v1`.
+ * Returns the A2A version that a path suggests. A path below `/v1/` is either an A2A 0.3 route or an A2A 1.0
+ * route of the tenant `v1`.
  */
 function inferVersionFromPath(
   method: string,
@@ -94,8 +94,8 @@ function inferVersionFromPath(
 }
 
 /**
- * Returns the dialect of an error reply to a request that matches no route: 0.3 below `/v1/`, if 0.3 is
- * supported.
+ * Returns the dialect of the error reply to a request that matches no route. The dialect is A2A 0.3 for paths
+ * below `/v1/` if the server supports A2A 0.3.
  */
 function resolveErrorDialect(request: HttpRequest, context: BindingContext, path: string): RestDialect {
   const isV0_3Path = path.startsWith("/v1/") && context.versions.includes("0.3");
@@ -114,7 +114,10 @@ function createRouteNotFoundError(
   return new A2AError("NOT_FOUND", text);
 }
 
-/** Returns the reply for an error, with the body that the version defines (A2A §11.6). */
+/**
+ * Creates the reply for an error, with the response body that the A2A version of the request defines (A2A
+ * §11.6).
+ */
 export function createRestErrorReply(
   request: HttpRequest,
   specRevision: SpecRevision,
@@ -128,8 +131,8 @@ export function createRestErrorReply(
 }
 
 /**
- * Returns the media type of a reply. A2A 1.0.1 defines its own type; clients that accept only plain JSON get
- * JSON.
+ * Returns the media type of a reply. A2A 1.0.1 defines `application/a2a+json`, but clients that accept only
+ * `application/json` receive `application/json`.
  */
 function negotiateMediaType(request: HttpRequest, dialect: RestDialect, specRevision: SpecRevision): string {
   if (specRevision === "1.0.0") return "application/json";
@@ -139,7 +142,10 @@ function negotiateMediaType(request: HttpRequest, dialect: RestDialect, specRevi
     : dialect.mediaType;
 }
 
-/** Returns an encoder that writes each event as one SSE frame (A2A §11.7), and an error as its reply body. */
+/**
+ * Creates an encoder that encodes each event as an SSE frame (A2A §11.7), and each error as the body of an
+ * error reply.
+ */
 function createRestStreamEncoder(
   dialect: RestDialect,
   operation: OperationName,

@@ -10,8 +10,8 @@ import {
 } from "./request-pipeline.ts";
 
 /**
- * Returns the task id of `/tasks/{taskId}/events`, the only REST path of the simple dialect. Returns
- * `undefined` for other paths, and for requests that are not A2A 0.3.
+ * Returns the task id in a path of the form `/tasks/{taskId}/events`, the only REST path of the simple
+ * dialect. Returns `undefined` if the path is different or the request is not A2A 0.3.
  */
 export function matchTaskEventsPath(
   request: HttpRequest,
@@ -30,8 +30,8 @@ export function matchTaskEventsPath(
 
 /**
  * Streams all past and future events of a task, or the events after `Last-Event-ID`. The stream starts with
- * the first event because a client subscribes only after `tasks/create` has returned, when the first events
- * have passed.
+ * the first event, because a client can subscribe only after `tasks/create` has returned and the task already
+ * has events.
  */
 export async function handleTaskEvents(
   authenticated: AuthenticatedRequest,

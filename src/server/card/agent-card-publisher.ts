@@ -18,46 +18,56 @@ import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { DEFAULT_MEDIA_MODES } from "../input-modes.ts";
 import { buildHttpInterfaces } from "./agent-interfaces.ts";
 
-/** Time in seconds for which clients may cache a card. */
+/** Time in seconds for which clients may cache an agent card. */
 const CACHE_MAX_AGE_SECONDS = 300;
-/** Maximum number of cached cards. Most servers are reached under one or two origins only. */
+/**
+ * Maximum number of cached agent cards. Most servers need only a few cached cards, because clients use only
+ * one or two origins.
+ */
 const MAX_RENDERED_CARDS = 64;
 
-/** An encoded card for one origin in one format. */
+/** An agent card that is encoded in a card format for one origin. */
 interface RenderedCard {
   readonly body: string;
   readonly headers: Record<string, string>;
   readonly etag: string;
-  /** Time of the last change, in milliseconds since 1970, rounded down to seconds. */
+  /** Time of the last change to the agent card, in milliseconds since 1970, rounded down to seconds. */
   readonly modifiedAt: number;
 }
 
-/** Properties of a card that the server adds to the agent's description. */
+/** Options that determine the members that the server adds to an agent card. */
 export interface AgentCardOptions extends CardFormatOptions {
   /** URL path of the agent, for example `/a2a/weather`. */
   readonly path: string;
-  /** Base URL of the URLs in the card. Default: the origin of the request. */
+  /** Base URL of the URLs in the agent card. The default base URL is the origin of the request. */
   readonly publicUrl?: string | undefined;
-  /** The authentication of the server. The value is `undefined` when the server authenticates no requests. */
+  /**
+   * Declares the server's authentication schemes in the agent card. A server without authentication has no
+   * authenticator.
+   */
   readonly authenticator?: Authenticator | undefined;
-  /** The tenant that every request must name. */
+  /** Name of the tenant that every request must contain. */
   readonly tenant?: string | undefined;
   /**
-   * Whether the server sends push notifications. An agent can disable push notifications in its description.
+   * Whether the server sends push notifications. The description of an agent can disable push notifications
+   * for the agent.
    */
   readonly pushNotifications?: boolean;
   readonly cardSigning?: CardSigningOptions | readonly CardSigningOptions[] | undefined;
 }
 
-/** Returns additional interfaces of an agent for a client that reached the server under `origin`. */
+/**
+ * Function that returns the interfaces of an agent in addition to the HTTP interfaces. The parameter `origin`
+ * is the origin under which the client reached the server.
+ */
 export type AgentInterfaceProvider = (
   origin: string,
   tenant: string | undefined,
 ) => readonly AgentInterface[];
 
 /**
- * Publishes the card of one agent. The description is loaded once. The card is encoded and signed once for
- * each origin and format.
+ * Publishes the agent card of one agent. The publisher encodes and signs the agent card only once per origin
+ * and card format.
  */
 export class AgentCardPublisher {
   readonly #agent: Agent;
@@ -74,9 +84,9 @@ export class AgentCardPublisher {
   }
 
   /**
-   * Returns the agent's description, completed with the capabilities and security schemes of this server. The
-   * description is loaded once, and again after a failure. Throws synchronously when a synchronous
-   * description is invalid.
+   * Returns the agent's description with the capabilities and security schemes of this server. If
+   * `loadDescription` fails, the next call loads the agent's description again. Throws synchronously if the
+   * agent returns an invalid description synchronously.
    */
   loadDescription(): AgentDescription | Promise<AgentDescription> {
     if (this.#description) return this.#description;
@@ -89,7 +99,6 @@ export class AgentCardPublisher {
     return (this.#description = pending);
   }
 
-  /** Returns the description with the additions of this server. */
   #completeDescription(declared: AgentDescription): AgentDescription {
     const { authenticator } = this.#options;
     // The server adds its schemes and requirements only together: requirements must name schemes of the same
@@ -113,18 +122,20 @@ export class AgentCardPublisher {
     return description;
   }
 
-  /** Sets the provider of interfaces other than HTTP, and discards cached cards. */
+  /**
+   * Sets the provider of interfaces in addition to the HTTP interfaces, and clears the cache of agent cards.
+   */
   setInterfaceProvider(provider: AgentInterfaceProvider): void {
     this.#interfaceProvider = provider;
     this.#renderedCards.clear();
   }
 
-  /** Returns the public card for clients that reach the server under `origin`. */
+  /** Returns the public agent card for clients that reach the server under `origin`. */
   async buildCard(origin: string): Promise<AgentCard> {
     return this.#assembleCard(await this.loadDescription(), origin, this.#options.tenant);
   }
 
-  /** Returns the extended card for an authenticated caller (A2A §3.1.11). */
+  /** Returns the extended agent card for an authenticated caller (A2A §3.1.11). */
   async buildExtendedCard(caller: Caller, origin: string): Promise<AgentCard> {
     const { authenticator, publicUrl = origin } = this.#options;
     if (!this.#agent.describeExtended) throw createNoExtendedCardError();
@@ -155,7 +166,8 @@ export class AgentCardPublisher {
   }
 
   /**
-   * Returns the reply to a GET or HEAD request, including conditional requests (A2A §8.6.1, RFC 9110 §13).
+   * Returns the reply to a GET or HEAD request for the agent card, including conditional requests (A2A
+   * §8.6.1, RFC 9110 §13).
    */
   async handle(request: HttpRequest, origin: string): Promise<HttpReply> {
     const card = await this.#renderCard(origin, negotiateCardFormat(request, this.#options));
@@ -184,8 +196,8 @@ export class AgentCardPublisher {
 }
 
 /**
- * Throws for an origin that comes only from the Host header. Otherwise a client could choose the Host header,
- * obtain a signed card with an address of its choice, and mislead clients that trust the signature.
+ * Throws an error if the origin is from the Host header and is not a loopback origin. If the server signed
+ * agent cards with such an origin, an attacker could obtain a signed agent card with the attacker's address.
  */
 function assertTrustedOrigin(origin: string): void {
   if (isLoopbackHost(URL.parse(origin)?.hostname ?? "")) return;
@@ -198,7 +210,7 @@ function createNoExtendedCardError(): A2AError {
   return new A2AError("EXTENDED_AGENT_CARD_NOT_CONFIGURED", text);
 }
 
-/** Throws for a description that does not make a valid card. */
+/** Throws an error if the description of an agent does not result in a valid agent card. */
 function assertValidCardDescription(description: AgentDescription): void {
   const interfaces = buildHttpInterfaces("http://localhost", ["1.0"], undefined);
   // The JSON form is validated, because that form is published.
@@ -207,9 +219,7 @@ function assertValidCardDescription(description: AgentDescription): void {
   assertValidAgentCard(description);
 }
 
-/**
- * Returns true when the client has this version of the card. `If-None-Match` overrides `If-Modified-Since`.
- */
+/** Returns true if the client has the current agent card. `If-None-Match` overrides `If-Modified-Since`. */
 function isNotModified(request: HttpRequest, { etag, modifiedAt }: RenderedCard): boolean {
   const tags = request.header("if-none-match");
   if (tags !== undefined) {
@@ -219,7 +229,7 @@ function isNotModified(request: HttpRequest, { etag, modifiedAt }: RenderedCard)
   return since >= modifiedAt;
 }
 
-/** Returns a complete card with defaults for the members that the description omits. */
+/** Returns a complete agent card, with default values for the members that the description omits. */
 function toAgentCard(description: AgentDescription, supportedInterfaces: AgentInterface[]): AgentCard {
   const {
     name,
@@ -245,7 +255,8 @@ function toAgentCard(description: AgentDescription, supportedInterfaces: AgentIn
 }
 
 /**
- * Returns the skill of an agent that declares none, because a card requires at least one skill (A2A §5.7).
+ * Creates a skill for an agent that declares no skills, because an agent card must contain at least one skill
+ * (A2A §5.7).
  */
 function createDefaultSkill(name: string, description: string): AgentSkill {
   return { id: name, name, description: description || name, tags: ["agent"] };

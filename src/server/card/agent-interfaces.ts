@@ -2,8 +2,9 @@ import type { AgentInterface } from "../../protocol/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
 
 /**
- * Returns the HTTP interfaces of an agent: each binding of each version, in order of preference. Both
- * bindings have the same `url`, to which 0.3 clients append `/v1/…`. Interfaces of 0.3 have no `tenant`.
+ * Returns the JSON-RPC and HTTP+JSON interfaces of an agent for each A2A version, in order of preference. The
+ * JSON-RPC and HTTP+JSON interfaces have the same `url`, to which A2A 0.3 clients append `/v1/…`. A2A 0.3
+ * interfaces have no `tenant`.
  */
 export function buildHttpInterfaces(
   url: string,

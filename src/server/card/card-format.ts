@@ -2,24 +2,25 @@ import type { AgentCard } from "../../protocol/index.ts";
 import { v0_3, type ProtocolVersion } from "../../wire/index.ts";
 import type { RequestHead } from "../bindings/request-pipeline.ts";
 
-/**
- * Format of an agent card: for clients of one version, or one object that clients of both versions can read.
- */
+/** Format of an agent card. A `hybrid` agent card is an object that A2A 1.0 and 0.3 clients can both read. */
 export type CardFormat = "v1" | "v0.3" | "hybrid";
 
-/** Options that determine the format of a card. */
+/** Options that determine the format of an agent card. */
 export interface CardFormatOptions {
-  /** Protocol versions that the server accepts, in order of preference. */
+  /** A2A versions that the server accepts, in order of preference. */
   readonly versions: readonly ProtocolVersion[];
-  /** Format for requests that name no version. Default: `hybrid` when the server accepts two versions. */
+  /**
+   * Format of the agent card for requests without an A2A version. The default format is `hybrid` if the
+   * server accepts two A2A versions.
+   */
   readonly cardFormat?: CardFormat | undefined;
 }
 
 const FORMAT_BY_VERSION: Readonly<Record<ProtocolVersion, CardFormat>> = { "1.0": "v1", "0.3": "v0.3" };
 
 /**
- * Returns the card format for a request: the format of its version if supported, otherwise the default
- * format.
+ * Returns the card format for the A2A version of a request, or the default card format if the server does not
+ * support the version.
  */
 export function negotiateCardFormat(
   request: RequestHead,
@@ -40,7 +41,7 @@ const CARD_ENCODERS: Readonly<Record<CardFormat, (card: AgentCard) => object>> =
   hybrid: v0_3.toHybridCard,
 };
 
-/** Encodes a card in a format. */
+/** Encodes an agent card in a card format. */
 export function encodeCard(card: AgentCard, format: CardFormat): object {
   return CARD_ENCODERS[format](card);
 }

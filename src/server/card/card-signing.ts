@@ -8,16 +8,18 @@ import {
 import type { AgentCard, AgentCardSignature } from "../../protocol/index.ts";
 import { v1 } from "../../wire/index.ts";
 
-/** Options for a key that signs agent cards. */
+/** Options for a private key that signs agent cards. */
 export interface CardSigningOptions extends SignerOptions {
-  /** URL of a JSON Web Key Set with the public key, for verifiers that trust this URL. Default: none. */
+  /**
+   * URL of a JSON Web Key Set that contains the public key, for verifiers that trust the URL. Default: none.
+   */
   readonly jku?: string;
 }
 
 /**
- * Returns the card with an added signature by each key (A2A §8.4). A card with empty values receives two
- * signatures by each key, because the official SDKs omit those values from the signed content and the
- * specification does not.
+ * Returns an agent card with an additional signature of each signing key (A2A §8.4). If an agent card
+ * contains empty values, each key adds two signatures, because the official SDKs omit empty values from the
+ * signed content, and the specification includes empty values.
  */
 export async function signCard(
   card: AgentCard,
@@ -34,7 +36,7 @@ export async function signCard(
   return { ...card, signatures: [...(card.signatures ?? []), ...signatures] };
 }
 
-/** Returns the public key set of the card signing keys. Rejects for a key that cannot sign. */
+/** Returns the public keys for signatures of agent cards. Rejects if a private key cannot sign. */
 export async function buildCardSigningJwks(
   cardSigning: CardSigningOptions | readonly CardSigningOptions[],
 ): Promise<JSONWebKeySet> {

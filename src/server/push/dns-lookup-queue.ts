@@ -1,34 +1,32 @@
 import { Deferred } from "../../data-structures/index.ts";
 import { systemClock, type Clock } from "../../engine/index.ts";
 
-/** Returns all addresses of a host name. Rejects when the host name has no address. */
+/** Function that returns all IP addresses of a host name, and rejects if the host name has no address. */
 export type HostResolver = (hostname: string) => Promise<readonly string[]>;
 
 /** Options for `DnsLookupQueue`. */
-export interface DnsLookupQueueOptions {
+interface DnsLookupQueueOptions {
   readonly resolve: HostResolver;
   readonly clock?: Clock;
-  /** Maximum number of concurrent lookups. Default: 2. */
+  /** Maximum number of concurrent DNS lookups. Default: 2. */
   readonly maxConcurrent?: number;
-  /** Maximum number of running and queued lookups. Further lookups are rejected. Default: 1,000. */
+  /** Maximum number of running and queued DNS lookups. Default: 1,000. */
   readonly maxPending?: number;
-  /** Time in milliseconds after which a lookup rejects. Default: 5,000. */
+  /** Timeout of a DNS lookup in milliseconds. Default: 5,000. */
   readonly timeoutMs?: number;
 }
 
-/** A running or queued lookup. */
 interface PendingLookup {
   readonly hostname: string;
   readonly result: Deferred<readonly string[]>;
-  /** Time after which no request waits for the result. */
+  /** Time after which no caller waits for the result of the DNS lookup. */
   expiresAt: number;
 }
 
 /**
- * Limits concurrent DNS lookups. A lookup with the system resolver occupies one of four libuv threads until
- * the name server answers, and file access needs the same threads. Therefore a slot is free only when the
- * lookup has ended, even after a timeout. A name is looked up only once at a time, so an unresponsive name
- * server occupies only one slot per name.
+ * Limits concurrent DNS lookups, because each lookup with the system resolver occupies one of the four libuv
+ * threads that file access also needs. A lookup occupies a slot of the queue until the name server answers,
+ * even after the timeout. Concurrent requests for the same host name share one lookup.
  */
 export class DnsLookupQueue {
   readonly #resolve: HostResolver;
@@ -55,8 +53,8 @@ export class DnsLookupQueue {
   }
 
   /**
-   * Returns all addresses of a name. Rejects when the name has no address, after a timeout, or when too many
-   * lookups are pending.
+   * Returns all IP addresses of a host name. Rejects if the host name has no address, the lookup times out,
+   * or too many lookups are pending.
    */
   readonly resolve: HostResolver = (hostname) => {
     let lookup = this.#pendingByName.get(hostname);

@@ -1,14 +1,14 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
-/** A set of hosts, given as host names, domains, addresses, and networks. */
+/** A list of allowed hosts, which can contain host names, domains, IP addresses, and networks. */
 export class HostList {
   readonly #names = new Set<string>();
   readonly #suffixes: string[] = [];
   readonly #networks = new BlockList();
 
   /**
-   * Each entry is a name (`hooks.example.com`), a domain (`*.example.com`), an address, or a network
-   * (`10.0.0.0/8`).
+   * Each entry of the list is a host name (`hooks.example.com`), a domain (`*.example.com`), an IP address,
+   * or a network (`10.0.0.0/8`).
    */
   constructor(entries: readonly string[]) {
     for (const entry of entries) this.#addEntry(entry);
@@ -47,13 +47,13 @@ function createInvalidHostError(entry: string): Error {
   );
 }
 
-/** Returns a host name in the form that URLs use, or `undefined` for invalid text. */
+/** Converts a host name to the form that URLs use, and returns `undefined` if the host name is invalid. */
 function normalizeHostname(text: string): string | undefined {
   const url = /^[^\s/?#@:\\*]+$/.test(text) ? URL.parse(`http://${text}/`) : null;
   return url ? getBareHostname(url) : undefined;
 }
 
-/** Returns the host of a URL: a name without a trailing dot, or an address without brackets. */
+/** Returns the host of a URL without a trailing dot, and without the brackets of an IPv6 address. */
 export function getBareHostname({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 }

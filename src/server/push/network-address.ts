@@ -1,8 +1,8 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 /**
- * Networks that the IANA special-purpose registries do not list as globally reachable. Webhooks must not
- * point to these private networks.
+ * IPv4 networks to which webhooks must not point, because the IANA special-purpose registry does not list the
+ * networks as globally reachable.
  */
 const PRIVATE_IPV4_NETWORKS: readonly [network: string, prefix: number][] = [
   ["0.0.0.0", 8], // this network; on many systems, 0.0.0.0 refers to the machine itself
@@ -22,7 +22,10 @@ const PRIVATE_IPV4_NETWORKS: readonly [network: string, prefix: number][] = [
   ["240.0.0.0", 4], // reserved and broadcast
 ];
 
-/** Special-purpose networks inside 2000::/3. All addresses outside 2000::/3 are rejected. */
+/**
+ * IPv6 networks inside 2000::/3 to which webhooks must not point. All IPv6 addresses outside 2000::/3 are
+ * rejected.
+ */
 const PRIVATE_IPV6_NETWORKS: readonly [network: string, prefix: number][] = [
   ["2001::", 23], // protocol assignments, Teredo, benchmarking, ORCHID
   ["2001:db8::", 32],
@@ -40,9 +43,7 @@ function createBlockList(networks: readonly [string, number][], family: "ipv4" |
   return list;
 }
 
-/**
- * Returns true for an address on the public internet. Returns false for other addresses, and for other text.
- */
+/** Returns true if the text is an IP address on the public internet. */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !privateIpv4BlockList.check(address, "ipv4");
   // An address with a zone (`fe80::1%eth0`) refers to a network interface of this machine.
@@ -53,8 +54,8 @@ export function isPublicAddress(address: string): boolean {
 }
 
 /**
- * Returns the IPv4 address that an IPv6 address embeds. Sockets treat IPv4-mapped addresses (`::ffff:0:0/96`)
- * as IPv4. Networks without IPv4 reach IPv4 hosts through NAT64 addresses (`64:ff9b::/96`).
+ * Returns the IPv4 address that is embedded in an IPv4-mapped IPv6 address (`::ffff:0:0/96`) or in a NAT64
+ * address (`64:ff9b::/96`). IPv4-mapped and NAT64 addresses both reach IPv4 hosts.
  */
 function extractEmbeddedIpv4(address: string): string | undefined {
   const groups = parseIpv6(address);
@@ -64,7 +65,6 @@ function extractEmbeddedIpv4(address: string): string | undefined {
   return [high >> 8, high & 255, low >> 8, low & 255].join(".");
 }
 
-/** Returns the eight 16-bit groups of an IPv6 address. */
 function parseIpv6(address: string): number[] {
   const [head = "", tail] = address.split("::");
   const leading = parseIpv6Groups(head);

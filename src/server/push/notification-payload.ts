@@ -1,16 +1,13 @@
 import type { WebhookNotification } from "../../engine/index.ts";
 import { v0_3 } from "../../wire/index.ts";
 
-/** The body and headers of a push notification request. */
+/** The request body and content headers of a push notification. */
 export interface NotificationPayload {
   readonly body: string;
   readonly headers: Record<string, string>;
 }
 
-/**
- * Encodes a notification in the A2A version in which its webhook was registered, whatever binding the
- * registration used.
- */
+/** Encodes a push notification in the A2A version in which the client registered the webhook. */
 export function encodeNotification({ webhook, event, task }: WebhookNotification): NotificationPayload {
   if (webhook.version === "0.3" && task) {
     const body = JSON.stringify(v0_3.toTask03(task));

@@ -10,37 +10,38 @@ import { WebhookUrlGuard, type WebhookUrlGuardOptions } from "./webhook-url-guar
 import { WebhookSender } from "./webhook-sender.ts";
 import { PushSigner, type PushSigningOptions } from "./push-signer.ts";
 
-/** Options for push notifications. The defaults are safe on the public internet. */
+/** Options for push notifications, with default values that are safe on the public internet. */
 export interface PushOptions extends WebhookUrlGuardOptions {
   /**
-   * Key that signs notifications. The public key is published at `/.well-known/jwks.json`. Default:
-   * notifications are unsigned.
+   * Private key that signs push notifications. The server publishes the public key at
+   * `/.well-known/jwks.json`. Without a key, push notifications are unsigned.
    */
   readonly signing?: PushSigningOptions;
   /**
-   * Omits the token and the credentials from push configurations in replies. Default: false, because only the
-   * caller who owns a configuration can read it.
+   * Whether replies omit the token and the credentials of push configurations. By default, replies contain
+   * the token and the credentials, because only the caller that created a push configuration can read the
+   * configuration.
    */
   readonly redactSecrets?: boolean;
-  /** Time in milliseconds after which a delivery attempt fails. Default: 15,000. */
+  /** Maximum duration of a delivery attempt in milliseconds. Default: 15,000. */
   readonly timeoutMs?: number;
-  /** Retry policy for failed deliveries. */
+  /** Retry policy for failed deliveries to webhooks. */
   readonly retry?: Partial<RetryPolicy>;
-  /** Maximum number of concurrent deliveries. Default: 64. */
+  /** Maximum number of concurrent deliveries to webhooks. Default: 64. */
   readonly maxConcurrent?: number;
-  /** Maximum number of concurrent deliveries to one host. Default: 8. */
+  /** Maximum number of concurrent deliveries to webhooks on the same host. Default: 8. */
   readonly maxPerHost?: number;
 }
 
-/** The service that sends the push notifications of a server. */
+/** The service that signs and sends the push notifications of a server. */
 export interface PushService extends EnginePushOptions {
   readonly signer: PushSigner | undefined;
   close(graceMs: number): Promise<void>;
 }
 
 /**
- * Creates the push service. Returns `undefined` when push notifications are disabled, or when the store
- * cannot store webhooks.
+ * Creates the push service of a server. Returns `undefined` if push notifications are disabled or the task
+ * store cannot store webhooks.
  */
 export function createPushService(
   options: PushOptions | false,

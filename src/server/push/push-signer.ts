@@ -9,27 +9,30 @@ import {
   type SignerOptions,
 } from "../../keys/index.ts";
 
-/** Options for signed push notifications. A receiver uses the signature to verify the sender. */
+/** Options for the signatures of push notifications, with which receivers verify the sender. */
 export interface PushSigningOptions extends SignerOptions {
-  /** Issuer of the signatures, in the claim `iss`. Default: none. */
+  /** Issuer of push notifications in the claim `iss` of signatures. Default: none. */
   readonly issuer?: string;
   /**
-   * Former signing keys. Former keys stay published so that receivers can verify notifications in transit.
-   * Default: none.
+   * Former signing keys. The server continues to publish the former public keys, so that receivers can still
+   * verify earlier push notifications. Default: none.
    */
   readonly previousKeys?: readonly SignerOptions[];
 }
 
-/** Returns the headers with a signature of the body. */
+/** Function that signs the body of a push notification, and returns the HTTP headers with the signature. */
 export type NotificationSignFunction = (
   body: string,
   notification: WebhookNotification,
 ) => Promise<Record<string, string>>;
 
-/** Time in seconds for which a signature is valid. Each delivery attempt has a new signature. */
+/**
+ * Time in seconds for which the signature of a push notification is valid. The server signs the notification
+ * again for each delivery attempt.
+ */
 const SIGNATURE_LIFETIME_SECONDS = 300;
 
-/** Signs push notifications and provides the public keys. The private key is loaded at first use. */
+/** Signs push notifications, and provides the public keys for receivers. */
 export class PushSigner {
   readonly #options: PushSigningOptions;
   #signer: Promise<Signer> | undefined;
@@ -39,8 +42,9 @@ export class PushSigner {
   }
 
   /**
-   * Returns a JWT with the SHA-256 digest of the body. If the webhook has no credentials, the JWT is also
-   * sent in `Authorization`, where the receivers of the A2A samples expect it (A2A, "Streaming & Asynchronous
+   * Returns a header with a JWT that contains the SHA-256 digest of the request body. If the push
+   * configuration contains no credentials, the header `Authorization` also contains the JWT, because
+   * receivers in the A2A samples expect a JWT in `Authorization` (A2A, "Streaming & Asynchronous
    * Operations").
    */
   readonly sign: NotificationSignFunction = async (body, { webhook, event }) => {
@@ -61,7 +65,7 @@ export class PushSigner {
     return { "x-a2a-notification-signature": jwt, authorization: `Bearer ${jwt}` };
   };
 
-  /** Returns the public key set of the current key and the former keys. */
+  /** Returns the public keys of the current and former signing keys. */
   async getJwks(): Promise<JSONWebKeySet> {
     this.#signer ??= createSigner(this.#options);
     const previousSigners = await Promise.all((this.#options.previousKeys ?? []).map(createSigner));

@@ -23,20 +23,18 @@ import type { NotificationSignFunction } from "./push-signer.ts";
 export interface WebhookSenderOptions {
   readonly guard: WebhookUrlGuard;
   /**
-   * Time in milliseconds after which an attempt without a response fails. A2A §4.3.3 recommends 10 to 30 s.
+   * Time in milliseconds after which a delivery attempt fails if the webhook has not responded. A2A §4.3.3
+   * recommends a timeout of 10 to 30 s.
    */
   readonly timeoutMs: number;
-  /**
-   * Time in milliseconds after which an attempt without a connection fails, including the DNS lookup.
-   * Default: 5,000.
-   */
+  /** Maximum time in milliseconds for the DNS lookup and the connection to a webhook. Default: 5,000. */
   readonly connectTimeoutMs?: number;
   readonly sign?: NotificationSignFunction | undefined;
 }
 
 /**
- * Maximum number of bytes read from a response body. Only the status of the response is used. Reading the
- * body keeps the connection reusable.
+ * Maximum number of bytes that the sender reads from a webhook's response. The sender ignores the response
+ * body, but must read the body to reuse the connection.
  */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 const CONNECTION_POOL_OPTIONS = {
@@ -48,8 +46,8 @@ const CONNECTION_POOL_OPTIONS = {
 };
 
 /**
- * Sends push notifications to webhooks (A2A §4.3.3). Each call makes one attempt, to an address that the
- * guard allows.
+ * Sends push notifications to webhooks (A2A §4.3.3), and connects only to addresses that the URL guard
+ * allows.
  */
 export class WebhookSender {
   readonly #options: WebhookSenderOptions;
@@ -63,8 +61,8 @@ export class WebhookSender {
   }
 
   /**
-   * Attempts one delivery and returns its result. Repeats the attempt once when a reused connection was
-   * already closed.
+   * Attempts to deliver a push notification, and returns the result. Repeats the attempt once if the webhook
+   * had already closed a reused connection.
    */
   readonly deliver: NotificationSender = async (notification, signal) => {
     const { guard, sign } = this.#options;
@@ -88,7 +86,7 @@ export class WebhookSender {
       : retried;
   };
 
-  /** Closes all idle connections. */
+  /** Closes all idle connections to webhooks. */
   close(): void {
     this.#httpAgent.destroy();
     this.#httpsAgent.destroy();
@@ -145,7 +143,7 @@ export class WebhookSender {
   }
 }
 
-/** Returns a lookup function for connections that returns only addresses that the guard allows. */
+/** Creates a DNS lookup function that returns only addresses that the URL guard allows. */
 function createGuardedLookup(guard: WebhookUrlGuard): LookupFunction {
   return (hostname, options, callback) => void lookUpAllowedAddresses(guard, hostname, options, callback);
 }
@@ -174,7 +172,8 @@ async function lookUpAllowedAddresses(
 }
 
 /**
- * Returns the headers that identify a notification, with the token and credentials that its owner configured.
+ * Returns the headers that contain the notification id, and the token and credentials of the push
+ * configuration.
  */
 function buildNotificationHeaders({
   webhook: { taskId, config },

@@ -4,28 +4,29 @@ import { getBareHostname, HostList } from "./host-list.ts";
 import { isPublicAddress } from "./network-address.ts";
 import { DnsLookupQueue, type HostResolver } from "./dns-lookup-queue.ts";
 
-/** Rules for the webhook URLs that the server accepts. */
+/** Options that determine which webhook URLs the server accepts. */
 export interface WebhookUrlGuardOptions {
   /**
-   * The only hosts to which notifications may be sent: names, domains (`*.example.com`), addresses, or
-   * networks. Default: any host.
+   * The only hosts that are allowed in webhook URLs, as host names, domains (`*.example.com`), IP addresses,
+   * or networks. Default: any host.
    */
   readonly allowedHosts?: readonly string[];
   /**
-   * Hosts in private networks, including this machine, to which notifications may be sent: all of them
-   * (`true`), or those in a list. Default: false.
+   * Hosts on this machine and in private networks that are allowed in webhook URLs. The value `true` allows
+   * all private hosts, and a list allows the listed hosts. Default: false.
    */
   readonly allowPrivate?: boolean | readonly string[];
   /**
-   * Returns all addresses of a host name. Default: the system resolver, with at most two concurrent lookups.
+   * Returns all IP addresses of a host name. The default resolver is the system resolver, with at most two
+   * concurrent DNS lookups.
    */
   readonly resolve?: HostResolver;
 }
 
-/** An error for a webhook to which the server must not send requests. A retry cannot succeed. */
+/** Permanent error for a delivery to a webhook URL that is not allowed. */
 export class WebhookNotAllowedError extends Error {
   override readonly name: string = "WebhookNotAllowedError";
-  /** The problem with the URL, as a phrase that follows the field name. */
+  /** Description of the problem with a webhook URL, as a phrase that follows the field name. */
   readonly description: string;
 
   constructor(description: string) {
@@ -37,10 +38,10 @@ export class WebhookNotAllowedError extends Error {
 const MAX_URL_LENGTH = 2048;
 
 /**
- * Prevents push notifications to hosts that a caller must not reach through this server (A2A §13.2): private
- * networks and the server itself. The guard resolves and checks a host name for each connection, and the
- * connection uses a checked address. Checking each connection prevents DNS rebinding, where a name server
- * returns another address the second time.
+ * Prevents push notifications to hosts that a caller must not reach through this server, such as hosts in
+ * private networks (A2A §13.2). For each connection, the guard resolves the host name and checks all
+ * addresses, to prevent DNS rebinding, in which a name server returns a different address after the first
+ * check.
  */
 export class WebhookUrlGuard {
   readonly #allowedHosts: HostList | undefined;
@@ -58,8 +59,8 @@ export class WebhookUrlGuard {
   }
 
   /**
-   * Returns the problem with a webhook URL, as a phrase that follows the field name, or `undefined` for an
-   * allowed URL. Does not resolve host names.
+   * Returns a description of the problem with a webhook URL, or `undefined` if the URL is allowed, without
+   * resolving the host name.
    */
   findUrlViolation(text: string): string | undefined {
     const url = text.length <= MAX_URL_LENGTH && URL.parse(text);
@@ -75,8 +76,7 @@ export class WebhookUrlGuard {
   }
 
   /**
-   * Returns the addresses of a host. Rejects with `WebhookNotAllowedError` when one of the addresses is not
-   * allowed.
+   * Returns the IP addresses of a host. Rejects with `WebhookNotAllowedError` if any address is not allowed.
    */
   async resolveAllowedAddresses(hostname: string): Promise<readonly string[]> {
     const host = hostname.replace(/\.$/, "");
@@ -88,8 +88,8 @@ export class WebhookUrlGuard {
   }
 
   /**
-   * Returns the problem with a host. Every address of the host must be allowed, because a connection may use
-   * any of the addresses.
+   * Returns a description of the problem with a host. All addresses of the host must be allowed, because a
+   * connection can use any address of the host.
    */
   #findAddressViolation(host: string, addresses: readonly string[]): string | undefined {
     const allowed = this.#allowedHosts;
@@ -114,15 +114,12 @@ function isLocalhostName(host: string): boolean {
   return host === "" || host === "localhost" || host.endsWith(".localhost");
 }
 
-/**
- * Returns the problem with a private host. The message omits the resolved addresses, which may be
- * confidential.
- */
+/** Describes the problem with a private host, without the resolved addresses, which can be confidential. */
 function formatPrivateViolation(host: string): string {
   return `names the host ${host}, which is in a private network; use a host on the public internet, or ask the server operator to allow it (push.allowPrivate)`;
 }
 
-/** The DNS lookup queue that all URL guards share, because they share the threads of the process. */
+/** The DNS lookup queue of all URL guards, which share the libuv threads of the process. */
 const systemLookupQueue = new DnsLookupQueue({
   resolve: async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address),
 });

@@ -7,18 +7,20 @@ import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guar
 const MAX_ID_LENGTH = 256;
 const MAX_SECRET_LENGTH = 8192;
 /**
- * Time in milliseconds for the DNS lookup at registration. A name that takes longer is checked at delivery.
+ * Timeout in milliseconds of the DNS lookup at the registration of a webhook. If the lookup times out, the
+ * server checks the webhook's host only at delivery.
  */
 const RESOLVE_TIMEOUT_MS = 1000;
 
-/** An HTTP token (RFC 9110 §5.6.2). */
 const HTTP_TOKEN_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-/** A header value: visible ASCII characters, with single spaces between them. */
+/**
+ * Valid header values, which contain visible ASCII characters and single spaces between visible characters.
+ */
 const HEADER_VALUE_PATTERN = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/;
 
 /**
- * Returns a function that validates a webhook at registration. Each delivery checks the URL of the webhook
- * again (I-09).
+ * Creates a function that validates a webhook at registration. The server checks the URL of the webhook again
+ * at each delivery (I-09).
  */
 export function createWebhookValidator(guard: WebhookUrlGuard): WebhookValidator {
   return async ({ id = "", url, token, authentication }) => {
@@ -43,7 +45,7 @@ function validateAuthentication({ scheme, credentials }: AuthenticationInfo): Fi
 }
 
 /**
- * Checks that a secret is a valid header value. Other characters could end the header and start another one.
+ * Checks that a secret is a valid header value, because line breaks in a secret could start another header.
  */
 function validateSecret(field: string, secret: string): FieldViolation[] {
   if (secret.length <= MAX_SECRET_LENGTH && HEADER_VALUE_PATTERN.test(secret)) return [];
@@ -52,7 +54,8 @@ function validateSecret(field: string, secret: string): FieldViolation[] {
 }
 
 /**
- * Returns the problem with the addresses that a host has now. A host that cannot be resolved now is accepted.
+ * Returns a description of the problem with the current addresses of a host, or `undefined` if the host
+ * cannot be resolved.
  */
 async function findHostViolation(guard: WebhookUrlGuard, url: string): Promise<string | undefined> {
   const stop = new AbortController();

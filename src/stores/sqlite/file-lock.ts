@@ -5,10 +5,11 @@ import { isSqliteError } from "./sqlite-error.ts";
 const SQLITE_BUSY = 5;
 
 /**
- * Acquires an exclusive lock on `path` and returns a function that releases it. The lock is a write
- * transaction on the companion file `<path>-lock`, so the operating system releases it even when the process
- * is killed. The file's `user_version` contains the process id of the holder, which the error message of a
- * rejected process reports.
+ * Acquires an exclusive lock on the file `path` and returns a function that releases the lock. The lock is
+ * a write transaction on the companion file `<path>-lock`. The operating system therefore releases the lock
+ * even if the process is killed. The `user_version` of `<path>-lock` contains the process id of the process
+ * that holds the lock. If the lock is held, the error message contains the process id of the process that
+ * holds the lock.
  */
 export function acquireFileLock(path: string, connect: (path: string) => DatabaseSync): () => void {
   const db = connect(`${path}-lock`);

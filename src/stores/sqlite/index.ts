@@ -1,5 +1,6 @@
 /**
- * Stores tasks in one SQLite file. Every commit is durable before it is acknowledged. One process at a time
- * writes the file, through one connection, with one transaction for all waiting appends.
+ * Stores tasks in one SQLite file. Every SQLite commit is durable before the store acknowledges the commit.
+ * Only one process at a time writes the SQLite file. The writing process uses one connection and commits
+ * all waiting appends in one transaction.
  */
 export { SqliteStore } from "./sqlite-store.ts";

@@ -22,7 +22,7 @@ const SELECT_WEBHOOKS = `
     failing_since AS failingSince, dead_at AS deadAt, dead_reason AS deadReason
   FROM push JOIN task ON task.key = push.task JOIN scope ON scope.key = task.scope`;
 
-/** Accesses the webhooks of the tasks in one database. */
+/** Reads and writes the webhooks of the tasks in one database. */
 export class PushTable {
   readonly #reader: TaskReader;
   readonly #upsertWebhook: StatementSync;
@@ -63,7 +63,10 @@ export class PushTable {
     return this.#findWebhook(task, registration.config.id);
   }
 
-  /** Registers a webhook for events after the seq `after`. Call it only within a transaction. */
+  /**
+   * Registers a webhook for the events after the sequence number `after`. Call `register` only within a
+   * transaction.
+   */
   register(task: TaskRow, after: number, { config, version }: WebhookRegistration): void {
     this.#upsertWebhook.run({
       task: task.key,

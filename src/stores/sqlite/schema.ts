@@ -2,9 +2,11 @@ import type { DatabaseSync } from "node:sqlite";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Scopes and tasks have small integer keys, which keep the growing rows and indexes narrow. Each row of `log`
- * holds one append: its events as JSON lines, stored under the seq of the last event. Snapshots have a
- * separate table, because every append would otherwise rewrite them. See docs/decisions/003-sqlite-layout.md.
+ * Scopes and tasks have small integer keys, which keep the growing rows and indexes narrow. Each row of
+ * `log` contains the events of one append as JSON lines. The `seq` of a row is the sequence number of the
+ * last event of the append. Snapshots have a separate table, because every append would otherwise rewrite
+ * the snapshot of its task. The decision docs/decisions/003-sqlite-layout.md explains the layout of the
+ * tables.
  */
 const TASK_TABLES = `
   CREATE TABLE scope (
@@ -48,9 +50,9 @@ const TASK_TABLES = `
 `;
 
 /**
- * Webhooks. `owing` is 1 until the webhook is dead or has received the last event of its task. The partial
- * index keeps finished webhooks, which are nearly all of them, out of the start-up query. AUTOINCREMENT
- * prevents the reuse of keys.
+ * Webhooks. `owing` is 1 while the webhook needs deliveries, and 0 after delivery has ended or has stopped
+ * permanently. The partial index excludes finished webhooks from the query at start-up. Nearly all webhooks
+ * are finished. AUTOINCREMENT prevents the reuse of webhook keys.
  */
 const PUSH_TABLES = `
   CREATE TABLE push (
@@ -70,7 +72,10 @@ const PUSH_TABLES = `
   CREATE INDEX push_dead ON push (key) WHERE dead_at IS NOT NULL;
 `;
 
-/** Requests of turns that are started again after a restart. Most agents have none. */
+/**
+ * Stored requests of turns that a server starts again after a restart. For most agents, the `turn` table is
+ * empty.
+ */
 const TURN_TABLE = `
   CREATE TABLE turn (
     task INTEGER PRIMARY KEY,
@@ -78,13 +83,13 @@ const TURN_TABLE = `
   );
 `;
 
-/** SQL that each schema version adds to the previous version. */
+/** SQL statements that each schema version adds to the previous version. */
 const MIGRATIONS = [TASK_TABLES, PUSH_TABLES, TURN_TABLE];
 const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**
- * Creates the tables of an empty database, or adds the tables that an older database lacks. Throws when a
- * newer Colloquy wrote the database.
+ * Creates the tables of an empty database, or adds the tables that an older database lacks. Throws an error
+ * if a newer version of Colloquy wrote the database.
  */
 export function migrateSchema(db: DatabaseSync, path: string): void {
   const version = db.prepare("PRAGMA user_version").get()?.["user_version"] as number;

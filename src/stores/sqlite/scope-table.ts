@@ -14,7 +14,7 @@ export class ScopeTable {
     this.#insertScope = db.prepare("INSERT INTO scope (tenant, principal, agent) VALUES (?, ?, ?)");
   }
 
-  /** Returns the key of a scope, or `undefined` when the scope owns nothing yet. */
+  /** Returns the key of a scope, or `undefined` if the database has no key for the scope. */
   findKey(scope: TaskScope): number | undefined {
     const name = getScopeKey(scope);
     const cached = this.#cachedKeys.get(name);
@@ -26,7 +26,10 @@ export class ScopeTable {
     return key;
   }
 
-  /** Returns the key of a scope and inserts the scope if necessary. Call it only within a transaction. */
+  /**
+   * Returns the key of a scope. If the database has no key for the scope, `findOrInsertKey` inserts the
+   * scope. Call `findOrInsertKey` only within a transaction.
+   */
   findOrInsertKey(scope: TaskScope): number {
     const known = this.findKey(scope);
     if (known !== undefined) return known;
@@ -36,7 +39,8 @@ export class ScopeTable {
   }
 
   /**
-   * Clears the cache. Call it after a rollback, because cached keys may belong to rows that no longer exist.
+   * Clears the cache. Call `clearCache` after a rollback, because cached keys may belong to rows that no
+   * longer exist.
    */
   clearCache(): void {
     this.#cachedKeys = createKeyCache();

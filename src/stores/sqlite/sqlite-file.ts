@@ -14,11 +14,12 @@ import { toUnavailableError } from "./sqlite-error.ts";
 import { acquireFileLock } from "./file-lock.ts";
 import { migrateSchema } from "./schema.ts";
 
-/** A database file that only this process has open. */
+/** A database file that only the current process has opened. */
 export interface SqliteFile {
   readonly db: DatabaseSync;
   /**
-   * Resolves once all commits so far would survive a power failure. The sync does not block the event loop.
+   * Resolves once all previous commits would survive a power failure. The sync does not block the event
+   * loop.
    */
   flush(): Promise<void>;
   flushSync(): void;
@@ -26,8 +27,9 @@ export interface SqliteFile {
 }
 
 /**
- * Initial settings of a connection. `synchronous` is `FULL` until the store syncs the write-ahead log (WAL)
- * itself. Checkpoints run every 16 MB, so a page that many commits change is written back only once.
+ * Initial settings of a database connection. `synchronous` is `FULL` until the store starts to sync the
+ * write-ahead log (WAL) itself. A checkpoint runs every 16 MB. If several commits between two checkpoints
+ * change the same page, SQLite writes the page to the database file once.
  */
 const PRAGMAS = `
   PRAGMA journal_mode = WAL;
@@ -40,7 +42,8 @@ const PRAGMAS = `
 `;
 
 /**
- * Opens the database at `path`. A missing file or folder is created with access for the current user only.
+ * Opens the database at `path`. If the file or its folder does not exist, `openSqliteFile` creates it with
+ * access for the current user only.
  */
 export async function openSqliteFile(path: string): Promise<SqliteFile> {
   // Load SQLite only when a file is opened, because the memory store does not need it.
@@ -78,8 +81,8 @@ export async function openSqliteFile(path: string): Promise<SqliteFile> {
 }
 
 /**
- * Resolves symbolic links. SQLite places the WAL next to the target file, and the lock must be found under
- * every name of the file.
+ * Resolves symbolic links. SQLite places the WAL next to the target of a symbolic link. All names of a
+ * database file must lead to the same lock.
  */
 function resolveSymlinks(file: string): string {
   const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink() ?? false;
@@ -87,12 +90,13 @@ function resolveSymlinks(file: string): string {
 }
 
 /**
- * Switches `synchronous` from `FULL` to `NORMAL` and returns the descriptor of the WAL, which the store then
- * syncs itself. With `FULL`, a commit writes its pages to the WAL and syncs it in the event loop. With
- * `NORMAL`, it skips the sync, so the store can sync in another thread. Recovery reads the WAL up to the
- * first incomplete page, so the order of writes does not matter. SQLite holds no locks on the WAL, so opening
- * and closing it is safe, unlike the database file. Returns `undefined` when no WAL exists, as on disks
- * without shared memory. Commits then sync in the event loop.
+ * Switches `synchronous` from `FULL` to `NORMAL` and returns the file descriptor of the WAL. After the
+ * switch to `NORMAL`, the store syncs the WAL itself. With `FULL`, a commit writes its pages to the WAL and
+ * syncs the WAL in the event loop. With `NORMAL`, a commit skips the sync, so the store can sync the WAL in
+ * another thread. SQLite's recovery reads the WAL up to the first incomplete page, so the order of writes
+ * does not matter. SQLite holds no locks on the WAL, so opening and closing the WAL is safe, unlike opening
+ * and closing the database file. Returns `undefined` if the database has no WAL, as on disks without shared
+ * memory. Without a WAL, commits sync the disk in the event loop.
  */
 function openWalForFlush(db: DatabaseSync, file: string): number | undefined {
   if (db.prepare("PRAGMA journal_mode").get()?.["journal_mode"] !== "wal") return undefined;
@@ -102,7 +106,7 @@ function openWalForFlush(db: DatabaseSync, file: string): number | undefined {
   return wal;
 }
 
-/** Makes the existence of the WAL durable. */
+/** Syncs the folder so that the directory entry of the WAL is durable. */
 function flushFolder(path: string): void {
   // Windows does not support syncing folders.
   if (process.platform === "win32") return;
@@ -124,9 +128,10 @@ function createFlush(wal: number | undefined): Pick<SqliteFile, "flush" | "flush
 }
 
 /**
- * Creates a file that only the current user can access. SQLite would create a world-readable file, and its
- * companion files (-wal, -shm) inherit the mode. An existing file is not opened, because closing it would
- * release all locks of this process on it (POSIX).
+ * Creates a file that only the current user can access. By default, SQLite creates a world-readable
+ * database file. The companion files (-wal, -shm) inherit the mode of the database file.
+ * `createPrivateFile` does not open an existing file, because closing the file would release all locks of
+ * this process on the file (POSIX).
  */
 function createPrivateFile(file: string): void {
   try {

@@ -26,11 +26,11 @@ interface OpenDatabase {
 }
 
 /**
- * Stores tasks in the SQLite file at `path`, which is created if necessary. Data that `commit` acknowledged
- * survives a killed process and a power failure, and reads return only such data. `open` rejects a file that
- * another process serves. Every disk failure rejects with `UNAVAILABLE` and discards the entire batch. After
- * a failed sync, the state of the disk is unknown, and the store rejects every operation until it is opened
- * again.
+ * Stores tasks in the SQLite file at `path` and creates the file if necessary. Data that `commit` has
+ * acknowledged survives a killed process and a power failure. Reads return only acknowledged data. `open`
+ * rejects if another process has locked the file. If the disk fails, `commit` rejects with `UNAVAILABLE`
+ * and discards the entire batch. After a failed sync, the state of the disk is unknown, so the store
+ * rejects every operation until the store is opened again.
  */
 export class SqliteStore implements TaskStore {
   readonly name: string;
@@ -48,7 +48,6 @@ export class SqliteStore implements TaskStore {
   };
   readonly #path: string;
   #openDatabase: OpenDatabase | undefined;
-  /** Pending sync of the committed data, if any. */
   #flushing: Promise<void> | undefined;
   #syncFailure: A2AError | undefined;
 
@@ -81,17 +80,18 @@ export class SqliteStore implements TaskStore {
   }
 
   /**
-   * Returns the store's connection, for statements on additional tables in the same file. The connection is
-   * valid until `close`. Write only within `runTransaction`, and avoid the table names `scope`, `task`,
-   * `log`, `snapshot`, `message`, `push`, and `turn`.
+   * Returns the store's connection, with which an application can use additional tables in the same file.
+   * The connection is valid until the store is closed. Write to the additional tables only within
+   * `runTransaction`, and do not use the table names `scope`, `task`, `log`, `snapshot`, `message`, `push`,
+   * and `turn`.
    */
   getDatabase(): DatabaseSync {
     return this.#requireOpen().file.db;
   }
 
   /**
-   * Runs `work`, which must be synchronous, as one durable transaction. If it throws, the transaction is
-   * rolled back.
+   * Runs `work`, which must be synchronous, as one durable transaction. If `work` throws an error, the
+   * transaction is rolled back.
    */
   runTransaction<T>(work: (db: DatabaseSync) => T): T {
     const result = this.#executeTransaction(work);
@@ -196,7 +196,7 @@ export class SqliteStore implements TaskStore {
     return this.#readDurably(({ reader }) => reader.listUnfinished());
   }
 
-  /** Runs a query and returns its result once the data read is durable. */
+  /** Runs a query and returns the result once all data that the query has read is durable. */
   async #readDurably<T>(query: (open: OpenDatabase) => T): Promise<T> {
     const open = this.#requireOpen();
     try {

@@ -10,14 +10,14 @@ import { LogEvent, type Task, type TaskState } from "../../protocol/index.ts";
 import { replayEvents } from "../replay.ts";
 import type { ScopeTable } from "./scope-table.ts";
 
-/** Key and current state of a task. */
+/** Key and current state of a stored task. */
 export interface TaskRow {
   readonly key: number;
   readonly seq: number;
   readonly state: TaskState;
 }
 
-/** The events of one append. `seq` is the seq of the last event. */
+/** The events of one append. `seq` is the sequence number of the append's last event. */
 interface LogRow {
   seq: number;
   lines: string;
@@ -139,7 +139,7 @@ export class TaskReader {
     return this.#selectTask.get(scopeKey, taskId) as unknown as TaskRow | undefined;
   }
 
-  /** Folds the newest snapshot and the events logged since then. */
+  /** Folds the newest snapshot of a task and all later events into the current task. */
   #foldTask({ key }: Pick<TaskRow, "key">): Task {
     const newest = this.#selectSnapshot.get(key) as unknown as SnapshotRow | undefined;
     const task = newest && (JSON.parse(newest.json) as Task);

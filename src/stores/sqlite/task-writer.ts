@@ -5,15 +5,22 @@ import { createKeyCache } from "./key-cache.ts";
 import type { PushTable } from "./push-table.ts";
 import type { ScopeTable } from "./scope-table.ts";
 
-/** Writes appends with as few statements as possible. Call it only within a transaction. */
+/**
+ * Writes appends to the database with as few statements as possible. Call the methods of `TaskWriter` only
+ * within a transaction.
+ */
 export class TaskWriter {
   readonly #scopeTable: ScopeTable;
   readonly #pushTable: PushTable;
-  /** Keys of running tasks by scope and id, because they will soon be appended to again. */
+  /**
+   * Keys of running tasks by scope and id. The keys of running tasks are cached because running tasks soon
+   * receive more appends.
+   */
   readonly #cachedKeys = createKeyCache();
   /**
-   * Key of the next task. The writer assigns keys so that a message can be written before its task. Assigning
-   * keys in the process is safe because no other process writes to the file.
+   * Key that the writer assigns to the next new task. The writer assigns task keys so that a message can be
+   * written before its task. The process can assign keys safely, because no other process writes to the
+   * file.
    */
   #nextKey: number;
   readonly #selectTask: StatementSync;
@@ -53,7 +60,7 @@ export class TaskWriter {
     this.#deleteTurn = db.prepare("DELETE FROM turn WHERE task = ?");
   }
 
-  /** Writes an entire append, or rejects it without changes. */
+  /** Writes an entire append, or rejects the append without changes. */
   append(append: LogAppend): AppendRefusal | undefined {
     const { expectedSeq, events, snapshot, status, webhooks = [], turn } = append;
     const scope = this.#scopeTable.findOrInsertKey(append.scope);

@@ -18,15 +18,16 @@ import {
 export type SimpleMethod = "tasks/create" | "tasks/get" | "message/send" | "message/stream";
 
 /**
- * Returns the method of a simple-dialect request, or `undefined` for a request of A2A 0.3. Only the simple
- * dialect has `tasks/create`. The other methods exist in both and are distinguished by members that only one
- * of them has:
- * - The simple dialect identifies a task by `taskId`, and 0.3 by `id`.
- * - The simple dialect has the message id next to the message. 0.3 has the id and a `kind` inside the
- *   message.
+ * Returns the method of a simple-dialect request, or `undefined` if the request belongs to A2A 0.3. Only
+ * the simple dialect has the method `tasks/create`. The simple dialect and 0.3 share the other methods, but
+ * their parameters have different members:
+ * - The simple dialect identifies a task by `taskId`, but 0.3 identifies a task by `id`.
+ * - In the simple dialect, the message id is outside the message. In 0.3, the message contains the message
+ *   id and a `kind`.
  *
- * A request with a member that the simple dialect does not define counts as 0.3. So does a request that
- * neither or both of them accept, such as a message without any id while `autoMessageId` is set.
+ * A request with a member that the simple dialect does not define counts as a 0.3 request. A request that
+ * is valid in both protocols or in neither protocol also counts as a 0.3 request, for example a message
+ * without any id while `autoMessageId` is set.
  */
 export function findSimpleMethod(
   method: string,
@@ -52,9 +53,9 @@ function hasOnlyKeys(json: JsonObject, names: readonly string[]): boolean {
 }
 
 /**
- * Converts the parameters of `tasks/create` to a message. The message has a text part with the question of
- * the input, then a data part with the complete input. The metadata of the message has the skill. `messageId`
- * is the id of the new message.
+ * Converts the parameters of `tasks/create` to a message. The message contains a text part with the
+ * question of the input, and then a data part with the complete input. The metadata of the message contains
+ * the skill. The parameter `messageId` is the id of the new message.
  */
 export function decodeCreateTask(params: unknown, messageId: string): SendMessageRequest {
   const { skill, input } = decodeStrictly(CREATE_TASK_PARAMS_SCHEMA, params, "params");
@@ -66,19 +67,22 @@ export function decodeCreateTask(params: unknown, messageId: string): SendMessag
 }
 
 const SKILL_KEY = "skill";
-/** Names of input members that usually contain the question. */
+/** Names of the input members that usually contain the question. */
 const QUESTION_KEYS = ["query", "text", "message", "prompt", "question"];
 
 /**
- * Most agents read text, so the question of the input becomes a text part. A data part follows with the
- * complete input.
+ * Most agents read only text, so the question of the input becomes a text part. A data part with the
+ * complete input follows the text part.
  */
 function createInputParts(input: JsonObject): Part[] {
   const text = findQuestionText(input);
   return text === undefined ? [{ data: input }] : [{ text }, { data: input }];
 }
 
-/** Returns the member with the name of a question, or else the only non-empty text of the input. */
+/**
+ * Returns the input member whose name marks a question, or the only non-empty text of the input if no
+ * member name marks a question.
+ */
 function findQuestionText(input: JsonObject): string | undefined {
   const question = QUESTION_KEYS.map((name) => input[name]).find(isNonEmptyString);
   if (question !== undefined) return question;
@@ -91,8 +95,8 @@ function isNonEmptyString(value: unknown): value is string {
 }
 
 /**
- * Returns the skill and the input of a task that `tasks/create` created. Returns an empty object for other
- * tasks.
+ * Returns the skill and the input of a task that `tasks/create` created. Returns an empty object if the
+ * task was not created by `tasks/create`.
  */
 export function extractCreateParams(firstMessage: Message | undefined): {
   skill?: string;
@@ -104,14 +108,14 @@ export function extractCreateParams(firstMessage: Message | undefined): {
   return { skill, input: lastPart.data };
 }
 
-/** Decodes the parameters of `tasks/get`, and of the event stream of a task. */
+/** Decodes the parameters of `tasks/get` and of the event stream of a task. */
 export function decodeGetTask(params: unknown): GetTaskRequest & SubscribeToTaskRequest {
   return { id: decodeStrictly(GET_TASK_PARAMS_SCHEMA, params, "params").taskId };
 }
 
 /**
- * Decodes the parameters of `message/send` and `message/stream`. `createMessageId` creates an id if the request has
- * none for its message.
+ * Decodes the parameters of `message/send` and `message/stream`. The function `createMessageId` creates an
+ * id if the request contains no message id.
  */
 export function decodeSendMessage(params: unknown, createMessageId: () => string): SendMessageRequest {
   const { message, messageId, thread, taskId, metadata } = decodeStrictly(

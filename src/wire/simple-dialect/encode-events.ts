@@ -14,10 +14,11 @@ import { toSimpleError } from "./simple-error.ts";
 import { encodeArtifact, encodeMessage, encodeTaskState } from "./encode.ts";
 
 /**
- * Encodes a stream event as server-sent events of the simple dialect: `message`, `artifact`, and at the end
- * `done` or `error`. The data repeats the event name as `type`, for clients that read only the data. An event
- * without a counterpart in the dialect is encoded as only its id, from which a client can resume. With
- * `endsAtQuestion` the stream ends when the agent requests input.
+ * Encodes a stream event as server-sent events of the simple dialect: The stream contains `message` and
+ * `artifact` events, and ends with a `done` or `error` event. The data repeats the event name as `type`,
+ * because some clients read only the data. If the simple dialect has no counterpart for an event, the
+ * encoder writes only the event id, from which a client can resume. If `endsAtQuestion` is true, the stream
+ * ends when the agent requests input.
  */
 export function encodeEventFrames(event: LogEvent, endsAtQuestion: boolean): string {
   const text = event.encodeWith(endsAtQuestion ? encodeUntilQuestion : encodeUntilEnd);
@@ -42,8 +43,9 @@ function encodeFrames(event: TaskEvent, endsAtQuestion: boolean): string[] {
 }
 
 /**
- * Encodes a task event. At the start of a stream the task is not terminal and contains no new information. A
- * terminal task replaces all events before it.
+ * Encodes a task event of a stream. The task event at the start of a stream is omitted if the task is not
+ * terminal, because the event contains no new information. A terminal task event replaces all earlier
+ * events of the stream.
  */
 function encodeTaskFrames({ id, contextId, status, artifacts = [] }: Task): string[] {
   if (!isTerminal(status.state)) return [];
@@ -67,7 +69,7 @@ function encodeEndFrame(taskId: string, { state, message }: TaskStatus): string 
   return encodeTypedFrame("error", { ...stateMembers, message: text, taskId });
 }
 
-/** Encodes the error that ends a stream without ending its task. */
+/** Encodes the error that ends a stream without ending the task. */
 export function encodeFailureFrame(error: A2AError): string {
   const { code, message } = toSimpleError(error);
   return encodeTypedFrame("error", { code, message });

@@ -11,7 +11,7 @@ import type {
 import { extractCreateParams } from "./decode-params.ts";
 
 /** Task states of the simple dialect. */
-export type SimpleTaskStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
+type SimpleTaskStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
 
 const STATUS_BY_TASK_STATE: Readonly<Record<TaskState, SimpleTaskStatus>> = {
   TASK_STATE_SUBMITTED: "pending",
@@ -27,7 +27,7 @@ const STATUS_BY_TASK_STATE: Readonly<Record<TaskState, SimpleTaskStatus>> = {
   TASK_STATE_UNSPECIFIED: "running",
 };
 
-/** Encodes a task state, and for an interrupted task what the task waits for. */
+/** Encodes a task state and, if the task is interrupted, the input that the task waits for. */
 export function encodeTaskState(state: TaskState): {
   status: SimpleTaskStatus;
   waitingFor?: "input" | "authorization";
@@ -38,8 +38,8 @@ export function encodeTaskState(state: TaskState): {
 }
 
 /**
- * Encodes a part as a flat object with a `kind`: `text`, `data`, or a `file` or `image` with a `url` or
- * `bytes`.
+ * Encodes a part as a flat object with a `kind`: The kind is `text`, `data`, `file`, or `image`, and files
+ * and images have a `url` or `bytes`.
  */
 function encodePart(part: Part): JsonObject {
   const { filename, mediaType, metadata } = part;
@@ -58,7 +58,7 @@ function encodePartContent(part: Part): JsonObject {
   return "url" in part ? { kind, url: part.url } : { kind, bytes: part.raw };
 }
 
-/** Encodes a message without its id. */
+/** Encodes a message without its message id. */
 export function encodeMessage({ role, parts, metadata }: Message): JsonObject {
   return {
     role: role === "ROLE_USER" ? "user" : "agent",
@@ -91,8 +91,8 @@ export function encodeTask(task: Task, agentId: string): JsonObject {
 }
 
 /**
- * Encodes the result of `tasks/create`. The status is always `pending`, even if the agent has already made
- * progress.
+ * Encodes the result of `tasks/create`. The encoded status is always `pending`, even if the agent has
+ * already made progress.
  */
 export function encodeCreatedTask(task: Task, agentId: string): JsonObject {
   const { createdAt } = computeTaskTimes(task);
@@ -103,7 +103,9 @@ export function encodeCreatedTask(task: Task, agentId: string): JsonObject {
   };
 }
 
-/** Encodes the result of `message/send`: a task, or the message of an agent that replies without a task. */
+/**
+ * Encodes the result of `message/send`, which is a task, or a message if the agent replies without a task.
+ */
 export function encodeSendResponse(response: SendMessageResponse, agentId: string): JsonObject {
   if ("task" in response) return encodeTask(response.task, agentId);
   const { message } = response;
@@ -129,7 +131,7 @@ function computeTaskTimes({ id, status }: Task): { createdAt?: string; updatedAt
 
 /**
  * Returns the creation time in a version 7 UUID, whose first 48 bits are a Unix time in milliseconds (RFC
- * 9562 §5.7). The engine creates such ids.
+ * 9562 §5.7). The engine creates task ids that are version 7 UUIDs.
  */
 function parseUuidV7Time(id: string): string | undefined {
   const [, high = "", low = ""] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/i.exec(id) ?? [];

@@ -1,7 +1,7 @@
 /**
- * The simple dialect, which comes from a guide to A2A. The dialect has `tasks/create`, `tasks/get {taskId}`,
- * messages without ids, five states, flat parts, and named server-sent events. A server supports the dialect
- * at the same URL as A2A 0.3.
+ * Codec for the simple dialect, which a guide to A2A defines. The simple dialect has `tasks/create`,
+ * `tasks/get {taskId}`, messages without ids, five task states, flat parts, and named server-sent events. A
+ * server supports the simple dialect at the same URL as A2A 0.3.
  */
-export { findSimpleDialect, taskEventCodec, type SimpleDialectContext } from "./simple-json-rpc-dialect.ts";
+export { findSimpleDialect, taskEventCodec } from "./simple-json-rpc-dialect.ts";
 export { toSimpleError } from "./simple-error.ts";

@@ -13,7 +13,7 @@ import { bytesSchema, stringSchema, structSchema, valueSchema } from "../scalar-
 
 /** Parameters of `tasks/create`. */
 
-export interface CreateTaskParams {
+interface CreateTaskParams {
   skill: string;
   input: JsonObject;
 }
@@ -25,7 +25,7 @@ export const CREATE_TASK_PARAMS_SCHEMA: Schema<CreateTaskParams> = createMessage
 });
 
 /** Parameters of `tasks/get`. */
-export interface GetTaskParams {
+interface GetTaskParams {
   taskId: string;
 }
 
@@ -34,7 +34,7 @@ export const GET_TASK_PARAMS_SCHEMA: Schema<GetTaskParams> = createMessageSchema
   taskId: required(stringSchema),
 });
 
-/** A part of the simple dialect, which is flat. A 0.3 part, in contrast, has a nested `file`. */
+/** Schema for a part of the simple dialect, which is flat. A 0.3 part, in contrast, has a nested `file`. */
 interface FlatPart {
   kind: string;
   text?: string;
@@ -98,7 +98,7 @@ interface SimpleMessage {
 }
 
 /** Parameters of `message/send` and `message/stream`. */
-export interface SendMessageParams {
+interface SendMessageParams {
   message: SimpleMessage;
   messageId?: string;
   thread?: { threadId?: string };

@@ -11,20 +11,22 @@ import {
 } from "./decode-params.ts";
 import { encodeCreatedTask, encodeSendResponse, encodeTask } from "./encode.ts";
 
-/** Context for translating a request of the simple dialect. */
-export interface SimpleDialectContext {
+/** Context that the codec needs to translate a request of the simple dialect. */
+interface SimpleDialectContext {
   /** Id of the agent, which encoded tasks contain. */
   readonly agentId: string;
-  /** Creates an id for a message that has none. */
+  /** Creates an id for a message that has no id. */
   readonly createMessageId: () => string;
   /**
-   * If `true`, the server accepts 0.3 messages without an id, and only members next to the message identify
+   * If `true`, the server accepts 0.3 messages without an id, so only members outside the message identify
    * the simple dialect.
    */
   readonly autoMessageId?: boolean;
 }
 
-/** Creates the dialect for one request. Returns `undefined` for a request of A2A 0.3. */
+/**
+ * Creates the simple-dialect codec for one request. Returns `undefined` if the request belongs to A2A 0.3.
+ */
 export function findSimpleDialect(
   method: string,
   params: unknown,
@@ -45,14 +47,15 @@ export function findSimpleDialect(
 }
 
 /**
- * Encoder for the stream of `message/stream`, which ends when the agent requests input, like an A2A stream.
+ * Encoder for the stream of `message/stream`, which ends when the agent requests input, as an A2A stream
+ * does.
  */
 const answerEventEncoder: SseEventEncoder = {
   encodeEvent: (event) => encodeEventFrames(event, true),
   encodeFailure: encodeFailureFrame,
 };
 
-/** Codec for the event stream of a task, which lasts until the task ends. */
+/** Codec for the event stream of a task, which continues until the task ends. */
 export const taskEventCodec: Pick<OperationCodec, "decodeParams"> & SseEventEncoder = {
   decodeParams: createOperationCodec("SubscribeToTask", {
     decodeParams: decodeGetTask,
@@ -97,7 +100,7 @@ interface OperationTranslation<O extends OperationName> {
   readonly toResult: (result: Operations[O]["result"]) => object;
 }
 
-/** Creates the codec of one operation. The codec ignores its operation argument. */
+/** Creates the simple-dialect codec of one operation. The codec ignores its operation argument. */
 function createOperationCodec<O extends OperationName>(
   operation: O,
   { decodeParams, toResult }: OperationTranslation<O>,

@@ -49,8 +49,8 @@ interface OAuthFlowsByType {
 }
 
 /**
- * Converts the OAuth flows of 0.3 to 1.0. A 0.3 card may offer several flows, but 1.0 allows only one. The
- * most secure flow is used.
+ * Converts the OAuth flows of A2A 0.3 to A2A 1.0. A 0.3 card may offer several OAuth flows, but 1.0 allows
+ * only one flow. The conversion keeps the most secure flow.
  */
 function fromOAuthFlows03({
   authorizationCode,
@@ -72,7 +72,7 @@ function omitAuthorizationUrl(flow: AnyOAuthFlow): Omit<AnyOAuthFlow, "authoriza
   return rest;
 }
 
-/** A 0.3 security scheme of any kind, with the members of all kinds. */
+/** A 0.3 security scheme of any type, with the members of all types. */
 interface AnySecurityScheme {
   type: SecuritySchemeType;
   description?: string;
@@ -174,7 +174,7 @@ const createSkillSchema = (security: Schema<SecurityRequirement>): Schema<AgentS
     { wireNames: { securityRequirements: ["security"] } },
   );
 
-/** Members of a 0.3 agent card that 1.0 has in another place. */
+/** Members of a 0.3 agent card that have another location in a 1.0 card. */
 interface RelocatedCardFields {
   protocolVersion: string;
   url: string;
@@ -184,8 +184,8 @@ interface RelocatedCardFields {
 }
 
 /**
- * Creates the schema for a 0.3 agent card. The JSON and the proto of 0.3 write security schemes and
- * requirements in different forms.
+ * Creates the schema for a 0.3 agent card. Security schemes and requirements have different formats in the
+ * JSON and in the proto of 0.3.
  */
 export const createCardSchema = ({
   scheme,
@@ -268,8 +268,9 @@ export const AGENT_CARD_SCHEMA: Schema<AgentCard> = createCardSchema({
 });
 
 /**
- * Merges the interfaces of a 0.3 card, the main one first. 0.3 recommends that the additional interfaces
- * repeat the main interface, so duplicates are removed.
+ * Merges the interfaces of a 0.3 card into one list that starts with the main interface. The specification
+ * of 0.3 recommends that the additional interfaces repeat the main interface, so the function removes
+ * duplicates.
  */
 function mergeInterfaces(
   declared: readonly { url: string; transport: string }[],

@@ -15,8 +15,8 @@ export function decodeCard(json: unknown): AgentCard {
 }
 
 /**
- * Converts an agent card to 0.3, with only its 0.3 interfaces. Signatures are omitted, because they cover the
- * 1.0 text.
+ * Converts an agent card to 0.3. The result contains only the 0.3 interfaces of the card. The 0.3 card has
+ * no signatures, because the signatures cover the 1.0 text.
  */
 export function toCard03(card: AgentCard): Card03 {
   const {
@@ -48,9 +48,9 @@ export function toCard03(card: AgentCard): Card03 {
 }
 
 /**
- * Merges the 0.3 and the 1.0 form of an agent card into one object. Clients of either version find all of
- * their members and ignore the others. Signatures are omitted, because they would cover the text of one
- * version only.
+ * Merges the 0.3 form and the 1.0 form of an agent card into one object. Clients of either version find all
+ * members that they need, and ignore the other members. The merged card has no signatures, because a
+ * signature would cover the text of one version only.
  */
 export function toHybridCard(card: AgentCard): HybridCard {
   const { signatures: _, securitySchemes, ...v1 } = card;
@@ -71,7 +71,7 @@ export function toHybridCard(card: AgentCard): HybridCard {
 }
 
 /** An agent card that is valid in A2A 0.3 and 1.0. */
-export type HybridCard = Omit<AgentCard & Card03, "securitySchemes" | "capabilities"> & {
+type HybridCard = Omit<AgentCard & Card03, "securitySchemes" | "capabilities"> & {
   capabilities: AgentCard["capabilities"];
   securitySchemes?: Record<string, SecurityScheme & SecurityScheme03>;
 };
@@ -102,8 +102,8 @@ function toSecurityScheme03(scheme: SecurityScheme): SecurityScheme03 {
 }
 
 /**
- * Converts OAuth flows to 0.3. The device flow and the PKCE requirement are omitted, because 0.3 does not
- * have them.
+ * Converts OAuth flows of 1.0 to 0.3. The conversion omits the device flow and the PKCE requirement,
+ * because 0.3 has neither.
  */
 export function toOAuthFlows03(flows: OAuthFlows): OAuthFlows03 {
   if ("authorizationCode" in flows) {

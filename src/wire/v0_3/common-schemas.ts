@@ -32,14 +32,17 @@ import {
   createMappedEnumSchema,
 } from "../scalar-schemas.ts";
 
-/** Options for `createCommonSchemas`: the differences between the JSON-RPC types and the proto of 0.3. */
-export interface CommonSchemaOptions {
+/**
+ * Options of `createCommonSchemas`, which describe the differences between the JSON-RPC types and the proto
+ * of 0.3.
+ */
+interface CommonSchemaOptions {
   readonly partSchema: Schema<Part>;
   readonly roleSchema: Schema<Role>;
   readonly stateSchema: Schema<TaskState>;
   readonly enumNames: { readonly user: string; readonly agent: string; readonly working: string };
   readonly historyLengthSchema: Schema<number>;
-  /** Value of `blocking` in a configuration without that member. */
+  /** Value of `blocking` if a configuration does not contain `blocking`. */
   readonly defaultBlocking: boolean;
   readonly wireNames: {
     readonly parts: readonly [string, ...string[]];
@@ -49,8 +52,11 @@ export interface CommonSchemaOptions {
   };
 }
 
-/** Schemas that the JSON-RPC types and the proto of 0.3 have in common. They decode into the 1.0 model. */
-export interface CommonSchemas {
+/**
+ * Schemas that the JSON-RPC types and the proto of 0.3 have in common. All schemas decode into the 1.0
+ * model.
+ */
+interface CommonSchemas {
   readonly message: Schema<Message>;
   readonly task: Schema<Task>;
   readonly statusUpdate: Schema<TaskStatusUpdateEvent>;
@@ -58,7 +64,7 @@ export interface CommonSchemas {
   readonly sendMessage: Schema<SendMessageRequest>;
 }
 
-/** The `kind` member, which only the JSON-RPC types have. Some JSON-RPC clients omit it. */
+/** The `kind` member, which only the JSON-RPC types have. Some JSON-RPC clients omit `kind`. */
 type KindMember = { kind?: never };
 
 const createKindSchema = (name: string): Schema<never> =>
@@ -72,8 +78,8 @@ const FIRST_AUTH_SCHEME_SCHEMA: Schema<string> = withConversion(
 );
 
 /**
- * Schema for authentication info. Without a scheme and credentials it counts as not set, like an empty proto
- * message.
+ * Schema for the authentication info of a webhook. An authentication info without a scheme and credentials
+ * counts as not set, like an empty proto message.
  */
 const AUTHENTICATION_INFO_SCHEMA: Schema<AuthenticationInfo> = withConversion(
   createMessageSchema<Partial<AuthenticationInfo>>(
@@ -206,7 +212,8 @@ export function createCommonSchemas({
 }
 
 /**
- * Id of a push configuration that was set without an id. Setting another one without an id replaces it. The
- * TCK for 0.3 reads the configuration back under this id.
+ * Id of a push notification configuration that a client sets without an id. If a client sets another
+ * configuration without an id, the new configuration replaces the old one. The TCK for 0.3 reads the
+ * configuration back under the id `default`.
  */
 export const DEFAULT_PUSH_CONFIG_ID = "default";

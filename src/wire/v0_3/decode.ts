@@ -24,7 +24,10 @@ export type OperationSchemas<About extends "params" | "result"> = {
   readonly [O in OperationName]: Schema<Operations[O][About]>;
 };
 
-/** Schema for an operation that 0.3 does not have. Decoding with this schema always throws. */
+/**
+ * Schema for an operation that 0.3 does not have. Decoding a value of an unsupported operation always
+ * throws an error.
+ */
 export const UNSUPPORTED_SCHEMA: Schema<never> = { decode: throwListTasksUnsupported };
 
 const PARAMS_SCHEMAS: OperationSchemas<"params"> = {
@@ -56,16 +59,16 @@ const RESULT_SCHEMAS: OperationSchemas<"result"> = {
 };
 
 /**
- * Decodes the parameters of a 0.3 JSON-RPC request. Throws `INVALID_PARAMS` with every violation and its
- * path.
+ * Decodes the parameters of a 0.3 JSON-RPC request. Throws `INVALID_PARAMS` with every violation and the
+ * path of each violation.
  */
 export function decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"] {
   return decodeStrictly(PARAMS_SCHEMAS[operation], json, "params");
 }
 
 /**
- * Decodes a 0.3 result, or one event of a 0.3 stream, tolerantly. Throws `INVALID_AGENT_RESPONSE` if it is
- * unusable.
+ * Decodes a 0.3 result, or one event of a 0.3 stream, in tolerant mode. Throws `INVALID_AGENT_RESPONSE` if
+ * the result or event is unusable.
  */
 export function decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"] {
   return decodeTolerantly(RESULT_SCHEMAS[operation], json, "result");

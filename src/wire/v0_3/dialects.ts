@@ -9,7 +9,7 @@ import { protoJsonCodec } from "./proto-json-codec.ts";
 import { hasProtoMessage, collectRestParams } from "./rest-params.ts";
 import { matchRoute } from "./routes.ts";
 
-/** Operations by the JSON-RPC method names of A2A 0.3 §3.5.6. */
+/** Operations by their JSON-RPC method names in A2A 0.3 §3.5.6. */
 const OPERATIONS_BY_METHOD: Readonly<Record<string, OperationName>> = {
   "message/send": "SendMessage",
   "message/stream": "SendStreamingMessage",
@@ -38,8 +38,8 @@ export const jsonRpcDialect: JsonRpcDialect = {
 };
 
 /**
- * A2A 0.3 over HTTP+JSON. Accepts messages in the form of its proto and of its JSON-RPC types. Responds in
- * the form of the proto.
+ * Dialect of A2A 0.3 over HTTP+JSON. The dialect accepts messages in the form of the 0.3 proto and in the
+ * form of the 0.3 JSON-RPC types. Responses of the dialect have the form of the 0.3 proto.
  */
 export const restDialect: RestDialect = {
   ...protoJsonCodec,

@@ -30,8 +30,9 @@ import { ROLE_NAMES, TASK_STATE_NAMES } from "./enum-names.ts";
 // Converts the 1.0 model to the JSON-RPC types of A2A 0.3.
 
 /**
- * Converts a part to 0.3. The media type and file name of a text or data part are omitted, because 0.3 has no
- * members for them. The official SDKs do the same.
+ * Converts a 1.0 part to 0.3. The conversion omits the media type and the file name of a text or data part,
+ * because 0.3 has no members for the media type and the name. The official SDKs also omit the media type
+ * and the file name.
  */
 export function toPart03(part: Part): Part03 {
   const { metadata } = part;
@@ -49,7 +50,7 @@ export function toPart03(part: Part): Part03 {
   return metadata === undefined ? { kind: "file", file } : { kind: "file", file, metadata };
 }
 
-/** Converts a message to 0.3. */
+/** Converts a 1.0 message to 0.3. */
 export function toMessage03(message: Message): Message03 {
   return {
     kind: "message",
@@ -70,7 +71,7 @@ function toTaskStatus03({ state, message, timestamp }: TaskStatus): TaskStatus03
   return status;
 }
 
-/** Converts a task to 0.3, as JSON-RPC results and push notifications contain it. */
+/** Converts a 1.0 task to the 0.3 form that JSON-RPC results and push notifications contain. */
 export function toTask03({ status, artifacts, history, ...task }: Task): Task03 {
   return {
     kind: "task",
@@ -82,13 +83,14 @@ export function toTask03({ status, artifacts, history, ...task }: Task): Task03 
 }
 
 /**
- * Returns `true` if a state ends the turn. 0.3 calls such a status final, even if the task continues later.
+ * Returns `true` if a task state ends the turn. A2A 0.3 marks the status at the end of a turn as final,
+ * even if the task continues later.
  */
 export function isFinalStatus({ state }: TaskStatus): boolean {
   return isTerminal(state) || isInterrupted(state);
 }
 
-/** Converts a task event to 0.3. */
+/** Converts a 1.0 task event to 0.3. */
 export function toEvent03(event: TaskEvent): Event03 {
   if ("artifactUpdate" in event) {
     const { artifactUpdate } = event;
@@ -101,7 +103,7 @@ export function toEvent03(event: TaskEvent): Event03 {
   return "task" in event ? toTask03(event.task) : toMessage03(event.message);
 }
 
-/** Converts a push notification configuration to 0.3. */
+/** Converts a 1.0 push notification configuration to 0.3. */
 export function toPushConfig03({ id, url, token, authentication }: TaskPushNotificationConfig): PushConfig03 {
   const config: PushConfig03 = id === undefined ? { url } : { id, url };
   if (token !== undefined) config.token = token;
@@ -167,7 +169,7 @@ function toSendParams03({ message, configuration, metadata }: Operations["SendMe
   };
 }
 
-/** Removes the tenant, because 0.3 has no tenants. */
+/** Removes the tenant from the parameters, because 0.3 has no tenants. */
 function omitTenant(params: { tenant?: string }): object {
   const { tenant: _, ...rest } = params;
   return rest;
@@ -178,8 +180,8 @@ function toPushConfigParams03({ taskId, id }: Operations["GetTaskPushNotificatio
 }
 
 /**
- * Encodes the parameters of a client's request in 0.3. Throws `UNSUPPORTED_OPERATION` for an operation that
- * 0.3 does not have.
+ * Encodes the parameters of a client's request in 0.3. Throws `UNSUPPORTED_OPERATION` if 0.3 does not have
+ * the operation.
  */
 export function encodeParams<O extends OperationName>(operation: O, params: Operations[O]["params"]): object {
   return PARAMS_CONVERTERS[operation](params);

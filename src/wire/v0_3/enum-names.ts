@@ -17,7 +17,7 @@ export const TASK_STATE_NAMES: Readonly<Record<TaskState, TaskState03>> = {
   TASK_STATE_UNSPECIFIED: "unknown",
 };
 
-/** Swaps the keys and values of a table. */
+/** Swaps the keys and values of an object. */
 export function invertTable<K extends string, V extends string>(table: Readonly<Record<K, V>>): Record<V, K> {
   const entries = Object.entries(table) as [K, V][];
   return Object.fromEntries(entries.map(([key, value]) => [value, key])) as Record<V, K>;

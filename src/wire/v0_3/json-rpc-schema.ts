@@ -100,7 +100,10 @@ export const SEND_MESSAGE_PARAMS_SCHEMA: Schema<SendMessageRequest> = COMMON_SCH
 /** Schema for a 0.3 task. */
 export const TASK_SCHEMA: Schema<Task> = COMMON_SCHEMAS.task;
 
-/** Returns the `kind` of an event, or infers it from the members if `kind` is missing. */
+/**
+ * Returns the `kind` of an event. If `kind` is missing, the function infers the `kind` from the members of
+ * the event.
+ */
 function inferKind(json: object): unknown {
   if ("kind" in json) return json.kind;
   if ("artifact" in json) return "artifact-update";
@@ -128,7 +131,7 @@ function wrapEvent<T>(value: T | undefined, wrap: (value: T) => StreamResponse):
   return value === undefined ? undefined : wrap(value);
 }
 
-/** Schema for the result of `message/send`: a task or a message. */
+/** Schema for the result of `message/send`, which is a task or a message. */
 export const SEND_MESSAGE_RESPONSE_SCHEMA: Schema<SendMessageResponse> = withConversion(
   STREAM_RESPONSE_SCHEMA,
   (event, at) =>
@@ -174,8 +177,8 @@ export const SET_PUSH_CONFIG_PARAMS_SCHEMA: Schema<CreateTaskPushNotificationCon
 );
 
 /**
- * Schema for the parameters of `tasks/pushNotificationConfig/get`. A missing configuration id decodes to "",
- * which selects the task's first configuration.
+ * Schema for the parameters of `tasks/pushNotificationConfig/get`. A missing configuration id decodes to an
+ * empty string, which selects the first configuration of the task.
  */
 export const GET_PUSH_CONFIG_PARAMS_SCHEMA: Schema<GetTaskPushNotificationConfigRequest> = withConversion(
   createMessageSchema<{ taskId: string; id?: string }>(
@@ -196,8 +199,8 @@ export const DELETE_PUSH_CONFIG_PARAMS_SCHEMA: Schema<DeleteTaskPushNotification
   );
 
 /**
- * Page size for listing all push configurations of a task at once, because 0.3 has no pages. A task has at
- * most this many.
+ * Number of push notification configurations per page, which is also the maximum number of configurations
+ * per task. A page has all configurations of a task, because 0.3 has no pages.
  */
 const MAX_PUSH_CONFIGS = 100;
 

@@ -72,7 +72,7 @@ function toProtoTaskPushConfig(config: TaskPushNotificationConfig): object {
   return { name: formatPushConfigResourceName(taskId, id), pushNotificationConfig: toPushConfig03(config) };
 }
 
-/** Converts an agent card to 0.3's proto, which has the security types of 1.0 under its own names. */
+/** Converts an agent card to the proto of 0.3, which has the security types of 1.0 under different names. */
 function toProtoCard(card: AgentCard): object {
   const { securitySchemes, securityRequirements, skills } = card;
   const { securitySchemes: _schemes, security: _security, ...rest } = toCard03(card);
@@ -112,8 +112,8 @@ const PROTO_RESULT_CONVERTERS: {
 };
 
 /**
- * Converts the result of an operation to a response message, or one stream event to a message of the response
- * stream.
+ * Converts the result of an operation to a response message, or converts one stream event to a message of
+ * the response stream.
  */
 export function toProtoResult<O extends OperationName>(
   operation: O,
@@ -131,8 +131,8 @@ export function encodeProtoResult<O extends OperationName>(
 }
 
 /**
- * Converts a send configuration. The result is never omitted, because some servers do not wait without a
- * configuration.
+ * Converts the configuration of a send request. The configuration is always sent, because some servers do
+ * not wait if a request has no configuration.
  */
 function toProtoSendConfiguration(configuration: SendMessageConfiguration = {}): object {
   const { taskPushNotificationConfig: push, returnImmediately, ...rest } = configuration;
@@ -190,7 +190,8 @@ const PROTO_PARAMS_CONVERTERS: {
 };
 
 /**
- * Encodes a client's request message. Throws `UNSUPPORTED_OPERATION` for an operation that 0.3 does not have.
+ * Encodes the request message of a client. Throws `UNSUPPORTED_OPERATION` if 0.3 does not have the
+ * operation.
  */
 export function encodeProtoParams<O extends OperationName>(
   operation: O,

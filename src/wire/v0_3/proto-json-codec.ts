@@ -49,22 +49,26 @@ const PROTO_RESULT_SCHEMAS: OperationSchemas<"result"> = {
   DeleteTaskPushNotificationConfig: EMPTY_SCHEMA,
 };
 
-/** The client's half of a codec: it encodes parameters and decodes results. */
+/** The client's half of a codec, which encodes parameters and decodes results. */
 export interface ClientCodec {
   /**
-   * Encodes the parameters of a request. Throws `UNSUPPORTED_OPERATION` if the version does not have the
-   * operation.
+   * Encodes the parameters of a request. Throws `UNSUPPORTED_OPERATION` if the protocol version does not
+   * have the operation.
    */
   encodeParams<O extends OperationName>(operation: O, params: Operations[O]["params"]): object;
-  /** Decodes a result tolerantly. Throws `INVALID_AGENT_RESPONSE` if it is unusable. */
+  /**
+   * Decodes the result of an operation in tolerant mode. Throws `INVALID_AGENT_RESPONSE` if the result is
+   * unusable.
+   */
   decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
 }
 
 const serializeProtoEvent: EventEncoder = (event) => JSON.stringify(toProtoEvent(event));
 
 /**
- * Codec for the messages of 0.3's proto as ProtoJSON. gRPC carries them in binary, and HTTP+JSON responses
- * contain them. Requests are complete request messages, so they identify a task by its resource name.
+ * Codec for the ProtoJSON messages of 0.3's proto, which gRPC transports in binary form and HTTP+JSON
+ * responses contain as JSON. A request is a complete request message, so the request identifies a task by
+ * its resource name.
  */
 export const protoJsonCodec: OperationCodec & ClientCodec = {
   decodeParams: (operation, json) => decodeStrictly(PROTO_PARAMS_SCHEMAS[operation], json, "params"),

@@ -31,7 +31,10 @@ export interface PushConfigIds {
   readonly id: string;
 }
 
-/** Schema for the resource name `tasks/{task id}/pushNotificationConfigs/{id}`, which decodes to both ids. */
+/**
+ * Schema for the resource name `tasks/{task id}/pushNotificationConfigs/{id}`, which decodes to the task id
+ * and the configuration id.
+ */
 export const PUSH_CONFIG_RESOURCE_NAME_SCHEMA: Schema<PushConfigIds> = withConversion(
   withCheck(stringSchema, (name) =>
     PUSH_CONFIG_RESOURCE_NAME_PATTERN.test(name)

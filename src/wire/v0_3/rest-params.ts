@@ -1,8 +1,9 @@
 import { A2AError, isObject, type JsonValue, type OperationName } from "../../protocol/index.ts";
 
 /**
- * Collects the parameters of a REST request in the form of JSON-RPC parameters, from the path and the query
- * or from the body. The decoder validates the message in the body.
+ * Collects the parameters of a REST request from the path and from the query or the body. The result has
+ * the form of JSON-RPC parameters. The function does not validate the message in the body, because the
+ * decoder validates the message.
  */
 export function collectRestParams(
   operation: OperationName,
@@ -19,10 +20,11 @@ export function collectRestParams(
 }
 
 /**
- * Converts the body of a request that creates a push configuration. Clients send it in three forms:
- * - the request message of the proto, with `config`
- * - only its `config`, as the proto's annotation specifies
- * - the parameters of JSON-RPC
+ * Converts the body of a request that creates a push notification configuration. Clients send the
+ * configuration in three forms:
+ * - the request message of the proto, with a `config` member
+ * - only the `config` object, as the annotation in the proto specifies
+ * - the parameters of the JSON-RPC method
  */
 function toCreatePushConfigParams(taskId: string, body: unknown): unknown {
   if (!isObject(body)) return body ?? { taskId };
@@ -45,8 +47,8 @@ function withConfigId(
 }
 
 /**
- * Returns `true` if the body has a message in the form of the proto instead of the JSON-RPC types. The text
- * of 0.3 does not state which form HTTP+JSON requires.
+ * Returns `true` if the message in the body has the form of the 0.3 proto instead of the JSON-RPC types.
+ * The specification of 0.3 does not state which form HTTP+JSON requires.
  */
 export function hasProtoMessage(body: unknown): boolean {
   if (!isObject(body)) return false;

@@ -1,8 +1,8 @@
 import { createRouteMatcher, type RouteMatcher, type RestRoute } from "../route-matcher.ts";
 
 /**
- * HTTP routes of A2A 0.3 §3.5.3, below the agent's URL. 0.3 also names a route that lists tasks, but does not
- * specify its parameters or result.
+ * HTTP routes of A2A 0.3 §3.5.3, below the agent's URL. A2A 0.3 also lists a route for listing tasks, but
+ * does not specify the parameters or the result.
  */
 const REST_ROUTES: readonly RestRoute[] = [
   { operation: "SendMessage", methods: ["POST"], pathTemplate: "/v1/message:send" },
@@ -34,5 +34,5 @@ const REST_ROUTES: readonly RestRoute[] = [
   },
 ];
 
-/** Finds the operation of a 0.3 request by its HTTP method and path. */
+/** Returns the operation of a 0.3 request by its HTTP method and path. */
 export const matchRoute: RouteMatcher = createRouteMatcher(REST_ROUTES, { tenants: false });

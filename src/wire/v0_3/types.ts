@@ -8,7 +8,7 @@ import type {
 // Types of A2A 0.3 (`types.ts` at v0.3.0) for encoding. Decoded 0.3 values are converted to the 1.0 model
 // immediately.
 
-/** Role of a message in 0.3. */
+/** Role of a message in A2A 0.3. */
 export type Role03 = "user" | "agent";
 
 /** Task state in 0.3. */
@@ -23,10 +23,10 @@ export type TaskState03 =
   | "auth-required"
   | "unknown";
 
-/** File content of a part in 0.3. */
-export type File03 = { name?: string; mimeType?: string } & ({ bytes: string } | { uri: string });
+/** File content of a part in A2A 0.3. */
+type File03 = { name?: string; mimeType?: string } & ({ bytes: string } | { uri: string });
 
-/** Part of a message or artifact in 0.3. */
+/** Part of a message or an artifact in A2A 0.3. */
 export type Part03 = { metadata?: JsonObject } & (
   | { kind: "text"; text: string }
   | { kind: "file"; file: File03 }
@@ -63,7 +63,7 @@ export interface TaskStatus03 {
   timestamp?: string;
 }
 
-/** Task in 0.3, which is also the body of a push notification. */
+/** Task in A2A 0.3, which is also the body of a push notification. */
 export interface Task03 {
   kind: "task";
   id: string;
@@ -74,19 +74,19 @@ export interface Task03 {
   metadata?: JsonObject;
 }
 
-/** Status update event in 0.3. */
-export interface StatusUpdate03 {
+/** Status update event in A2A 0.3. */
+interface StatusUpdate03 {
   kind: "status-update";
   taskId: string;
   contextId: string;
   status: TaskStatus03;
-  /** If `true`, the turn has no more events. */
+  /** If `true`, the stream has no more events of the current turn. */
   final: boolean;
   metadata?: JsonObject;
 }
 
-/** Artifact update event in 0.3. */
-export interface ArtifactUpdate03 {
+/** Artifact update event in A2A 0.3. */
+interface ArtifactUpdate03 {
   kind: "artifact-update";
   taskId: string;
   contextId: string;
@@ -99,7 +99,7 @@ export interface ArtifactUpdate03 {
 /** Stream event in 0.3. */
 export type Event03 = Task03 | Message03 | StatusUpdate03 | ArtifactUpdate03;
 
-/** Push notification configuration in 0.3. */
+/** Push notification configuration in A2A 0.3. */
 export interface PushConfig03 {
   id?: string;
   url: string;
@@ -107,7 +107,7 @@ export interface PushConfig03 {
   authentication?: { schemes: string[]; credentials?: string };
 }
 
-/** Push notification configuration in 0.3, together with its task id. */
+/** Push notification configuration in A2A 0.3, together with the id of its task. */
 export interface TaskPushConfig03 {
   taskId: string;
   pushNotificationConfig: PushConfig03;
@@ -118,7 +118,7 @@ interface OAuthFlow03 {
   scopes: Record<string, string>;
 }
 
-/** OAuth flows in 0.3, of which a scheme may offer several. */
+/** OAuth flows in A2A 0.3. A security scheme may offer several flows. */
 export interface OAuthFlows03 {
   authorizationCode?: OAuthFlow03 & { authorizationUrl: string; tokenUrl: string };
   clientCredentials?: OAuthFlow03 & { tokenUrl: string };
@@ -126,7 +126,7 @@ export interface OAuthFlows03 {
   password?: OAuthFlow03 & { tokenUrl: string };
 }
 
-/** Security scheme in 0.3, in the style of OpenAPI 3. `type` distinguishes the kinds. */
+/** Security scheme in A2A 0.3, in the style of OpenAPI 3. `type` distinguishes the kinds. */
 export type SecurityScheme03 = { description?: string } & (
   | { type: "apiKey"; in: "query" | "header" | "cookie"; name: string }
   | { type: "http"; scheme: string; bearerFormat?: string }
@@ -135,10 +135,13 @@ export type SecurityScheme03 = { description?: string } & (
   | { type: "mutualTLS" }
 );
 
-/** Security requirement in 0.3: required scopes by scheme name. All listed schemes are required together. */
+/**
+ * Security requirement in A2A 0.3, which contains the required scopes by scheme name. A request must
+ * satisfy all schemes of a security requirement.
+ */
 export type SecurityRequirement03 = Record<string, string[]>;
 
-/** Skill of an agent card in 0.3. */
+/** Skill of an agent card in A2A 0.3. */
 export interface Skill03 {
   id: string;
   name: string;
@@ -150,8 +153,8 @@ export interface Skill03 {
   security?: SecurityRequirement03[];
 }
 
-/** Interface of an agent card in 0.3. */
-export interface AgentInterface03 {
+/** Interface of an agent card in A2A 0.3. */
+interface AgentInterface03 {
   url: string;
   transport: string;
 }

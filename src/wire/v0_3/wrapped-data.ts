@@ -5,7 +5,7 @@ import { type DataPart, isObject, type JsonObject, type JsonValue } from "../../
 // convention.
 const WRAPPED_DATA_KEY = "data_part_compat";
 
-/** Wraps the data of a part in an object if it is not an object, as 0.3 requires. */
+/** If the data of a part is not an object, wraps the data in an object, as 0.3 requires. */
 export function wrapData(
   data: JsonValue,
   metadata?: JsonObject,
@@ -14,7 +14,7 @@ export function wrapData(
   return { data: { value: data }, metadata: { ...metadata, [WRAPPED_DATA_KEY]: true } };
 }
 
-/** Converts a 0.3 data part to 1.0 and restores data that was wrapped. */
+/** Converts a 0.3 data part to 1.0, and restores data that was wrapped in an object. */
 export function unwrapData(data: JsonObject, metadata?: JsonObject): DataPart {
   if (metadata === undefined) return { data };
   if (metadata[WRAPPED_DATA_KEY] !== true || data["value"] === undefined) return { data, metadata };

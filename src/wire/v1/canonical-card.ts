@@ -3,26 +3,26 @@ import { decodeTolerantly } from "../proto-json-schema.ts";
 import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 
 /**
- * The canonical JSON texts that a card signature may cover. `specification` follows A2A §8.4.1. `sdk` follows
- * the official SDKs, which omit every empty value, even a REQUIRED one. For a card without empty values the
- * two texts are equal.
+ * The canonical JSON texts that the signature of an agent card may cover. `specification` follows A2A
+ * §8.4.1. The `sdk` text follows the official SDKs, which omit every empty value, even a REQUIRED value. If
+ * a card has no empty values, the two canonical texts are equal.
  */
-export interface CanonicalCard {
+interface CanonicalCard {
   readonly specification: string;
   readonly sdk: string;
 }
 
 /**
- * Returns the canonical forms of an agent card. `json` must be the card as served, because only that text
- * shows which optional members are set. Members that A2A 1.0 does not define are omitted. Throws
- * `INVALID_AGENT_RESPONSE` if the JSON is not an agent card.
+ * Returns the canonical texts of an agent card. The parameter `json` must be the card as served, because
+ * only the served text shows which optional members are set. The canonical texts omit members that A2A 1.0
+ * does not define. Throws `INVALID_AGENT_RESPONSE` if the JSON is not an agent card.
  */
 export function canonicalizeCard(json: unknown): CanonicalCard {
   const { signatures: _, ...card } = decodeTolerantly(AGENT_CARD_SCHEMA, json, "card", "canonical");
   return { specification: canonicalizeJson(card), sdk: canonicalizeJson(removeEmptyValues(card) ?? {}) };
 }
 
-/** Serializes JSON in canonical form (RFC 8785). */
+/** Serializes a value as JSON in canonical form (RFC 8785). */
 function canonicalizeJson(json: unknown): string {
   const text = canonicalize(json);
   if (text === undefined) throw new TypeError("Only JSON has a canonical form.");
@@ -30,8 +30,8 @@ function canonicalizeJson(json: unknown): string {
 }
 
 /**
- * Removes empty strings, lists, and objects, and `null`, at every level. Returns `undefined` if nothing is
- * left.
+ * Removes empty strings, empty lists, empty objects, and `null` from a value at every level. Returns
+ * `undefined` if the entire value is empty.
  */
 function removeEmptyValues(json: unknown): unknown {
   if (json === "" || json === null) return undefined;

@@ -85,8 +85,9 @@ const KNOWN_API_KEY_LOCATION_SCHEMA: Schema<ApiKeyLocation> = createEnumSchema([
 ]);
 
 /**
- * Schema for the location of an API key, which is a string in the proto. The canonical form keeps the string
- * unchanged. In tolerant mode an unknown location decodes to `header`, which most servers use.
+ * Schema for the location of an API key, which is a string in the A2A proto. The canonical form of a card
+ * keeps the location string unchanged. In tolerant mode, an unknown location decodes to `header`, which
+ * most servers use.
  */
 const API_KEY_LOCATION_SCHEMA: Schema<ApiKeyLocation> = {
   decode(json, at) {
@@ -95,7 +96,7 @@ const API_KEY_LOCATION_SCHEMA: Schema<ApiKeyLocation> = {
   },
 };
 
-/** Schema for a security scheme, one oneof member per kind. */
+/** Schema for a security scheme, which has one oneof member for each scheme type. */
 export const SECURITY_SCHEME_SCHEMA: Schema<SecurityScheme> = createMessageSchema<SecurityScheme>({
   apiKeySecurityScheme: oneof(
     createMessageSchema<SecuritySchemeVariant<"apiKeySecurityScheme">>({
@@ -129,7 +130,7 @@ export const SECURITY_SCHEME_SCHEMA: Schema<SecurityScheme> = createMessageSchem
   ),
 });
 
-/** Schema for a security requirement: scopes by scheme name. */
+/** Schema for a security requirement, which contains the required scopes by scheme name. */
 export const SECURITY_REQUIREMENT_SCHEMA: Schema<SecurityRequirement> =
   createMessageSchema<SecurityRequirement>({
     schemes: withDefault(

@@ -49,25 +49,30 @@ const RESULT_SCHEMAS: { readonly [O in OperationName]: Schema<Operations[O]["res
   DeleteTaskPushNotificationConfig: EMPTY_SCHEMA,
 };
 
-/** Returns `true` if the name is an operation that this library supports. */
+/** Returns `true` if a string is the name of an operation that Colloquy supports. */
 export function isOperationName(name: string): name is OperationName {
   return Object.hasOwn(PARAMS_SCHEMAS, name);
 }
 
-/** Decodes the parameters of a 1.0 request. Throws `INVALID_PARAMS` with every violation and its path. */
+/**
+ * Decodes the parameters of an A2A 1.0 request. Throws `INVALID_PARAMS` with every violation and the path
+ * of each violation.
+ */
 export function decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"] {
   return decodeStrictly(PARAMS_SCHEMAS[operation], json, "params");
 }
 
 /**
- * Decodes a 1.0 result, or one event of a 1.0 stream, tolerantly. Throws `INVALID_AGENT_RESPONSE` if it is
- * unusable.
+ * Decodes an A2A 1.0 result, or one event of a 1.0 stream, in tolerant mode. Throws
+ * `INVALID_AGENT_RESPONSE` if the result or event is unusable.
  */
 export function decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"] {
   return decodeTolerantly(RESULT_SCHEMAS[operation], json, "result");
 }
 
-/** Decodes an agent card. A card of an older protocol version decodes to a card without interfaces. */
+/**
+ * Decodes an agent card. An agent card with an older protocol version decodes to a card without interfaces.
+ */
 export function decodeCard(json: unknown): AgentCard {
   return decodeTolerantly(AGENT_CARD_SCHEMA, json, "card");
 }

@@ -6,8 +6,8 @@ import { decodeParams, decodeResult, isOperationName } from "./decode.ts";
 import { matchRoute } from "./routes.ts";
 
 /**
- * Codec for 1.0 JSON. The engine's model is already 1.0, so results are serialized unchanged, and each event
- * has its JSON text.
+ * Codec for 1.0 JSON. The dialects serialize results unchanged, because the engine's model is already 1.0
+ * and each event has its JSON text.
  */
 const v1Codec: OperationCodec = {
   decodeParams,
@@ -15,7 +15,7 @@ const v1Codec: OperationCodec = {
   encodeEvent: ({ json }) => json,
 };
 
-/** A2A 1.0 over JSON-RPC (A2A §9). */
+/** Dialect of A2A 1.0 over JSON-RPC (A2A §9). */
 export const jsonRpcDialect: JsonRpcDialect = {
   ...v1Codec,
   version: "1.0",
@@ -23,7 +23,7 @@ export const jsonRpcDialect: JsonRpcDialect = {
   encodeError: encodeJsonRpcError,
 };
 
-/** A2A 1.0 over HTTP+JSON (A2A §11). */
+/** Dialect of A2A 1.0 over HTTP+JSON (A2A §11). */
 export const restDialect: RestDialect = {
   ...v1Codec,
   version: "1.0",
@@ -33,7 +33,7 @@ export const restDialect: RestDialect = {
   toErrorResponse: toRestError,
 };
 
-/** A2A 1.0 over gRPC (A2A §10). The engine's model is already the ProtoJSON of the messages. */
+/** Codec of A2A 1.0 over gRPC (A2A §10). The engine's model is already the ProtoJSON of the gRPC messages. */
 export const protoDialect: ProtoDialect = {
   version: "1.0",
   decodeParams,

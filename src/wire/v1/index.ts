@@ -1,6 +1,6 @@
-/** A2A 1.0: JSON schemas, JSON-RPC methods, and HTTP routes. */
+/** A2A 1.0: JSON schemas, JSON-RPC methods, and HTTP routes of A2A 1.0. */
 export { validateAgentCard } from "./validate-agent-card.ts";
-export type { CanonicalCard } from "./canonical-card.ts";
+
 export { canonicalizeCard } from "./canonical-card.ts";
 export { decodeCard, decodeParams, decodeResult, isOperationName } from "./decode.ts";
 export { jsonRpcDialect, protoDialect, restDialect } from "./dialects.ts";

@@ -1,6 +1,6 @@
 import { createRouteMatcher, type RouteMatcher, type RestRoute } from "../route-matcher.ts";
 
-/** HTTP routes of A2A 1.0 (A2A §11.3). Each path is also served below `/{tenant}`. */
+/** HTTP routes of A2A 1.0 (A2A §11.3). The server also serves each path below `/{tenant}`. */
 const REST_ROUTES: readonly RestRoute[] = [
   { operation: "SendMessage", methods: ["POST"], pathTemplate: "/message:send" },
   { operation: "SendStreamingMessage", methods: ["POST"], pathTemplate: "/message:stream" },
@@ -32,5 +32,5 @@ const REST_ROUTES: readonly RestRoute[] = [
   },
 ];
 
-/** Finds the operation of a 1.0 request by its HTTP method and path. */
+/** Returns the operation of a 1.0 request by its HTTP method and path. */
 export const matchRoute: RouteMatcher = createRouteMatcher(REST_ROUTES, { tenants: true });

@@ -88,7 +88,10 @@ const MESSAGE_FIELD_SCHEMAS: FieldSchemas<Message> = {
 
 const MESSAGE_SCHEMA: Schema<Message> = createMessageSchema<Message>(MESSAGE_FIELD_SCHEMAS);
 
-/** Schema for a message from a client. A request must not set another role than `ROLE_USER`. */
+/**
+ * Schema for a message that a client sends. The only role that a client may set in a message is
+ * `ROLE_USER`.
+ */
 const USER_MESSAGE_SCHEMA: Schema<Message> = createMessageSchema<Message>({
   ...MESSAGE_FIELD_SCHEMAS,
   role: required(
@@ -108,8 +111,8 @@ const ARTIFACT_SCHEMA: Schema<Artifact> = createMessageSchema<Artifact>({
 });
 
 /**
- * Schema for a task state. In tolerant mode an unknown state decodes to `TASK_STATE_UNSPECIFIED`, which is
- * neither terminal nor interrupted.
+ * Schema for a task state. In tolerant mode, an unknown task state decodes to `TASK_STATE_UNSPECIFIED`,
+ * which is neither terminal nor interrupted.
  */
 const TASK_STATE_OR_UNSPECIFIED_SCHEMA: Schema<TaskState> = {
   decode: (json, at) =>
@@ -159,7 +162,7 @@ export const STREAM_RESPONSE_SCHEMA: Schema<StreamResponse> = createMessageSchem
   { requiresOneof: true },
 );
 
-/** Schema for the result of `SendMessage`: a task or a message. */
+/** Schema for the result of `SendMessage`, which is a task or a message. */
 export const SEND_MESSAGE_RESPONSE_SCHEMA: Schema<SendMessageResponse> =
   createMessageSchema<SendMessageResponse>(
     { task: oneof(TASK_SCHEMA), message: oneof(MESSAGE_SCHEMA) },
@@ -215,7 +218,10 @@ export const LIST_PUSH_CONFIGS_RESPONSE_SCHEMA: Schema<ListTaskPushNotificationC
     nextPageToken: stringSchema,
   });
 
-/** Schema for an empty result. It accepts any value, because some servers return `null` or an empty body. */
+/**
+ * Schema for an empty result. The schema accepts any value, because some servers return `null` or an empty
+ * body.
+ */
 export const EMPTY_SCHEMA: Schema<Empty> = { decode: () => ({}), isNullable: true };
 
 const SEND_MESSAGE_CONFIGURATION_SCHEMA: Schema<SendMessageConfiguration> =

@@ -3,8 +3,8 @@ import { DecodingContext } from "../proto-json-schema.ts";
 import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 
 /**
- * Returns the violations of an agent card, each with its path. The list is empty for a valid card. In
- * `strict` mode every REQUIRED member must also be present and not empty.
+ * Returns the violations in an agent card, each with its path. The list of violations is empty if the card
+ * is valid. In `strict` mode, every REQUIRED member must be present and not empty.
  */
 export function validateAgentCard(json: unknown, mode: "tolerant" | "strict" = "tolerant"): FieldViolation[] {
   const modeContext = new DecodingContext("card", mode);

@@ -1,7 +1,9 @@
 import { computeCardCauses } from "../card-causes.ts";
 import type { PageCard } from "../run-model.ts";
 
-/** Layout of the causal graph of a problem. A card is in a lower row than all its causes. */
+/**
+ * Layout of the causal graph of a problem. Each message card is placed in a lower row than all its causes.
+ */
 export interface DagLayout {
   readonly width: number;
   readonly height: number;
@@ -9,19 +11,18 @@ export interface DagLayout {
   readonly edges: readonly { readonly from: DagNode; readonly to: DagNode }[];
 }
 
-/** Position of a card in the graph. */
+/** Position of a message card in the causal graph. */
 export interface DagNode {
   readonly pageCard: PageCard;
   readonly x: number;
   readonly y: number;
 }
 
-/** Size of a node in pixels. */
+/** Size of a graph node in pixels. */
 export const NODE_SIZE: { readonly width: number; readonly height: number } = { width: 220, height: 60 };
 const NODE_GAP = { x: 26, y: 30 };
 const DIAGRAM_MARGIN = 20;
 
-/** Computes the layout of the causal graph. */
 export function computeDagLayout(
   cards: readonly PageCard[],
   causes: ReadonlyMap<PageCard, readonly PageCard[]> = computeCardCauses(cards),
@@ -58,7 +59,6 @@ export function computeDagLayout(
   };
 }
 
-/** Returns the free column that is nearest to the wanted column. */
 function findNearestFreeColumn(taken: ReadonlySet<number>, wanted: number): number {
   for (let away = 0; ; away++) {
     if (!taken.has(wanted + away)) return wanted + away;

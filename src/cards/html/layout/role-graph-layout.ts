@@ -1,26 +1,24 @@
 import { type RoleEdge, listRoles } from "../run-overview.ts";
 
 /**
- * Layout of the role graph. Roles form a row. Edges to the right are above the row, and edges to the left are
- * below it.
+ * Layout of the role graph: a row of roles, with edges to the right above the row and edges to the left below
+ * it.
  */
-export interface RoleGraphLayout {
+interface RoleGraphLayout {
   readonly width: number;
   readonly height: number;
   readonly roles: readonly { readonly name: string; readonly x: number; readonly y: number }[];
   readonly edges: readonly RoleGraphEdgeLayout[];
 }
 
-/** Layout of an edge of the role graph. */
 export interface RoleGraphEdgeLayout {
   readonly edge: RoleEdge;
-  /** SVG path of the edge. */
   readonly path: string;
-  /** Horizontal position of the label. */
+  /** Horizontal position of the edge label in pixels. */
   readonly x: number;
-  /** Vertical position of the label. */
+  /** Vertical position of the edge label in pixels. */
   readonly y: number;
-  /** Line width, which grows with the logarithm of the number of cards. */
+  /** Stroke width of the edge, which grows with the logarithm of the number of message cards. */
   readonly thickness: number;
 }
 
@@ -29,7 +27,6 @@ export const ROLE_BOX_SIZE: { readonly width: number; readonly height: number } 
 const ROLE_GAP = 250;
 const DIAGRAM_MARGIN = 90;
 
-/** Computes the layout of the role graph. */
 export function computeRoleGraphLayout(edges: readonly RoleEdge[]): RoleGraphLayout {
   const names = listRoles(edges.map(({ from, to }) => ({ sender: from, recipient: to })));
   const furthest = Math.max(

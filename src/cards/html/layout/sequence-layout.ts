@@ -3,41 +3,45 @@ import { flattenDelegations } from "../../views/sample-exchanges.ts";
 import { listRoles } from "../run-overview.ts";
 import type { PageCard } from "../run-model.ts";
 
-/** Layout of a sequence diagram. Roles are columns, and cards are rows in the order of sending. */
+/**
+ * Layout of a sequence diagram. Roles are diagram columns, and message cards are diagram rows in the order of
+ * sending.
+ */
 export interface SequenceLayout {
   readonly width: number;
   readonly height: number;
   readonly roles: readonly { readonly name: string; readonly x: number }[];
   readonly arrows: readonly SequenceArrow[];
-  /** Bars that mark the periods in which a role has a pending task. */
+  /** Vertical bars that mark the periods in which a role has a pending task. */
   readonly bars: readonly ActivationBar[];
 }
 
-/** Layout of a card. */
 export interface SequenceArrow {
   readonly pageCard: PageCard;
   readonly y: number;
   readonly from: number;
   readonly to: number;
-  /** Time in milliseconds since the previous card, or 0 for the first card. */
+  /** Time in milliseconds since the previous message card, or 0 for the first message card. */
   readonly delayMs: number;
 }
 
-/** Layout of a pending task. */
 export interface ActivationBar {
   readonly x: number;
   readonly top: number;
   readonly bottom: number;
-  /** Number of earlier pending tasks of the role. Such bars are shifted to the right. */
+  /** Number of earlier pending tasks of the role, by which the bar is shifted to the right. */
   readonly depth: number;
 }
 
-/** Height of a row in pixels. */
+/** Height of a diagram row in pixels. */
 export const ROW_HEIGHT = 52;
 const HEADER_HEIGHT = 64;
 const SIDE_MARGIN = 92;
 
-/** Computes the layout. `availableWidth` is in pixels; the diagram is wider if its roles need more space. */
+/**
+ * Computes the layout of a sequence diagram that is at least wide enough for its roles. `availableWidth` is
+ * in pixels.
+ */
 export function computeSequenceLayout(cards: readonly PageCard[], availableWidth: number): SequenceLayout {
   const names = listRoles(cards.map(({ card }) => card));
   const gap = Math.min(

@@ -5,38 +5,40 @@ import type { PageCard } from "../run-model.ts";
 import { computeLastArrival } from "../sample-summary.ts";
 
 /**
- * Layout of a timeline with one lane for each role. Positions and lengths are fractions of the total time.
+ * Layout of a timeline with one lane for each role. Positions and lengths in the timeline are fractions of
+ * the total duration.
  */
 export interface TimelineLayout {
-  /** Total time in milliseconds, at least 1. */
+  /** Total duration of the timeline in milliseconds, at least 1. */
   readonly totalMs: number;
   readonly lanes: readonly TimelineLane[];
-  /** Times in milliseconds of the marks on the scale. */
+  /** Times of the scale marks in milliseconds. */
   readonly ticks: readonly number[];
 }
 
-/** Lane of a role. */
 export interface TimelineLane {
   readonly role: string;
-  /** Number of rows: more than one if the role worked on several cards at the same time. */
+  /**
+   * Number of rows in the lane, which exceeds 1 if the role worked on several message cards at the same time.
+   */
   readonly rowCount: number;
   readonly bars: readonly TimelineBar[];
 }
 
 /**
- * The work on a card: the duration that its sender reported, else the time since the sender's last card.
- * A card without a duration is a mark.
+ * Bar for the work on a message card.
+ * The length of the bar is the duration that the sender reported, or else the time since the sender's
+ * previous message card. A bar without a duration is drawn as a mark.
  */
-export interface TimelineBar {
+interface TimelineBar {
   readonly pageCard: PageCard;
   readonly row: number;
-  /** Start as a fraction of the total time, from 0 to 1. */
+  /** Start of the bar as a fraction of the total duration, from 0 to 1. */
   readonly start: number;
-  /** Length as a fraction of the total time, from 0 to 1. */
+  /** Length of the bar as a fraction of the total duration, from 0 to 1. */
   readonly length: number;
 }
 
-/** Computes the layout of a timeline. */
 export function computeTimelineLayout(cards: readonly PageCard[]): TimelineLayout {
   const spans = new Map(
     flattenDelegations(buildDelegationForest(cards).roots).flatMap((one) =>
@@ -67,8 +69,8 @@ export function computeTimelineLayout(cards: readonly PageCard[]): TimelineLayou
 }
 
 /**
- * Returns the times of the marks. The step is 1, 2, 5, or 10 times a power of ten, so that there are few
- * marks.
+ * Returns the times of the scale marks. To limit the number of marks, the step is 1, 2, 5, or 10 times a
+ * power of ten.
  */
 function computeTicks(span: number): number[] {
   const rough = span / 6;

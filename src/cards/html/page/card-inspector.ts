@@ -5,7 +5,7 @@ import type { PageSample, PageCard } from "../run-model.ts";
 import { announceToScreenReader, createElement, createIsolatedText } from "./dom.ts";
 import { formatDuration } from "./text-format.ts";
 
-/** Renders all details of a card: content, metadata, transport, and JSON. */
+/** Renders the content, metadata, transport fields, and JSON of a message card. */
 export function renderCardInspector(
   sample: PageSample,
   seen: PageCard,
@@ -69,7 +69,7 @@ function listTimeFields({ card, sentMs, arrivedMs }: PageCard): [string, string]
   ];
 }
 
-/** Returns the transport fields of a card, and the role that recorded it. */
+/** Returns the transport fields of a message card and the role that recorded the card. */
 function listTransportFields({ line }: PageCard): [string, string][] {
   return [
     ...(line.dir === "out" ? [] : [["recorded by", `${line.at_role} (${line.dir})`] as [string, string]]),
@@ -79,7 +79,9 @@ function listTransportFields({ line }: PageCard): [string, string][] {
   ];
 }
 
-/** Formats the six members as JSON. Characters that change the text direction are escaped. */
+/**
+ * Formats the six members of a message card as JSON and escapes characters that change the text direction.
+ */
 function formatCardJson({ card }: PageCard): string {
   return JSON.stringify(toDict(card), null, 2).replaceAll(
     /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,

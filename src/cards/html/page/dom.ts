@@ -8,8 +8,8 @@ type ElementProperties = Readonly<
 const SVG_NAMESPACE = "http://www.w3.org/2000/svg";
 
 /**
- * Creates an element with attributes, event listeners (`onclick`), and children.
- * Strings become text nodes and never markup, so text of agents is displayed and cannot act.
+ * Creates an HTML element with attributes, event listeners such as `onclick`, and children.
+ * Strings become text nodes, so browsers never interpret text from agents as markup.
  */
 export function createElement<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
@@ -45,21 +45,19 @@ function initializeElement<E extends Element>(
 }
 
 /**
- * Creates an element for text of an agent.
- * Its text direction does not affect the surrounding text, and control characters are visible.
+ * Creates an element for text from an agent, with an isolated text direction and visible control characters.
  */
 export function createIsolatedText(text: string, properties: ElementProperties = {}): HTMLElement {
   return createElement("bdi", properties, escapeControlCharacters(text));
 }
 
-/** Returns the element with this ID. Throws if the page has none. */
+/** Returns the element with the given ID. Throws if the page has no element with the given ID. */
 export function requireElementById(id: string): HTMLElement {
   const element = document.getElementById(id);
   if (!element) throw new Error(`The page has no #${id}.`);
   return element;
 }
 
-/** Announces a change to screen readers. */
 export function announceToScreenReader(text: string): void {
   requireElementById("says").textContent = text;
 }

@@ -13,7 +13,7 @@ const OUTCOME_OPTIONS = [
   ["partial", "partial"],
 ] as const;
 
-/** The filter controls above the list. Calls `onchange` when the filter changes. */
+/** Filter form above the list of problems. Calls `onchange` when the user changes a filter criterion. */
 export class FilterForm {
   readonly element: HTMLFormElement;
   readonly searchInput: HTMLInputElement;
@@ -63,7 +63,7 @@ export class FilterForm {
     this.element.reset();
   }
 
-  /** Updates the choices to the roles, types, and statuses of the run. */
+  /** Updates the form to offer the roles, card types, and statuses of the run. */
   updateOptions(model: RunModel): void {
     const cards = model.samples.flatMap((sample) => sample.cards.map(({ card }) => card));
     setSelectOptions(this.#selects.role, buildSelectOptions("any role", listRoles(cards)));

@@ -9,7 +9,7 @@ import { createSvgElement } from "./dom.ts";
 import { createCardButtonProperties, type SampleViewProps } from "./sequence-view.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
-/** Renders the causal graph of the cards of a problem. */
+/** Renders the causal graph of the message cards of one problem. */
 export function renderCardDag(shown: SampleViewProps): SVGSVGElement {
   const layout = computeDagLayout(shown.cards, computeCardCauses(shown.cards));
   const root = createSvgElement("svg", {
@@ -63,7 +63,7 @@ export function renderCardDag(shown: SampleViewProps): SVGSVGElement {
   return root;
 }
 
-/** Renders the cards between roles, over all problems. */
+/** Renders the role graph, which shows the message cards between roles in all problems. */
 export function renderRoleGraph(edges: readonly RoleEdge[]): SVGSVGElement {
   const layout = computeRoleGraphLayout(edges);
   const root = createSvgElement("svg", {

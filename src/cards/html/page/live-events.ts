@@ -1,18 +1,21 @@
 import type { RecordLine } from "../../recording/index.ts";
 
-/** Callbacks for the events of a live server. */
+/** Callbacks for the server-sent events of a live report. */
 export interface LiveEventCallbacks {
-  /** Called with record lines, in order. */
+  /** Callback for decoded record lines, in the order of the record file. */
   readonly onLines: (lines: readonly RecordLine[]) => void;
-  /** Called with the number of lines that could not be decoded. */
+  /** Callback for the number of record lines that could not be decoded. */
   readonly onTornLines: (count: number) => void;
-  /** Called when the file was replaced or starts again. */
+  /** Callback for the replacement or truncation of the record file. */
   readonly onReset: () => void;
-  /** Called when the connection to the server opens or closes. */
+  /** Callback for opened and closed connections to the server. */
   readonly onConnectionChange: (isConnected: boolean) => void;
 }
 
-/** Subscribes to new lines. The browser reconnects automatically and sends the ID of the last event. */
+/**
+ * Subscribes to the event stream of a live report. After a disconnection, the browser reconnects
+ * automatically and sends the ID of the last event.
+ */
 export function subscribeToLiveEvents(address: string, callbacks: LiveEventCallbacks): void {
   const source = new EventSource(address);
   source.addEventListener("open", () => callbacks.onConnectionChange(true));

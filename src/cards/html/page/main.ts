@@ -45,7 +45,7 @@ function navigate(to: Partial<ViewState>): void {
   renderPage();
 }
 
-/** Renders the current state. Unchanged parts are not rendered again. */
+/** Renders the elements of the page whose state changed. */
 function renderPage(): void {
   const { filter } = filterForm;
   const samples = runModel.samples.filter((sample) => isListed(sample) && matchesSample(sample, filter));
@@ -64,7 +64,6 @@ function renderPage(): void {
   else renderRun(samples);
 }
 
-/** Returns whether the list shows a problem. Cards without a problem have a row only if there are any. */
 function isListed({ id, cards }: PageSample): boolean {
   return id !== "" || cards.length > 0;
 }
@@ -196,7 +195,6 @@ function renderTabs(): void {
 
 let runOverview = summarizeRun(runModel);
 
-/** Updates the page after a change of the run. */
 function refreshRun(): void {
   runOverview = summarizeRun(runModel);
   filterForm.updateOptions(runModel);
@@ -212,7 +210,7 @@ function focusSelectedCard(): void {
   document.querySelector<SVGElement>("#picture [aria-pressed=true]")?.focus();
 }
 
-/** Moves the selection by the given number of cards. */
+/** Moves the selection by the given number of message cards. */
 function moveCardSelection(steps: number): void {
   const cards =
     viewState.sampleId === undefined ? 0 : (runModel.findSample(viewState.sampleId)?.cards.length ?? 0);

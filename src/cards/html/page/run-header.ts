@@ -10,7 +10,7 @@ import {
   pluralize,
 } from "./text-format.ts";
 
-/** Renders the description, the state, and the figures of the run. */
+/** Renders the description, the state, and the statistics of the run. */
 export function renderRunHeader(
   model: RunModel,
   overview: RunOverview,
@@ -64,7 +64,7 @@ function listRunFacts(
   ];
 }
 
-/** Groups roles by model: `planner, solver: oracle`. */
+/** Groups role names by model, for example `planner, solver: oracle`. */
 function groupRolesByModel(models: Readonly<Record<string, string>>): [string, string][] {
   return [...Map.groupBy(Object.entries(models), ([, model]) => model)].map(([model, roles]) => [
     roles.map(([role]) => role).join(", "),

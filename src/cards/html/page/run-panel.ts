@@ -7,8 +7,8 @@ import { renderRoleGraph } from "./graph-view.ts";
 import { formatCount, formatDuration, formatPercent, formatSampleId } from "./text-format.ts";
 
 /**
- * Renders the overview of the entire run: cards between roles, tokens and time, bottlenecks, findings, and
- * the slowest problems.
+ * Renders the overview of the entire run: the role graph, token counts, times, bottlenecks, findings, and the
+ * slowest problems.
  */
 export function renderRunPanel(
   overview: RunOverview,

@@ -4,7 +4,7 @@ import { computePathDuration, RUN_FINDING_KINDS } from "../../statistics/index.t
 import { createElement, createIsolatedText } from "./dom.ts";
 import { formatCount, formatDuration, formatSampleId, pluralize } from "./text-format.ts";
 
-/** Renders the question, the outcome, and the figures of a problem. */
+/** Renders the question, the outcome, and the statistics of a problem. */
 export function renderSampleHeader(
   sample: PageSample,
   { summary, criticalPath, criticalCards, findings }: SampleAnalysis,
@@ -48,7 +48,7 @@ export function renderSampleHeader(
   ];
 }
 
-/** Renders a labeled value. */
+/** Renders a value with its label. */
 export function renderFact(name: string, value: string): HTMLElement {
   return createElement(
     "span",

@@ -12,10 +12,7 @@ const OUTCOME_MARKS: Readonly<Record<SampleSummary["outcome"], readonly [mark: s
   waiting: ["·", "not started"],
 };
 
-/**
- * The list of the problems that match the filter. One problem is selected, and the arrow keys change the
- * selection.
- */
+/** Selectable list of the problems that match the filter. The arrow keys change the selected problem. */
 export class SampleList {
   readonly #list: VirtualList<PageSample>;
   readonly #onSelect: (id: string) => void;
@@ -56,7 +53,7 @@ export class SampleList {
     else this.#list.element.setAttribute("aria-activedescendant", active);
   }
 
-  /** Moves the selection down by the given number of rows. */
+  /** Moves the selection down by the given number of list rows. */
   moveSelection(steps: number): void {
     const { items } = this.#list;
     const at = items.findIndex(({ id }) => id === this.#selectedId);

@@ -6,21 +6,20 @@ import { toSingleLine, truncateLine } from "../../views/text-width.ts";
 import { createSvgElement } from "./dom.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
-/** Maximum width of a text column in pixels at the font size of labels. */
+/** Maximum width in pixels of a character column at the font size of labels. */
 const LABEL_COLUMN_PX = 6.6;
 const NOTE_COLUMN_PX = 5.6;
 
-/** Input of the views of one problem. */
+/** Input of the diagrams and the table of one problem. */
 export interface SampleViewProps {
   readonly cards: readonly PageCard[];
   readonly selectedCard: PageCard | undefined;
   readonly criticalCards: ReadonlySet<PageCard>;
   readonly onSelect: (seen: PageCard) => void;
-  /** Available width in pixels. */
+  /** Available width for the diagram in pixels. */
   readonly width: number;
 }
 
-/** Renders the sequence diagram of a problem. */
 export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
   const layout = computeSequenceLayout(shown.cards, shown.width);
   const root = createSvgElement("svg", {
@@ -111,7 +110,7 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
   return root;
 }
 
-/** Returns the attributes and listeners that make a card in a view a button. */
+/** Returns the attributes and event listeners that make the drawing of a message card a button. */
 export function createCardButtonProperties(
   { onSelect, selectedCard, criticalCards }: SampleViewProps,
   seen: PageCard,

@@ -6,17 +6,17 @@ import { createElement, createIsolatedText } from "./dom.ts";
 import { VirtualList } from "./virtual-list.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
-/** A row of the table. */
+/** Row in the table of message cards. */
 export interface CardTableRow {
   readonly sample: PageSample;
   readonly pageCard: PageCard;
-  /** Number of the card in its problem, starting at 1. */
+  /** Number of the message card within its problem, starting at 1. */
   readonly cardNumber: number;
 }
 
 const COLUMN_NAMES = ["problem", "#", "type", "from", "to", "content", "status", "tokens", "time"] as const;
 
-/** Renders the table of the cards of one problem or of the entire run. */
+/** Renders the table of message cards of one problem or of the entire run. */
 export function renderTableView(
   rows: readonly CardTableRow[],
   chosen: PageCard | undefined,

@@ -1,16 +1,16 @@
 const integerFormat = new Intl.NumberFormat("en-US");
 
-/** Formats a number as `12,345`. */
+/** Formats a number with thousands separators, for example `12,345`. */
 export function formatCount(value: number): string {
   return integerFormat.format(value);
 }
 
-/** Formats a number with its noun: `1 card`, `12 cards`. */
+/** Formats a number with its noun, for example `1 card` or `12 cards`. */
 export function pluralize(value: number, one: string, more = `${one}s`): string {
   return `${formatCount(value)} ${value === 1 ? one : more}`;
 }
 
-/** Formats a duration: `820 ms`, `1.40 s`, `3 min 20 s`. */
+/** Formats a duration, for example `820 ms`, `1.40 s`, or `3 min 20 s`. */
 export function formatDuration(ms: number): string {
   if (ms < 0) return `−${formatDuration(-ms)}`;
   if (ms < 1_000) return `${ms < 10 && !Number.isInteger(ms) ? ms.toFixed(1) : Math.round(ms)} ms`;
@@ -19,17 +19,17 @@ export function formatDuration(ms: number): string {
   return `${minutes} min ${Math.round((ms - minutes * 60_000) / 1_000)} s`;
 }
 
-/** Formats the ID of a problem, or a label for cards without a problem. */
+/** Returns the ID of a problem, or a label if message cards belong to no problem. */
 export function formatSampleId(id: string): string {
   return id === "" ? "(no problem)" : id;
 }
 
-/** Formats a share as a percentage: `99.2 %`. */
+/** Formats a share as a percentage, for example `99.2 %`. */
 export function formatPercent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }
 
-/** Descriptions of the kinds of evidence. */
+/** Description of each kind of evidence for a run. */
 export const EVIDENCE_DESCRIPTIONS: Readonly<Record<string, string>> = {
   "live-model": "a live model answered",
   "recorded-model": "recorded answers of a model",

@@ -9,7 +9,6 @@ const LANE_HEIGHT = 40;
 const LEFT_MARGIN = 112;
 const RIGHT_MARGIN = 24;
 
-/** Renders the timeline of a problem. */
 export function renderTimelineView(shown: SampleViewProps): SVGSVGElement {
   const layout = computeTimelineLayout(shown.cards);
   const width = Math.max(560, shown.width);

@@ -1,17 +1,17 @@
-/** The current view, which the URL fragment represents. */
+/** View state of the page, which the URL fragment represents. */
 export interface ViewState {
-  /** Selected problem, or `undefined` for the entire run. */
+  /** ID of the selected problem, or `undefined` for the entire run. */
   readonly sampleId: string | undefined;
-  /** Number of the selected card in its problem, starting at 1. */
+  /** Number of the selected message card within its problem, starting at 1. */
   readonly cardNumber: number | undefined;
   readonly view: ViewName;
 }
 
-/** Names of the views of a problem. */
+/** Names of the diagrams and the table of a problem. */
 export const VIEW_NAMES = ["sequence", "timeline", "graph", "table"] as const;
 export type ViewName = (typeof VIEW_NAMES)[number];
 
-/** Parses a URL fragment: `#gsm8k_0`, or `#sample=gsm8k_0&card=3&view=timeline`. */
+/** Parses a URL fragment such as `#gsm8k_0` or `#sample=gsm8k_0&card=3&view=timeline`. */
 export function parseViewHash(hash: string): ViewState {
   const text = hash.replace(/^#/, "");
   if (text !== "" && !text.includes("="))
@@ -25,7 +25,7 @@ export function parseViewHash(hash: string): ViewState {
   };
 }
 
-/** Formats a view as a URL fragment. */
+/** Formats a view state as a URL fragment. */
 export function formatViewHash({ sampleId, cardNumber, view }: ViewState): string {
   const isPlain =
     sampleId !== undefined && !sampleId.includes("=") && cardNumber === undefined && view === "sequence";

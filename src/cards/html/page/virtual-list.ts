@@ -1,12 +1,12 @@
 import { createElement } from "./dom.ts";
 
-/** Number of rows that are rendered above and below the visible rows. */
+/** Number of list rows that are rendered above and below the visible rows. */
 const OVERSCAN_ROWS = 8;
 
 /**
- * A long list that renders only the visible rows. All rows have the same height.
- * `renderRow` creates a row, and `getRowKey` identifies its content. A row with the same key is not rendered
- * again.
+ * List that renders only its visible rows, which must all have the same height.
+ * `renderRow` creates a list row, and `getRowKey` returns a key of the row content. Rows whose key is
+ * unchanged are not rendered again.
  */
 export class VirtualList<Item> {
   readonly element: HTMLElement;
@@ -43,7 +43,7 @@ export class VirtualList<Item> {
     this.#renderVisibleRows();
   }
 
-  /** Returns the element of a row if it is visible. */
+  /** Returns the element of a list row, or `undefined` if the row is not rendered. */
   findRowElement(at: number): HTMLElement | undefined {
     const item = this.#items[at];
     return item === undefined ? undefined : this.#renderedRows.get(this.#getRowKey(item, at));
@@ -58,7 +58,7 @@ export class VirtualList<Item> {
     this.#renderVisibleRows();
   }
 
-  /** Number of rows that a page key scrolls: one less than the number of visible rows. */
+  /** Number of list rows by which Page Up and Page Down scroll, one less than the number of visible rows. */
   get rowsPerPage(): number {
     return Math.max(1, Math.floor(this.element.clientHeight / this.#rowHeight) - 1);
   }

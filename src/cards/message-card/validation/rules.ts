@@ -7,16 +7,22 @@ import {
   type FieldRule,
 } from "./validation-context.ts";
 
-/** Maximum nesting depth of JSON. Deeper values could overload the receivers of a card. */
+/**
+ * Maximum nesting depth of JSON in a message card. Deeper JSON could overload the recipients of a message
+ * card.
+ */
 const MAX_JSON_DEPTH = 32;
 const ID_PATTERN = /^[A-Za-z0-9_.:-]{1,128}$/;
 
-/** Marks a member as required. */
+/** Returns a rule for a required member. */
 export function required<T>(rule: FieldRule<T>): RequiredField<T> {
   return { rule };
 }
 
-/** Validates a string. Unpaired surrogates are violations, because UTF-8 cannot encode them. */
+/**
+ * Validates a string. Strings with unpaired surrogates are invalid, because UTF-8 cannot encode unpaired
+ * surrogates.
+ */
 export function string(value: unknown, at: ValidationContext): value is string {
   if (typeof value !== "string") return at.addViolation(`must be a string, not ${describeValue(value)}`);
   return (
@@ -25,7 +31,10 @@ export function string(value: unknown, at: ValidationContext): value is string {
   );
 }
 
-/** Validates a name that is safe in URLs, file names, and tables: a role, a type, a card ID, or a run ID. */
+/**
+ * Validates a role name, a type name, a card ID, or a run ID, which must be safe in URLs, file names, and
+ * tables.
+ */
 export function id(value: unknown, at: ValidationContext): value is string {
   if (typeof value === "string" && ID_PATTERN.test(value)) return true;
   return at.addViolation(
@@ -71,16 +80,15 @@ export function list<T>(rule: FieldRule<T>): FieldRule<T[]> {
   };
 }
 
-/** Validates a plain object that JSON can represent. */
+/** Validates a plain object whose values JSON can represent. */
 export function object(value: unknown, at: ValidationContext): value is JsonObject {
   if (!isPlainObject(value)) return at.addViolation(`must be an object, not ${describeValue(value)}`);
   return isJsonValue(value, at, 1);
 }
 
 /**
- * Adds a violation for each value that JSON cannot represent: functions, `undefined`, NaN, and class
- * instances.
- * Values that are nested too deeply are violations, too.
+ * Adds a violation for each value that JSON cannot represent, such as functions and class instances, and for
+ * each value that is nested too deeply.
  */
 function isJsonValue(value: unknown, at: ValidationContext, depth: number): boolean {
   if (at.isFull) return false;

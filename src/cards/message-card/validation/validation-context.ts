@@ -4,26 +4,29 @@ import type { FieldViolation } from "../../../protocol/index.ts";
 const MAX_VIOLATIONS = 100;
 
 /**
- * State of a validation: the current path and the violations found so far. Validation collects violations and
- * does not throw.
+ * State of a validation, which consists of the current member path and all violations found. Validation rules
+ * collect violations and do not throw.
  */
 export class ValidationContext {
   readonly violations: FieldViolation[] = [];
   readonly #path: string[] = [];
 
-  /** Whether the maximum number of violations is reached, so that validation can stop. */
+  /** Whether the context contains the maximum number of violations, so that validation can stop. */
   get isFull(): boolean {
     return this.violations.length >= MAX_VIOLATIONS;
   }
 
-  /** Calls `read` with the path extended by `step`, a member name or an array index. */
+  /** Calls `read` while the path includes `step`, which is a member name or an array index. */
   withPathSegment(step: string | number, read: () => void): void {
     this.#path.push(typeof step === "number" ? `[${step}]` : `.${step.slice(0, 100)}`);
     read();
     this.#path.pop();
   }
 
-  /** Adds a violation at the current path. Returns `false`, so that a predicate can return the result. */
+  /**
+   * Adds a violation at the current path and always returns `false`, so that a predicate can return the
+   * result of the call.
+   */
   addViolation(description: string): false {
     if (!this.isFull) this.violations.push({ field: this.#path.join("").slice(1) || "card", description });
     return false;
@@ -31,19 +34,20 @@ export class ValidationContext {
 }
 
 /**
- * A rule for the value of a member. It adds every violation to `at` and returns whether the value is valid.
+ * A rule for the value of a member, which returns whether the value is valid and adds every violation to
+ * `at`.
  */
 export type FieldRule<T> = (value: unknown, at: ValidationContext) => value is T;
 
-/** A rule for a required member, created by `required`. A plain `FieldRule` is for an optional member. */
+/** A rule for a required member, which `required` creates. A member with a plain `FieldRule` is optional. */
 export interface RequiredField<T> {
   readonly rule: FieldRule<T>;
 }
 
-/** Rules by member name. Members without a rule are ignored. */
+/** Validation rules by member name. Members without a rule are not validated. */
 export type FieldRules = Readonly<Record<string, FieldRule<unknown> | RequiredField<unknown>>>;
 
-/** The type of an object that conforms to `FieldRules`. */
+/** Type of the objects that conform to a set of `FieldRules`. */
 export type InferFields<M extends FieldRules> = {
   [K in keyof M as M[K] extends RequiredField<unknown> ? K : never]: M[K] extends RequiredField<infer T>
     ? T
@@ -54,7 +58,7 @@ export type InferFields<M extends FieldRules> = {
     : never;
 };
 
-/** Returns whether an object conforms to the rules of its members. Adds each violation to `at`. */
+/** Returns whether the members of an object conform to their rules and adds each violation to `at`. */
 export function matchesFieldRules(value: object, members: FieldRules, at: ValidationContext): boolean {
   const before = at.violations.length;
   for (const [name, member] of Object.entries(members)) {
@@ -67,7 +71,7 @@ export function matchesFieldRules(value: object, members: FieldRules, at: Valida
   return at.violations.length === before;
 }
 
-/** Returns whether a value is a plain object, as from JSON or an object literal. */
+/** Returns whether a value is a plain object, such as a parsed JSON object or an object literal. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype: unknown = Object.getPrototypeOf(value);

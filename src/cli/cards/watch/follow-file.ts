@@ -3,30 +3,30 @@ import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * New complete lines of a file and the position after them, or `"reset"` when the file was replaced or
- * truncated.
+ * New complete lines of a file with the file position after the lines, or `"reset"` if the file was replaced
+ * or truncated.
  */
 export type FileFollowEvent =
   | { readonly lines: readonly string[]; readonly position: FilePosition }
   | "reset";
 
-/** A position in a file: the file's identity, and the number of bytes read. */
+/** A position in a file, consisting of the file identity and the number of bytes read. */
 export interface FilePosition {
   readonly fileId: string;
   readonly offset: number;
 }
 
-/** Maximum number of bytes for one read. */
+/** Maximum number of bytes that one read operation returns. */
 const READ_SIZE = 256 * 1024;
-/** Maximum length of a line in bytes. Longer lines are not records and are skipped. */
+/** Maximum length of a file line in bytes. The reader skips longer lines, which cannot be records. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 /** Polling interval in milliseconds for file systems without change notifications, such as network drives. */
 const POLL_INTERVAL_MS = 500;
 
 /**
- * Yields the lines of a file and then each line appended to it, until the signal aborts. It waits for a file
- * that does not exist yet, and for the end of an incomplete line. After a replacement or a truncation, it
- * reads the file from the start.
+ * Yields all existing lines of a file and then each appended line, until the signal aborts. The function
+ * waits until the file exists and until an incomplete line ends. After a replacement or a truncation, the
+ * function reads the file from the start.
  */
 export async function* followFile(
   path: string,
@@ -88,7 +88,7 @@ export async function* followFile(
 
 const LINE_FEED = 10;
 
-/** Returns the file's identity and size, or `undefined` when the file does not exist. */
+/** Returns the identity and size of a file, or `undefined` if the file does not exist. */
 async function readFileIdentity(path: string): Promise<{ file: string; size: number } | undefined> {
   try {
     const { dev, ino, size } = await stat(path);
@@ -99,7 +99,7 @@ async function readFileIdentity(path: string): Promise<{ file: string; size: num
   }
 }
 
-/** Reports possible changes of a file: after each notification for its folder, and at a fixed interval. */
+/** Reports possible changes of a file after each folder notification and at a fixed interval. */
 class FileChangeWatcher implements Disposable {
   #pendingChange: PromiseWithResolvers<void> | undefined;
   readonly #timer: NodeJS.Timeout;

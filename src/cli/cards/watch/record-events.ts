@@ -3,13 +3,14 @@ import { decodeRecordLine } from "../../../cards/index.ts";
 import { A2AError } from "../../../protocol/index.ts";
 import { followFile, type FilePosition } from "./follow-file.ts";
 
-/** One event of the event stream for the page of a watched file, as text. */
+/** Text of one server-sent event for the page of a watched recording. */
 export type SseEventText = string;
 
 /**
- * Yields the lines of a record file as server-sent events, starting after `lastEventId`. A `lines` event has
- * decoded lines, `torn` has the number of unreadable lines, and `reset` makes the page start again. Only one
- * run is sent: `runId`, or the first run in the file. `foreign` is called once for each other run.
+ * Yields the lines of a recording as server-sent events, starting after `lastEventId`. A `lines` event
+ * contains decoded lines, a `torn` event contains the number of unreadable lines, and a `reset` event
+ * restarts the page. The event stream contains only one run, either `runId` or the first run in the
+ * recording. `foreign` is called once for each other run in the recording.
  */
 export async function* streamRecordEvents(
   file: string,

@@ -5,27 +5,31 @@ import type { AddressInfo } from "node:net";
 import { renderLiveHtmlReport } from "../../../cards/index.ts";
 import { streamRecordEvents } from "./record-events.ts";
 
-export interface WatchServerOptions {
+interface WatchServerOptions {
   readonly file: string;
   readonly title: string;
   readonly port: number;
   readonly runId?: string;
-  /** Called when the file has lines of another run, which the page does not show. */
+  /** Callback for lines of another run in the watched file, which the page does not show. */
   readonly onForeignRun?: (runId: string) => void;
 }
 
 export interface WatchServer {
-  /** URL of the page with its access token. Requests without the token are rejected. */
+  /**
+   * URL of the watch page, including an access token. The watch server rejects requests without the access
+   * token.
+   */
   readonly url: string;
   close(): Promise<void>;
 }
 
-/** Maximum number of open event streams. Each stream reads the file separately. */
+/** Maximum number of simultaneous event streams, because each stream reads the file separately. */
 const MAX_STREAMS = 16;
 
 /**
- * Starts a server that shows a recording while it grows. The server listens on 127.0.0.1 under an unguessable
- * path. It rejects requests with another host name (DNS rebinding) or from another origin.
+ * Starts a server for a web page that shows a growing recording. The watch server listens on 127.0.0.1 under
+ * an unguessable path. The watch server rejects requests with another host name (DNS rebinding) or from
+ * another origin.
  */
 export async function startWatchServer(options: WatchServerOptions): Promise<WatchServer> {
   const secret = randomBytes(18).toString("base64url");
@@ -97,8 +101,7 @@ function sendRefusal(response: ServerResponse, status: number, why: string): voi
 }
 
 /**
- * Streams the existing lines and every new line at the reader's speed, until the reader disconnects or the
- * server closes.
+ * Streams existing and new lines at the reader's speed, until the reader disconnects or the server closes.
  */
 async function streamEvents(
   request: IncomingMessage,
