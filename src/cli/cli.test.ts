@@ -32,7 +32,7 @@ export const rootAgent = agent(
       yield artifact({ name: "facts" }, data({ length: text.length }));
     }
   },
-  { opensWith: "either" },
+  { respondsWith: "either" },
 );`;
 
 let cwd: string;

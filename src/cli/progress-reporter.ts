@@ -1,7 +1,7 @@
 import type { CliContext } from "./cli-context.ts";
 
 /** Progress of a long operation, in steps. */
-export interface ProgressStep {
+interface ProgressStep {
   readonly done: number;
   readonly total: number;
   /** Number of steps that an earlier process finished, which the estimate of the remaining time excludes. */

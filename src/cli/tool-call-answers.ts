@@ -2,7 +2,7 @@ import { isTerminal, type JsonObject, type Part, type Task } from "../protocol/i
 import { createUsageError } from "./cli-error.ts";
 
 /** Function call of an ADK agent that waits for an answer. */
-export interface PendingToolCall {
+interface PendingToolCall {
   id: string;
   name: string;
   args: JsonObject;

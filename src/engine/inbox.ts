@@ -31,7 +31,7 @@ export type AcceptResult =
   | { readonly runner: Runner; readonly seq: number }
   | { readonly reply: Message };
 
-export interface InboxContext {
+interface InboxContext {
   readonly agent: Agent;
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;

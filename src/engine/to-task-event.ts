@@ -13,7 +13,7 @@ import type { AgentEvent, AgentMessage } from "./agent.ts";
 import type { IdGenerator } from "./id-generator.ts";
 
 /** Ids of the task and of the context to which an event belongs. */
-export interface TaskIds {
+interface TaskIds {
   readonly taskId: string;
   readonly contextId: string;
 }

@@ -2,7 +2,7 @@ import { fetchJson, requireSecureUrl, parseSecureUrl, type FetchKeysOptions } fr
 import { KeysUnavailableError } from "./verification-error.ts";
 
 /** Metadata of an OpenID provider, with the members that OpenID Connect Discovery 1.0 §3 defines. */
-export interface IssuerMetadata {
+interface IssuerMetadata {
   readonly issuer: string;
   readonly jwks_uri: string;
   readonly [member: string]: unknown;

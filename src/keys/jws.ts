@@ -5,7 +5,7 @@ import { VerificationError, toVerificationError } from "./verification-error.ts"
 import type { Signer } from "./signer.ts";
 
 /** A detached JWS signature in the flattened JSON serialization (RFC 7515 §7.2.2, appendix F). */
-export interface JwsSignature {
+interface JwsSignature {
   /** The protected JWS header, encoded as base64url. */
   readonly protected: string;
   readonly signature: string;

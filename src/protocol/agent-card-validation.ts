@@ -2,7 +2,7 @@ import type { AgentCard, AgentSkill, OAuthFlows, SecurityRequirement, SecuritySc
 import type { FieldViolation } from "./error.ts";
 
 /** The part of an agent card that the agent's author provides. */
-export type AgentCardContent = Pick<AgentCard, "name" | "description"> & Partial<AgentCard>;
+type AgentCardContent = Pick<AgentCard, "name" | "description"> & Partial<AgentCard>;
 
 /** Throws an error that lists every violation if the card cannot be served. */
 export function assertValidAgentCard(card: AgentCardContent): void {

@@ -4,7 +4,7 @@ import type { JsonObject } from "./json.ts";
  * Name of a protocol binding. A2A defines the names of three bindings. The name of a custom binding is a
  * URI.
  */
-export type ProtocolBinding = "JSONRPC" | "HTTP+JSON" | "GRPC" | (string & {});
+type ProtocolBinding = "JSONRPC" | "HTTP+JSON" | "GRPC" | (string & {});
 
 /** A URL at which an agent serves one protocol binding in one version (A2A §4.4.6). */
 export interface AgentInterface {

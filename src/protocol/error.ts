@@ -50,7 +50,7 @@ type A2AErrorReason =
   | "VERSION_NOT_SUPPORTED";
 
 /** Reasons of the transport errors that A2A adopts from JSON-RPC, HTTP, and gRPC. */
-export type TransportErrorReason =
+type TransportErrorReason =
   /**
    * The request body is incomplete or is not valid JSON in UTF-8. To do: send one JSON object as the
    * request body.

@@ -20,7 +20,7 @@ export const TASK_STATES = [
 export type TaskState = (typeof TASK_STATES)[number] | "TASK_STATE_UNSPECIFIED";
 
 /** States that end a task. A task in a terminal state never changes again. */
-export type TerminalState =
+type TerminalState =
   | "TASK_STATE_COMPLETED"
   | "TASK_STATE_FAILED"
   | "TASK_STATE_CANCELED"

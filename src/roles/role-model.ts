@@ -78,13 +78,13 @@ export interface SolverFinding {
 }
 
 /** A request to a solver for the answer to one subtask. */
-export interface SolveInput {
+interface SolveInput {
   readonly kind: "solve";
   readonly task: TaskCard;
 }
 
 /** A request to an answerer for the answer to a complete problem. */
-export interface AnswerInput {
+interface AnswerInput {
   readonly kind: "answer";
   readonly task: TaskCard;
   /** Prompting method: `cot` asks the model to reason step by step, and `direct` asks for the answer only. */

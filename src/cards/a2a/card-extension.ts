@@ -2,7 +2,7 @@ import type { AgentExtension, JsonObject } from "../../protocol/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI, MESSAGE_CARD_MEDIA_TYPE } from "./card-parts.ts";
 
 /** Parameters of the message card extension that an agent declares in its agent card. */
-export interface MessageCardExtensionParams {
+interface MessageCardExtensionParams {
   /** Role of the agent in the card protocol, such as `planner`. */
   readonly role: string;
   /** Types of message cards that the agent accepts. */

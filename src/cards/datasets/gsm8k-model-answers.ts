@@ -20,7 +20,7 @@ export interface Gsm8kModelAnswers {
 }
 
 /** Published answer of one model to one GSM8K problem. */
-export interface Gsm8kModelAnswer {
+interface Gsm8kModelAnswer {
   /** Solution text of the model, which ends with `A: <number>`. */
   readonly text: string;
   /** Whether the authors of the dataset rated the answer as correct. */

@@ -7,7 +7,7 @@ import { computeSpanId, computeTraceId } from "./trace-ids.ts";
 export const TRACEABILITY_EXTENSION = "https://github.com/a2aproject/a2a-samples/extensions/traceability/v1";
 
 /** Trace of an agent response, with the member names of the Traceability extension. */
-export type ResponseTrace = {
+type ResponseTrace = {
   trace_id: string;
   steps: TraceStep[];
 };

@@ -7,7 +7,7 @@ import type { PageCard } from "./run-model.ts";
  * Maps each message card to the message cards that caused it. The first message card of an exchange has no
  * causes.
  */
-export type CardCauses = ReadonlyMap<PageCard, readonly PageCard[]>;
+type CardCauses = ReadonlyMap<PageCard, readonly PageCard[]>;
 
 /**
  * Computes the causes of each message card of one problem.

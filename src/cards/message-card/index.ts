@@ -9,28 +9,19 @@ export type {
   CardMetadata,
   CardTokenUsage,
   ControlCard,
-  ControlCardMetadata,
   CoreCardErrorType,
   ErrorCard,
   ErrorCardMetadata,
   QueryCard,
-  QueryCardMetadata,
   ResultCard,
-  ResultCardMetadata,
   ResultCardStatus,
   TaskCard,
-  TaskCardMetadata,
 } from "./message-card.ts";
 export { parseCardTime } from "./message-card.ts";
 export { truncateText } from "./truncate-text.ts";
 export { fromJson, parseCard, toDict, toJson } from "./parse-card.ts";
 export { type CardType, type CardTypeOptions, CORE_CARD_TYPES, defineCardType } from "./card-type.ts";
-export type {
-  FieldRules,
-  ValidationContext,
-  RequiredField,
-  FieldRule,
-} from "./validation/validation-context.ts";
+export type { FieldRule } from "./validation/validation-context.ts";
 export * as rules from "./validation/rules.ts";
 export {
   type CardOfType,

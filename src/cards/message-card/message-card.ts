@@ -135,9 +135,6 @@ export type ControlCard = MessageCard<"control", ControlCardMetadata>;
 /** A message card that reports an error. An error card that replies to a task ends the task. */
 export type ErrorCard = MessageCard<"error", ErrorCardMetadata>;
 
-/** A message card of one of the five core types. */
-export type CoreCard = TaskCard | ResultCard | QueryCard | ControlCard | ErrorCard;
-
 /**
  * Returns the time of a message card in milliseconds since 1970, or `NaN` if the timestamp is invalid. The
  * parser interprets timestamps without a time zone as UTC.

@@ -22,7 +22,7 @@ import type { RecordLine } from "./record-lines.ts";
 /**
  * Result of decoding a line: a record line, `foreign` for another format, or `torn` for an incomplete line.
  */
-export type DecodedRecordLine = RecordLine | "foreign" | { readonly torn: string };
+type DecodedRecordLine = RecordLine | "foreign" | { readonly torn: string };
 
 /**
  * Decodes one line of a record file. `where` contains the file name and line number for error messages, such

@@ -5,7 +5,7 @@ import type { Recording, RecordLine, TornLine } from "./record-lines.ts";
 import { compareByTime, findWallClockOffset } from "./line-time.ts";
 
 /** Options of `decodeRecording`. */
-export interface DecodeRecordingOptions {
+interface DecodeRecordingOptions {
   /** ID of the experiment run to decode. `runId` is required if a record file contains several runs. */
   readonly runId?: string;
 }

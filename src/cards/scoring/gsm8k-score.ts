@@ -2,7 +2,7 @@
 export type Gsm8kScoringRule = "strict" | "flexible";
 
 /** Extracted number of a GSM8K answer and whether the number is correct. */
-export interface Gsm8kScore {
+interface Gsm8kScore {
   /**
    * Extracted number without `$` and thousands separators, or `undefined` if the answer contains no number.
    */

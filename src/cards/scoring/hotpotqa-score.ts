@@ -1,7 +1,7 @@
 import type { SupportingFact } from "../datasets/index.ts";
 
 /** Exact match, F1, precision, and recall of an answer. The exact match is 1 or 0. */
-export interface OverlapScore {
+interface OverlapScore {
   readonly exact: number;
   readonly f1: number;
   readonly precision: number;

@@ -17,7 +17,7 @@ export interface ScoredRun {
 }
 
 /** Score and token count of a problem. */
-export interface ScoredSample {
+interface ScoredSample {
   readonly correct: boolean;
   /**
    * Number of input and output tokens of all model calls, or `undefined` if a model call did not report its

@@ -25,7 +25,7 @@ export interface ComparisonReport {
 }
 
 /** Statistics of one run in a comparison. */
-export interface ComparisonRow {
+interface ComparisonRow {
   /**
    * Unique name of the run. If several runs have the same method, the name also contains the mode, context,
    * models, or run ID.

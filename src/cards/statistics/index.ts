@@ -5,7 +5,7 @@
  * specification and documents their defects.
  */
 export { computePairedBootstrap } from "./paired-bootstrap.ts";
-export type { BootstrapOptions } from "./paired-bootstrap.ts";
+
 export { compareRuns, assertComparableRuns } from "./compare-runs.ts";
 export type { RunComparison, ScoredRun } from "./compare-runs.ts";
 export { buildComparisonReport, toScoredRun } from "./comparison-report.ts";
@@ -19,24 +19,24 @@ export type { RunFinding, RunFindingKind } from "./run-findings.ts";
 export { computeTokenLedger } from "./token-ledger.ts";
 export type { TokenLedger } from "./token-ledger.ts";
 export { computeMcNemarTest } from "./mcnemar.ts";
-export type { McNemarResult } from "./mcnemar.ts";
+
 export { computeMean, computeMeasureMeans, summarizeDistribution, sumBy } from "./distribution.ts";
-export type { DistributionSummary } from "./distribution.ts";
+
 export { createSeededRandom } from "./seeded-random.ts";
 
 export { buildRunReport } from "./run-report.ts";
 export type { RunReport, RunReportOptions } from "./run-report.ts";
 export { computeRoleTimes } from "./role-times.ts";
-export type { RoleTime } from "./role-times.ts";
+
 export {
   computeAccuracyPerThousandTokens,
   computeSpecificationStatistics,
   countBy,
 } from "./specification-statistics.ts";
-export type { SpecificationStatistics } from "./specification-statistics.ts";
+
 export { summarizeReplyLatency, summarizeRoleSpending } from "./role-spending.ts";
-export type { ReplyLatency, RoleSpending } from "./role-spending.ts";
+export type { RoleSpending } from "./role-spending.ts";
 export { computeTokenPrice, findCardTokenTotal } from "./token-counts.ts";
-export type { TokenTariff, TokenCounts } from "./token-counts.ts";
+export type { TokenTariff } from "./token-counts.ts";
 export { computeWilsonInterval } from "./wilson-interval.ts";
 export type { ConfidenceLevel, IntervalEstimate } from "./wilson-interval.ts";

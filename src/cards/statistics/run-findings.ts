@@ -25,7 +25,7 @@ export interface RunFinding {
   readonly what: string;
 }
 
-export interface RunFindingKindInfo {
+interface RunFindingKindInfo {
   /** Failure mode of the MAST taxonomy (arXiv 2503.13657) that the finding indicates. */
   readonly mastFailureMode?: string;
   /** Whether the finding violates a guarantee of the card protocol. */

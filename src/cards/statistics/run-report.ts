@@ -80,7 +80,7 @@ export interface RunReport {
 }
 
 /** Token statistics of a run. */
-export interface TokenReport {
+interface TokenReport {
   /** Token counts of all message cards that report input and output tokens separately in `usage`. */
   readonly sum: TokenCounts;
   /**
@@ -101,7 +101,7 @@ export interface TokenReport {
 }
 
 /** Time statistics of a run. */
-export interface TimeReport {
+interface TimeReport {
   /** Time in milliseconds from the first task of a problem to the last reply. */
   readonly perSample: DistributionSummary | undefined;
   readonly bottlenecks: readonly Bottleneck[];

@@ -1,5 +1,5 @@
 /** Function that returns pseudorandom numbers of at least 0 and below 1. */
-export type RandomGenerator = () => number;
+type RandomGenerator = () => number;
 
 /**
  * Creates a random number generator that returns the same numbers for the same seed on every platform

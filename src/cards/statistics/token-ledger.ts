@@ -13,7 +13,7 @@ export interface TokenLedger {
 }
 
 /** Problem and role for which the token counts of message cards and model calls differ. */
-export interface TokenMismatch {
+interface TokenMismatch {
   readonly sample_id: string | undefined;
   readonly role: string;
   /** Token counts on the message cards of the role. */

@@ -3,7 +3,7 @@
  * All views are pure functions that accept a list of message cards or a recording. Most views are based on
  * `buildSampleExchanges`. The views escape text from agents for each output format.
  */
-export { type CardBoxOptions } from "./card-boxes.ts";
+
 export { type Delegation, type WorkSpan } from "./delegations.ts";
 export {
   type SampleExchange,
@@ -12,13 +12,7 @@ export {
   listWorkSpans,
 } from "./sample-exchanges.ts";
 export { type FlowDiagramOptions, generateFlowDiagram } from "./flow-diagram.ts";
-export {
-  type RoleGraph,
-  type RoleGraphEdge,
-  renderRoleGraphMermaid,
-  type RoleGraphNode,
-  buildRoleGraph,
-} from "./role-graph.ts";
+export { renderRoleGraphMermaid, buildRoleGraph } from "./role-graph.ts";
 export { renderRoleGraphSvg } from "./role-graph-svg.ts";
 export { renderSequenceText, type SequenceTextOptions } from "./sequence-text.ts";
 export { renderSequenceMermaid } from "./sequence-mermaid.ts";

@@ -50,7 +50,7 @@ describe("colloquy cards watch", () => {
   it("prints the page's URL, and serves the page until it is stopped", async () => {
     const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordText() });
     const cli = startColloquy(["cards", "watch", "run.cards.jsonl", "-o", "json"], cwd);
-    const output = await cli.waitForOutput("Ctrl-C stops.");
+    const output = await cli.waitForOutput("Ctrl-C stops it.");
     const { url } = JSON.parse(output.slice(0, output.indexOf("}") + 1)) as { url: string };
     expect(await (await fetch(url)).text()).toContain("<title>run.cards.jsonl · cards</title>");
     cli.child.kill("SIGINT");

@@ -13,7 +13,7 @@ import { A2AError } from "../../protocol/index.ts";
 import { createUsageError } from "../cli-error.ts";
 
 /** An experiment run that was loaded from one or several files. */
-export interface LoadedRun {
+interface LoadedRun {
   /** Id of the run as a title, or the file name if the run has no id. */
   readonly name: string;
   readonly recording: Recording;

@@ -1,7 +1,7 @@
 import type { Artifact, Part, Task } from "../../protocol/index.ts";
 
 /** A file that `task download` creates from an artifact part. */
-export interface ArtifactFile {
+interface ArtifactFile {
   readonly name: string;
   readonly artifactId: string;
   readonly mediaType: string;
@@ -9,7 +9,7 @@ export interface ArtifactFile {
 }
 
 /** A link to external content, which is never fetched automatically because the agent chose the URL. */
-export interface ArtifactLink {
+interface ArtifactLink {
   readonly artifactId: string;
   readonly url: string;
 }

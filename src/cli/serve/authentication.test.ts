@@ -65,7 +65,7 @@ describe("serve", () => {
     expect((await served.send("--bearer", OTHER)).out).toContain("BOB@");
     expect(await served.send("--bearer", `${TOKEN}x`)).toMatchObject({ code: 4 });
     expect((await served.send()).err).toContain("A2ACLI_ERR_CREDENTIALS_MISSING");
-    expect(served.banner).toContain("put your own credentials into A2ACLI_BEARER.");
+    expect(served.banner).toContain("First set A2ACLI_BEARER to your credentials.");
     const curl = served.banner.split("\n").find((line) => line.includes("curl ")) ?? "false";
     const { out } = await new CliProcess("/bin/sh", ["-c", curl], process.cwd(), { A2ACLI_BEARER: TOKEN })
       .result;

@@ -9,7 +9,7 @@ import { importFile } from "./import-file.ts";
 const CONFIG_FILE_NAMES = ["ts", "mts", "js", "mjs"].map((extension) => `colloquy.config.${extension}`);
 
 /** A server configuration with absolute paths, and the path of the configuration file. */
-export type LoadedConfig = Config & { readonly file: string };
+type LoadedConfig = Config & { readonly file: string };
 
 type ConfigValueType = "text" | "number" | "flag" | "texts" | "agents";
 

@@ -5,7 +5,7 @@ import { createUsageError } from "../cli-error.ts";
 /**
  * A file that the search for agents examined, with either the agent id or the reason for skipping the file.
  */
-export type AgentFileCandidate = { file: string; id: string } | { file: string; skipped: string };
+type AgentFileCandidate = { file: string; id: string } | { file: string; skipped: string };
 
 const AGENT_FILE_EXTENSIONS = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 

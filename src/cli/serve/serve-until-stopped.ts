@@ -35,7 +35,7 @@ export interface ServeOptions extends ServeAuthOptions {
 }
 
 /** The agents to serve, and the banner texts that the command prints when the server is ready. */
-export interface ServePlan {
+interface ServePlan {
   /** Agents by name, of which the first is the default agent. */
   agents: Record<string, Agent>;
   /** Text line at the top of the banner. */

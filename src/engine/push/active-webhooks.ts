@@ -36,7 +36,7 @@ const NO_REGISTRATIONS: readonly WebhookRegistration[] = [];
 const DUE_PAGE_SIZE = 256;
 const STORE_RETRY_MS = 1000;
 
-export interface ActiveWebhooksContext {
+interface ActiveWebhooksContext {
   readonly store: PushStore;
   readonly clock: Clock;
   readonly progressRecorder: ProgressRecorder;

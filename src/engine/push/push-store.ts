@@ -31,7 +31,7 @@ export interface Webhook extends WebhookRegistration {
   readonly deadLetter?: DeadLetter;
 }
 
-export interface DeadLetter {
+interface DeadLetter {
   /** Time at which delivery to the webhook stopped, in milliseconds since 1970. */
   readonly at: number;
   readonly reason: string;

@@ -14,7 +14,7 @@ const PAGE_LIMIT = { events: 32, maxBytes: 256 * 1024 };
 const WHOLE_TASK_VERSION = "0.3";
 
 /** State of a delivery. A delivery is idle, ready to start, working, or waiting for a retry. */
-export type DeliveryState = "idle" | "ready" | "working" | "waiting";
+type DeliveryState = "idle" | "ready" | "working" | "waiting";
 
 /**
  * Outcome of a delivery step. After a delivery step, the delivery has caught up with the log, has more

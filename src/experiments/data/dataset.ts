@@ -13,7 +13,7 @@ export interface Dataset {
 }
 
 /** Selection of problems from a dataset. */
-export interface SampleSelection {
+interface SampleSelection {
   /** Maximum number of selected problems. Default: all problems. */
   readonly count?: number;
   /** Number of problems to skip before the first selected problem. Default: 0. */

@@ -2,8 +2,7 @@
  * Experiment runs of a method over a dataset. `run-experiment.ts` solves the problems of a dataset,
  * `experiment-setup.ts` starts the roles, and `score-reply.ts` scores the answers.
  */
-export type { ScoreRule } from "./score-reply.ts";
-export type { ExperimentSetupOptions } from "./experiment-setup.ts";
+
 export type { ExperimentMethod } from "./experiment-method.ts";
 export {
   type ExperimentOptions,

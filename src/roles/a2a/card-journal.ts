@@ -31,7 +31,7 @@ type SharedCardMetadata = Pick<CardMetadata, "run_id" | "sample_id" | "dataset">
 const MAX_CONTENT_CHARACTERS = 80_000;
 
 /** Listener for message cards, in addition to the recorder. */
-export interface CardListener {
+interface CardListener {
   /** Called with each message card that the role sends or receives, including relayed message cards. */
   onCard(card: MessageCard): void;
 }

@@ -15,6 +15,6 @@
  * - `card-journal.ts` creates, records, and relays message cards. `reply-encoder.ts` encodes message cards as
  *   A2A events.
  */
-export type { AnyCardProtocol, RoleRuntimeOptions } from "./role-runtime.ts";
-export type { RoleConnectionOptions, RoleTarget } from "./role-client-pool.ts";
+export type { AnyCardProtocol } from "./role-runtime.ts";
+export type { RoleTarget } from "./role-client-pool.ts";
 export { createRoleAgent, type RoleAgentOptions } from "./role-agent.ts";

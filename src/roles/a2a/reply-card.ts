@@ -26,7 +26,7 @@ import { omitUndefined } from "./omit-undefined.ts";
 import { NO_USAGE, sumTokens } from "../token-usage.ts";
 
 /** A reply to a message card, either a query, a final result, or an error. */
-export type ReplyCard = ResultCard | ErrorCard | QueryCard;
+type ReplyCard = ResultCard | ErrorCard | QueryCard;
 
 /**
  * Parses the reply to the message card `sent` from an A2A response. If the agent replied with plain text, the

@@ -23,7 +23,7 @@ import { UsageTracker } from "./usage-tracker.ts";
 import { computeGracePeriods, isTimeout, getStopParameters, ServerClosingError } from "./stop-reason.ts";
 
 /** The requester of a role's work, which receives notices and queries. */
-export interface Requester {
+interface Requester {
   /** Sends a notice. */
   notify(card: MessageCard): void;
   /**

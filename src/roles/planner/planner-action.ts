@@ -14,7 +14,7 @@ export type PlannerAction =
 export type PlannerActionName = PlannerAction["action"];
 
 /** The action in a model's reply, or an error description that the planner sends to the model. */
-export type ParsedAction = { readonly action: PlannerAction } | { readonly problem: string };
+type ParsedAction = { readonly action: PlannerAction } | { readonly problem: string };
 
 /**
  * Parses the first valid planner action in a text. The parser ignores text after the action, because models

@@ -15,7 +15,7 @@ import {
 } from "./planner-state.ts";
 
 /** An event that changes the state of a planner. */
-export type PlannerEvent =
+type PlannerEvent =
   /** The planner's task has arrived. */
   | { readonly kind: "begun" }
   | { readonly kind: "replied"; readonly reply: ModelReply }
@@ -23,7 +23,7 @@ export type PlannerEvent =
   | { readonly kind: "found"; readonly findings: readonly SolverFinding[]; readonly tokensSpent: number };
 
 /** The next action of the planner state machine. */
-export type PlannerStep =
+type PlannerStep =
   | { readonly kind: "think"; readonly request: PlannerRequest }
   | { readonly kind: "dispatch"; readonly subtasks: readonly Subtask[]; readonly forced: boolean }
   | { readonly kind: "answer"; readonly answer: TaskOutcome; readonly notice?: PlannerNotice };

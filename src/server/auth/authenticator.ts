@@ -24,7 +24,7 @@ export class AuthChallengeError extends A2AError {
 }
 
 /** The members of an agent card that declare authentication schemes. */
-export type SecurityDeclaration = Pick<AgentCard, "securitySchemes" | "securityRequirements">;
+type SecurityDeclaration = Pick<AgentCard, "securitySchemes" | "securityRequirements">;
 
 /**
  * Authenticates requests with the functions and schemes of the option `authenticate`, and declares the

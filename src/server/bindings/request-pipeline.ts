@@ -88,7 +88,7 @@ export function resolveErrorReplyVersion(
 }
 
 /** The encoded parameters of an operation, with the codec that decodes the parameters. */
-export interface EncodedParams {
+interface EncodedParams {
   readonly codec: Pick<OperationCodec, "decodeParams">;
   readonly version: ProtocolVersion;
   readonly params: unknown;

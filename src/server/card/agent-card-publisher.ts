@@ -60,10 +60,7 @@ export interface AgentCardOptions extends CardFormatOptions {
  * Function that returns the interfaces of an agent in addition to the HTTP interfaces. The parameter `origin`
  * is the origin under which the client reached the server.
  */
-export type AgentInterfaceProvider = (
-  origin: string,
-  tenant: string | undefined,
-) => readonly AgentInterface[];
+type AgentInterfaceProvider = (origin: string, tenant: string | undefined) => readonly AgentInterface[];
 
 /**
  * Publishes the agent card of one agent. The publisher encodes and signs the agent card only once per origin

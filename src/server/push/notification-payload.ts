@@ -2,7 +2,7 @@ import type { WebhookNotification } from "../../engine/index.ts";
 import { v0_3 } from "../../wire/index.ts";
 
 /** The request body and content headers of a push notification. */
-export interface NotificationPayload {
+interface NotificationPayload {
   readonly body: string;
   readonly headers: Record<string, string>;
 }

@@ -4,7 +4,7 @@ import type { PageCard } from "../run-model.ts";
 /**
  * Layout of the causal graph of a problem. Each message card is placed in a lower row than all its causes.
  */
-export interface DagLayout {
+interface DagLayout {
   readonly width: number;
   readonly height: number;
   readonly nodes: readonly DagNode[];
@@ -12,7 +12,7 @@ export interface DagLayout {
 }
 
 /** Position of a message card in the causal graph. */
-export interface DagNode {
+interface DagNode {
   readonly pageCard: PageCard;
   readonly x: number;
   readonly y: number;

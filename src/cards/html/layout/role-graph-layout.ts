@@ -11,7 +11,7 @@ interface RoleGraphLayout {
   readonly edges: readonly RoleGraphEdgeLayout[];
 }
 
-export interface RoleGraphEdgeLayout {
+interface RoleGraphEdgeLayout {
   readonly edge: RoleEdge;
   readonly path: string;
   /** Horizontal position of the edge label in pixels. */

@@ -7,7 +7,7 @@ import type { PageCard } from "../run-model.ts";
  * Layout of a sequence diagram. Roles are diagram columns, and message cards are diagram rows in the order of
  * sending.
  */
-export interface SequenceLayout {
+interface SequenceLayout {
   readonly width: number;
   readonly height: number;
   readonly roles: readonly { readonly name: string; readonly x: number }[];
@@ -16,7 +16,7 @@ export interface SequenceLayout {
   readonly bars: readonly ActivationBar[];
 }
 
-export interface SequenceArrow {
+interface SequenceArrow {
   readonly pageCard: PageCard;
   readonly y: number;
   readonly from: number;
@@ -25,7 +25,7 @@ export interface SequenceArrow {
   readonly delayMs: number;
 }
 
-export interface ActivationBar {
+interface ActivationBar {
   readonly x: number;
   readonly top: number;
   readonly bottom: number;

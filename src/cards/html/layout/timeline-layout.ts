@@ -8,7 +8,7 @@ import { computeLastArrival } from "../sample-summary.ts";
  * Layout of a timeline with one lane for each role. Positions and lengths in the timeline are fractions of
  * the total duration.
  */
-export interface TimelineLayout {
+interface TimelineLayout {
   /** Total duration of the timeline in milliseconds, at least 1. */
   readonly totalMs: number;
   readonly lanes: readonly TimelineLane[];
@@ -16,7 +16,7 @@ export interface TimelineLayout {
   readonly ticks: readonly number[];
 }
 
-export interface TimelineLane {
+interface TimelineLane {
   readonly role: string;
   /**
    * Number of rows in the lane, which exceeds 1 if the role worked on several message cards at the same time.

@@ -1,7 +1,7 @@
 import type { RecordLine } from "../../recording/index.ts";
 
 /** Callbacks for the server-sent events of a live report. */
-export interface LiveEventCallbacks {
+interface LiveEventCallbacks {
   /** Callback for decoded record lines, in the order of the record file. */
   readonly onLines: (lines: readonly RecordLine[]) => void;
   /** Callback for the number of record lines that could not be decoded. */

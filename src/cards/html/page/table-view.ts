@@ -7,7 +7,7 @@ import { VirtualList } from "./virtual-list.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
 /** Row in the table of message cards. */
-export interface CardTableRow {
+interface CardTableRow {
   readonly sample: PageSample;
   readonly pageCard: PageCard;
   /** Number of the message card within its problem, starting at 1. */

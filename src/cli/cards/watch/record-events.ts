@@ -4,7 +4,7 @@ import { A2AError } from "../../../protocol/index.ts";
 import { followFile, type FilePosition } from "./follow-file.ts";
 
 /** Text of one server-sent event for the page of a watched recording. */
-export type SseEventText = string;
+type SseEventText = string;
 
 /**
  * Yields the lines of a recording as server-sent events, starting after `lastEventId`. A `lines` event
