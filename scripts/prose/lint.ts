@@ -42,8 +42,9 @@ function findLongLines(file: string, markdown: string): ProseFinding[] {
   return markdown.split("\n").flatMap((text, index) => {
     if (/^\s*```/.test(text)) inCode = !inCode;
     const isFree = inCode || text.startsWith("|") || /^\S+\(\S+\)\S*$/.test(text.trim());
-    if (isFree || text.length <= MAX_COLUMNS) return [];
-    const message = `a line of ${text.length} columns; at most ${MAX_COLUMNS}`;
+    const { length } = text.trimEnd();
+    if (isFree || length <= MAX_COLUMNS) return [];
+    const message = `a line of ${length} columns; at most ${MAX_COLUMNS}`;
     return [{ file, line: index + 1, rule: "line-length", message }];
   });
 }

@@ -60,7 +60,7 @@ describe("the client of @a2a-js/sdk 0.3, over gRPC", () => {
     });
     expect(listArtifactTexts(await client.getTask({ id: question.id }))).toEqual(["heard 3"]);
     await expect(client.cancelTask({ id: question.id })).rejects.toThrow(
-      /has ended|not be canceled|can not/i,
+      /already ended|cannot be canceled|final state/i,
     );
     await expect(client.getTask({ id: "none" })).rejects.toThrow(/not found/);
   });
