@@ -32,18 +32,20 @@ function drawSample<T>(population: readonly T[], subject: string, keyOf: (one: T
     .map(({ one }) => one);
 }
 
-const names = listNames();
-const sentences = listSentences();
-console.log(`seed ${seed}: from ${names.length} names and ${sentences.length} sentences\n\nNames`);
+const declaredNames = listNames();
+const proseSentences = listSentences();
+console.log(
+  `seed ${seed}: from ${declaredNames.length} names and ${proseSentences.length} sentences\n\nNames`,
+);
 for (const [at, { name, kind, folder, file }] of drawSample(
-  names,
+  declaredNames,
   "names",
   (one) => `${one.file} ${one.name}`,
 ).entries())
   console.log(`${at + 1}. ${kind} \`${name}\` in ${folder}/${values.answers ? `  (${file})` : ""}`);
 console.log("\nSentences");
 for (const [at, { text, file }] of drawSample(
-  sentences,
+  proseSentences,
   "sentences",
   (one) => `${one.file} ${one.text}`,
 ).entries())

@@ -38,17 +38,17 @@ const ALLOWED_MEMBERS: AllowedMembers = {
  */
 export function redactCredentialRequest(call: JsonObject): JsonObject {
   const { args } = call;
-  return isJsonObject(args) ? { ...call, args: pickAllowed(args, ALLOWED_MEMBERS) } : call;
+  return isJsonObject(args) ? { ...call, args: pickAllowedMembers(args, ALLOWED_MEMBERS) } : call;
 }
 
-function pickAllowed(object: JsonObject, allowed: AllowedMembers): JsonObject {
+function pickAllowedMembers(object: JsonObject, allowed: AllowedMembers): JsonObject {
   const picked: JsonObject = {};
   for (const [member, value] of Object.entries(object)) {
     // ADK writes member names in camel case and in snake case.
     const name = member.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     const nested = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
     if (nested === true) picked[member] = value;
-    else if (nested && isJsonObject(value)) picked[member] = pickAllowed(value, nested);
+    else if (nested && isJsonObject(value)) picked[member] = pickAllowedMembers(value, nested);
   }
   return picked;
 }

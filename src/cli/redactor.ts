@@ -6,7 +6,7 @@ const REDACTED_VALUE = "***";
 /** Function that removes a command's credentials from a text. */
 export type Redactor = (text: string) => string;
 
-interface SecretOptions {
+interface SecretOptionValues {
   readonly bearer?: string;
   readonly apiKey?: string;
   readonly basic?: string;
@@ -21,7 +21,7 @@ interface SecretOptions {
  * Creates a redactor for all credentials among the command-line options. The redactor searches for credential
  * values in every encoding, because an agent may return a credential in any field.
  */
-export function createRedactor(options: SecretOptions): Redactor {
+export function createRedactor(options: SecretOptionValues): Redactor {
   const { bearer, apiKey, basic, oauthClient, svcParam = [], token, credentials } = options;
   const secrets = [
     bearer,

@@ -18,7 +18,7 @@ export { connect } from "./connect.ts";
 export type { ConnectOptions } from "./find-card.ts";
 export { findCard } from "./find-card.ts";
 export type { ExchangeOptions, ExchangeClient } from "./message-exchange.ts";
-export { cancelIgnoringErrors, exchangeMessage } from "./message-exchange.ts";
+export { cancelTaskIgnoringErrors, exchangeMessage } from "./message-exchange.ts";
 export type { GrpcClientOptions } from "./transport/http.ts";
 export type { CallOptions } from "./transport/http.ts";
 export type { MessageInput, SendOptions } from "./message-input.ts";

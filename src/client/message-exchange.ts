@@ -70,7 +70,7 @@ export async function* exchangeMessage(
     signal.removeEventListener("abort", onAbort);
     clearTimeout(stopTimer);
     const isAbandoned = !hasEnded && (hasReceived || signal.aborted);
-    if (taskId !== undefined && isAbandoned) await cancelIgnoringErrors(client, taskId, options.headers);
+    if (taskId !== undefined && isAbandoned) await cancelTaskIgnoringErrors(client, taskId, options.headers);
   }
 }
 
@@ -110,7 +110,7 @@ async function* streamOrPoll(
 }
 
 /** Cancels a task and ignores all errors, because the caller no longer waits for a result. */
-export async function cancelIgnoringErrors(
+export async function cancelTaskIgnoringErrors(
   client: Pick<ExchangeClient, "tasks">,
   taskId: string,
   headers: SendOptions["headers"],

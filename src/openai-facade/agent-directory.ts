@@ -17,7 +17,7 @@ export interface AgentDirectory {
 }
 
 /** Creates a directory of agents that are already connected. */
-export function createFixedDirectory({ caller, agents }: CallerAgents): AgentDirectory {
+export function createStaticAgentDirectory({ caller, agents }: CallerAgents): AgentDirectory {
   return {
     caller,
     listNames: () => Promise.resolve(Object.keys(agents)),

@@ -6,7 +6,7 @@ import { AnswerAccumulator, UnsuccessfulTaskError } from "./answer-accumulator.t
 import { createA2AErrorResponse, toChatError, type ChatError } from "./chat-error.ts";
 import { decodeChatRequest } from "./chat-request.ts";
 import {
-  createFixedDirectory,
+  createStaticAgentDirectory,
   createServerDirectory,
   type AgentDirectory,
   type CallerAgents,
@@ -73,7 +73,7 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
     const callerContext = await authenticate?.();
     if (options.agents) {
       const callerAgents = await options.agents(request);
-      if (callerAgents) return createFixedDirectory(callerAgents);
+      if (callerAgents) return createStaticAgentDirectory(callerAgents);
       throw new A2AError("UNAUTHENTICATED", "The request is not authenticated; send a valid API key.");
     }
     if (callerContext) return createServerDirectory(callerContext);

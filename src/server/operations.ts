@@ -16,7 +16,7 @@ import {
   type SubscribeToTaskRequest,
   type TaskPushNotificationConfig,
 } from "../protocol/index.ts";
-import type { RequestHead } from "./bindings/request-pipeline.ts";
+import type { RequestMetadata } from "./bindings/request-pipeline.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
 /** The outcome of an A2A operation, which is either a result or a stream of events. */
@@ -29,7 +29,7 @@ type OperationFunction<O extends OperationName> = (
   params: Operations[O]["params"],
   caller: Caller,
   service: ServiceParameters,
-  request: RequestHead,
+  request: RequestMetadata,
 ) => Promise<OperationOutcome<O>>;
 
 /**
@@ -111,7 +111,7 @@ export function performOperation<O extends OperationName>(
   params: Operations[O]["params"],
   caller: Caller,
   service: ServiceParameters,
-  request: RequestHead,
+  request: RequestMetadata,
 ): Promise<OperationOutcome<O>> {
   const scopedCaller = scopeCallerToTenant(caller, params.tenant);
   const call = (): Promise<OperationOutcome<O>> =>

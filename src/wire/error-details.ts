@@ -36,7 +36,7 @@ export function toErrorDetails(error: A2AError): JsonObject[] {
 }
 
 /** Message of a received error, and the reason to use if the details contain no known reason. */
-interface ErrorWithoutDetails {
+interface ErrorFallback {
   message: string;
   /** Reason of the error if the error details contain no known reason. */
   fallbackReason: ErrorReason;
@@ -48,7 +48,7 @@ interface ErrorWithoutDetails {
  */
 export function fromErrorDetails(
   details: unknown,
-  { message, fallbackReason: fallback }: ErrorWithoutDetails,
+  { message, fallbackReason: fallback }: ErrorFallback,
 ): A2AError {
   let reason = fallback;
   const options: A2AErrorOptions & { details: JsonObject[] } = { details: [] };

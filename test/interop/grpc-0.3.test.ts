@@ -59,9 +59,7 @@ describe("the client of @a2a-js/sdk 0.3, over gRPC", () => {
       status: { state: "completed" },
     });
     expect(listArtifactTexts(await client.getTask({ id: question.id }))).toEqual(["heard 3"]);
-    await expect(client.cancelTask({ id: question.id })).rejects.toThrow(
-      /no longer be canceled/,
-    );
+    await expect(client.cancelTask({ id: question.id })).rejects.toThrow(/no longer be canceled/);
     await expect(client.getTask({ id: "none" })).rejects.toThrow(/not found/);
   });
 });

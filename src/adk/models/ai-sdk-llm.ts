@@ -34,7 +34,7 @@ export class AiSdkLlm extends BaseLlm {
       const settings = {
         model: await this.#loadModel(),
         messages: toAiSdkMessages(request.contents),
-        ...toCallSettings(config),
+        ...toAiSdkCallSettings(config),
         ...toToolSettings(config, jsonSchema),
         ...(schema && { output: Output.object({ schema: jsonSchema(schema) }) }),
         ...(abortSignal && { abortSignal }),
@@ -175,7 +175,7 @@ function toUsageMetadata({
   return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== undefined));
 }
 
-function toCallSettings(config: GenerateContentConfig): object {
+function toAiSdkCallSettings(config: GenerateContentConfig): object {
   const { temperature, topP, topK, maxOutputTokens, presencePenalty, frequencyPenalty, seed, stopSequences } =
     config;
   const instructions = extractInstructionText(config.systemInstruction);

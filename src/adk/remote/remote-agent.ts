@@ -10,7 +10,7 @@ import {
   StreamingMode,
 } from "@google/adk";
 import {
-  cancelIgnoringErrors,
+  cancelTaskIgnoringErrors,
   type ConnectOptions,
   exchangeMessage,
   findCard,
@@ -262,7 +262,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     const pluginManager = new PluginManager();
     const context = new InvocationContext({ invocationId, session, agent: this, pluginManager });
     const client = await this.#getClient(context);
-    await cancelIgnoringErrors(client, taskId, await this.config.headers?.(context));
+    await cancelTaskIgnoringErrors(client, taskId, await this.config.headers?.(context));
   }
 
   async #getClient(context: InvocationContext): Promise<A2AClient> {

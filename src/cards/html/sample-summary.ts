@@ -25,7 +25,7 @@ export function summarizeSample({ cards, score }: PageSample): SampleSummary {
     question: first?.card.content ?? "",
     cardCount: cards.length,
     tokenCount: sumBy(cards, ({ card }) => countCardTokens(card)),
-    durationMs: first ? computeLastArrival(cards) - first.sentMs : 0,
+    durationMs: first ? computeLastArrivalTime(cards) - first.sentMs : 0,
     errorCount: cards.filter(({ card }) => card.message_type === "error").length,
     isPartial: last?.card.metadata["status"] === "partial",
   };
@@ -39,7 +39,7 @@ export function countCardTokens(card: PageCard["card"]): number {
 }
 
 /** Returns the time at which the last message card arrived. */
-export function computeLastArrival(cards: readonly PageCard[]): number {
+export function computeLastArrivalTime(cards: readonly PageCard[]): number {
   return cards.reduce((end, { arrivedMs }) => Math.max(end, arrivedMs), Number.NEGATIVE_INFINITY);
 }
 

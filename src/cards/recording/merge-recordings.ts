@@ -22,7 +22,7 @@ export function mergeRecordings(files: readonly NamedRecording[]): Recording {
   const alignedFiles = alignRecordingClocks(first, others);
   const recordings = [first.recording, ...alignedFiles.map(({ recording }) => recording)];
 
-  const all = separateAbandonedLines(recordings);
+  const all = splitOffAbandonedAttempts(recordings);
   return {
     run: first.recording.run,
     cards: all.cards.kept.toSorted(compareByTime),
@@ -106,7 +106,7 @@ interface SeparatedLines<Line> {
  * the run restarted, one part of its file contains the lines of both attempts. The `in_reply_to` chains of
  * the message cards show which lines belong to the abandoned attempt.
  */
-function separateAbandonedLines(recordings: readonly Recording[]): {
+function splitOffAbandonedAttempts(recordings: readonly Recording[]): {
   cards: SeparatedLines<CardLine>;
   calls: SeparatedLines<ModelCallLine>;
 } {

@@ -62,9 +62,9 @@ export interface SampleScript {
 }
 
 type StepOptions = Partial<ScriptedCard>;
-type StepCost = readonly [workMs: number, input: number, output: number, cached?: number];
+type StepTimeAndTokens = readonly [workMs: number, input: number, output: number, cached?: number];
 
-function toCostFields(cost: StepCost | undefined): StepOptions {
+function toCostFields(cost: StepTimeAndTokens | undefined): StepOptions {
   if (!cost) return {};
   const [workMs, ...tokens] = cost;
   return { workMs, tokens };
@@ -80,7 +80,7 @@ function delegate(
   name: string,
   turn: number,
   content: string,
-  cost?: StepCost,
+  cost?: StepTimeAndTokens,
   { metadata, ...more }: StepOptions = {},
 ): ScriptedCard {
   const task = { from: PLANNER, to: SOLVER, name, inReplyTo: "q", content };
@@ -92,7 +92,7 @@ function reply(
   inReplyTo: string,
   turn: number,
   content: string,
-  cost: StepCost,
+  cost: StepTimeAndTokens,
   { metadata, ...more }: StepOptions = {},
 ): ScriptedCard {
   const result = { from: SOLVER, to: PLANNER, type: "result", inReplyTo, content };
@@ -103,7 +103,7 @@ function reply(
 function finish(
   turn: number,
   content: string,
-  cost?: StepCost,
+  cost?: StepTimeAndTokens,
   { metadata, ...more }: StepOptions = {},
 ): ScriptedCard {
   const result = { from: PLANNER, to: CONTROLLER, type: "result", inReplyTo: "q", content };

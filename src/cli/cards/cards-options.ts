@@ -9,12 +9,12 @@ export interface RunFilesOptions {
 }
 
 /** Options of all commands that print either text for people or a JSON document for programs. */
-export interface DocumentOptions {
+export interface OutputFormatOptions {
   output: OutputFormat;
   json?: boolean;
 }
 
-export type CardsOptions = RunFilesOptions & DocumentOptions;
+export type CardsOptions = RunFilesOptions & OutputFormatOptions;
 
 /** Adds the arguments that specify recording files and select an experiment run. */
 export function addRunFilesArgument(command: Command): Command {
@@ -26,7 +26,7 @@ export function addRunFilesArgument(command: Command): Command {
     .addOption(new Option("--run <id>", "id of the run, if a file has several"));
 }
 
-export function addDocumentOptions(command: Command): Command {
+export function addOutputFormatOptions(command: Command): Command {
   return command
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
     .addOption(new Option("--json", "the same as -o json").implies({ output: "json" }));
@@ -34,7 +34,7 @@ export function addDocumentOptions(command: Command): Command {
 
 /** Adds the options of a command that reads and reports an experiment run. */
 export function addCardsOptions(command: Command): Command {
-  return addDocumentOptions(addRunFilesArgument(command));
+  return addOutputFormatOptions(addRunFilesArgument(command));
 }
 
 export interface TariffOptions {

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
-import { addDocumentOptions, type DocumentOptions } from "./cards-options.ts";
+import { addOutputFormatOptions, type OutputFormatOptions } from "./cards-options.ts";
 
 const DATASET_SOURCES = [
   {
@@ -27,9 +27,9 @@ const DATASET_SOURCES = [
  * does not download datasets, because users should read the licenses first.
  */
 export function createCardsFetchCommand(context: CliContext): Command {
-  return addDocumentOptions(new Command("fetch"))
+  return addOutputFormatOptions(new Command("fetch"))
     .argument("[folder]", "folder for the datasets", "data")
-    .action((folder: string, { output }: DocumentOptions) => {
+    .action((folder: string, { output }: OutputFormatOptions) => {
       if (output === "json") {
         new OutputWriter(context.streams, output).writeJson({ folder, sources: DATASET_SOURCES });
         return;

@@ -1,9 +1,9 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
 import type { FaultOptions, PlannerMode } from "../../roles/index.ts";
 import { parseCount, parseDuration } from "../client-options.ts";
-import { addDocumentOptions, type DocumentOptions } from "./cards-options.ts";
+import { addOutputFormatOptions, type OutputFormatOptions } from "./cards-options.ts";
 
-export interface CardsRunOptions extends DocumentOptions {
+export interface CardsRunOptions extends OutputFormatOptions {
   dataset: "gsm8k" | "hotpotqa";
   data?: string;
   n?: number;
@@ -152,7 +152,7 @@ export function addCardsRunOptions(command: Command): Command {
     )
     .addOption(new Option("--cassette <file>", "file for recording and replaying model answers"))
     .addOption(new Option("--replay", "use only answers from the cassette, without a model"));
-  return addDocumentOptions(command);
+  return addOutputFormatOptions(command);
 }
 
 function parsePositiveInteger(text: string): number {

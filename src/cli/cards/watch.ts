@@ -5,17 +5,17 @@ import { parsePort } from "../client-options.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { createUsageError } from "../cli-error.ts";
 import { openInBrowser } from "./open-in-browser.ts";
-import { addDocumentOptions, type DocumentOptions, type RunFilesOptions } from "./cards-options.ts";
+import { addOutputFormatOptions, type OutputFormatOptions, type RunFilesOptions } from "./cards-options.ts";
 import { startWatchServer, type WatchServer } from "./watch/watch-server.ts";
 import { waitForAbort } from "../wait-for-abort.ts";
 
-interface CardsWatchOptions extends RunFilesOptions, DocumentOptions {
+interface CardsWatchOptions extends RunFilesOptions, OutputFormatOptions {
   port: number;
   open?: boolean;
 }
 
 export function createCardsWatchCommand(context: CliContext): Command {
-  return addDocumentOptions(new Command("watch"))
+  return addOutputFormatOptions(new Command("watch"))
     .argument("<file>", "a recording (.cards.jsonl), which need not exist yet")
     .addOption(
       new Option("--port <number>", "port to listen on, on this machine only; 0 for any free port")

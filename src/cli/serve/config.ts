@@ -17,7 +17,7 @@ type ConfigValueType = "text" | "number" | "flag" | "texts" | "agents";
  * Required value type for each configuration key. With `Record`, the compiler checks that the table contains
  * every configuration key.
  */
-const CONFIG_VALUE_TYPES: Record<keyof Config, ConfigValueType> = {
+const CONFIG_MEMBER_TYPES: Record<keyof Config, ConfigValueType> = {
   agents: "agents",
   port: "number",
   strictPort: "flag",
@@ -66,9 +66,9 @@ function parseConfig(config: unknown, file: string): Config {
   if (typeof config !== "object" || config === null)
     throw createUsageError(`${file} has no default export; write: export default defineConfig({ … })`);
   const mistakes = Object.entries(config).flatMap(([key, value]) => {
-    if (!Object.hasOwn(CONFIG_VALUE_TYPES, key))
-      return `${key} is unknown.${didYouMean(key, Object.keys(CONFIG_VALUE_TYPES))}`;
-    const kind = CONFIG_VALUE_TYPES[key as keyof Config];
+    if (!Object.hasOwn(CONFIG_MEMBER_TYPES, key))
+      return `${key} is unknown.${didYouMean(key, Object.keys(CONFIG_MEMBER_TYPES))}`;
+    const kind = CONFIG_MEMBER_TYPES[key as keyof Config];
     return value === undefined || matchesType(kind, value)
       ? []
       : `${key} must be ${TYPE_DESCRIPTIONS[kind]}.`;
@@ -104,7 +104,7 @@ export function isPathList(agents: Config["agents"]): agents is readonly string[
 
 /** Applies the configuration file to all options that neither the command line nor the environment sets. */
 export function applyConfig(command: Command, config: Config): void {
-  for (const key of Object.keys(CONFIG_VALUE_TYPES) as (keyof Config)[]) {
+  for (const key of Object.keys(CONFIG_MEMBER_TYPES) as (keyof Config)[]) {
     const source = command.getOptionValueSource(key);
     const isSet = source === "cli" || source === "env";
     if (key !== "agents" && config[key] !== undefined && !isSet)

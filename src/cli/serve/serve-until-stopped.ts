@@ -35,7 +35,7 @@ export interface ServeOptions extends ServeAuthOptions {
 }
 
 /** The agents to serve, and the banner texts that the command prints when the server is ready. */
-interface ServePlan {
+interface ServeSetup {
   /** Agents by name, of which the first is the default agent. */
   agents: Record<string, Agent>;
   /** Text line at the top of the banner. */
@@ -55,7 +55,7 @@ const MAX_PORT_TRIES = 20;
 export async function serveUntilStopped(
   options: ServeOptions,
   context: CliContext,
-  load: (adk: AdkAgentFactory) => Promise<ServePlan>,
+  load: (adk: AdkAgentFactory) => Promise<ServeSetup>,
 ): Promise<void> {
   const observer = createErrorObserver(context);
   const adk = new AdkAgentFactory(options.store, observer);
@@ -109,7 +109,7 @@ function createServerOrFail(agents: Record<string, Agent>, options: ServerOption
 }
 
 async function renderBanner(
-  plan: ServePlan,
+  plan: ServeSetup,
   { url, agents, grpc }: ServerAddress,
   { store, openai }: ServeOptions,
   credentialHint: ReturnType<typeof describeClientCredentials> | undefined,

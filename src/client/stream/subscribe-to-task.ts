@@ -24,7 +24,7 @@ export async function* subscribeToTask(
     const received = transport.stream("SubscribeToTask", params, { ...call, lastEventId });
     yield* transport.version === "0.3" ? withTaskSnapshot(received, getTask, lastEventId) : received;
   } catch (error) {
-    if (!(error instanceof A2AError) || !MAY_MEAN_TASK_ENDED[transport.version](error)) throw error;
+    if (!(error instanceof A2AError) || !TASK_ENDED_ERROR_CHECKS[transport.version](error)) throw error;
     const task = await getTask();
     if (!isTerminal(task.status.state)) throw error;
     yield { event: { task } };
@@ -35,7 +35,7 @@ export async function* subscribeToTask(
  * Error reasons by protocol version with which a server may report that a task has already ended (A2A
  * §3.1.6).
  */
-const MAY_MEAN_TASK_ENDED: Record<Transport["version"], (error: A2AError) => boolean> = {
+const TASK_ENDED_ERROR_CHECKS: Record<Transport["version"], (error: A2AError) => boolean> = {
   "1.0": ({ reason }) => reason === "UNSUPPORTED_OPERATION",
   // A2A 0.3 does not define this error, and servers differ. The client calls `GetTask` to find out.
   "0.3": (error) => !isRetryable(error),

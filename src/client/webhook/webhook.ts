@@ -32,7 +32,7 @@ export interface WebhookOptions extends WebhookAuthOptions {
 }
 
 /** Maximum number of notification ids that are remembered for deduplication. */
-const MAX_REMEMBERED_IDS = 10_000;
+const MAX_DEDUPLICATED_IDS = 10_000;
 
 /**
  * Creates a request handler that receives task notifications of A2A 1.0 and 0.3 (A2A §4.3.3). The handler
@@ -86,7 +86,7 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
     // A failed notification is sent again and must count as new.
     delivery.catch(() => deliveries.delete(id));
     const [oldest] = deliveries.keys();
-    if (deliveries.size > MAX_REMEMBERED_IDS && oldest !== undefined) deliveries.delete(oldest);
+    if (deliveries.size > MAX_DEDUPLICATED_IDS && oldest !== undefined) deliveries.delete(oldest);
     return delivery;
   }
 

@@ -25,7 +25,7 @@ import {
   resolveErrorReplyVersion,
   buildErrorHeaders,
   resolveProtocolVersion,
-  type RequestHead,
+  type RequestMetadata,
   type BindingContext,
 } from "./request-pipeline.ts";
 
@@ -86,7 +86,7 @@ function findEnabledSimpleDialect(
   { method, params }: JsonRpcRequest,
 ): JsonRpcDialect | undefined {
   if (!context.simpleDialect || version !== "0.3") return undefined;
-  return simpleDialect.findSimpleDialect(method, params, {
+  return simpleDialect.createSimpleDialect(method, params, {
     agentId: agent.id,
     createMessageId: generateUuidV7,
     autoMessageId: context.autoMessageId,
@@ -94,7 +94,7 @@ function findEnabledSimpleDialect(
 }
 
 /** Returns the dialect of the error reply to a request that cannot be parsed. */
-function resolveErrorDialect(request: RequestHead, context: BindingContext): JsonRpcDialect {
+function resolveErrorDialect(request: RequestMetadata, context: BindingContext): JsonRpcDialect {
   return JSON_RPC_DIALECTS[resolveErrorReplyVersion(request, context, undefined)];
 }
 

@@ -41,10 +41,10 @@ export interface BindingContext {
 }
 
 /** The members of an HTTP request without the request body. */
-export type RequestHead = Pick<HttpRequest, "header" | "query" | "origin">;
+export type RequestMetadata = Pick<HttpRequest, "header" | "query" | "origin">;
 
 /** An authenticated request, with the caller and the agent to which the request is addressed. */
-export interface AuthenticatedRequest<R extends RequestHead = HttpRequest> {
+export interface AuthenticatedRequest<R extends RequestMetadata = HttpRequest> {
   readonly request: R;
   readonly agent: ServedAgent;
   readonly caller: Caller;
@@ -55,7 +55,7 @@ export interface AuthenticatedRequest<R extends RequestHead = HttpRequest> {
  * the path or body of the request suggests.
  */
 export function resolveProtocolVersion(
-  request: RequestHead,
+  request: RequestMetadata,
   { versions, missingVersionPolicy }: BindingContext,
   inferredVersion: ProtocolVersion | undefined,
 ): ProtocolVersion {
@@ -76,7 +76,7 @@ export function resolveProtocolVersion(
  * the server does not support the requested A2A version.
  */
 export function resolveErrorReplyVersion(
-  request: RequestHead,
+  request: RequestMetadata,
   context: BindingContext,
   inferredVersion: ProtocolVersion | undefined,
 ): ProtocolVersion {
@@ -109,7 +109,7 @@ type OperationReply = OperationOutcome & { readonly headers?: Readonly<Record<st
  * versions.
  */
 export function handleOperation(
-  authenticated: AuthenticatedRequest<RequestHead>,
+  authenticated: AuthenticatedRequest<RequestMetadata>,
   operation: OperationName,
   encoded: EncodedParams,
 ): Promise<OperationReply> {
@@ -120,7 +120,7 @@ export function handleOperation(
 }
 
 function decodeAndPerform(
-  { request, agent, caller }: AuthenticatedRequest<RequestHead>,
+  { request, agent, caller }: AuthenticatedRequest<RequestMetadata>,
   operation: OperationName,
   { codec, version, params, autoMessageId, serviceDefaults }: EncodedParams,
   description: AgentDescription,

@@ -1,6 +1,6 @@
 import type { AgentCard } from "../../protocol/index.ts";
 import { v0_3, type ProtocolVersion } from "../../wire/index.ts";
-import type { RequestHead } from "../bindings/request-pipeline.ts";
+import type { RequestMetadata } from "../bindings/request-pipeline.ts";
 
 /** Format of an agent card. A `hybrid` agent card is an object that A2A 1.0 and 0.3 clients can both read. */
 export type CardFormat = "v1" | "v0.3" | "hybrid";
@@ -23,7 +23,7 @@ const FORMAT_BY_VERSION: Readonly<Record<ProtocolVersion, CardFormat>> = { "1.0"
  * support the version.
  */
 export function negotiateCardFormat(
-  request: RequestHead,
+  request: RequestMetadata,
   { versions, cardFormat }: CardFormatOptions,
 ): CardFormat {
   const requested =

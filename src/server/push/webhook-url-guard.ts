@@ -51,7 +51,7 @@ export class WebhookUrlGuard {
   constructor({
     allowedHosts,
     allowPrivate = false,
-    resolve = systemLookupQueue.resolve,
+    resolve = systemDnsLookupQueue.resolve,
   }: WebhookUrlGuardOptions = {}) {
     this.#allowedHosts = allowedHosts && new HostList(allowedHosts);
     this.#allowPrivate = typeof allowPrivate === "boolean" ? allowPrivate : new HostList(allowPrivate);
@@ -120,6 +120,6 @@ function formatPrivateViolation(host: string): string {
 }
 
 /** The DNS lookup queue of all URL guards, which share the libuv threads of the process. */
-const systemLookupQueue = new DnsLookupQueue({
+const systemDnsLookupQueue = new DnsLookupQueue({
   resolve: async (hostname) => (await lookup(hostname, { all: true })).map(({ address }) => address),
 });

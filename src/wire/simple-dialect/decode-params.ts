@@ -68,7 +68,7 @@ export function decodeCreateTask(params: unknown, messageId: string): SendMessag
 
 const SKILL_KEY = "skill";
 /** Names of the input members that usually contain the question. */
-const QUESTION_KEYS = ["query", "text", "message", "prompt", "question"];
+const QUESTION_INPUT_NAMES = ["query", "text", "message", "prompt", "question"];
 
 /**
  * Most agents read only text, so the question of the input becomes a text part. A data part with the
@@ -84,7 +84,7 @@ function createInputParts(input: JsonObject): Part[] {
  * member name marks a question.
  */
 function findQuestionText(input: JsonObject): string | undefined {
-  const question = QUESTION_KEYS.map((name) => input[name]).find(isNonEmptyString);
+  const question = QUESTION_INPUT_NAMES.map((name) => input[name]).find(isNonEmptyString);
   if (question !== undefined) return question;
   const [text, ...others] = Object.values(input).filter(isNonEmptyString);
   return others.length === 0 ? text : undefined;

@@ -9,14 +9,14 @@ import {
   type TaskEvent,
 } from "../../protocol/index.ts";
 import { taskEventCodec } from "./simple-json-rpc-dialect.ts";
-import { findSimpleDialect, toSimpleError } from "./index.ts";
+import { createSimpleDialect, toSimpleError } from "./index.ts";
 
 const context = { agentId: "research", createMessageId: () => "new-id" };
 const parts = [{ kind: "text", text: "hi" }];
 
 /** Decodes a request of the dialect to an operation and its parameters. */
 function decodeRequest(method: string, params: unknown): unknown {
-  const dialect = findSimpleDialect(method, params, context);
+  const dialect = createSimpleDialect(method, params, context);
   if (!dialect) throw new Error(`${method} is not of the dialect`);
   return dialect.decodeParams(dialect.findOperation(method) ?? "GetTask", params);
 }
@@ -38,7 +38,7 @@ describe("a request of the simple dialect", () => {
     ["message/send", { message: { role: "user", parts } }],
     ["message/stream", { message: { role: "user", parts, metadata: {} }, messageId: "m", thread: {} }],
   ])("is identified by its members: %s %j", (method, params) => {
-    expect(findSimpleDialect(method, params, context)).toBeDefined();
+    expect(createSimpleDialect(method, params, context)).toBeDefined();
   });
 
   it.each([
@@ -53,7 +53,7 @@ describe("a request of the simple dialect", () => {
     ["message/send", { message: { role: "user", parts }, configuration: { blocking: true } }],
     ["SendMessage", { message: { role: "ROLE_USER", parts: [{ text: "x" }] } }],
   ])("excludes 0.3 requests and ambiguous requests: %s %j", (method, params) => {
-    expect(findSimpleDialect(method, params, context)).toBeUndefined();
+    expect(createSimpleDialect(method, params, context)).toBeUndefined();
   });
 
   it("that creates a task becomes a message with the input as data, its question as text, and the skill", () => {
@@ -169,7 +169,7 @@ describe("a request of the simple dialect", () => {
     );
     assert(
       property(methods, oneof(jsonValue(), close), (method, params) => {
-        const dialect = findSimpleDialect(method, params, context);
+        const dialect = createSimpleDialect(method, params, context);
         try {
           dialect?.decodeParams("GetTask", params);
         } catch (error) {
@@ -199,7 +199,7 @@ describe("a task in the simple dialect", () => {
         : method === "tasks/get"
           ? { taskId: id }
           : params;
-    const dialect = findSimpleDialect(method, shown, context);
+    const dialect = createSimpleDialect(method, shown, context);
     return JSON.parse(dialect?.encodeResult("GetTask", result as Task) ?? "null");
   }
 
@@ -364,7 +364,7 @@ describe("an event in the simple dialect", () => {
 
   it("that requests input ends the stream of a message, but not the stream of a task", () => {
     const asking = LogEvent.create(3, status("TASK_STATE_INPUT_REQUIRED", "which?"));
-    const sent = findSimpleDialect("message/stream", { message: { role: "user", parts } }, context);
+    const sent = createSimpleDialect("message/stream", { message: { role: "user", parts } }, context);
     expect(data(sent?.eventEncoder?.encodeEvent(asking) ?? "")[1]).toEqual({
       type: "done",
       status: "running",

@@ -27,7 +27,7 @@ interface SimpleDialectContext {
 /**
  * Creates the simple-dialect codec for one request. Returns `undefined` if the request belongs to A2A 0.3.
  */
-export function findSimpleDialect(
+export function createSimpleDialect(
   method: string,
   params: unknown,
   context: SimpleDialectContext,

@@ -70,7 +70,7 @@ type KindMember = { kind?: never };
 const createKindSchema = (name: string): Schema<never> =>
   createIgnoredSchema(createMappedEnumSchema({ [name]: name }));
 
-const FIRST_AUTH_SCHEME_SCHEMA: Schema<string> = withConversion(
+const AUTH_SCHEMES_SCHEMA: Schema<string> = withConversion(
   withCheck(createListSchema(stringSchema), (schemes) =>
     schemes.length > 0 ? undefined : "must name at least one scheme",
   ),
@@ -83,7 +83,7 @@ const FIRST_AUTH_SCHEME_SCHEMA: Schema<string> = withConversion(
  */
 const AUTHENTICATION_INFO_SCHEMA: Schema<AuthenticationInfo> = withConversion(
   createMessageSchema<Partial<AuthenticationInfo>>(
-    { scheme: FIRST_AUTH_SCHEME_SCHEMA, credentials: stringSchema },
+    { scheme: AUTH_SCHEMES_SCHEMA, credentials: stringSchema },
     { wireNames: { scheme: ["schemes"] } },
   ),
   ({ scheme = "", credentials }, at) => {

@@ -2,7 +2,7 @@ import { buildDelegationForest } from "../../views/delegations.ts";
 import { flattenDelegations } from "../../views/sample-exchanges.ts";
 import { listRoles } from "../run-overview.ts";
 import type { PageCard } from "../run-model.ts";
-import { computeLastArrival } from "../sample-summary.ts";
+import { computeLastArrivalTime } from "../sample-summary.ts";
 
 /**
  * Layout of a timeline with one lane for each role. Positions and lengths in the timeline are fractions of
@@ -50,7 +50,7 @@ export function computeTimelineLayout(cards: readonly PageCard[]): TimelineLayou
     from: Math.min(seen.sentMs, spans.get(seen.card)?.start ?? seen.sentMs),
   }));
   const begin = works.reduce((least, { from }) => Math.min(least, from), Number.POSITIVE_INFINITY);
-  const span = Math.max(1, computeLastArrival(cards) - begin) || 1;
+  const span = Math.max(1, computeLastArrivalTime(cards) - begin) || 1;
   const lanes = listRoles(cards.map(({ card }) => card)).map((role): TimelineLane => {
     const ends: number[] = [];
     const bars = works
