@@ -1,7 +1,7 @@
 import { fork, type ChildProcess } from "node:child_process";
 
 /**
- * Functions that another process can call. The child process calls `serveRpc`, and the parent calls
+ * Functions that another process can call. The child process calls `serveParentProcessCalls`, and the parent calls
  * `ChildProcessClient.start`. Each system under test and the load generator run in separate processes, so
  * that the CPU time of each can be measured alone.
  */
@@ -20,7 +20,7 @@ interface RpcResponse {
 }
 
 /** Answers the calls of the parent process, and exits when the parent disconnects. */
-export function serveRpc(methods: RpcMethods): void {
+export function serveParentProcessCalls(methods: RpcMethods): void {
   process.on("message", (request: RpcRequest) => void handleRpcRequest(methods, request));
   process.on("disconnect", () => process.exit(0));
   process.send?.({ id: 0 } satisfies RpcResponse);
@@ -57,7 +57,7 @@ export class ChildProcessClient<C extends RpcMethods> {
     });
   }
 
-  /** Starts `module` in a child process. Resolves when the child has called `serveRpc`. */
+  /** Starts `module` in a child process. Resolves when the child has called `serveParentProcessCalls`. */
   static async start<C extends RpcMethods>(
     name: string,
     module: URL,

@@ -7,7 +7,7 @@ import { measureAdk } from "./workloads/adk.ts";
 import { measureChunks } from "./workloads/chunks.ts";
 import { measureGrpc } from "./workloads/grpc.ts";
 import { measureIdleSubscribers } from "./workloads/idle-subscribers.ts";
-import { measureSend, measureStreaming } from "./workloads/requests.ts";
+import { measureSend, measureStreaming } from "./workloads/message-throughput.ts";
 
 const WORKLOADS_BY_NAME: Record<WorkloadName, (bench: BenchmarkContext) => Promise<ReportTable[]>> = {
   send: measureSend,

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { releaseWaitingJobs } from "./job.ts";
-import { serveRpc } from "./child-process-rpc.ts";
+import { serveParentProcessCalls } from "./child-process-rpc.ts";
 import { SYSTEMS_UNDER_TEST, type SystemName } from "./systems-under-test.ts";
 
 /** A started system under test. */
@@ -64,7 +64,7 @@ export type SystemProcessMethods = {
   runDirectly(options: DirectRunOptions): Promise<DirectRunResult>;
 };
 
-serveRpc({
+serveParentProcessCalls({
   getUrl: () => startedSystem.url,
   getResourceUsage: readResourceUsage,
   async measureSettledUsage() {

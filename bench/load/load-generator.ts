@@ -1,4 +1,4 @@
-import { serveRpc } from "../child-process-rpc.ts";
+import { serveParentProcessCalls } from "../child-process-rpc.ts";
 import { measureGrpcThroughput, type GrpcThroughputOptions } from "./grpc-throughput.ts";
 import {
   waitForSubscribers,
@@ -27,7 +27,7 @@ export type LoadGeneratorMethods = {
   waitForSubscribers(): Promise<SubscribersResult>;
 };
 
-serveRpc({
+serveParentProcessCalls({
   measureThroughput,
   measureGrpcThroughput,
   measureStreamTiming,

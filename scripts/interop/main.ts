@@ -12,7 +12,7 @@ import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import { createServer } from "../../src/server/index.ts";
 import { textDrivenAgent } from "../../test/interop/text-driven-agent.ts";
-import { type ExpectedFailure, countUnexpectedOutcomes } from "../tck/expected-failures.ts";
+import { type ExpectedFailure, countUnexpectedOutcomes } from "../tck/count-unexpected-outcomes.ts";
 import { type ProgramCommand, type SdkPeer, SDK_PEERS, type PeerPrograms } from "./sdk-peers.ts";
 import { runOurClient } from "./scenarios.ts";
 import { type ScenarioOutcome, type ProtocolVariant, PROTOCOL_VARIANTS } from "./protocol-variants.ts";

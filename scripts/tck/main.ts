@@ -12,7 +12,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { countUnexpectedOutcomes, type ExpectedFailure } from "./expected-failures.ts";
+import { countUnexpectedOutcomes, type ExpectedFailure } from "./count-unexpected-outcomes.ts";
 import { parseJunitReport } from "./junit-report.ts";
 import { KITS, type CompatibilityKit, type KitRun } from "./kits.ts";
 import { root, withSut } from "./with-sut.ts";

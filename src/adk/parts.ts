@@ -6,7 +6,7 @@ import {
   type Part,
   toBase64,
 } from "../protocol/index.ts";
-import { redactCredentialRequest } from "./credential-request.ts";
+import { redactCredentialRequest } from "./redact-credential-request.ts";
 import { isJsonObject, toAdkMetadataKey, TYPE_KEY } from "./metadata.ts";
 import { CREDENTIAL_CALL_NAME } from "./reserved-calls.ts";
 import type { AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "./types.ts";

@@ -52,7 +52,7 @@ export interface RunEventProcessorOptions {
   readonly toA2aPart?: (part: GenaiPart, event: AdkEvent) => Part | undefined;
 }
 
-const NO_EVENTS: readonly AgentEvent[] = [];
+const NO_AGENT_EVENTS: readonly AgentEvent[] = [];
 
 /**
  * Result of an ADK run: the last events of the turn, and the error for the server's observer if the run
@@ -115,7 +115,7 @@ export class RunEventProcessor {
 
   process(event: AdkEvent): readonly AgentEvent[] {
     const artifactEvent = this.#processEvent(event);
-    return artifactEvent ? this.#mergeArtifacts([artifactEvent]) : NO_EVENTS;
+    return artifactEvent ? this.#mergeArtifacts([artifactEvent]) : NO_AGENT_EVENTS;
   }
 
   #processEvent(event: AdkEvent): ArtifactEvent | undefined {

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { A2AError } from "../protocol/index.ts";
 import { applySettings, collectSettingWarnings, assertCredentialsMayBeSent } from "./apply-settings.ts";
 import type { CliContext } from "./cli-context.ts";
-import { formatCommandLine } from "./command-line.ts";
+import { formatCommandLine } from "./format-command.ts";
 import { addClientOptions, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
 import { CliError, createUsageError, toCliError } from "./cli-error.ts";

@@ -5,7 +5,7 @@ import { isInterrupted } from "../protocol/index.ts";
 import { createAnswerParts, findPendingToolCalls } from "./tool-call-answers.ts";
 import { defineClientCommand, type AgentCommandContext } from "./agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
-import { formatCommandLine } from "./command-line.ts";
+import { formatCommandLine } from "./format-command.ts";
 import { parseJsonObject, type ClientOptions } from "./client-options.ts";
 import { createSendUsageError } from "./part-flags.ts";
 import { toCliError } from "./cli-error.ts";

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { Demo } from "../demo/index.ts";
 import type { CliContext } from "./cli-context.ts";
-import { formatCommandLine } from "./command-line.ts";
+import { formatCommandLine } from "./format-command.ts";
 import { addServeOptions } from "./serve.ts";
 import { renderCurlCommand, renderSendCommand, type ServedAgent } from "./serve/banner.ts";
 import type { ServeOptions } from "./serve/serve-until-stopped.ts";

@@ -4,7 +4,7 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { Command } from "commander";
 import type { CliContext } from "./cli-context.ts";
 import { buildProjectFiles } from "./init/project-files.ts";
-import { quoteShellWord } from "./command-line.ts";
+import { quoteShellWord } from "./format-command.ts";
 import { createOutputOption } from "./client-options.ts";
 import { OutputWriter, type OutputFormat } from "./output-writer.ts";
 import { createUsageError } from "./cli-error.ts";

@@ -4,7 +4,7 @@ import type { JsonObject, Part, SendMessageResponse, StreamResponse } from "../p
 import { createAnswerParts } from "./tool-call-answers.ts";
 import { defineClientCommand, toInterruptedWaitError, type AgentCommandContext } from "./agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
-import { formatCommandLine } from "./command-line.ts";
+import { formatCommandLine } from "./format-command.ts";
 import {
   parseCount,
   parseJsonObject,

@@ -1,6 +1,6 @@
 import type { StreamResponse, Task, TaskStatus } from "../protocol/index.ts";
 import { toInterruptedWaitError, type AgentCommandContext } from "./agent-command.ts";
-import { formatCommandLine } from "./command-line.ts";
+import { formatCommandLine } from "./format-command.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { reportTaskState, untilTerminalOrInterrupted } from "./wait-for-task.ts";
 

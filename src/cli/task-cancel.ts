@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { A2AError, type Task } from "../protocol/index.ts";
 import { defineClientCommand, requireSingleId, type AgentCommandContext } from "./agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
-import { formatCommandLine } from "./command-line.ts";
+import { formatCommandLine } from "./format-command.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { CliError } from "./cli-error.ts";
 

@@ -6,7 +6,7 @@ import {
   type AgentCommandContext,
 } from "./agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
-import { formatCommandLine } from "./command-line.ts";
+import { formatCommandLine } from "./format-command.ts";
 import { parseCount, createPollIntervalOption, type ClientOptions } from "./client-options.ts";
 import { reportTaskState, waitForTask } from "./wait-for-task.ts";
 

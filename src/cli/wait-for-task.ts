@@ -9,7 +9,7 @@ import {
   type TaskState,
 } from "../protocol/index.ts";
 import { findPendingToolCalls } from "./tool-call-answers.ts";
-import { formatCommandLine } from "./command-line.ts";
+import { formatCommandLine } from "./format-command.ts";
 import type { OutputWriter } from "./output-writer.ts";
 
 /** Maximum number of consecutive failed polls of a task. Each retry doubles the polling interval. */

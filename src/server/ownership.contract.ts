@@ -6,7 +6,7 @@ import { bearer } from "./auth/index.ts";
 import type { ServerOptions } from "./index.ts";
 
 /** A complete response, as sent over the network. */
-export interface WireResponse {
+export interface ReceivedTestResponse {
   readonly status: number | string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -18,7 +18,12 @@ export interface BindingClient {
   /** Version of the binding. 0.3 has no tenants and, over JSON-RPC, no ListTasks. */
   readonly version: "1.0" | "0.3";
   /** Performs an operation with the JSON parameters of 1.0. Returns only the beginning of a stream. */
-  call(url: string, operation: OperationName, params: OperationParams, token: string): Promise<WireResponse>;
+  call(
+    url: string,
+    operation: OperationName,
+    params: OperationParams,
+    token: string,
+  ): Promise<ReceivedTestResponse>;
 }
 
 export type OperationParams = Readonly<Record<string, unknown>> & { readonly tenant?: string };
@@ -91,7 +96,7 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
     { id, contextId }: { id: string; contextId: string },
     token: string,
     more: OperationParams = {},
-  ): Promise<WireResponse> => {
+  ): Promise<ReceivedTestResponse> => {
     const params = { ...PARAMS_BY_OPERATION[operation](id, contextId), ...more };
     return maskIds(await wire.call(url(), operation, params, token), id, contextId);
   };
@@ -160,7 +165,7 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
       const send = async (
         names: { id: string; contextId: string },
         messageId: string,
-      ): Promise<WireResponse> => {
+      ): Promise<ReceivedTestResponse> => {
         const references = { contextId: names.contextId, referenceTaskIds: [names.id], messageId };
         const answer = await wire.call(url(), "SendMessage", buildMessageParams(references), BOB);
         const text = JSON.stringify(answer.body);
@@ -191,7 +196,11 @@ function createSimilarId(id: string): string {
 }
 
 /** Removes the date and the ids of a task from a response. */
-function maskIds({ status, headers, body }: WireResponse, id: string, contextId: string): WireResponse {
+function maskIds(
+  { status, headers, body }: ReceivedTestResponse,
+  id: string,
+  contextId: string,
+): ReceivedTestResponse {
   const without = (text: string): string =>
     [id, contextId].reduce(
       (masking, name) => (name === "" ? masking : masking.replaceAll(name, "NAME")),

@@ -10,7 +10,7 @@ import {
   defineOwnershipContract,
   SERVER_OPTIONS,
   type OperationParams,
-  type WireResponse,
+  type ReceivedTestResponse,
   type BindingClient,
 } from "./ownership.contract.ts";
 
@@ -202,7 +202,7 @@ function decodeLatin1(value: unknown): string {
   return /^[A-Za-z0-9+/]{40,}=*$/.test(text) ? Buffer.from(text, "base64").toString("latin1") : text;
 }
 
-async function readResponse(response: Response): Promise<WireResponse> {
+async function readResponse(response: Response): Promise<ReceivedTestResponse> {
   const headers = Object.fromEntries(response.headers);
   return { status: response.status, headers, body: await readBodyStart(response) };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MemoryStore } from "./memory-store.ts";
-import { aliceScope, createAppend, createTaskEvent, createStatusEvent } from "./logs.fixture.ts";
+import { aliceScope, createAppend, createTaskEvent, createStatusEvent } from "./task-event-logs.fixture.ts";
 import { createRegistration } from "./push-store.contract.ts";
 import { commitAppend, defineTaskStoreContract } from "./task-store.contract.ts";
 

@@ -7,7 +7,7 @@ import {
   bobScope,
   createChunkEvent,
   createStatusEvent,
-} from "./logs.fixture.ts";
+} from "./task-event-logs.fixture.ts";
 
 export function createRegistration(
   id: string,

@@ -14,7 +14,7 @@ import {
   foldLog,
   createUserMessage,
   createStatusEvent,
-} from "./logs.fixture.ts";
+} from "./task-event-logs.fixture.ts";
 import { definePushStoreContract } from "./push-store.contract.ts";
 
 const NO_READ_LIMIT = { events: 1000, maxBytes: 1_000_000 };

@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { countUnexpectedOutcomes, type ExpectedFailure } from "../../scripts/tck/expected-failures.ts";
+import {
+  countUnexpectedOutcomes,
+  type ExpectedFailure,
+} from "../../scripts/tck/count-unexpected-outcomes.ts";
 import { parseJunitReport } from "../../scripts/tck/junit-report.ts";
 
 const JUNIT_XML = `<testsuites><testsuite>

@@ -81,7 +81,7 @@ export class MemorySessionRepository implements SessionRepository {
     else state.set(name, json);
   }
 
-  *listState(session: SessionRow): Generator<readonly [name: string, json: string], void, undefined> {
+  *loadSessionState(session: SessionRow): Generator<readonly [name: string, json: string], void, undefined> {
     const { app, user, state } = session as MemorySessionRow;
     if (state) yield* state;
     const appState = this.#appStates.get(app);

@@ -142,7 +142,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
 
   #toSession(row: SessionRow, events: Event[]): Session {
     const state: Record<string, unknown> = {};
-    for (const [name, json] of this.getRepository().listState(row)) {
+    for (const [name, json] of this.getRepository().loadSessionState(row)) {
       // Defines the property, because an assignment to a name like `__proto__` would have a side effect.
       Object.defineProperty(state, name, {
         value: JSON.parse(json),

@@ -39,7 +39,7 @@ export interface SessionRepository {
    * Returns the state that is visible to a session: the state of the session, of the session's user, and of
    * the app.
    */
-  listState(session: SessionRow): Iterable<readonly [name: string, json: string]>;
+  loadSessionState(session: SessionRow): Iterable<readonly [name: string, json: string]>;
   /** Runs `work` in a transaction. If `work` throws, the transaction is rolled back. */
   runTransaction<T>(work: () => T): T;
 }

@@ -11,7 +11,7 @@ import { computeDagLayout } from "./layout/dag-layout.ts";
 import { computeRoleGraphLayout } from "./layout/role-graph-layout.ts";
 import { computeSequenceLayout } from "./layout/sequence-layout.ts";
 import { computeTimelineLayout } from "./layout/timeline-layout.ts";
-import { summarizeRun } from "./run-overview.ts";
+import { summarizeRun } from "./run-statistics.ts";
 import { buildPageData } from "./page-data.ts";
 import { type PageSample, RunModel, type PageCard } from "./run-model.ts";
 

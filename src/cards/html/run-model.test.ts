@@ -13,7 +13,7 @@ import {
   createScriptedRecordText,
   GSM8K_SCRIPTS,
 } from "../recording/recording.fixture.ts";
-import { summarizeRun } from "./run-overview.ts";
+import { summarizeRun } from "./run-statistics.ts";
 import { buildPageData } from "./page-data.ts";
 import { RunModel } from "./run-model.ts";
 

@@ -3,7 +3,7 @@ import type { RecordLine, RunLine, ScoreLine } from "./record-lines.ts";
 type RecordLines = readonly RecordLine[];
 
 /** Record lines that one process wrote to a record file. */
-export interface RunPart {
+export interface RunAttemptLines {
   readonly run: RunLine | undefined;
   /**
    * Number of the attempt at the run. A process that starts or resumes the run increments the attempt number.
@@ -18,7 +18,7 @@ export interface RunPart {
  * line. A resumed run starts interrupted problems again. Record lines of attempts that were not selected are
  * returned in `abandoned`. Record lines that belong to no problem are always kept.
  */
-export function separateLastAttempts(parts: readonly RunPart[]): {
+export function separateLastAttempts(parts: readonly RunAttemptLines[]): {
   kept: RecordLines;
   abandoned: RecordLines;
 } {

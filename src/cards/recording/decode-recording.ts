@@ -1,5 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
-import { type RunPart, selectFirstScores, separateLastAttempts } from "./attempts.ts";
+import { type RunAttemptLines, selectFirstScores, separateLastAttempts } from "./attempts.ts";
 import { decodeRecordLine } from "./decode-record-line.ts";
 import type { Recording, RecordLine, TornLine } from "./record-lines.ts";
 import { compareByTime, findWallClockOffset } from "./line-time.ts";
@@ -46,7 +46,7 @@ export function decodeRecording(
   );
 }
 
-interface OpenRunPart extends RunPart {
+interface OpenRunPart extends RunAttemptLines {
   readonly lines: RecordLine[];
   /** Number of the last decoded line in the record file. */
   lastLine: number;
@@ -72,7 +72,7 @@ class RunPartBuilder {
     this.currentPart.lastLine = number;
   }
 
-  #startPart(part: Omit<RunPart, "lines">): void {
+  #startPart(part: Omit<RunAttemptLines, "lines">): void {
     this.currentPart = { ...part, lines: [], lastLine: 0, lastSeq: 0 };
     this.parts.push(this.currentPart);
   }
@@ -81,7 +81,7 @@ class RunPartBuilder {
 /**
  * Builds a recording from the run parts of a file by aligning their clocks and separating abandoned attempts.
  */
-function buildRecording(parts: readonly RunPart[], torn: readonly TornLine[]): Recording {
+function buildRecording(parts: readonly RunAttemptLines[], torn: readonly TornLine[]): Recording {
   const { kept, abandoned } = separateLastAttempts(alignPartClocks(parts));
   return {
     run: parts.findLast(({ run }) => run !== undefined)?.run,
@@ -99,7 +99,7 @@ function buildRecording(parts: readonly RunPart[], torn: readonly TornLine[]): R
  * Aligns the monotonic clocks of the run parts with the wall clock, because their zero points differ by
  * process.
  */
-function alignPartClocks(parts: readonly RunPart[]): RunPart[] {
+function alignPartClocks(parts: readonly RunAttemptLines[]): RunAttemptLines[] {
   const first =
     parts.map(({ lines }) => findWallClockOffset(lines)).find((offset) => offset !== undefined) ?? 0;
   return parts.map((part) => {

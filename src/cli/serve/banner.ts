@@ -1,5 +1,5 @@
 import type { AgentDescription } from "../../engine/index.ts";
-import { formatCommandLine, quoteShellWord } from "../command-line.ts";
+import { formatCommandLine, quoteShellWord } from "../format-command.ts";
 
 /** Description of a served agent from its agent card. */
 export interface ServedAgent {

@@ -52,7 +52,7 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
     async complete(request): Promise<ModelReply> {
       const { input, signal } = request;
       const happens = (fault: string, share: number): boolean =>
-        share > 0 && createKeyedRandom(seed, fault, ...buildCallKey(request))() < share;
+        share > 0 && createKeyedRandom(seed, fault, ...buildFaultSeed(request))() < share;
       if (slow && happens("slow", slow.share)) await sleep(slow.ms, signal);
       if (happens("fails", fails)) throw new Error("The model is unavailable (injected fault).");
       if (input.kind === "plan") {
@@ -69,7 +69,7 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
         return { ...reply, text: reply.text.slice(0, Math.ceil(reply.text.length / 2)) };
       }
       if (!happens("wrong", wrong)) return reply;
-      const offset = 1 + Math.floor(createKeyedRandom(seed, "off", ...buildCallKey(request))() * 9);
+      const offset = 1 + Math.floor(createKeyedRandom(seed, "off", ...buildFaultSeed(request))() * 9);
       const text = falsifyAnswer(reply.text, offset);
       return { ...reply, text: input.kind === "answer" ? `Answer: ${text}` : text };
     },
@@ -77,7 +77,7 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
 }
 
 /** Builds the key that identifies the same model call across runs. */
-function buildCallKey({ role, input, messages }: ModelRequest): unknown[] {
+function buildFaultSeed({ role, input, messages }: ModelRequest): unknown[] {
   const { metadata, content } = input.task;
   const callPosition =
     input.kind === "plan"

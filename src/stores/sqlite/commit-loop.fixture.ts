@@ -4,7 +4,7 @@
  * reason why the store cannot be opened.
  */
 import { writeSync } from "node:fs";
-import { createAppend, createTaskEvent, createChunkEvent } from "../logs.fixture.ts";
+import { createAppend, createTaskEvent, createChunkEvent } from "../task-event-logs.fixture.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
 const [path = ""] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { aliceScope, createAppend, createTaskEvent, createChunkEvent } from "../logs.fixture.ts";
+import { aliceScope, createAppend, createTaskEvent, createChunkEvent } from "../task-event-logs.fixture.ts";
 import { commitAppend } from "../task-store.contract.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 

@@ -15,7 +15,7 @@ import {
   foldLog,
   createUserMessage,
   createStatusEvent,
-} from "../logs.fixture.ts";
+} from "../task-event-logs.fixture.ts";
 import { createRegistration } from "../push-store.contract.ts";
 import { commitAppend, defineTaskStoreContract } from "../task-store.contract.ts";
 import { SqliteStore } from "./sqlite-store.ts";

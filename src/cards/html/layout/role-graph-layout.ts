@@ -1,4 +1,4 @@
-import { type RoleEdge, listRoles } from "../run-overview.ts";
+import { type RoleEdge, listRoles } from "../run-statistics.ts";
 
 /**
  * Layout of the role graph: a row of roles, with edges to the right above the row and edges to the left below

@@ -1,6 +1,6 @@
 import { buildDelegationForest } from "../../views/delegations.ts";
 import { flattenDelegations } from "../../views/sample-exchanges.ts";
-import { listRoles } from "../run-overview.ts";
+import { listRoles } from "../run-statistics.ts";
 import type { PageCard } from "../run-model.ts";
 import { computeLastArrivalTime } from "../sample-summary.ts";
 

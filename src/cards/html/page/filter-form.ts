@@ -1,5 +1,5 @@
 import type { CardFilter } from "../card-filter.ts";
-import { listRoles } from "../run-overview.ts";
+import { listRoles } from "../run-statistics.ts";
 import type { RunModel } from "../run-model.ts";
 import { findCardStatus } from "../sample-summary.ts";
 import { createElement } from "./dom.ts";

@@ -1,7 +1,7 @@
 import { computeCardCauses } from "../card-causes.ts";
 import { computeDagLayout, NODE_SIZE } from "../layout/dag-layout.ts";
 import { computeRoleGraphLayout, ROLE_BOX_SIZE } from "../layout/role-graph-layout.ts";
-import type { RoleEdge } from "../run-overview.ts";
+import type { RoleEdge } from "../run-statistics.ts";
 import { countCardTokens } from "../sample-summary.ts";
 import { getCardTypeClass } from "../../views/card-type-class.ts";
 import { toSingleLine, truncateLine } from "../../views/text-width.ts";

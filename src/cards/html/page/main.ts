@@ -1,6 +1,6 @@
 import { analyzeSample, collectCriticalCards } from "../sample-analysis.ts";
 import { matchesCard, matchesSample } from "../card-filter.ts";
-import { summarizeRun } from "../run-overview.ts";
+import { summarizeRun } from "../run-statistics.ts";
 import type { PageData } from "../page-data.ts";
 import { type PageSample, RunModel, type PageCard } from "../run-model.ts";
 import { announceToScreenReader, requireElementById, createElement } from "./dom.ts";

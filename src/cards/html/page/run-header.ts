@@ -1,4 +1,4 @@
-import type { RunOverview } from "../run-overview.ts";
+import type { RunStatistics } from "../run-statistics.ts";
 import type { RunModel } from "../run-model.ts";
 import { createElement, createIsolatedText } from "./dom.ts";
 import { renderFact } from "./sample-header.ts";
@@ -13,7 +13,7 @@ import {
 /** Renders the description, the state, and the statistics of the run. */
 export function renderRunHeader(
   model: RunModel,
-  overview: RunOverview,
+  overview: RunStatistics,
   title: string,
   isLive: boolean,
 ): HTMLElement[] {
@@ -82,7 +82,7 @@ function renderEvidence(evidence: string): HTMLElement {
   );
 }
 
-function renderFigures(overview: RunOverview, model: RunModel): HTMLElement[] {
+function renderFigures(overview: RunStatistics, model: RunModel): HTMLElement[] {
   const {
     accuracy,
     doneCount: done,
@@ -131,7 +131,7 @@ function renderTokensFigure({
   tokenCount: tokens,
   meanTokens,
   estimatedTokens: estimated,
-}: RunOverview): HTMLElement {
+}: RunStatistics): HTMLElement {
   if (tokens === 0) return renderFigure("tokens", "–", "no card reports tokens");
   const notes = [
     ...(meanTokens === undefined ? [] : [`${formatCount(Math.round(meanTokens))} per problem`]),
@@ -140,7 +140,7 @@ function renderTokensFigure({
   return renderFigure("tokens", formatCount(tokens), notes.join(", "));
 }
 
-function renderLedgerFigure(ledger: RunOverview["ledger"]): HTMLElement {
+function renderLedgerFigure(ledger: RunStatistics["ledger"]): HTMLElement {
   if (!ledger) return renderFigure("ledger", "–", "no model calls recorded");
   if (!ledger.ok)
     return renderFigure("ledger", "off", `in ${pluralize(ledger.mismatches.length, "place")}`, "bad");

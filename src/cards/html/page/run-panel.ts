@@ -1,5 +1,5 @@
 import { RUN_FINDING_KINDS } from "../../statistics/index.ts";
-import type { RunOverview } from "../run-overview.ts";
+import type { RunStatistics } from "../run-statistics.ts";
 import type { PageSample } from "../run-model.ts";
 import { summarizeSample } from "../sample-summary.ts";
 import { createElement, createIsolatedText } from "./dom.ts";
@@ -11,7 +11,7 @@ import { formatCount, formatDuration, formatPercent, formatSampleId } from "./te
  * slowest problems.
  */
 export function renderRunPanel(
-  overview: RunOverview,
+  overview: RunStatistics,
   samples: readonly PageSample[],
   choose: (id: string) => void,
 ): HTMLElement[] {

@@ -18,7 +18,7 @@ import type { RunModel } from "./run-model.ts";
 import { countCardTokens } from "./sample-summary.ts";
 
 /** Statistics of the entire run in the HTML report. */
-export interface RunOverview {
+export interface RunStatistics {
   readonly sampleCount: number;
   readonly doneCount: number;
   readonly correctCount: number;
@@ -58,7 +58,7 @@ export interface RoleEdge {
   readonly averageMs: number | undefined;
 }
 
-export function summarizeRun(model: RunModel): RunOverview {
+export function summarizeRun(model: RunModel): RunStatistics {
   const named = model.samples.filter(({ id }) => id !== "");
   const cards = model.samples.flatMap((sample) => sample.cards.map(({ card }) => card));
   const scores = named.flatMap(({ score }) => score ?? []);
