@@ -48,8 +48,8 @@ export function createStaticKeyResolver(
 }
 
 /**
- * Creates a key resolver that ignores keys outside their validity period. As in a JWT, the members `nbf` and
- * `exp` of a key set the start and end of the period.
+ * Creates a key resolver that ignores keys outside their validity period. The validity period starts at the
+ * member `nbf` of the key and ends at `exp`, as in a JWT.
  */
 function createValidKeyResolver(set: JSONWebKeySet, now: () => number): KeyResolver {
   if (!set.keys.some((key) => "exp" in key || "nbf" in key)) return createLocalJWKSet(set);
@@ -60,8 +60,8 @@ function createValidKeyResolver(set: JSONWebKeySet, now: () => number): KeyResol
 }
 
 /**
- * A key with an invalid `exp` or `nbf` is never valid, because every comparison with an invalid time is
- * false.
+ * Every comparison with an invalid time is false. A key with an invalid `exp` or `nbf` is therefore never
+ * valid.
  */
 function isKeyValidAt({ exp, nbf }: JWK & { exp?: unknown; nbf?: unknown }, seconds: number): boolean {
   return seconds < Number(exp ?? Infinity) && seconds >= Number(nbf ?? -Infinity);

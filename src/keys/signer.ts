@@ -52,7 +52,7 @@ export async function createSigner({ privateKey, alg, kid }: SignerOptions): Pro
   return { alg: algorithm, kid: name, publicKey: toPublicJwk(jwk, algorithm, name), privateKey: key };
 }
 
-/** Generates a private signing key as a JWK. Store the private key like any other secret. */
+/** Generates a private signing key as a JWK. Keep the private key secret. */
 export async function generateSigningKey(alg: SignatureAlgorithm = "ES256"): Promise<JWK> {
   const [name = "ES256"] = requireSupportedAlgorithms([alg]);
   const { privateKey } = await generateKeyPair(name, { extractable: true });

@@ -40,7 +40,7 @@ export interface ApiKeyOptions {
   readonly schemeName?: string;
 }
 
-/** A new API key, in one form for the client and in the stored form for the server. */
+/** A new API key for a client, and the stored form of the API key for the server. */
 export interface GeneratedApiKey {
   /** The API key for the client. The key cannot be shown again, because the server stores only a digest. */
   readonly key: string;

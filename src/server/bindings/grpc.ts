@@ -220,7 +220,7 @@ class GrpcCallDispatcher {
 
   /**
    * Returns the agent to which a gRPC request is addressed. A gRPC address has no path, so `tenant` selects
-   * the agent. Without an agent id in `tenant`, the result is the default agent.
+   * the agent. Without a known agent id in `tenant`, the result is the default agent.
    */
   #resolveAgent(params: JsonObject): { agent: ServedAgent; params: JsonObject } {
     const { agents, defaultAgent } = this.#context;

@@ -76,7 +76,7 @@ const JSON_RPC_DIALECTS: Readonly<Record<ProtocolVersion, JsonRpcDialect>> = {
   "0.3": v0_3.jsonRpcDialect,
 };
 
-/** Returns the simple dialect if only the simple dialect defines the method, and A2A 0.3 does not. */
+/** Returns the simple dialect if the simple dialect defines the requested method, but A2A 0.3 does not. */
 function findEnabledSimpleDialect(
   agent: ServedAgent,
   context: BindingContext,
