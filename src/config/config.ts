@@ -5,7 +5,7 @@ import type { Agent } from "../engine/index.ts";
  * configuration file.
  */
 export interface Config {
-  /** Paths of files and directories that contain agents, or an object with agents by id. */
+  /** Paths of agent files and agent directories, or an object that maps agent ids to agents. */
   agents?: readonly string[] | Readonly<Record<string, Agent>>;
   /**
    * Port of the HTTP listener. If the port is in use, the server selects the next free port. Port 0 selects
@@ -22,7 +22,7 @@ export interface Config {
   openai?: boolean;
   /** Host name or IP address on which the server listens. Default: `127.0.0.1`. */
   host?: string;
-  /** Task store of the server, either `memory` or `sqlite:` followed by a file path. */
+  /** Task store of the server. The value is `memory` or `sqlite:` followed by a file path. */
   store?: string;
   /** Public base URL of a server behind a proxy. The default base URL is the origin of each request. */
   publicUrl?: string;
@@ -34,13 +34,13 @@ export interface Config {
    */
   allowPrivateWebhooks?: boolean;
   /**
-   * Names of environment variables that each contain a bearer token. The name of the variable is the
-   * principal of callers that use the token.
+   * Names of environment variables. Each variable contains one bearer token. A caller with this token has the
+   * variable name as principal.
    */
   authTokenEnv?: readonly string[];
-  /** Path of a file with bearer tokens. Each line of the token file contains a principal and a token. */
+  /** Path of a file with one principal and one bearer token per line. */
   bearerFile?: string;
-  /** Path of a file with stored API keys, which `colloquy auth new-key` creates. */
+  /** Path of a file with stored API keys. `colloquy auth new-key` creates stored API keys. */
   apiKeysFile?: string;
   /** OpenID issuer whose access tokens the server accepts. Requires `audience`. */
   oidcIssuer?: string;

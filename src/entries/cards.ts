@@ -1,6 +1,6 @@
 /**
- * The `colloquy/cards` entry point exports the card protocol, the roles that use the protocol, and
- * experiments that run these roles on datasets.
+ * The `colloquy/cards` entry point exports the card protocol and its roles. The entry point also exports
+ * experiments, which run the roles on datasets.
  */
 export type {
   CardMetadata,

@@ -1,6 +1,6 @@
 /**
- * The `colloquy/mcp` entry point serves agents as MCP tools, and makes MCP tools available to agents.
- * Requires the packages of the MCP SDK.
+ * The `colloquy/mcp` entry point serves agents as MCP tools, and makes MCP tools available to agents. The
+ * entry point requires the packages of the MCP SDK.
  */
 export type {
   McpAgentSource,

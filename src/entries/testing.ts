@@ -1,6 +1,6 @@
 /**
- * The `colloquy/testing` entry point exports answerers and models that run without a model provider, for
- * tests and rehearsals.
+ * The `colloquy/testing` entry point exports answerers and models for tests and rehearsals. These answerers
+ * and models need no model provider.
  */
 export type {
   CassetteEntry,

@@ -13,8 +13,9 @@ const MAX_RESPONSE_BYTES = 1024 * 1024;
 const REQUEST_TIMEOUT_MS = 5000;
 
 /**
- * Fetches a JSON object that contains keys or the URL of keys. The URL must use HTTPS, or HTTP on this
- * machine. Redirects, large responses, and slow responses fail with `KeysUnavailableError`.
+ * Fetches a JSON object, either a key set or provider metadata with the URL of a key set. The URL must use
+ * HTTPS. URLs of this machine can also use HTTP. Redirects, large responses, and slow responses fail with
+ * `KeysUnavailableError`.
  */
 export async function fetchJson(
   url: URL,
@@ -53,8 +54,8 @@ async function readBoundedText(response: Response): Promise<string> {
 }
 
 /**
- * Returns the URL from which keys are fetched. Throws an error if the URL is insecure, because an attacker on
- * the network could replace the keys.
+ * Returns the URL from which keys are fetched. Throws an error if the URL is insecure. Over an insecure
+ * connection, an attacker could replace the keys.
  */
 export function requireSecureUrl(label: string, value: string | URL): URL {
   const url = parseSecureUrl(value);
@@ -65,8 +66,8 @@ export function requireSecureUrl(label: string, value: string | URL): URL {
 }
 
 /**
- * Returns the parsed URL if `value` is an HTTPS URL or an HTTP URL of this machine, and otherwise
- * `undefined`.
+ * Returns the parsed URL, or `undefined` if the URL is insecure. HTTPS URLs and HTTP URLs of this machine are
+ * secure.
  */
 export function parseSecureUrl(value: unknown): URL | undefined {
   const url = URL.parse(String(value));

@@ -9,8 +9,8 @@ interface IssuerMetadata {
 }
 
 /**
- * Returns the metadata of an OpenID issuer. Rejects if the metadata names another issuer (OpenID Connect
- * Discovery §4.3).
+ * Returns the metadata of an OpenID issuer. Rejects if the metadata belongs to a different issuer (OpenID
+ * Connect Discovery §4.3).
  */
 export async function discoverIssuer(
   issuer: string,

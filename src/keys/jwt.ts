@@ -6,19 +6,19 @@ import type { Signer } from "./signer.ts";
 
 export type JwtClaims = JWTPayload;
 
-/** Requirements for a JWT in addition to a valid signature. */
+/** Requirements that a JWT with a valid signature must also meet. */
 export interface JwtValidationOptions {
   /** Accepted issuers. Default: any. */
   readonly issuer?: string | readonly string[];
-  /** Accepted audiences. The JWT must name at least one accepted audience. Default: any. */
+  /** Accepted audiences. The claim `aud` must contain at least one accepted audience. Default: any. */
   readonly audience?: string | readonly string[];
   /** Accepted signature algorithms. Default: all of `SIGNATURE_ALGORITHMS`. */
   readonly algorithms?: readonly SignatureAlgorithm[];
   /** Allowed difference between the clocks of issuer and verifier, in seconds. Default: 5. */
   readonly clockTolerance?: number;
   /**
-   * Claims that a JWT must contain. By default, a JWT must contain `exp`, because a token that does not
-   * expire cannot be revoked.
+   * Claims that a JWT must contain. By default, a JWT must contain `exp`. A token without an expiration time
+   * would be valid forever.
    */
   readonly requiredClaims?: readonly string[];
   /** Maximum age of a JWT in seconds since the claim `iat`. Default: no limit. */
@@ -69,7 +69,7 @@ function toJoseOptions(rules: JwtValidationOptions): JWTVerifyOptions {
   };
 }
 
-/** Tries every key that matches the JWT header, because several keys can match a JWT without `kid`. */
+/** Several keys can match a JWT without `kid`. The function tries every matching key. */
 async function verifyWithMatchingKeys(
   token: string,
   keys: KeyResolver,

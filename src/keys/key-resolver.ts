@@ -13,27 +13,27 @@ import { fetchJson, requireSecureUrl, type FetchKeysOptions } from "./fetch-json
 /** Function that returns the public key for the header of a signature. */
 export type KeyResolver = (header?: JWSHeaderParameters, signed?: FlattenedJWSInput) => Promise<CryptoKey>;
 
-/** Time in milliseconds for which cached keys are used without a new request to the JWKS URL. */
+/** Time in milliseconds before the resolver fetches cached keys again. */
 const KEYS_FRESH_MS = 600_000;
 /**
- * Maximum time in milliseconds for which fetched keys remain in use while the JWKS URL is unavailable. A
+ * Maximum time in milliseconds for which the resolver uses old keys while the JWKS URL is unavailable. A
  * longer time would increase the risk that revoked keys are accepted.
  */
 const MAX_STALE_MS = 3_600_000;
 /**
- * Minimum time in milliseconds between two requests to a JWKS URL. Unauthenticated clients can cause requests
- * to a JWKS URL by sending tokens with an unknown `kid`.
+ * Minimum time in milliseconds between two requests to a JWKS URL. A token with an unknown `kid` causes a
+ * request to the JWKS URL, even if the client is not authenticated.
  */
 const MIN_REFETCH_INTERVAL_MS = 30_000;
 /**
  * Time in milliseconds between a failed request to a JWKS URL and the next request. After a failed request,
- * verifications use cached keys, or fail if no keys are cached.
+ * verifiers use the cached keys. Without cached keys, verification fails.
  */
 const RETRY_DELAY_MS = 5000;
 
 /**
- * Creates a key resolver for a fixed set of public keys. Throws an error if a key is private or symmetric,
- * because a verifier must not be able to sign.
+ * Creates a key resolver for a fixed set of public keys. Throws an error if a key is private or symmetric. A
+ * verifier must not have keys that can sign.
  */
 export function createStaticKeyResolver(
   keys: JSONWebKeySet | readonly JWK[],
@@ -48,8 +48,8 @@ export function createStaticKeyResolver(
 }
 
 /**
- * Creates a key resolver that ignores expired and not yet valid keys. The members `nbf` and `exp` of a key
- * limit the validity of the key, as in a JWT.
+ * Creates a key resolver that ignores keys outside their validity period. The validity period starts at the
+ * member `nbf` of the key and ends at `exp`, as in a JWT.
  */
 function createValidKeyResolver(set: JSONWebKeySet, now: () => number): KeyResolver {
   if (!set.keys.some((key) => "exp" in key || "nbf" in key)) return createLocalJWKSet(set);
@@ -60,8 +60,8 @@ function createValidKeyResolver(set: JSONWebKeySet, now: () => number): KeyResol
 }
 
 /**
- * A key with an invalid `exp` or `nbf` is never valid, because every comparison with an invalid time is
- * false.
+ * Every comparison with an invalid time is false. A key with an invalid `exp` or `nbf` is therefore never
+ * valid.
  */
 function isKeyValidAt({ exp, nbf }: JWK & { exp?: unknown; nbf?: unknown }, seconds: number): boolean {
   return seconds < Number(exp ?? Infinity) && seconds >= Number(nbf ?? -Infinity);
@@ -72,8 +72,8 @@ function isJsonWebKeySet(keys: JSONWebKeySet | readonly JWK[]): keys is JSONWebK
 }
 
 /**
- * Creates a key resolver for the keys at a JWKS URL. The resolver fetches the keys at first use, and again if
- * a `kid` is unknown, to support key rotation.
+ * Creates a key resolver for the keys at a JWKS URL. The resolver fetches the keys at first use. To support
+ * key rotation, the resolver fetches the keys again if a `kid` is unknown.
  */
 export function createJwksKeyResolver(jwksUrl: string | URL, options: FetchKeysOptions = {}): KeyResolver {
   const url = requireSecureUrl("The JWKS URL", jwksUrl);
@@ -96,8 +96,8 @@ async function fetchJwks(url: URL, options: FetchKeysOptions): Promise<JSONWebKe
 }
 
 /**
- * Creates a key resolver that caches keys, and uses stale keys for a limited time while the JWKS URL is
- * unavailable.
+ * Creates a key resolver with a cache. If the JWKS URL is unavailable, the resolver uses stale keys for a
+ * limited time.
  */
 function createCachedKeyResolver(
   load: () => Promise<JSONWebKeySet>,

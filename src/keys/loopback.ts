@@ -1,5 +1,5 @@
 /**
- * Returns true if the host name is `localhost`, an address in 127.0.0.0/8, or `::1` with or without brackets.
+ * Returns true for `localhost`, for addresses in 127.0.0.0/8, and for `::1` with or without brackets.
  * `isLoopbackHost` does not resolve host names.
  */
 export function isLoopbackHost(hostname: string): boolean {

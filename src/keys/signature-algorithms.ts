@@ -1,6 +1,7 @@
 /**
  * The signature algorithms that Colloquy supports. Colloquy does not support `none` or symmetric algorithms
- * such as `HS256`, for which an attacker could use a public key as the secret (RFC 8725 §3.1).
+ * such as `HS256`. With a symmetric algorithm, an attacker could use a public key as the secret (RFC 8725
+ * §3.1).
  */
 export const SIGNATURE_ALGORITHMS = [
   "ES256",

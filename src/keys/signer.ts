@@ -18,18 +18,18 @@ export interface SignerOptions {
    */
   readonly privateKey: JWK | string;
   /**
-   * Signature algorithm. The default algorithm is the `alg` of the JWK, or the usual algorithm of the key
-   * type if the JWK has no `alg`.
+   * Signature algorithm. The default algorithm is the `alg` of the JWK. For a JWK without `alg`, the key type
+   * determines the default.
    */
   readonly alg?: SignatureAlgorithm;
   /**
-   * Id by which verifiers find the public key. The default key id is the `kid` of the JWK, or the thumbprint
-   * of the key (RFC 7638) if the JWK has no `kid`.
+   * Key id, by which verifiers find the public key. The default key id is the `kid` of the JWK. For a JWK
+   * without `kid`, the default is the thumbprint (RFC 7638).
    */
   readonly kid?: string;
 }
 
-/** A loaded private key for signing, with the public key for verifiers. */
+/** A pair of a loaded private key for signing and the public key for verifiers. */
 export interface Signer {
   readonly alg: SignatureAlgorithm;
   readonly kid: string;
@@ -52,7 +52,7 @@ export async function createSigner({ privateKey, alg, kid }: SignerOptions): Pro
   return { alg: algorithm, kid: name, publicKey: toPublicJwk(jwk, algorithm, name), privateKey: key };
 }
 
-/** Generates a private signing key as a JWK. Store the private key like any other secret. */
+/** Generates a private signing key as a JWK. Keep the private key secret. */
 export async function generateSigningKey(alg: SignatureAlgorithm = "ES256"): Promise<JWK> {
   const [name = "ES256"] = requireSupportedAlgorithms([alg]);
   const { privateKey } = await generateKeyPair(name, { extractable: true });
@@ -86,8 +86,8 @@ function inferAlgorithm({ alg, kty, crv = "" }: JWK): SignatureAlgorithm {
 }
 
 /**
- * Returns the public members of a JWK. `toPublicJwk` copies the public members by name, so that the result
- * cannot contain private members.
+ * Returns the public members of a JWK. `toPublicJwk` copies only a fixed list of public members. The result
+ * therefore contains no private members.
  */
 function toPublicJwk({ kty, crv, x, y, n, e }: JWK, alg: SignatureAlgorithm, kid: string): JWK {
   const members = Object.entries({ kty, crv, x, y, n, e }).filter(([, value]) => value !== undefined);

@@ -2,8 +2,8 @@ import { A2AError } from "../protocol/index.ts";
 import type { ClientCertificate, HttpRequest } from "./http-exchange.ts";
 
 /**
- * A request to a server with a `basePath`. `BasePathRequest` moves `basePath` from the path to the origin of
- * the request, so that the router can ignore `basePath`.
+ * A request to a server with a `basePath`. `BasePathRequest` removes `basePath` from the path and appends
+ * `basePath` to the origin. The router can therefore ignore `basePath`.
  */
 export class BasePathRequest implements HttpRequest {
   readonly path: string;
@@ -11,8 +11,8 @@ export class BasePathRequest implements HttpRequest {
   readonly #basePath: string;
 
   /**
-   * Throws NOT_FOUND if the path is outside `basePath`. A host app that removes `basePath` from request paths
-   * would cause wrong URLs in agent cards.
+   * Throws NOT_FOUND if the path is outside `basePath`. If a host app removed `basePath` from request paths,
+   * agent cards would contain wrong URLs.
    */
   constructor(request: HttpRequest, basePath: string) {
     const { path } = request;

@@ -2,8 +2,8 @@ import { A2AError, type AgentExtension } from "../protocol/index.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
 
 /**
- * HTTP header and gRPC metadata key that lists the requested extensions, by A2A version. A2A 0.3 requests can
- * also use the header of A2A 1.0.
+ * Name of the HTTP header and gRPC metadata key for the requested extensions, by A2A version. A2A 0.3
+ * requests can also use the header of A2A 1.0.
  */
 const EXTENSIONS_HEADERS: Readonly<Record<ProtocolVersion, string>> = {
   "1.0": "a2a-extensions",
@@ -16,8 +16,8 @@ interface HeaderReader {
 }
 
 /**
- * Returns the URIs of the active extensions, which are the extensions that both the agent card and the
- * request list (A2A §4.6.3). Each version of an extension has a different URI. Throws
+ * Returns the URIs of the active extensions. An extension is active if both the agent card and the request
+ * list the extension (A2A §4.6.3). Each version of an extension has a different URI. Throws
  * EXTENSION_SUPPORT_REQUIRED if the request does not list an extension that the agent card requires.
  */
 export function activateExtensions(

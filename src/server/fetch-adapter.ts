@@ -19,8 +19,8 @@ export class FetchRequest implements HttpRequest {
   }
 
   /**
-   * The request origin with the host name of the Host header, because Next.js sets a different host name in
-   * the URL.
+   * The request origin with the host name from the Host header. In Next.js, the URL contains a different host
+   * name.
    */
   get origin(): string {
     const host = this.header("host");

@@ -3,8 +3,8 @@ import { A2AError, matchesMediaType, getMediaType, type Message } from "../proto
 
 /**
  * Throws CONTENT_TYPE_NOT_SUPPORTED if a message part has a media type that the agent does not accept (A2A
- * §3.1.1). An agent accepts the input modes of the agent and of all skills, or every media type if the agent
- * declares no input modes. Every agent accepts files without a media type.
+ * §3.1.1). The accepted types are the input modes of the agent and of all skills. An agent without input
+ * modes accepts every media type. Every agent accepts files without a media type.
  */
 export function assertAcceptedInputModes({ parts }: Message, agentDescription: AgentDescription): void {
   const modes = collectInputModes(agentDescription);

@@ -27,8 +27,8 @@ export function assertSafeBind(
 
 /**
  * Checks the Host header of requests to a server that listens on loopback, to prevent DNS rebinding. With DNS
- * rebinding, a web page can make a browser send requests to this machine, but the Host header of these
- * requests contains the web page's host name.
+ * rebinding, a web page can make a browser send requests to this machine. The Host header of these requests
+ * contains the web page's host name.
  */
 export class HostHeaderGuard {
   readonly #publicHost: string | undefined;

@@ -4,10 +4,7 @@ import type { HttpRequest } from "./http-exchange.ts";
 import { FetchRequest, toResponse } from "./fetch-adapter.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 
-/**
- * A request handler that shares the port of a server with the server's agents, such as another API for the
- * agents.
- */
+/** A request handler on the same port as the server's agents, such as another API for the agents. */
 export interface MountedHandler {
   /**
    * Returns true if the mounted handler serves a path. The parameter `path` does not include `basePath`.
@@ -15,10 +12,10 @@ export interface MountedHandler {
    */
   matchesPath(path: string): boolean;
   /**
-   * Returns the response to a request. Call `createCallerContext` to authenticate the request with the
-   * server's option `authenticate`, and to access the agents as the caller. `createCallerContext` rejects
-   * with an `A2AError` if authentication fails. If the handler does not call `createCallerContext`, the
-   * response is public.
+   * Returns the response to a request. `createCallerContext` authenticates the request with the server's
+   * option `authenticate`. The context provides access to the agents as the caller. `createCallerContext`
+   * rejects with an `A2AError` if authentication fails. If the handler does not call `createCallerContext`,
+   * the response is public.
    */
   handle(request: Request, createCallerContext: () => Promise<CallerContext>): Promise<Response>;
 }
@@ -33,13 +30,14 @@ export interface CallerContext {
 }
 
 /**
- * Base URL of in-process requests, with a loopback host name, because a server without `publicUrl` signs
+ * Base URL of in-process requests. The host is `localhost`, because a server without `publicUrl` signs
  * agent cards only for loopback addresses.
  */
 const IN_PROCESS_URL = "http://localhost";
 
 /**
- * Authenticates a request, and creates a context that sends further requests from the authenticated caller.
+ * Authenticates a request and creates a caller context. The context sends further requests as the
+ * authenticated caller.
  */
 export async function createCallerContext(
   request: HttpRequest,

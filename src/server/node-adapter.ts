@@ -5,8 +5,8 @@ import { decodeBodyText, createPayloadTooLargeError } from "./request-body.ts";
 import type { ClientCertificate, HttpReply, HttpRequest, ResponseSink } from "./http-exchange.ts";
 
 /**
- * Returns the full URL of a request. Express keeps the full URL in `originalUrl`, and removes the mount path
- * from `url`.
+ * Returns the full URL of a request. Express removes the mount path from `url`, but keeps the full URL in
+ * `originalUrl`.
  */
 export function getOriginalUrl(
   incoming: IncomingMessage & { readonly originalUrl?: unknown },
@@ -14,7 +14,10 @@ export function getOriginalUrl(
   return typeof incoming.originalUrl === "string" ? incoming.originalUrl : incoming.url;
 }
 
-/** Adapts a `node:http` request to `HttpRequest`, which is faster than creating a WHATWG `Request`. */
+/**
+ * Adapts a `node:http` request to `HttpRequest`. The adapter is faster than a conversion to a WHATWG
+ * `Request`.
+ */
 export class NodeRequest implements HttpRequest {
   readonly method: string;
   readonly path: string;
@@ -35,8 +38,7 @@ export class NodeRequest implements HttpRequest {
   }
 
   /**
-   * Searches the raw headers, because a few linear searches cost less than the header object that Node would
-   * build.
+   * Searches the raw headers. A few linear searches are faster than the header object that Node would build.
    */
   header(name: string): string | undefined {
     const { rawHeaders } = this.#incoming;
@@ -63,8 +65,8 @@ export class NodeRequest implements HttpRequest {
 
 /**
  * Returns the request body that the host app has already read. Cloud functions store the bytes of the request
- * body in `rawBody`. The middleware `express.json()` stores the parsed request body in `body`, which
- * `getBufferedBody` serializes again.
+ * body in `rawBody`. The middleware `express.json()` stores the parsed request body in `body`.
+ * `getBufferedBody` serializes the parsed body again.
  */
 export function getBufferedBody(
   incoming: IncomingMessage & { readonly rawBody?: unknown; readonly body?: unknown },

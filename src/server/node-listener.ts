@@ -6,7 +6,7 @@ import { getBufferedBody } from "./node-adapter.ts";
 /**
  * Converts a function from `Request` to `Response`, such as the result of `createWebhook`, to a `node:http`
  * listener. The listener streams the response body, and aborts the request's `AbortSignal` when the client
- * disconnects. A server made with `createServer` has the faster `server.listener`.
+ * disconnects. For a server made with `createServer`, use `server.listener`, which is faster.
  */
 export function toNodeListener(
   handler: (request: Request) => Promise<Response>,

@@ -8,7 +8,7 @@ import type { StoreOption } from "./resolve-store.ts";
 import type { PushOptions } from "./push/push-service.ts";
 import type { TenantsOption } from "./tenants.ts";
 
-/** Resource limits of a server, with default values for a server in one process. */
+/** Resource limits of a server. The default values are intended for a server in one process. */
 export interface ServerLimits extends Partial<EngineLimits> {
   /** Maximum size of a request body, in bytes. Default: 10 MiB. */
   readonly maxBodyBytes?: number;
@@ -30,8 +30,8 @@ export interface ServerOptions {
    */
   readonly cardFormat?: CardFormat;
   /**
-   * Patch release of A2A 1.0 that determines the media type and the status codes in the HTTP+JSON binding.
-   * Default: `1.0.1`.
+   * Patch release of A2A 1.0. The patch release determines the media type and status codes of the HTTP+JSON
+   * binding. Default: `1.0.1`.
    */
   readonly specRevision?: SpecRevision;
   /**
@@ -41,14 +41,14 @@ export interface ServerOptions {
    */
   readonly missingVersionPolicy?: "0.3" | "infer";
   /**
-   * Whether the server assigns an id to a message without the required `messageId` (A2A §4.1.4). The server
-   * cannot recognize duplicates of a message with an assigned id. By default, the server rejects messages
-   * without a `messageId`.
+   * Whether the server assigns an id to a message without the required `messageId` (A2A §4.1.4). If the
+   * server assigns the id, the server cannot recognize duplicates of the message. By default, the server
+   * rejects messages without a `messageId`.
    */
   readonly autoMessageId?: boolean;
   /**
-   * Whether the server also accepts the requests of the simple dialect, which A2A 0.3 does not define.
-   * Default: true.
+   * Whether the server also accepts the simple dialect. A2A 0.3 does not define the requests of the simple
+   * dialect. Default: true.
    */
   readonly simpleDialect?: boolean;
   /**
@@ -65,16 +65,17 @@ export interface ServerOptions {
   /** Request handlers that share the port of this server with the agents. Default: none. */
   readonly mountedHandlers?: readonly MountedHandler[];
   /**
-   * Policy for messages with a media type that the agent does not declare in `defaultInputModes` or in the
-   * `inputModes` of a skill. The value `enforce` rejects the message (A2A §3.1.1), and `ignore` passes the
-   * message to the agent. An agent that declares no input modes receives all messages. Default: `enforce`.
+   * Policy for messages with media types that the agent does not declare. Agents declare media types in
+   * `defaultInputModes` and in the `inputModes` of skills. The value `enforce` rejects the message (A2A
+   * §3.1.1), and `ignore` passes the message to the agent. An agent that declares no input modes receives all
+   * messages. Default: `enforce`.
    */
   readonly inputModePolicy?: "enforce" | "ignore";
   /**
    * Private keys that sign agent cards (A2A §8.4). Set several signing keys during key rotation. The server
    * publishes the public keys at `/.well-known/jwks.json`. Card signing requires `publicUrl` unless the
-   * server listens on loopback, because without `publicUrl` the Host header of a request would determine the
-   * signed URL. By default, agent cards are not signed.
+   * server listens on loopback. Without `publicUrl`, the Host header of a request would determine the signed
+   * URL. By default, agent cards are not signed.
    */
   readonly cardSigning?: CardSigningOptions | readonly CardSigningOptions[];
   /**
@@ -103,9 +104,9 @@ export interface ServerOptions {
   /** Whether the server merges text chunks that wait for the same commit. Default: true. */
   readonly mergeChunks?: boolean;
   /**
-   * Whether the server recognizes a repeated message by its `messageId`, and returns the existing task (A2A
-   * §3.3.1). Disable deduplication for clients that use the same id for different messages, such as the A2A
-   * TCK. Default: true.
+   * Whether the server recognizes repeated messages by their `messageId` (A2A §3.3.1). For a repeated
+   * message, the server returns the existing task. Disable deduplication for clients that use the same id for
+   * different messages, such as the A2A TCK. Default: true.
    */
   readonly deduplicateMessages?: boolean;
   /**

@@ -37,7 +37,7 @@ export function assertJsonContentType(request: HttpRequest): void {
 }
 
 /**
- * Reads and parses a JSON request body. Returns `undefined` if the body is empty, because a CancelTask
+ * Reads and parses a JSON request body. Returns `undefined` if the body is empty. For example, a CancelTask
  * request can have an empty body.
  */
 export async function readJsonBody(request: HttpRequest, maxBytes: number): Promise<unknown> {

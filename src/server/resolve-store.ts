@@ -2,7 +2,8 @@ import { MemoryStore, SqliteStore } from "../stores/index.ts";
 import type { TaskStore } from "../engine/index.ts";
 
 /**
- * A task store, or the name of a task store, which is either `memory` or `sqlite:` followed by a file path.
+ * A task store, or text that selects a task store. The text is `memory`, or `sqlite:` followed by a file
+ * path.
  */
 export type StoreOption = TaskStore | "memory" | `sqlite:${string}`;
 

@@ -63,7 +63,7 @@ function createAgentNotFoundError(place: string): A2AError {
   return new A2AError("NOT_FOUND", `This server has no agent ${place}; GET /a2a lists its agents.`);
 }
 
-/** Returns the agent that a request path addresses, and the request path without the path of the agent. */
+/** Returns the agent in a request path, and the rest of the path. */
 function findAgentByPath(
   path: string,
   { agents, defaultAgent }: RouterContext,
@@ -77,8 +77,8 @@ function findAgentByPath(
 }
 
 /**
- * Returns the agent that the query `?assistant_id=…` names in a request for an agent card in the simple
- * dialect.
+ * Returns the agent for an agent card request in the simple dialect. The query `?assistant_id=…` contains the
+ * agent id.
  */
 function findAgentByAssistantId(
   { path, query }: HttpRequest,
@@ -115,8 +115,8 @@ async function handleAgentList(request: HttpRequest, context: RouterContext): Pr
 }
 
 /**
- * Replies with the public keys of the server's signatures, without authentication, so that every receiver can
- * verify signatures.
+ * Replies with the public keys of the server's signatures. The request needs no authentication, because every
+ * receiver must be able to verify signatures.
  */
 async function handleJwks(request: HttpRequest, jwksProvider: JwksProvider): Promise<HttpReply> {
   assertMethod(request, READ_METHODS);

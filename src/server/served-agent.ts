@@ -10,8 +10,8 @@ export interface ServedAgent {
   /** Whether the server rejects or accepts message parts with media types that the agent does not declare. */
   readonly inputModePolicy: "enforce" | "ignore";
   /**
-   * Function that rejects callers of tenants that the server does not accept, or `undefined` if the server
-   * accepts every tenant.
+   * Function that rejects a caller if the server does not accept the caller's tenant. The function is
+   * `undefined` if the server accepts every tenant.
    */
   readonly assertTenantServed: TenantAssertion | undefined;
 }

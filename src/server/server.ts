@@ -86,8 +86,8 @@ export interface Server {
   /** The task store of the server, which the rest of the application can also use. */
   readonly store: TaskStore;
   /**
-   * Aborts running agents, ends open event streams between two events, stops listening, and closes the task
-   * store. Aborted agents have `graceMs` milliseconds to finish. Default: 2,000.
+   * Aborts running agents, ends event streams, stops listening, and closes the task store. Aborted agents
+   * have `graceMs` milliseconds to finish. Default: 2,000.
    */
   close(options?: { readonly graceMs?: number }): Promise<void>;
 }
@@ -362,8 +362,8 @@ class AgentServer implements Server {
 }
 
 /**
- * Returns true if an error is an internal error, whose cause the server hides from callers and reports to the
- * observer.
+ * Returns true if an error is internal. The server hides the cause of an internal error from callers, and
+ * reports the cause to the observer.
  */
 function isServerFault({ reason, cause }: A2AError): boolean {
   return cause !== undefined && (reason === "INTERNAL" || reason === "UNAVAILABLE");

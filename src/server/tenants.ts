@@ -2,8 +2,8 @@ import type { Caller } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
 
 /**
- * The tenants that the server accepts, as a list of tenant names or as a function that decides whether a
- * caller can use a tenant. The empty tenant name represents requests without a tenant.
+ * The tenants that the server accepts. The value is a list of tenant names, or a function that decides
+ * whether a caller can use a tenant. The empty tenant name represents requests without a tenant.
  */
 export type TenantsOption =
   | readonly string[]
@@ -25,8 +25,8 @@ export function createTenantAssertion(tenants: TenantsOption): TenantAssertion {
 }
 
 /**
- * Returns the only tenant that the server accepts. Returns `undefined` if the server accepts several tenants,
- * because an agent card must not reveal the tenants of other callers.
+ * Returns the only tenant that the server accepts. Returns `undefined` if the server accepts several tenants.
+ * An agent card must not reveal the tenants of other callers.
  */
 export function findSingleTenant(tenants: TenantsOption | undefined): string | undefined {
   return typeof tenants === "object" && tenants.length === 1 ? tenants[0] : undefined;

@@ -11,8 +11,8 @@ import {
 } from "./auth-scheme.ts";
 
 /**
- * The stored form of an API key, with which the server recognizes the key. Clients cannot authenticate with
- * the stored form.
+ * The stored form of an API key. The server compares API keys in requests with the stored form. Clients
+ * cannot use the stored form as an API key.
  */
 export interface StoredApiKey {
   /** The public part of the API key, which the server uses for lookups and logs. */
@@ -34,16 +34,13 @@ export interface ApiKeyOptions {
   readonly keys:
     | readonly StoredApiKey[]
     | ((id: string) => StoredApiKey | undefined | Promise<StoredApiKey | undefined>);
-  /**
-   * Scopes that the caller of every request must have. The stored API key lists the caller's scopes. Default:
-   * none.
-   */
+  /** Scopes that every caller must have. The stored API key lists the caller's scopes. Default: none. */
   readonly requiredScopes?: readonly string[];
   /** Name of the authentication scheme in the agent card's `securitySchemes`. Default: `apiKey`. */
   readonly schemeName?: string;
 }
 
-/** A new API key for a client, with the stored form for the server. */
+/** A new API key for a client, and the stored form of the API key for the server. */
 export interface GeneratedApiKey {
   /** The API key for the client. The key cannot be shown again, because the server stores only a digest. */
   readonly key: string;
@@ -52,8 +49,8 @@ export interface GeneratedApiKey {
 }
 
 /**
- * Generates an API key. Unlike a password, an API key with 256 random bits needs no slow hash, because an
- * attacker cannot guess the key.
+ * Generates an API key. An attacker cannot guess an API key with 256 random bits. The key therefore needs no
+ * slow hash, unlike a password.
  */
 export function generateApiKey(identity: CallerIdentity): GeneratedApiKey {
   const { principal, tenant, scopes } = toCaller(identity);
@@ -71,8 +68,8 @@ export function generateApiKey(identity: CallerIdentity): GeneratedApiKey {
 
 /**
  * Creates an authentication scheme for API keys in a header, the query, or a cookie. Generate keys with
- * `generateApiKey` or `colloquy auth new-key`. A header is the safest location for API keys, because URLs
- * appear in logs, and browsers add cookies to cross-site requests.
+ * `generateApiKey` or `colloquy auth new-key`. A header is the safest location for API keys. URLs appear in
+ * logs, and browsers add cookies to cross-site requests.
  */
 export function apiKeys(options: ApiKeyOptions): AuthScheme {
   const { in: location, name, keys, schemeName = "apiKey" } = options;
@@ -104,7 +101,7 @@ function createApiKeyLookup(keys: readonly StoredApiKey[]): (id: string) => Stor
   return (id) => byId.get(id);
 }
 
-/** Verifies an API key in constant time, even if the id of the key is unknown. */
+/** Verifies an API key. Verification takes the same time for known and unknown key ids. */
 function verifyApiKey(key: string, stored: StoredApiKey | undefined, scopes: readonly string[]): AuthResult {
   const digest = hash("sha256", key, "buffer");
   const storedDigest = stored ? parseKeyHash(stored) : digest;
@@ -144,8 +141,8 @@ const API_KEY_READERS: Record<
 };
 
 /**
- * Returns the only API key of a request. Returns an empty API key if a request contains several API keys,
- * because a proxy may have checked a different API key.
+ * Returns the API key of a request. If a request contains several API keys, a proxy may have checked a
+ * different key. The result is then an empty API key.
  */
 function getSingleValue(values: readonly string[]): string | undefined {
   return values.length > 1 ? "" : values[0];

@@ -4,8 +4,8 @@ import type { HttpRequest } from "../http-exchange.ts";
 
 /**
  * The members of an HTTP request that an `authenticate` function receives. The header `cookie` contains all
- * cookies. The function `certificate` returns a client certificate only if this server terminates TLS and
- * requests client certificates.
+ * cookies. The function `certificate` returns a client certificate only on a TLS server that requests client
+ * certificates.
  */
 export type AuthRequest = Pick<HttpRequest, "method" | "path" | "query" | "header" | "certificate">;
 
@@ -19,21 +19,20 @@ export type AuthenticateFunction = (request: AuthRequest) => Caller | undefined 
 export type CallerIdentity = string | (Pick<Caller, "principal" | "scopes"> & { readonly tenant?: string });
 
 /**
- * The result of an authentication scheme: a caller if the credentials are valid, `undefined` if the request
- * has no credentials for the scheme, `"invalid"` if the credentials are invalid, or an object with
- * `missingScopes` if the caller lacks required scopes.
+ * The result of an authentication scheme. For valid credentials, the result is the caller. Without
+ * credentials for the scheme, the result is `undefined`. For invalid credentials, the result is `"invalid"`.
+ * If the caller lacks required scopes, the result is an object with `missingScopes`.
  */
 export type AuthResult = Caller | undefined | "invalid" | { readonly missingScopes: readonly string[] };
 
-/** An authentication scheme, which authenticates callers and is declared in agent cards. */
+/**
+ * An authentication scheme authenticates callers. Agent cards declare the authentication schemes of a server.
+ */
 export interface AuthScheme {
   /** Name of the authentication scheme in the agent card's `securitySchemes`. */
   readonly name: string;
   readonly securityScheme: SecurityScheme;
-  /**
-   * Scopes that the caller of every request must have. The agent card lists the scopes in
-   * `securityRequirements`.
-   */
+  /** Scopes that every caller must have. The agent card lists the scopes in `securityRequirements`. */
   readonly requiredScopes: readonly string[];
   /**
    * Returns a challenge for the `WWW-Authenticate` header (RFC 9110 §11.6.1). The parameter `fault` is an
@@ -71,8 +70,8 @@ export function assertValidScopes(scopes: readonly string[] = []): readonly stri
 }
 
 /**
- * Returns the credentials in an `Authorization` header, or `undefined` if the header is missing or names
- * another authentication scheme.
+ * Returns the credentials in an `Authorization` header. Returns `undefined` if the header is missing or
+ * contains another authentication scheme.
  */
 export function parseAuthorizationHeader({ header }: AuthRequest, scheme: string): string | undefined {
   const value = header("authorization");

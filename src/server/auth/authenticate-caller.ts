@@ -27,8 +27,8 @@ export async function authenticateCaller(
 }
 
 /**
- * Validates the caller that an `authenticate` function returns, because untyped code can return other values,
- * and sets the default tenant.
+ * Validates the result of an `authenticate` function, because untyped code can return other values. Sets the
+ * default tenant of the caller.
  */
 function normalizeCaller(caller: Caller): Caller {
   const { tenant, principal }: { readonly tenant?: unknown; readonly principal?: unknown } = caller;

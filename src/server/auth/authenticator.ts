@@ -3,7 +3,7 @@ import { A2AError, type AgentCard } from "../../protocol/index.ts";
 import type { AuthenticateFunction, AuthScheme, AuthRequest } from "./auth-scheme.ts";
 
 /**
- * Value of the option `authenticate`, which is an authentication function, an authentication scheme, or a
+ * Value of the option `authenticate`. The value is an authentication function, an authentication scheme, or a
  * list of functions and schemes. With a list, a caller can authenticate with any function or scheme in the
  * list.
  */
@@ -12,7 +12,7 @@ export type AuthenticationOption =
   | AuthScheme
   | readonly (AuthenticateFunction | AuthScheme)[];
 
-/** Error for an unauthenticated request, with a challenge that names the accepted authentication schemes. */
+/** Error for an unauthenticated request. The challenge lists the accepted authentication schemes. */
 export class AuthChallengeError extends A2AError {
   /** Value of the `WWW-Authenticate` header in the error response. */
   readonly challenge: string;
@@ -55,8 +55,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the members of the agent card that declare authentication schemes. Agent cards do not declare
-   * authentication functions, because the scheme of a function is unknown.
+   * Returns the members of the agent card that declare authentication schemes. An authentication function has
+   * no known scheme. Agent cards therefore do not declare authentication functions.
    */
   get securityDeclaration(): SecurityDeclaration {
     if (this.#schemes.length === 0) return {};
@@ -71,8 +71,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns the caller of a request. Rejects if any authentication scheme reports invalid credentials, even
-   * if another scheme accepts anonymous requests.
+   * Returns the caller of a request. Rejects if any authentication scheme returns `"invalid"`, even if
+   * another scheme would accept the request.
    */
   async authenticate(request: AuthRequest): Promise<Caller> {
     const invalidSchemes = new Set<AuthScheme>();
@@ -93,8 +93,8 @@ export class Authenticator {
   }
 
   /**
-   * Returns an error with the same message for missing and invalid credentials, so that the message does not
-   * help attackers.
+   * Returns an authentication error. Missing and invalid credentials result in the same message, so that
+   * attackers learn nothing.
    */
   createUnauthenticatedError(invalidSchemes: ReadonlySet<AuthScheme> = new Set()): AuthChallengeError {
     const challenges = this.#schemes.map((scheme) =>

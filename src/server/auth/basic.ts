@@ -11,8 +11,8 @@ import {
 } from "./auth-scheme.ts";
 
 /**
- * A user of the `basic` scheme, as a password hash from `hashPassword` or as an object with the password hash
- * and the identity of the user.
+ * A user of the `basic` scheme. The value is a password hash from `hashPassword`, or an object with the hash
+ * and the user's identity.
  */
 export type BasicAuthUser =
   | string
@@ -28,7 +28,7 @@ export type BasicAuthUser =
 export interface BasicAuthOptions {
   /** Users of the `basic` scheme, by user name. */
   readonly users: Readonly<Record<string, BasicAuthUser>>;
-  /** Scopes that the caller of every request must have. Default: none. */
+  /** Scopes that every caller must have. Default: none. */
   readonly requiredScopes?: readonly string[];
   /** Name of the authentication scheme in the agent card's `securitySchemes`. Default: `basic`. */
   readonly schemeName?: string;
@@ -38,8 +38,8 @@ interface RegisteredUser {
   readonly caller: Caller;
   readonly passwordHash: PasswordHash;
   /**
-   * Digest of the password, which is set after the first successful login. With the digest, later requests
-   * need no slow password hash.
+   * Digest of the password. The digest is set after the first successful login. Later requests are verified
+   * with the digest instead of the slow password hash.
    */
   verifiedDigest?: string;
 }

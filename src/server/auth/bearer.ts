@@ -27,20 +27,20 @@ export interface BearerOptions {
     token: string,
     request: AuthRequest,
   ) => Caller | undefined | Promise<Caller | undefined>;
-  /** Scopes that the caller of every request must have. Default: none. */
+  /** Scopes that every caller must have. Default: none. */
   readonly requiredScopes?: readonly string[];
   /** Name of the authentication scheme in the agent card's `securitySchemes`. Default: `bearer`. */
   readonly schemeName?: string;
   /**
-   * Format of the bearer tokens, which the agent card declares as a hint for clients, for example `opaque`.
-   * Default: none.
+   * Format of the bearer tokens, for example `opaque`. The agent card contains the format as a hint for
+   * clients. Default: none.
    */
   readonly bearerFormat?: string;
 }
 
 /**
- * Creates an authentication scheme for bearer tokens. The scheme accepts the static tokens in `tokens`, and
- * the tokens for which `verifyToken` returns a caller.
+ * Creates an authentication scheme for bearer tokens. The scheme accepts the static tokens in `tokens`. The
+ * scheme also accepts a token if `verifyToken` returns a caller.
  */
 export function bearer(options: BearerOptions): AuthScheme {
   const { tokens = {}, verifyToken, schemeName = "bearer", bearerFormat } = options;

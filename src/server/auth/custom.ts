@@ -19,7 +19,7 @@ export interface CustomAuthOptions {
    * `"invalid"` if the credentials are invalid.
    */
   readonly authenticate: (request: AuthRequest) => AuthResult | Promise<AuthResult>;
-  /** Scopes that the caller of every request must have. Default: none. */
+  /** Scopes that every caller must have. Default: none. */
   readonly requiredScopes?: readonly string[];
   /**
    * Value of the `WWW-Authenticate` header for unauthenticated requests. By default, the header contains a

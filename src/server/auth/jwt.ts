@@ -35,8 +35,8 @@ export interface JwtOptions extends FetchKeysOptions {
   /** Public keys of the issuer. */
   readonly keys?: JSONWebKeySet | readonly JWK[];
   /**
-   * Identifier of this server in the claim `aud` of access tokens. Without a required audience, the server
-   * would accept tokens for other services.
+   * Identifier of this server in the claim `aud` of access tokens. The server rejects tokens with another
+   * audience, because such tokens are intended for other services.
    */
   readonly audience: string | readonly string[];
   /** Accepted signature algorithms. By default, the server accepts all ES, RS, PS, and EdDSA algorithms. */
@@ -53,8 +53,8 @@ export interface JwtOptions extends FetchKeysOptions {
    */
   readonly mapPrincipal?: (claims: JwtClaims) => string | undefined;
   /**
-   * Returns the tenant of an access token, or `undefined` to reject the token. The default tenant is `""`,
-   * which allows every request to name a tenant.
+   * Returns the tenant of an access token, or `undefined` to reject the token. The default tenant is `""`. A
+   * caller with this tenant can select any tenant in a request.
    */
   readonly mapTenant?: (claims: JwtClaims) => string | undefined;
   /**

@@ -4,8 +4,8 @@ import { REALM, toCaller, type AuthScheme, type CallerIdentity } from "./auth-sc
 /** Options for `mtls`. */
 export interface MtlsOptions {
   /**
-   * Returns the identity in a client certificate, or `undefined` to reject the certificate. The default
-   * identity is the subject of the certificate in one line of text.
+   * Returns the identity in a client certificate, or `undefined` to reject the certificate. By default, the
+   * principal is the subject of the certificate as one line of text.
    */
   readonly mapIdentity?: (certificate: ClientCertificate) => CallerIdentity | undefined;
   /** Name of the authentication scheme in the agent card's `securitySchemes`. Default: `mtls`. */

@@ -2,12 +2,15 @@ import { randomBytes, scrypt, timingSafeEqual } from "node:crypto";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Parameters of scrypt, with which a password hash takes about 0.1 s and 16 MiB of memory. OWASP recommends
- * these scrypt parameters as the second choice. The first choice needs 128 MiB of memory.
+ * Parameters of scrypt. With these parameters, a password hash takes about 0.1 s and 16 MiB of memory. OWASP
+ * recommends these scrypt parameters as the second choice. The first choice needs 128 MiB of memory.
  */
 const SCRYPT_COST = { N: 2 ** 14, r: 8, p: 5 };
 const DIGEST_BYTES = 32;
-/** Maximum number of concurrent password checks, which unauthenticated clients can cause. */
+/**
+ * Maximum number of concurrent password checks. The limit is needed because unauthenticated clients can cause
+ * password checks.
+ */
 const MAX_CONCURRENT_HASHES = 32;
 let activeHashes = 0;
 

@@ -3,9 +3,8 @@ import { hash, randomBytes } from "node:crypto";
 const PROCESS_SALT = randomBytes(32).toString("base64");
 
 /**
- * Returns a digest of a secret with a random salt, which is the same for all secrets in this process. The
- * salt prevents timing attacks on lookups by digest, because an attacker without the salt cannot choose the
- * first bytes of a digest.
+ * Returns a salted digest of a secret. One random salt is used for all secrets in this process. Without the
+ * salt, an attacker could choose the first bytes of a digest and use a timing attack on lookups by digest.
  */
 export function computeSaltedDigest(secret: string): string {
   return hash("sha256", PROCESS_SALT + secret, "base64");

@@ -8,13 +8,16 @@ import type { HttpReply, ResponseSink } from "../http-exchange.ts";
 export interface EventStreamEncoder {
   encodeEvent(event: LogEvent): string;
   encodeFailure(error: A2AError): string;
-  /** Returns true if the stream ends after the event, even if the task continues. */
+  /**
+   * Returns true if the event is the last event of the stream. The task can continue after the end of the
+   * stream.
+   */
   isLastEvent?(event: LogEvent): boolean;
 }
 
 /**
- * Returns a function that recognizes the last event of a stream, according to the protocol version and the
- * operation.
+ * Returns a function that recognizes the last event of a stream. The last event depends on the protocol
+ * version and the operation.
  */
 export function createEndCondition(
   { isLastEvent }: OperationCodec,
@@ -55,7 +58,7 @@ export class EventStreamRegistry {
   }
 
   /**
-   * Creates an HTTP reply that streams the events of a subscription. The reply has `headers` in addition to
+   * Creates an HTTP reply that streams the events of a subscription. The reply contains both `headers` and
    * `EVENT_STREAM_HEADERS`.
    */
   createReply(
@@ -79,15 +82,15 @@ export class EventStreamRegistry {
     };
   }
 
-  /** Ends every event stream between two events, after which clients are expected to reconnect. */
+  /** Ends every event stream, but never in the middle of an event. Clients are expected to reconnect. */
   closeAll(): void {
     clearInterval(this.#heartbeatTimer);
     for (const stream of this.#openStreams.toArray()) stream.close();
   }
 
   /**
-   * Starts the heartbeat timer of all streams. The timer fires four times per heartbeat interval, so that the
-   * delay of a heartbeat is at most a quarter of the interval.
+   * Starts the heartbeat timer of all streams. The timer runs four times per heartbeat interval. A heartbeat
+   * is therefore late by at most a quarter of the interval.
    */
   #startHeartbeat(): void {
     if (this.#heartbeatTimer || this.#heartbeatMs <= 0) return;
@@ -159,17 +162,14 @@ class EventStream implements BagItem {
   }
 
   /**
-   * Sends an SSE comment if nothing has been written to the stream since `before` (ms since 1970), and no
+   * Sends an SSE comment if the stream has been idle since `before` (ms since 1970). Sends nothing while a
    * write waits for the client.
    */
   sendHeartbeatIfIdle(before: number): void {
     if (this.#lastWriteAt <= before && !this.#isWaitingForDrain) void this.#write(SSE_HEARTBEAT);
   }
 
-  /**
-   * Ends the stream with an error event, so that the client does not mistake the end of the stream for the
-   * end of the task.
-   */
+  /** Ends the stream with an error event. The client therefore recognizes that the task has not ended. */
   close(): void {
     this.#subscription.close();
   }

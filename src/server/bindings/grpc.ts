@@ -27,7 +27,7 @@ import { createStreamInterruptedError } from "./event-stream.ts";
 import type { RouterContext } from "../router.ts";
 import type { ServedAgent } from "../served-agent.ts";
 
-/** Options for the gRPC listener of a server, which runs in addition to the HTTP listener. */
+/** Options for the gRPC listener of a server. The gRPC listener runs in addition to the HTTP listener. */
 export interface GrpcOptions {
   /** Port of the gRPC listener. Port 0, the default, selects any free port. */
   readonly port?: number;
@@ -38,7 +38,7 @@ export interface GrpcOptions {
   readonly host?: string;
   /**
    * TLS certificate and key of the gRPC listener, in PEM format. By default, the gRPC listener does not use
-   * TLS, and should be reachable only from this machine or through a proxy that terminates TLS.
+   * TLS. Clients on other machines should then reach the listener only through a proxy that terminates TLS.
    */
   readonly tls?: ServerTls;
   /**
@@ -52,7 +52,7 @@ export interface GrpcServer {
   readonly port: number;
   /** Stops accepting gRPC calls, and resolves when all gRPC calls have ended. */
   drain(): Promise<void>;
-  /** Ends every gRPC stream between two events, after which clients are expected to subscribe again. */
+  /** Ends every gRPC stream, but never in the middle of an event. Clients are expected to subscribe again. */
   closeStreams(): void;
   /** Cancels all remaining gRPC calls. */
   forceShutdown(): void;
@@ -110,8 +110,8 @@ export async function startGrpcServer(
 }
 
 /**
- * Returns the gRPC interfaces of one A2A version. The result is empty if the version is 0.3 and a tenant is
- * required, because A2A 0.3 interfaces cannot name a tenant.
+ * Returns the gRPC interfaces of one A2A version. A2A 0.3 interfaces cannot contain a tenant. If a tenant is
+ * required, the result for A2A 0.3 is therefore empty.
  */
 function buildGrpcInterfaces(
   protocolVersion: ProtocolVersion,
@@ -124,8 +124,8 @@ function buildGrpcInterfaces(
 }
 
 /**
- * Returns the value of `tenant` that addresses an agent over gRPC, which consists of the agent id and, if
- * set, the name of the tenant.
+ * Returns the value of `tenant` with which gRPC calls select an agent. The value consists of the agent id and
+ * the optional tenant name.
  */
 function formatAgentTenant({ id }: ServedAgent, tenant: string | undefined): string {
   return tenant ? `${id}/${tenant}` : id;
@@ -219,8 +219,8 @@ class GrpcCallDispatcher {
   }
 
   /**
-   * Returns the agent to which a gRPC request is addressed. Because a gRPC address has no path, `tenant`
-   * selects the agent, unless the request is for the default agent.
+   * Returns the agent to which a gRPC request is addressed. A gRPC address has no path, so `tenant` selects
+   * the agent. Without a known agent id in `tenant`, the result is the default agent.
    */
   #resolveAgent(params: JsonObject): { agent: ServedAgent; params: JsonObject } {
     const { agents, defaultAgent } = this.#context;
@@ -278,8 +278,8 @@ class GrpcCallDispatcher {
 }
 
 /**
- * Returns the A2A version of a gRPC call, which the name of the gRPC service determines. Throws an error if
- * the metadata of the gRPC call names another version (A2A §3.6.2).
+ * Returns the A2A version of a gRPC call. The name of the gRPC service determines the version. Throws an
+ * error if the metadata of the gRPC call names another version (A2A §3.6.2).
  */
 function negotiateCallVersion(call: IncomingCall): ProtocolVersion {
   const { version } = call.service;

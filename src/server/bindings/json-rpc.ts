@@ -76,9 +76,7 @@ const JSON_RPC_DIALECTS: Readonly<Record<ProtocolVersion, JsonRpcDialect>> = {
   "0.3": v0_3.jsonRpcDialect,
 };
 
-/**
- * Returns the simple dialect if the simple dialect defines the method of the request, and A2A 0.3 does not.
- */
+/** Returns the simple dialect if the simple dialect defines the requested method, but A2A 0.3 does not. */
 function findEnabledSimpleDialect(
   agent: ServedAgent,
   context: BindingContext,
@@ -93,7 +91,7 @@ function findEnabledSimpleDialect(
   });
 }
 
-/** Returns the dialect of the error reply to a request that cannot be parsed. */
+/** Returns the dialect for the error reply if a request cannot be parsed. */
 function resolveErrorDialect(request: RequestMetadata, context: BindingContext): JsonRpcDialect {
   return JSON_RPC_DIALECTS[resolveErrorReplyVersion(request, context, undefined)];
 }
@@ -103,9 +101,8 @@ function inferVersionFromMethod(method: string): ProtocolVersion | undefined {
 }
 
 /**
- * Returns a JSON-RPC error reply. The HTTP status of most JSON-RPC errors is 200. If authentication fails,
- * the body is too large, or the server is overloaded, the reply has an HTTP error status, which proxies can
- * recognize.
+ * Returns a JSON-RPC error reply. The HTTP status of most JSON-RPC errors is 200. Authentication errors,
+ * bodies that are too large, and overload have an HTTP error status, which proxies can recognize.
  */
 function createJsonRpcErrorReply(id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect): HttpReply {
   return createJsonReply(
@@ -116,8 +113,8 @@ function createJsonRpcErrorReply(id: JsonRpcId, error: A2AError, dialect: JsonRp
 }
 
 /**
- * Returns an event stream that contains only an error, because A2A 0.3 clients accept only a stream in reply
- * to a streaming method.
+ * Returns an event stream that contains only an error. For streaming methods, A2A 0.3 clients accept no other
+ * reply.
  */
 function createStreamErrorReply(id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect): HttpReply {
   if (REASONS_WITH_HTTP_STATUS.has(error.reason)) return createJsonRpcErrorReply(id, error, dialect);

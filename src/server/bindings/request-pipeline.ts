@@ -30,7 +30,7 @@ export interface BindingContext {
   readonly missingVersionPolicy: "0.3" | "infer";
   /** Whether the server assigns an id to a message without a `messageId`. */
   readonly autoMessageId: boolean;
-  /** Whether the server accepts the simple dialect in addition to A2A 0.3. */
+  /** Whether the server accepts requests in the simple dialect as well as in A2A 0.3. */
   readonly simpleDialect: boolean;
   /** Maximum size of a request body, in bytes. */
   readonly maxBodyBytes: number;
@@ -40,7 +40,7 @@ export interface BindingContext {
   readonly reportError: ErrorReporter;
 }
 
-/** The members of an HTTP request without the request body. */
+/** An HTTP request without its body. */
 export type RequestMetadata = Pick<HttpRequest, "header" | "query" | "origin">;
 
 /** An authenticated request, with the caller and the agent to which the request is addressed. */
@@ -51,8 +51,8 @@ export interface AuthenticatedRequest<R extends RequestMetadata = HttpRequest> {
 }
 
 /**
- * Returns the A2A version of a request (A2A §3.6.2). The parameter `inferredVersion` is the A2A version that
- * the path or body of the request suggests.
+ * Returns the A2A version of a request (A2A §3.6.2). The path or body of a request can suggest an A2A
+ * version, which is the parameter `inferredVersion`.
  */
 export function resolveProtocolVersion(
   request: RequestMetadata,
@@ -94,12 +94,12 @@ interface EncodedParams {
   readonly params: unknown;
   /** Whether the server assigns an id to a message without a `messageId`. Default: false. */
   readonly autoMessageId?: boolean;
-  /** Service parameters that the dialect uses if the request does not contain the parameters. */
+  /** Default values for service parameters that the request does not contain. */
   readonly serviceDefaults?: Pick<ServiceParameters, "resumeAfterSeq" | "needsTask">;
 }
 
 /**
- * The outcome of an operation, with the response headers that list the active extensions. The member
+ * The outcome of an operation, with response headers. The headers list the active extensions. The member
  * `headers` is absent if no extension is active.
  */
 type OperationReply = OperationOutcome & { readonly headers?: Readonly<Record<string, string>> };
@@ -154,7 +154,7 @@ function decodeAndPerform(
   return outcome.then((completed) => ({ ...completed, headers }));
 }
 
-/** Adds a generated `messageId` to the parameters if their message has no `messageId`. */
+/** Adds a generated `messageId` to a message without a `messageId`. */
 function ensureMessageId(params: unknown): unknown {
   if (!isObject(params) || !isObject(params["message"])) return params;
   const { message } = params;
@@ -179,7 +179,8 @@ function parseLastEventId(lastEventId: string | undefined): number | undefined {
 }
 
 /**
- * Returns the headers that prevent caches from serving an extended agent card to other callers (A2A §13.3).
+ * Returns the cache headers for an extended agent card. Caches must not serve an extended card to other
+ * callers (A2A §13.3).
  */
 export function buildCacheHeaders(operation: OperationName): Record<string, string> | undefined {
   return operation === "GetExtendedAgentCard"

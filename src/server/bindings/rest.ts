@@ -94,7 +94,7 @@ function inferVersionFromPath(
 }
 
 /**
- * Returns the dialect of the error reply to a request that matches no route. The dialect is A2A 0.3 for paths
+ * Returns the dialect for the error reply if no route matches the request. The dialect is A2A 0.3 for paths
  * below `/v1/` if the server supports A2A 0.3.
  */
 function resolveErrorDialect(request: HttpRequest, context: BindingContext, path: string): RestDialect {
@@ -131,7 +131,7 @@ export function createRestErrorReply(
 }
 
 /**
- * Returns the media type of a reply. A2A 1.0.1 defines `application/a2a+json`, but clients that accept only
+ * Returns the media type of a reply. A2A 1.0.1 defines `application/a2a+json`. Clients that accept only
  * `application/json` receive `application/json`.
  */
 function negotiateMediaType(request: HttpRequest, dialect: RestDialect, specRevision: SpecRevision): string {

@@ -10,8 +10,8 @@ import {
 } from "./request-pipeline.ts";
 
 /**
- * Returns the task id in a path of the form `/tasks/{taskId}/events`, the only REST path of the simple
- * dialect. Returns `undefined` if the path is different or the request is not A2A 0.3.
+ * Returns the task id in the path `/tasks/{taskId}/events`. The simple dialect has no other REST path.
+ * Returns `undefined` if the path is different or the request is not A2A 0.3.
  */
 export function matchTaskEventsPath(
   request: HttpRequest,
@@ -29,9 +29,8 @@ export function matchTaskEventsPath(
 }
 
 /**
- * Streams all past and future events of a task, or the events after `Last-Event-ID`. The stream starts with
- * the first event, because a client can subscribe only after `tasks/create` has returned and the task already
- * has events.
+ * Streams all past and future events of a task. With `Last-Event-ID`, streams only the later events. When
+ * `tasks/create` returns, the task already has events. The stream therefore starts with the first event.
  */
 export async function handleTaskEvents(
   authenticated: AuthenticatedRequest,

@@ -26,7 +26,7 @@ const CACHE_MAX_AGE_SECONDS = 300;
  */
 const MAX_RENDERED_CARDS = 64;
 
-/** An agent card that is encoded in a card format for one origin. */
+/** An agent card for one origin, encoded in a card format. */
 interface RenderedCard {
   readonly body: string;
   readonly headers: Record<string, string>;
@@ -35,7 +35,7 @@ interface RenderedCard {
   readonly modifiedAt: number;
 }
 
-/** Options that determine the members that the server adds to an agent card. */
+/** Options for the members that the server adds to an agent card. */
 export interface AgentCardOptions extends CardFormatOptions {
   /** URL path of the agent, for example `/a2a/weather`. */
   readonly path: string;
@@ -46,7 +46,7 @@ export interface AgentCardOptions extends CardFormatOptions {
    * authenticator.
    */
   readonly authenticator?: Authenticator | undefined;
-  /** Name of the tenant that every request must contain. */
+  /** Tenant that every request must contain. */
   readonly tenant?: string | undefined;
   /**
    * Whether the server sends push notifications. The description of an agent can disable push notifications
@@ -57,8 +57,8 @@ export interface AgentCardOptions extends CardFormatOptions {
 }
 
 /**
- * Function that returns the interfaces of an agent in addition to the HTTP interfaces. The parameter `origin`
- * is the origin under which the client reached the server.
+ * Function that returns further interfaces of an agent, such as gRPC interfaces. The parameter `origin` is
+ * the origin under which the client reached the server.
  */
 type AgentInterfaceProvider = (origin: string, tenant: string | undefined) => readonly AgentInterface[];
 
@@ -119,9 +119,7 @@ export class AgentCardPublisher {
     return description;
   }
 
-  /**
-   * Sets the provider of interfaces in addition to the HTTP interfaces, and clears the cache of agent cards.
-   */
+  /** Sets the provider of further interfaces, such as gRPC interfaces. Clears the cache of agent cards. */
   setInterfaceProvider(provider: AgentInterfaceProvider): void {
     this.#interfaceProvider = provider;
     this.#renderedCards.clear();
@@ -193,8 +191,8 @@ export class AgentCardPublisher {
 }
 
 /**
- * Throws an error if the origin is from the Host header and is not a loopback origin. If the server signed
- * agent cards with such an origin, an attacker could obtain a signed agent card with the attacker's address.
+ * Throws an error if the origin comes from the Host header, except for loopback origins. Otherwise an
+ * attacker could set the Host header and obtain a signed agent card with the attacker's address.
  */
 function assertTrustedOrigin(origin: string): void {
   if (isLoopbackHost(URL.parse(origin)?.hostname ?? "")) return;
@@ -226,7 +224,7 @@ function isNotModified(request: HttpRequest, { etag, modifiedAt }: RenderedCard)
   return since >= modifiedAt;
 }
 
-/** Returns a complete agent card, with default values for the members that the description omits. */
+/** Returns a complete agent card. Members that the description omits have default values. */
 function toAgentCard(description: AgentDescription, supportedInterfaces: AgentInterface[]): AgentCard {
   const {
     name,

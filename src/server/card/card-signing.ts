@@ -11,15 +11,16 @@ import { v1 } from "../../wire/index.ts";
 /** Options for a private key that signs agent cards. */
 export interface CardSigningOptions extends SignerOptions {
   /**
-   * URL of a JSON Web Key Set that contains the public key, for verifiers that trust the URL. Default: none.
+   * URL of a JSON Web Key Set that contains the public key. Verifiers that trust the URL can fetch the key.
+   * Default: none.
    */
   readonly jku?: string;
 }
 
 /**
- * Returns an agent card with an additional signature of each signing key (A2A §8.4). If an agent card
- * contains empty values, each key adds two signatures, because the official SDKs omit empty values from the
- * signed content, and the specification includes empty values.
+ * Signs an agent card with every signing key, and returns the card with the added signatures (A2A §8.4). If
+ * an agent card contains empty values, each key adds two signatures. One signature omits empty values, like
+ * the official SDKs. The other signature includes empty values, as the specification requires.
  */
 export async function signCard(
   card: AgentCard,

@@ -19,14 +19,14 @@ interface DnsLookupQueueOptions {
 interface PendingLookup {
   readonly hostname: string;
   readonly result: Deferred<readonly string[]>;
-  /** Time after which no caller waits for the result of the DNS lookup. */
+  /** Time at which all callers have stopped waiting for the DNS lookup. */
   expiresAt: number;
 }
 
 /**
- * Limits concurrent DNS lookups, because each lookup with the system resolver occupies one of the four libuv
- * threads that file access also needs. A lookup occupies a slot of the queue until the name server answers,
- * even after the timeout. Concurrent requests for the same host name share one lookup.
+ * Limits the number of concurrent DNS lookups. Each lookup with the system resolver occupies one of four
+ * libuv threads. File access needs these threads too. A lookup occupies a slot of the queue until the name
+ * server answers, even after the timeout. Concurrent requests for the same host name share one lookup.
  */
 export class DnsLookupQueue {
   readonly #resolve: HostResolver;

@@ -47,7 +47,7 @@ function createInvalidHostError(entry: string): Error {
   );
 }
 
-/** Converts a host name to the form that URLs use, and returns `undefined` if the host name is invalid. */
+/** Converts a host name to the form in URLs. Returns `undefined` if the host name is invalid. */
 function normalizeHostname(text: string): string | undefined {
   const url = /^[^\s/?#@:\\*]+$/.test(text) ? URL.parse(`http://${text}/`) : null;
   return url ? getBareHostname(url) : undefined;

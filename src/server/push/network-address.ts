@@ -1,7 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from "node:net";
 
 /**
- * IPv4 networks to which webhooks must not point, because the IANA special-purpose registry does not list the
+ * IPv4 networks to which webhooks must not point. The IANA special-purpose registry does not list these
  * networks as globally reachable.
  */
 const PRIVATE_IPV4_NETWORKS: readonly [network: string, prefix: number][] = [

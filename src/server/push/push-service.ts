@@ -19,7 +19,7 @@ export interface PushOptions extends WebhookUrlGuardOptions {
   readonly signing?: PushSigningOptions;
   /**
    * Whether replies omit the token and the credentials of push configurations. By default, replies contain
-   * the token and the credentials, because only the caller that created a push configuration can read the
+   * the token and the credentials. Only the caller that created a push configuration can read the
    * configuration.
    */
   readonly redactSecrets?: boolean;

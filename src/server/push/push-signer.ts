@@ -14,8 +14,8 @@ export interface PushSigningOptions extends SignerOptions {
   /** Issuer of push notifications in the claim `iss` of signatures. Default: none. */
   readonly issuer?: string;
   /**
-   * Former signing keys. The server continues to publish the former public keys, so that receivers can still
-   * verify earlier push notifications. Default: none.
+   * Former signing keys. The server still publishes the former public keys. Receivers can then verify earlier
+   * push notifications. Default: none.
    */
   readonly previousKeys?: readonly SignerOptions[];
 }
@@ -43,9 +43,8 @@ export class PushSigner {
 
   /**
    * Returns a header with a JWT that contains the SHA-256 digest of the request body. If the push
-   * configuration contains no credentials, the header `Authorization` also contains the JWT, because
-   * receivers in the A2A samples expect a JWT in `Authorization` (A2A, "Streaming & Asynchronous
-   * Operations").
+   * configuration contains no credentials, the header `Authorization` also contains the JWT. Receivers in the
+   * A2A samples expect a JWT in `Authorization` (A2A, "Streaming & Asynchronous Operations").
    */
   readonly sign: NotificationSignFunction = async (body, { webhook, event }) => {
     this.#signer ??= createSigner(this.#options);

@@ -7,13 +7,13 @@ import { DnsLookupQueue, type HostResolver } from "./dns-lookup-queue.ts";
 /** Options that determine which webhook URLs the server accepts. */
 export interface WebhookUrlGuardOptions {
   /**
-   * The only hosts that are allowed in webhook URLs, as host names, domains (`*.example.com`), IP addresses,
-   * or networks. Default: any host.
+   * Hosts that are allowed in webhook URLs. If set, all other hosts are rejected. Entries are host names,
+   * domains (`*.example.com`), IP addresses, or networks. Default: any host.
    */
   readonly allowedHosts?: readonly string[];
   /**
-   * Hosts on this machine and in private networks that are allowed in webhook URLs. The value `true` allows
-   * all private hosts, and a list allows the listed hosts. Default: false.
+   * Private hosts that are allowed in webhook URLs. Hosts on this machine are private hosts too. The value
+   * `true` allows all private hosts, and a list allows the listed hosts. Default: false.
    */
   readonly allowPrivate?: boolean | readonly string[];
   /**
@@ -26,7 +26,10 @@ export interface WebhookUrlGuardOptions {
 /** Permanent error for a delivery to a webhook URL that is not allowed. */
 export class WebhookNotAllowedError extends Error {
   override readonly name: string = "WebhookNotAllowedError";
-  /** Description of the problem with a webhook URL, as a phrase that follows the field name. */
+  /**
+   * Description of the problem with a webhook URL. The description is the part of the error message after the
+   * field name.
+   */
   readonly description: string;
 
   constructor(description: string) {
@@ -40,7 +43,7 @@ const MAX_URL_LENGTH = 2048;
 /**
  * Prevents push notifications to hosts that a caller must not reach through this server, such as hosts in
  * private networks (A2A §13.2). For each connection, the guard resolves the host name and checks all
- * addresses, to prevent DNS rebinding, in which a name server returns a different address after the first
+ * addresses. This prevents DNS rebinding, in which a name server returns a different address after the first
  * check.
  */
 export class WebhookUrlGuard {
@@ -59,8 +62,8 @@ export class WebhookUrlGuard {
   }
 
   /**
-   * Returns a description of the problem with a webhook URL, or `undefined` if the URL is allowed, without
-   * resolving the host name.
+   * Returns a description of the problem with a webhook URL, or `undefined` if the URL is allowed. Does not
+   * resolve the host name.
    */
   findUrlViolation(text: string): string | undefined {
     const url = text.length <= MAX_URL_LENGTH && URL.parse(text);
@@ -114,7 +117,10 @@ function isLocalhostName(host: string): boolean {
   return host === "" || host === "localhost" || host.endsWith(".localhost");
 }
 
-/** Describes the problem with a private host, without the resolved addresses, which can be confidential. */
+/**
+ * Describes the problem with a private host. The description omits the resolved addresses, because the
+ * addresses can be confidential.
+ */
 function formatPrivateViolation(host: string): string {
   return `names the host ${host}, which is in a private network; use a host on the public internet, or ask the server operator to allow it (push.allowPrivate)`;
 }

@@ -14,7 +14,8 @@ const RESOLVE_TIMEOUT_MS = 1000;
 
 const HTTP_TOKEN_PATTERN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /**
- * Valid header values, which contain visible ASCII characters and single spaces between visible characters.
+ * Pattern of valid header values. A header value contains visible ASCII characters, with single spaces
+ * between the characters.
  */
 const HEADER_VALUE_PATTERN = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/;
 
@@ -44,9 +45,7 @@ function validateAuthentication({ scheme, credentials }: AuthenticationInfo): Fi
   return violations;
 }
 
-/**
- * Checks that a secret is a valid header value, because line breaks in a secret could start another header.
- */
+/** Checks that a secret is a valid header value. A line break in a secret could start another header. */
 function validateSecret(field: string, secret: string): FieldViolation[] {
   if (secret.length <= MAX_SECRET_LENGTH && HEADER_VALUE_PATTERN.test(secret)) return [];
   const description = `must be at most ${MAX_SECRET_LENGTH} visible ASCII characters, because it is sent in an HTTP header`;
