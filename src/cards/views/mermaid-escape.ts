@@ -1,7 +1,7 @@
 import { truncateToColumns, escapeControlCharacters } from "./text-width.ts";
 
 /**
- * Maximum width of a Mermaid label in columns, because Mermaid rejects diagrams of more than 50,000
+ * Maximum width of a Mermaid label in columns. Short labels keep a diagram below Mermaid's limit of 50,000
  * characters.
  */
 const MAX_LABEL_COLUMNS = 160;
