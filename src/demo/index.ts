@@ -14,7 +14,7 @@ export interface Demo {
   modelDescription: string;
   /** A sample problem for the tutor. */
   sampleProblem: string;
-  /** Flow diagram of the sample problem's message cards, or `undefined` if the problem has not been solved. */
+  /** Flow diagram of the message cards, or `undefined` if the problem has not been solved. */
   flowDiagram: string | undefined;
   close: () => Promise<void>;
 }

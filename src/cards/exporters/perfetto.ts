@@ -108,8 +108,8 @@ interface ThreadSlot {
 }
 
 /**
- * Limits a time to the period of a slice, because an arrow must start and end within a slice. If a message
- * card arrived after the reply, its arrow ends at the end of the slice.
+ * Limits the time of an arrow to the period of a slice, because each end of an arrow must be within a slice.
+ * If a message card arrived after the reply, its arrow ends at the end of the slice.
  */
 function clampToSlot({ from, to }: ThreadSlot, ms: number): number {
   return Math.min(to, Math.max(from, toMicroseconds(ms)));

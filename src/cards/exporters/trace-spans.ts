@@ -204,8 +204,8 @@ class TraceBuilder {
   }
 
   /**
-   * Adds the spans of the work that produced a message card. Task cards have a `plan` span, and model calls
-   * have `chat` spans.
+   * Adds the spans of the work on a message card. Task cards have a `plan` span, and model calls have `chat`
+   * spans.
    */
   #addWorkSpans({ role, start, end, card }: WorkSpan, path: string, work: string): void {
     const key = card.metadata.card_id ?? path;

@@ -12,7 +12,7 @@ type CardCauses = ReadonlyMap<PageCard, readonly PageCard[]>;
 /**
  * Computes the causes of each message card of one problem. The cause of a reply to a query is the query card.
  * If a message card is not a reply to a query, its causes are the cards that the sender received after its
- * previous card. If a role receives no message card between two of its own, both of its message cards have
+ * previous card. If a role sends two message cards and receives no card in between, the two sent cards have
  * the same causes. `cards` must belong to one problem and be sorted by the time of sending.
  */
 export function computeCardCauses(cards: readonly PageCard[]): CardCauses {

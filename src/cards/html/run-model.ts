@@ -47,7 +47,7 @@ export class RunModel {
   callCount = 0;
   #partNumber = 0;
   #hasEnded = false;
-  /** Offset in milliseconds between the wall clock and the recording clock of the first process. */
+  /** Offset in milliseconds between the wall clock and the first process's recording clock. */
   #firstWallClockOffset: number | undefined;
   /** Clock shift in milliseconds for the process that recorded the current lines. */
   #clockShift: number | undefined;

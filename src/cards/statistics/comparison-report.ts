@@ -279,7 +279,7 @@ function getTotalTokens({ row: { tokens } }: ComparedRun): number | undefined {
 }
 
 /**
- * Returns a unique name for each run. The name consists of the method and, if necessary, the mode, context,
+ * Returns a unique name for each run. The name contains the method and, if necessary, the mode, context,
  * models, and run ID.
  */
 function createUniqueRunNames(recordings: readonly Recording[]): string[] {

@@ -57,9 +57,9 @@ export interface DelegationForest {
 
 /**
  * Groups the message cards of one problem into delegated tasks with their replies, subtasks, and related
- * cards. A message card with `in_reply_to` is assigned to the task of the referenced card. Message cards
- * without `in_reply_to` are assigned in the order of pending requests. `timings` must be sorted by the time
- * of sending.
+ * cards. A message card with `in_reply_to` belongs to the task of the referenced card. Message cards without
+ * `in_reply_to` are assigned in the order of pending requests. `timings` must be sorted by the time of
+ * sending.
  */
 export function buildDelegationForest(timings: readonly CardTiming[]): DelegationForest {
   const all: PendingDelegation[] = [];

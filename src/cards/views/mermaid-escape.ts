@@ -7,8 +7,8 @@ import { truncateToColumns, escapeControlCharacters } from "./text-width.ts";
 const MAX_LABEL_COLUMNS = 160;
 
 /**
- * Escapes text for Mermaid. Characters that end a line, form HTML, or start a comment, directive, or formula
- * become entities.
+ * Escapes text for Mermaid. Line breaks, HTML characters, and characters that start a comment, directive, or
+ * formula are replaced by entities.
  */
 export function escapeMermaid(text: string): string {
   return truncateToColumns(escapeControlCharacters(text).trim(), MAX_LABEL_COLUMNS)
