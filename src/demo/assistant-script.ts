@@ -80,7 +80,7 @@ function buildToolResultReply({ results, request }: ScriptInput): ScriptedReply 
   return steps.length > 0 ? steps : sentences.join(" ");
 }
 
-/** Returns the arguments of the last approval request. The approval itself contains only a decision. */
+/** Returns the arguments of the last approval request. An approval contains only a decision. */
 function findApprovedArgs({ contents }: ScriptInput["request"]): Record<string, unknown> {
   const calls = contents.flatMap(({ parts }) =>
     (parts ?? []).flatMap(({ functionCall }) => functionCall ?? []),

@@ -61,8 +61,8 @@ export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent
 }
 
 /**
- * Returns an object schema in which all properties are required. The function casts the type names from
- * strings, because the enum of types is in a package that only ADK depends on.
+ * Returns an object schema in which all properties are required. The function casts strings to schema types,
+ * because the enum of schema types belongs to a dependency of ADK.
  */
 function buildObjectSchema(properties: Record<string, "NUMBER" | "STRING">): Schema {
   const types = Object.entries(properties).map(([name, type]) => [name, { type }] as const);

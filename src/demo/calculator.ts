@@ -16,8 +16,8 @@ const MATH_CONSTANTS: Record<string, number> = { e: Math.E, pi: Math.PI };
 
 /**
  * Returns the value of an arithmetic expression. The expression may contain `+ - * / % ^`, parentheses,
- * several functions, `pi`, and `e`, with the usual precedence. Throws an error whose message contains the
- * problem and its position.
+ * several functions, `pi`, and `e`, with the usual precedence. If the expression is invalid, throws an error
+ * with the position of the mistake.
  */
 export function evaluateExpression(expression: string): number {
   const parser = new ExpressionParser(expression);

@@ -4,7 +4,7 @@ import { createModel } from "../adk/models/index.ts";
 import { assistantScript } from "./assistant-script.ts";
 
 /**
- * Default models by the environment variable that contains the API key. If several variables are set, the
+ * Default model for each environment variable that contains an API key. If several variables are set, the
  * demo uses the first variable in the table.
  */
 const MODELS_BY_KEY_VARIABLE: Record<string, string> = {
@@ -18,7 +18,7 @@ interface ChosenModel {
   llm: BaseLlm;
   /** Text that tells users which model the demo uses. */
   description: string;
-  /** True if the model is a language model, false if the model is a script. */
+  /** Whether the model is a language model and not a script. */
   isReal: boolean;
 }
 

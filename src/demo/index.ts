@@ -1,22 +1,20 @@
 /**
- * Demo application that imports the Colloquy package as an application outside the repository does. The
- * demo contains an ADK agent with tools, an agent written as an async generator, and a planner and a solver
- * that exchange message cards. The agents of the demo use a language model if an API key is set, and
- * otherwise a scripted model.
+ * Demo application that imports the Colloquy package in the same way as an external application. The demo
+ * contains an ADK agent with tools, an agent written as an async generator, and a planner and a solver that
+ * exchange message cards. The agents of the demo use a language model if an API key is set, and otherwise a
+ * scripted model.
  */
 import type { LlmAgent } from "@google/adk";
 import type { Agent } from "../engine/index.ts";
 
 export interface Demo {
-  /** Demo agents by the ids under which they are served. */
+  /** Demo agents by agent ID. */
   agents: { assistant: Agent; writer: Agent; tutor: Agent };
   /** Text that tells users which model the agents use. */
   modelDescription: string;
-  /**
-   * A sample problem for the tutor, and the flow diagram of its message cards if the problem has already
-   * been solved.
-   */
+  /** A sample problem for the tutor. */
   sampleProblem: string;
+  /** Flow diagram of the message cards, or `undefined` if the problem has not been solved. */
   flowDiagram: string | undefined;
   close: () => Promise<void>;
 }

@@ -24,9 +24,9 @@ interface Tutor {
 }
 
 /**
- * Creates a tutor, which consists of a planner and a solver on separate servers and a controller that
- * accepts user messages. Without a model, the planner and the solver use the human solutions of 20 GSM8K
- * problems.
+ * Creates a tutor from a planner, a solver, and a controller. The planner and the solver have separate
+ * servers. The controller accepts user messages. Without a model, the planner and the solver use the human
+ * solutions of 20 GSM8K problems.
  */
 export async function createTutor(llm: BaseLlm | undefined): Promise<Tutor> {
   const [janet] = getGsm8kSlice();

@@ -19,7 +19,8 @@ const UNIT_FACTORS: Record<string, Record<string, number>> = {
 };
 
 /**
- * Unit symbols by the common names of the units. The parser removes a plural "s" before it looks up a name.
+ * Unit symbols by the common names of the units. The parser removes the plural "s" of a unit name before the
+ * lookup.
  */
 const UNIT_ALIASES: Record<string, string> = {
   meter: "m",
@@ -77,10 +78,7 @@ const FROM_KELVIN: Record<string, (kelvin: number) => number> = {
   k: (kelvin) => kelvin,
 };
 
-/**
- * Converts a value between two units of the same physical quantity. If a unit is unknown, throws an error
- * that contains the unit.
- */
+/** Converts a value between two units of the same physical quantity. Throws an error if a unit is unknown. */
 export function convertUnits(value: number, from: string, to: string): number {
   const [source, target] = [normalizeUnit(from), normalizeUnit(to)];
   const toKelvin = TO_KELVIN[source];

@@ -11,9 +11,9 @@ import {
 import type { ModelCallLine } from "../recording/index.ts";
 
 /**
- * Converts a run into a trace for ui.perfetto.dev and chrome://tracing.
- * Each role becomes a trace process. Parallel tasks use separate threads, because the slices of a thread must
- * nest. A task slice contains a work slice for each message card, and the work slice contains the model
+ * Converts a run into a trace for ui.perfetto.dev and chrome://tracing. Each role becomes a trace process.
+ * Parallel tasks use separate threads, because slices on the same thread must not overlap partially. A task
+ * slice contains one work slice for each message card. Each work slice contains the slices of its model
  * calls. Message cards become arrows from the sender to the recipient.
  */
 export function toPerfettoTrace(shown: CardsOrRecording): JsonObject {
@@ -65,7 +65,7 @@ export function toPerfettoTrace(shown: CardsOrRecording): JsonObject {
   };
 }
 
-/** Creates the trace slices of a task, of the work on its message cards, and of the model calls. */
+/** Creates the trace slices of a task and of the work on the task. */
 function toTaskSlices(
   { task, reply, startMs, doneMs, workSpans }: Delegation,
   calls: readonly ModelCallLine[],
@@ -99,7 +99,7 @@ function toTaskSlices(
   return events;
 }
 
-/** Period in microseconds on a thread of the trace. */
+/** Thread of the trace, with a period in microseconds. */
 interface ThreadSlot {
   readonly pid: number;
   readonly tid: number;
@@ -108,17 +108,14 @@ interface ThreadSlot {
 }
 
 /**
- * Limits a time to the period of a slice, because an arrow must start and end within a slice.
- * The arrow of a message card that arrived after the reply ends at the end of the slice.
+ * Limits the time of an arrow to the period of a slice, because each end of an arrow must be within a slice.
+ * If a message card arrived after the reply, its arrow ends at the end of the slice.
  */
 function clampToSlot({ from, to }: ThreadSlot, ms: number): number {
   return Math.min(to, Math.max(from, toMicroseconds(ms)));
 }
 
-/**
- * Records the thread on which the arrow of each message card starts or ends, for the requester or the worker
- * of a task.
- */
+/** Records the threads of the requester or the worker on which the arrows of message cards start and end. */
 function recordCardSlots(
   delegation: Delegation,
   lane: ThreadSlot,
@@ -153,13 +150,13 @@ function toMicroseconds(ms: number): number {
   return Math.round(ms * 1_000);
 }
 
-/** Allocates as many threads to each role as the role requires for parallel work. */
+/** Allocates enough threads for the parallel work of each role. */
 class ThreadAllocator {
   readonly #roles = new Map<string, number[]>();
 
   /**
-   * Returns a thread of the role that is free in the given period.
-   * The number of threads is minimal if the caller allocates slices in the order of their start.
+   * Returns a thread of the role that is free in the given period. The number of threads is minimal if the
+   * caller allocates slices in order of start time.
    */
   allocate(role: string, from: number, to: number): ThreadSlot {
     const ends = this.#roles.get(role) ?? [];

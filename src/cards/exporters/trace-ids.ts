@@ -16,8 +16,8 @@ export function computeSpanId(...parts: readonly string[]): string {
 }
 
 /**
- * Computes a 64-bit FNV-1a hash, which suffices because IDs must be distinct but not secret.
- * The hash is never zero, because zero is an invalid trace or span ID.
+ * Computes a 64-bit FNV-1a hash. The hash is not cryptographic, because IDs are not secret. The hash is never
+ * zero, because zero is an invalid trace or span ID.
  */
 function hashFnv1a(parts: readonly string[]): string {
   let hash = FNV_OFFSET_BASIS;

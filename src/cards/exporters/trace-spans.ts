@@ -11,10 +11,9 @@ import {
 import { computeSpanId, computeTraceId } from "./trace-ids.ts";
 
 /**
- * OpenTelemetry span that is derived from a recording.
- * Span names and attributes follow the GenAI semantic conventions and the draft for A2A
- * (open-telemetry/semantic-conventions-genai, both in development). OpenInference attributes of the span
- * describe the graph of agents.
+ * OpenTelemetry span that is derived from a recording. Span names and attributes follow the GenAI semantic
+ * conventions and the draft for A2A (open-telemetry/semantic-conventions-genai, both in development). The
+ * OpenInference attributes of a span describe the graph of agents.
  */
 export interface TraceSpan {
   /** Trace ID with 32 hexadecimal digits. */
@@ -25,7 +24,7 @@ export interface TraceSpan {
   readonly parentSpanId: string | undefined;
   readonly name: string;
   readonly kind: "internal" | "server" | "client";
-  /** Role whose process would report the span, used as the OpenTelemetry service name. */
+  /** Role that reports the span. The role name is the OpenTelemetry service name. */
   readonly service: string;
   /** Start of the span in milliseconds since 1970, with microsecond precision. */
   readonly start: number;
@@ -41,16 +40,16 @@ export interface TraceSpan {
 
 /** Options of the trace exporters. */
 export interface TraceExportOptions {
-  /** Whether to export the contents of message cards, which may be confidential. Default: `false`. */
+  /** Whether to export the texts of message cards. The texts may be confidential. Default: `false`. */
   readonly includeContent?: boolean;
 }
 
 /**
- * Converts a run into OpenTelemetry spans, with one trace for each problem.
- * A trace contains a workflow span, `plan` and `chat` spans, and spans for each task. The spans for a task
- * are the `invoke_agent` spans of the requester and the worker, and the recorded A2A call between the two
- * roles. Trace and span IDs are taken from the recorded `traceparent` if possible. All other trace and span
- * IDs are derived from the run ID, problem ID, and card ID, so repeated exports of a run use the same IDs.
+ * Converts a run into OpenTelemetry spans, with one trace for each problem. A trace contains a workflow span,
+ * `plan` and `chat` spans, and spans for each task. The requester and the worker of a task have one
+ * `invoke_agent` span each. The recorded A2A call between the two roles also has a span. Trace and span IDs
+ * are taken from the recorded `traceparent` if possible. IDs without a recorded `traceparent` are derived
+ * from the run ID, problem ID, and card ID. Repeated exports of a run therefore use the same IDs.
  */
 export function toTraceSpans(shown: CardsOrRecording, options: TraceExportOptions = {}): TraceSpan[] {
   const recording = toRecording(shown);
@@ -73,7 +72,7 @@ class TraceBuilder {
   readonly #commonAttributes: TraceSpan["attributes"];
   /** Offset in milliseconds between the wall clock and the clock of the recording. */
   readonly #wallClockOffset: number;
-  /** Strings from which the IDs of spans without a recorded `traceparent` are derived. */
+  /** Input of the hash function for the IDs of spans without a recorded `traceparent`. */
   readonly #idSeed: readonly string[];
   readonly #spans: TraceSpan[] = [];
 
@@ -205,8 +204,8 @@ class TraceBuilder {
   }
 
   /**
-   * Adds the spans of the work that produced a message card. Task cards have a `plan` span, and model calls
-   * have `chat` spans.
+   * Adds the spans of the work on a message card. Task cards have a `plan` span, and model calls have `chat`
+   * spans.
    */
   #addWorkSpans({ role, start, end, card }: WorkSpan, path: string, work: string): void {
     const key = card.metadata.card_id ?? path;
@@ -371,9 +370,8 @@ function findErrorType({ message_type, metadata }: MessageCard): string | undefi
 }
 
 /**
- * Returns the provider of a model name, for example `openai` for `openai:gpt-5-mini`.
- * Gemini models have the provider `gcp.gemini`. Models without a provider prefix, such as `oracle`, are
- * substitutes for language models and have the provider `colloquy`.
+ * Returns the provider of a model name, for example `openai` for `openai:gpt-5-mini`. Gemini models have the
+ * provider `gcp.gemini`. Substitutes for language models, such as `oracle`, have the provider `colloquy`.
  */
 function getModelProvider(model: string): string {
   const provider = /^([a-z][\w.-]*)[:/]/.exec(model)?.[1];

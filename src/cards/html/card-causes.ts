@@ -10,11 +10,10 @@ import type { PageCard } from "./run-model.ts";
 type CardCauses = ReadonlyMap<PageCard, readonly PageCard[]>;
 
 /**
- * Computes the causes of each message card of one problem.
- * The cause of a reply to a query is the query card. A message card that does not reply to a query is caused
- * by all message cards that its sender received since the sender's previous message card. If a role sends two
- * message cards and receives none in between, both message cards have the same causes. `cards` must belong to
- * one problem and be sorted by the time of sending.
+ * Computes the causes of each message card of one problem. The cause of a reply to a query is the query card.
+ * If a message card is not a reply to a query, its causes are the cards that the sender received after its
+ * previous card. If a role sends two message cards and receives no card in between, the two sent cards have
+ * the same causes. `cards` must belong to one problem and be sorted by the time of sending.
  */
 export function computeCardCauses(cards: readonly PageCard[]): CardCauses {
   const pageCardByCard = new Map(cards.map((seen) => [seen.card, seen]));

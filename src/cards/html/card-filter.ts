@@ -19,9 +19,8 @@ export interface CardFilter {
 }
 
 /**
- * Returns whether a problem has the required outcome, contains the search text, and has a message card with
- * the required role, type, and status.
- * The search text and the other filter criteria can match different message cards of the problem.
+ * Returns whether a problem matches all filter criteria. The search text and the other filter criteria can
+ * match different message cards of the problem.
  */
 export function matchesSample(sample: PageSample, filter: CardFilter): boolean {
   return (
@@ -31,7 +30,7 @@ export function matchesSample(sample: PageSample, filter: CardFilter): boolean {
   );
 }
 
-/** Returns whether the table of message cards shows a message card of a matching problem. */
+/** Returns whether a message card matches the role, type, status, and search text of the filter. */
 export function matchesCard(seen: PageCard, sample: PageSample, filter: CardFilter): boolean {
   if (!matchesCardFields(seen, filter)) return false;
   const text = filter.text.trim().toLowerCase();

@@ -9,20 +9,19 @@ export interface HtmlReportOptions {
 }
 
 /**
- * Renders a recording as one self-contained HTML file that works offline.
- * The HTML report shows run statistics, and a sequence diagram, timeline, causal graph, and table of each
- * problem. The HTML report never executes text from agents as code. The same recording always produces the
- * same HTML.
+ * Renders a recording as one self-contained HTML file that works offline. The HTML report shows the
+ * statistics of the run. For each problem, the report shows a sequence diagram, a timeline, a causal graph,
+ * and a table. The HTML report never executes text from agents as code. The same recording always produces
+ * the same HTML.
  */
 export function renderHtmlReport(recording: Recording, { title = "Cards" }: HtmlReportOptions = {}): string {
   return renderPage(buildPageData(recording, recording.run?.run_id ?? title));
 }
 
 /**
- * Renders an HTML report without data, for a server that streams record lines to the page.
- * The page subscribes to server-sent events at the relative URL `events`. A `lines` event contains decoded
- * record lines, a `torn` event contains the number of unreadable lines, and a `reset` event discards all
- * received lines.
+ * Renders an HTML report without data. A server streams the record lines to the page. The page subscribes to
+ * server-sent events at the relative URL `events`. A `lines` event contains decoded record lines. A `torn`
+ * event contains the number of unreadable lines. A `reset` event discards all received lines.
  */
 export function renderLiveHtmlReport(events: string, { title = "Cards" }: HtmlReportOptions = {}): string {
   return renderPage(createEmptyPageData(title, events));
@@ -72,9 +71,7 @@ function buildContentSecurityPolicy({ live }: PageData): string {
   ].join("; ");
 }
 
-/**
- * Encodes JSON so that HTML parsers find no markup and script engines find no line terminators in the result.
- */
+/** Encodes page data as JSON without HTML markup and without Unicode line separators. */
 function encodeEmbeddedJson(data: PageData): string {
   return JSON.stringify(data)
     .replaceAll("<", "\\u003c")

@@ -14,7 +14,7 @@ import { packRows, type PackedRows, unpackRows } from "./row-packing.ts";
 export interface PageData {
   readonly title: string;
   readonly run?: RunLine;
-  /** Record lines of the message cards, with only the most reliable record line for each message card. */
+  /** Most reliable record line of each message card. */
   readonly cards: PackedRows;
   /**
    * Time of arrival of each message card on the clock of the recording, or `null` if the time was not
@@ -24,7 +24,7 @@ export interface PageData {
   readonly calls: PackedRows;
   readonly scores: PackedRows;
   readonly ends: readonly EndLine[];
-  /** Number of message cards from attempts that were interrupted and later repeated. */
+  /** Number of message cards from interrupted attempts that were later repeated. */
   readonly abandoned: number;
   /** Number of record lines that could not be decoded. */
   readonly torn: number;
@@ -33,7 +33,7 @@ export interface PageData {
    * run.
    */
   readonly clocks?: { readonly files: number; readonly moved: number };
-  /** Relative URL of the event stream with further record lines, if the report is live. */
+  /** Relative URL of the event stream of a live report. */
   readonly live?: string;
 }
 
@@ -66,8 +66,8 @@ export function buildPageData(recording: Recording, title: string): PageData {
 }
 
 /**
- * Creates the page data of a live report, which receives all record lines from the event stream at the URL
- * `live`.
+ * Creates the page data of a live report without record lines. `live` is the relative URL of the event
+ * stream.
  */
 export function createEmptyPageData(title: string, live: string): PageData {
   const noRows = packRows([]);

@@ -1,10 +1,9 @@
 import type { JsonValue } from "../../protocol/index.ts";
 
 /**
- * JSON objects in a compact format that groups their values by column.
- * Record lines have few different shapes, and most of their members have the same value in every line. The
- * compact format stores repeated values once, so the HTML report is smaller than the record file and loads
- * faster.
+ * JSON objects in a compact format, with values grouped by column. Record lines have few distinct shapes, and
+ * most members have the same value in every record line. The compact format stores repeated values once, so
+ * the HTML report is smaller than the record file and loads faster.
  */
 export interface PackedRows {
   readonly shapes: readonly RowShape[];
@@ -22,8 +21,8 @@ interface RowShape {
 type JsonLeaf = string | number | boolean | null;
 
 /**
- * Column of leaf values: a single value for all rows, distinct values with an index for each row, or a
- * separate value for each row.
+ * Column of leaf values. A column stores a single value for all rows, distinct values with an index for each
+ * row, or one value for each row.
  */
 type PackedColumn =
   | { readonly all: JsonLeaf }
@@ -48,7 +47,7 @@ export function packRows(rows: readonly object[]): PackedRows {
   };
 }
 
-/** Unpacks JSON objects without validating their type, because the same build packed them. */
+/** Unpacks JSON objects. Validation is unnecessary, because the same build packed the objects. */
 export function unpackRows<Row extends object>({ shapes, order }: PackedRows): Row[] {
   const next = shapes.map(() => 0);
   return order.map((at) => {

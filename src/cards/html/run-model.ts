@@ -12,7 +12,7 @@ import {
 } from "../recording/index.ts";
 import { unpackPageLines, type PageData } from "./page-data.ts";
 
-/** Message card in the HTML report with its times and its most reliable record line. */
+/** Message card in the HTML report, with times and the most reliable record line. */
 export interface PageCard extends CardTiming {
   readonly line: CardLine;
 }
@@ -30,15 +30,15 @@ export interface PageSample {
 }
 
 /**
- * Run model to which record lines are added one by one.
- * The run model equals the result of `decodeRecording` and `collectRunSamples` for the entire record file,
- * but a new record line does not require decoding the file again.
+ * Run model that accepts record lines one by one. The run model equals the result of `decodeRecording` and
+ * `collectRunSamples` for the entire record file. A new record line does not require a second decoding of the
+ * file.
  */
 export class RunModel {
   run: RunLine | undefined;
   readonly ends: EndLine[] = [];
   readonly #samples = new Map<string, MutablePageSample>();
-  /** Number of message cards from attempts that were interrupted and later repeated. */
+  /** Number of message cards from interrupted attempts that were later repeated. */
   abandonedCardCount = 0;
   tornLineCount = 0;
   /** Number of merged files and the largest clock shift, if several processes recorded the run. */
@@ -47,7 +47,7 @@ export class RunModel {
   callCount = 0;
   #partNumber = 0;
   #hasEnded = false;
-  /** Offset in milliseconds between the wall clock and the recording clock of the first process. */
+  /** Offset in milliseconds between the wall clock and the first process's recording clock. */
   #firstWallClockOffset: number | undefined;
   /** Clock shift in milliseconds for the process that recorded the current lines. */
   #clockShift: number | undefined;
@@ -126,8 +126,8 @@ export class RunModel {
   }
 
   /**
-   * Returns the problem with the given ID, or `undefined` if the problem is finished.
-   * Discards message cards that an earlier process recorded without finishing the problem.
+   * Returns the problem with the given ID, or `undefined` if an earlier process finished the problem. If an
+   * earlier process did not finish the problem, discards the message cards from that process.
    */
   #prepareSample(id: string): MutablePageSample | undefined {
     const sample = this.#getOrCreateSample(id);

@@ -128,8 +128,8 @@ function summarizeRoleEdges(cards: readonly MessageCard[]): RoleEdge[] {
 }
 
 /**
- * Returns the roles that sent or received message cards: the core roles in the order of delegation, followed
- * by other roles in the order of their first message card.
+ * Returns the roles that sent or received message cards. Core roles are in the order of delegation. Custom
+ * roles follow in the order of their first message card.
  */
 export function listRoles(cards: Iterable<Pick<MessageCard, "sender" | "recipient">>): string[] {
   const roles = new Set<string>();

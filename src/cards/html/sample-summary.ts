@@ -13,7 +13,9 @@ export interface SampleSummary {
   readonly tokenCount: number;
   readonly durationMs: number;
   readonly errorCount: number;
-  /** Whether the last result has the status `partial`, because a limit or a `stop` card ended the work. */
+  /**
+   * Whether the last result has the status `partial`. The reason for the status is a limit or a `stop` card.
+   */
   readonly isPartial: boolean;
 }
 

@@ -13,8 +13,8 @@ export interface CardStatistics {
   /** Number of tasks from the planner to the solver per problem, or `undefined` if there are no problems. */
   readonly solverTasks: DistributionSummary | undefined;
   /**
-   * Share of results with the status `success` among all results from the solver to the planner, or
-   * `undefined` if the solver sent no results to the planner.
+   * Share of the solver's results to the planner that have the status `success`. The share is `undefined` if
+   * the solver sent no results.
    */
   readonly solverSuccess: IntervalEstimate | undefined;
   /** Share of problems with a `completed` result, or `undefined` if there are no problems. */

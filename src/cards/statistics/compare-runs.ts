@@ -6,7 +6,7 @@ import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.
 
 /** Run with the scores and token counts of its problems. */
 export interface ScoredRun {
-  /** Name of the run's method for tables. */
+  /** Name of the run's method, as shown in tables. */
   readonly name: string;
   readonly dataset: string;
   readonly evidence: EvidenceKind;
@@ -39,8 +39,8 @@ export interface RunComparison {
   /** Accuracy of the second run minus accuracy of the first run. */
   readonly difference: IntervalEstimate;
   /**
-   * Token count of the second run divided by the token count of the first run, or `undefined` if the token
-   * count of a problem is missing in either run.
+   * Token count of the second run divided by the token count of the first run. The ratio is `undefined` if
+   * the token count of a problem is missing.
    */
   readonly tokenRatio: IntervalEstimate | undefined;
 }

@@ -43,7 +43,7 @@ interface ComparisonRow {
   readonly turns: number | undefined;
   /** Mean price per problem according to the tariff. */
   readonly price: number | undefined;
-  /** Accuracy per 1,000 tokens, a measure of the specification that favors short wrong answers. */
+  /** Accuracy per 1,000 tokens. The measure comes from the specification and favors short wrong answers. */
   readonly perThousand: number | undefined;
   /** Comparison with the run of the first row, or `undefined` for the first row. */
   readonly against: BaselineComparison | undefined;
@@ -65,8 +65,9 @@ export interface BaselineComparison {
 }
 
 /**
- * Comparison of a run with chains of thought and majority vote under about the same token budget. More tokens
- * alone increase accuracy, so a comparison with a single chain of thought is not sufficient.
+ * Comparison of a run with a majority vote over chains of thought. The token budgets are about equal. A
+ * larger token budget alone can increase accuracy, so a comparison with a single chain of thought is not
+ * sufficient.
  */
 interface EqualBudgetComparison {
   readonly name: string;
@@ -80,7 +81,7 @@ interface EqualBudgetComparison {
   readonly otherTokens: number | undefined;
   /** Comparison with the chain-of-thought run, or `undefined` if the token budgets are not equal. */
   readonly against: BaselineComparison | undefined;
-  /** Method of a missing chain-of-thought run with an equal token budget, for example `cot-sc@7`. */
+  /** Chain-of-thought method to record for an equal token budget, for example `cot-sc@7`. */
   readonly missing: string | undefined;
 }
 
@@ -97,8 +98,8 @@ interface ComparedRun {
 }
 
 /**
- * Compares each run with the first run over the same problems.
- * Throws INVALID_PARAMS if the runs are not comparable (see `compareRuns`) or if a recording has no run line.
+ * Compares each run with the first run. All runs must have the same problems. Throws INVALID_PARAMS if the
+ * runs are not comparable (see `compareRuns`) or if a recording has no run line.
  */
 export function buildComparisonReport(
   recordings: readonly Recording[],
@@ -265,8 +266,7 @@ function findEqualBudgetComparison(
 }
 
 /**
- * Returns the number of voting chains of thought, or `undefined` if the method is neither `cot` nor
- * `cot-sc@k`.
+ * Returns the number of chains of thought in a `cot` or `cot-sc@k` method, or `undefined` for other methods.
  */
 function parseVoterCount({ recording }: ComparedRun): number | undefined {
   const found = /^cot(?:-sc@([1-9]\d{0,4}))?$/.exec(recording.run?.method ?? "");
@@ -279,8 +279,8 @@ function getTotalTokens({ row: { tokens } }: ComparedRun): number | undefined {
 }
 
 /**
- * Returns a unique name for each run, made of the method and as many of mode, context, models, and run ID as
- * necessary.
+ * Returns a unique name for each run. The name contains the method and, if necessary, the mode, context,
+ * models, and run ID.
  */
 function createUniqueRunNames(recordings: readonly Recording[]): string[] {
   const words = recordings.map(({ run }) => [

@@ -4,13 +4,10 @@ import { formatEdge } from "./card-statistics.ts";
 import { sumBy } from "./distribution.ts";
 import { WaitGraph } from "./wait-graph.ts";
 
-/**
- * Period in which the final answer of a problem waited for the work of a role or for the transit of a message
- * card.
- */
+/** Period of the critical path in which a role worked or a message card was in transit. */
 export interface CriticalPathSegment {
   readonly kind: "work" | "travel";
-  /** Message card that a role worked on, or that was in transit. */
+  /** Message card that the role prepared or that was in transit. */
   readonly card: MessageCard;
   /** Start of the segment in milliseconds on the clock of the recording. */
   readonly from: number;
@@ -19,11 +16,10 @@ export interface CriticalPathSegment {
 }
 
 /**
- * Returns the segments that determine the duration of a problem, from the first task to the last reply, in
- * order and without gaps.
- * The search for critical path segments runs backward from the last reply. Work on a message card starts when
- * its sender receives the last message card that the work depends on. The critical path is empty if the first
- * task has no reply.
+ * Returns the segments of the critical path from the first task to the last reply. The segments are in order
+ * and without gaps. The search for critical path segments runs backward from the last reply. A sender starts
+ * to work on a message card when all cards required for the work have arrived. The critical path is empty if
+ * the first task has no reply.
  */
 export function computeCriticalPath(timings: readonly CardTiming[]): CriticalPathSegment[] {
   const graph = new WaitGraph(timings);
@@ -53,7 +49,7 @@ export function computePathDuration(path: readonly CriticalPathSegment[]): numbe
   return (path.at(-1)?.to ?? 0) - (path[0]?.from ?? 0);
 }
 
-/** Share of a role or of a transit direction in the time of all critical paths. */
+/** Time that a role or a transit direction contributes to all critical paths. */
 export interface Bottleneck {
   readonly kind: CriticalPathSegment["kind"];
   /** Name of the working role, or direction of the transit, for example `planner → solver`. */

@@ -11,7 +11,10 @@ export interface McNemarResult {
   readonly midP: number;
 }
 
-/** Tests whether two methods differ, based on the numbers of problems that only one of the methods solved. */
+/**
+ * Tests whether two methods differ. The arguments are the numbers of problems that only one of the two
+ * methods solved.
+ */
 export function computeMcNemarTest(onlyFirst: number, onlySecond: number): McNemarResult {
   for (const count of [onlyFirst, onlySecond])
     if (!Number.isSafeInteger(count) || count < 0)

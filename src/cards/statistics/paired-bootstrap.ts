@@ -14,10 +14,9 @@ export interface BootstrapOptions {
 }
 
 /**
- * Computes the bootstrap percentile interval for a statistic of paired values.
- * The bootstrap draws problems with replacement and always draws both values of a problem. The `statistic`
- * callback receives the sum of the first values, the sum of the second values, and the number of drawn
- * problems.
+ * Computes the bootstrap percentile interval for a statistic of paired values. The bootstrap draws problems
+ * with replacement and draws both values of a problem together. The `statistic` callback receives the sum of
+ * the first values, the sum of the second values, and the number of drawn problems.
  */
 export function computePairedBootstrap(
   pairs: readonly (readonly [first: number, second: number])[],

@@ -15,7 +15,7 @@ export interface RoleSpending {
   readonly cached: number;
   /** Number of input and output tokens that are estimated and not measured. */
   readonly estimated: number;
-  /** Number of message cards with incomplete token counts, whose unknown tokens are missing from the sums. */
+  /** Number of message cards with incomplete token counts. The token sums exclude unknown token counts. */
   readonly silent: number;
   readonly ms: number;
   /** Share of the role and turn in the total time of all roles and turns, from 0 to 1. */
@@ -63,15 +63,16 @@ export interface ReplyLatency {
   readonly p50: number;
   readonly p95: number;
   /**
-   * Number of replies whose timestamp precedes the timestamp of the task, because the clocks of two machines
-   * differ. The percentiles exclude replies with inverted timestamps.
+   * Number of replies with a timestamp before the timestamp of the task. The usual cause is a clock
+   * difference between two machines. The percentiles exclude replies whose timestamp precedes the timestamp
+   * of the task.
    */
   readonly inverted: number;
 }
 
 /**
- * Summarizes the time in milliseconds from each task to each of its results and errors.
- * The `time` callback returns the time of a message card, and is usually `parseCardTime`.
+ * Summarizes the time in milliseconds from each task to each of its results and errors. The `time` callback
+ * returns the time of a message card. A common callback is `parseCardTime`.
  */
 export function summarizeReplyLatency(
   cards: readonly MessageCard[],

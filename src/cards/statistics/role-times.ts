@@ -6,7 +6,7 @@ export interface RoleTime {
   readonly role: string;
   /** Time in milliseconds in which the role worked on at least one message card. */
   readonly workingMs: number;
-  /** Time in milliseconds in which the role did not work between its first and its last message card. */
+  /** Time in milliseconds without work between the role's first and last message card. */
   readonly waitingMs: number;
 }
 

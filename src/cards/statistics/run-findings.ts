@@ -68,8 +68,8 @@ export const RUN_FINDING_KINDS: Readonly<Record<RunFindingKind, RunFindingKindIn
 };
 
 /**
- * Message cards of a problem, each included once, with their times. `isSettled` means that no more message
- * cards are expected.
+ * Unique message cards of a problem with their times. `isSettled` means that no more message cards are
+ * expected.
  */
 interface SampleToInspect {
   readonly id: string | undefined;
@@ -244,7 +244,7 @@ function isPossibleReply({ message_type }: MessageCard): boolean {
   return !["task", "query", "control"].includes(message_type);
 }
 
-/** Returns the error type of an error card, or of a result card that is incomplete because of an error. */
+/** Returns the error type of an error card or of an incomplete result card. */
 function getErrorType({ metadata }: MessageCard): unknown {
   return metadata["error_type"];
 }

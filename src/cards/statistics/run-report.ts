@@ -73,7 +73,9 @@ export interface RunReport {
   readonly ends: readonly EndLine["status"][];
   /** Whether record lines were lost. */
   readonly degraded: boolean;
-  /** Cost of interrupted and later repeated attempts, which all other statistics exclude. */
+  /**
+   * Cost of interrupted attempts that were later repeated. All other statistics exclude interrupted attempts.
+   */
   readonly abandoned: { readonly cards: number; readonly calls: number; readonly tokens: TokenCounts };
   readonly clocks: readonly ClockAdjustment[];
   readonly torn: readonly TornLine[];
@@ -81,12 +83,9 @@ export interface RunReport {
 
 /** Token statistics of a run. */
 interface TokenReport {
-  /** Token counts of all message cards that report input and output tokens separately in `usage`. */
+  /** Sum of the token counts from all message cards with the metadata member `usage`. */
   readonly sum: TokenCounts;
-  /**
-   * Total number of input and output tokens of all message cards, including cards that report only a total in
-   * `tokens`.
-   */
+  /** Number of input and output tokens of all message cards, with or without the metadata member `usage`. */
   readonly total: number;
   /**
    * Number of input and output tokens per finished problem, or per problem if the recording has no run line.
@@ -185,8 +184,8 @@ export function buildRunReport(recording: Recording, { tariff }: RunReportOption
 }
 
 /**
- * Returns whether the delegations of the planner are unknown, because some of the planner's message cards
- * were recorded only by their recipients.
+ * Returns whether only the recipients recorded some of the planner's message cards. The planner's delegations
+ * are unknown in such a recording.
  */
 function isRecordedElsewhere(planner: string, { run, cards }: Recording): boolean {
   if (!run) return false;
@@ -199,8 +198,8 @@ function isRecordedElsewhere(planner: string, { run, cards }: Recording): boolea
 const RUN_FINDING_ORDER: readonly string[] = Object.keys(RUN_FINDING_KINDS);
 
 /**
- * Returns whether no more message cards of a problem are expected, because the problem is scored or the
- * recording has no run line.
+ * Returns whether a problem is complete. A problem is complete if the problem is scored or the recording has
+ * no run line.
  */
 function isSampleSettled({ score }: RunSample, run: RunLine | undefined): boolean {
   return run === undefined || score !== undefined;

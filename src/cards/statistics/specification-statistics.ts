@@ -1,9 +1,8 @@
 import type { MessageCard } from "../message-card/index.ts";
 
 /**
- * Statistics with the original formulas and names of the specification, kept for compatibility.
- * The description of each member explains the defects of its formula. `computeCardStatistics` computes
- * corrected statistics.
+ * Statistics with the original formulas and names of the specification. The description of each member
+ * explains the defects of its formula. `computeCardStatistics` computes corrected statistics.
  */
 export interface SpecificationStatistics {
   /** Number of message cards by type, computed as `Counter(card["message_type"] …)`. */
@@ -27,9 +26,8 @@ export interface SpecificationStatistics {
 }
 
 /**
- * Computes statistics with the formulas of the specification.
- * `samples` is the number of problems, for which the specification uses a fixed 200. A ratio with the
- * denominator 0 is `NaN`.
+ * Computes statistics with the formulas of the specification. `samples` is the number of problems. The
+ * specification always divides by 200. A ratio with the denominator 0 is `NaN`.
  */
 export function computeSpecificationStatistics(
   cards: readonly MessageCard[],
@@ -46,8 +44,8 @@ export function computeSpecificationStatistics(
 }
 
 /**
- * Returns the accuracy per 1,000 tokens, computed from the mean number of tokens per problem.
- * The measure favors short wrong answers, so always consider it together with the accuracy.
+ * Returns the accuracy per 1,000 tokens, computed from the mean number of tokens per problem. The measure
+ * favors short wrong answers, so always compare the accuracies too.
  */
 export function computeAccuracyPerThousandTokens(accuracy: number, tokensPerSample: number): number {
   return accuracy / (tokensPerSample / 1_000);

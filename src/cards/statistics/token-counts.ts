@@ -45,8 +45,8 @@ export function sumUsageTokens(usages: Iterable<CardTokenUsage | undefined>): To
 }
 
 /**
- * Returns the number of input and output tokens of a message card from `usage`, or else from `tokens`, or
- * `undefined` if both members are missing.
+ * Returns the number of input and output tokens of a message card, or `undefined` if the number is unknown.
+ * The metadata member `usage` takes precedence over `tokens`.
  */
 export function findCardTokenTotal({ metadata: { usage, tokens } }: MessageCard): number | undefined {
   return usage === undefined ? tokens : usage.input_tokens + usage.output_tokens;

@@ -2,7 +2,7 @@ import type { ModelCallLine, Recording, RunSample } from "../recording/index.ts"
 import type { MessageCard } from "../message-card/index.ts";
 import { addTokenCounts, ZERO_TOKENS, toTokenCounts, type TokenCounts } from "./token-counts.ts";
 
-/** Comparison between the tokens on message cards and the tokens of model calls. */
+/** Comparison between the token counts of message cards and model calls. */
 export interface TokenLedger {
   readonly ok: boolean;
   /** Number of combinations of problem and role whose tokens were checked. */
@@ -25,10 +25,8 @@ interface TokenMismatch {
 }
 
 /**
- * Compares the tokens on message cards with the tokens of model calls, for each problem and each role that
- * the recording covers.
- * Pass only finished problems, because in unfinished problems a model call can be recorded before its message
- * card.
+ * Compares the token counts of message cards and model calls for each problem and each recorded role. Pass
+ * only finished problems. In unfinished problems, a model call can be recorded before its message card.
  */
 export function computeTokenLedger(
   samples: readonly RunSample[],

@@ -1,20 +1,17 @@
 import type { CardTiming } from "../recording/index.ts";
 
-/** Work of the initial requester, which has no task. */
+/** Work of the initial requester. The initial requester has no task. */
 const ROOT_WORK = Symbol("beginning");
 type WorkItem = CardTiming | typeof ROOT_WORK;
 
 /**
- * Graph of the dependencies between the message cards of one problem.
- * The work of a role on a task starts when the task arrives. Replies to requests that the role sends for the
- * task belong to the work on the task.
+ * Graph of the dependencies between the message cards of one problem. The work of a role on a task starts
+ * when the task arrives. If a role sends requests during its work on a task, the replies belong to the work.
  */
 export class WaitGraph {
   readonly #timings: readonly CardTiming[];
   readonly #byId = new Map<string, CardTiming>();
-  /**
-   * Position of each message card in the order of sending, which also orders message cards with equal times.
-   */
+  /** Position of each message card in the order of sending. Positions are unique even if times are equal. */
   readonly #sendOrder: ReadonlyMap<CardTiming, number>;
   readonly #workByCard = new Map<CardTiming, WorkItem>();
   /** Replies that arrived during the work on each task. */
@@ -48,9 +45,8 @@ export class WaitGraph {
   }
 
   /**
-   * Returns the last message card that a sender received before its work on the given message card, or
-   * `undefined` for the first message card.
-   * The timings must be sorted by the time of sending.
+   * Returns the last message card that reached the sender before its work on `sent`, or `undefined` for the
+   * first message card. The timings must be sorted by the time of sending.
    */
   findPredecessor(sent: CardTiming): CardTiming | undefined {
     const cause = this.#findParent(sent);

@@ -2,7 +2,8 @@ import type { MessageCard } from "../message-card/index.ts";
 import { flattenDelegations, buildSampleExchanges } from "./sample-exchanges.ts";
 
 /**
- * Maps each reply to the number of its task if the same two roles had several pending tasks at the same time.
+ * Maps replies to task numbers. Only replies between two roles with several pending tasks at the same time
+ * have an entry.
  */
 export function mapRepliesToTaskNumbers(cards: readonly MessageCard[]): Map<MessageCard, number> {
   const positions = new Map(cards.map((card, at) => [card, at]));

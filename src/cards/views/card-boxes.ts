@@ -75,10 +75,7 @@ function renderCardBox(
   ].join("\n");
 }
 
-/**
- * Metadata members that a box omits, because other text of the box or the position of the box shows the same
- * information.
- */
+/** Metadata members that a box omits, because its other text or its position shows the information. */
 const HIDDEN_METADATA: ReadonlySet<string> = new Set([
   "card_id",
   "run_id",

@@ -3,8 +3,8 @@ import { toSingleLine, truncateLine } from "./text-width.ts";
 
 const FRAME_LINE = "=".repeat(80);
 /**
- * Maximum width of a message card's content in terminal columns. Long contents are truncated, because the
- * list shows the course of a run.
+ * Maximum width of a message card's content in terminal columns. The list truncates long texts of message
+ * cards.
  */
 const MAX_CONTENT_COLUMNS = 103;
 

@@ -29,8 +29,8 @@ export interface Delegation {
   /** Tasks that the worker delegated to other roles. */
   readonly subtasks: readonly Delegation[];
   /**
-   * Queries, replies to queries, control cards, and notices about the task between the requester and the
-   * worker.
+   * Queries, query replies, control cards, and notices that the requester and the worker exchanged about the
+   * task.
    */
   readonly relatedCards: readonly CardTiming[];
 }
@@ -57,10 +57,9 @@ export interface DelegationForest {
 
 /**
  * Groups the message cards of one problem into delegated tasks with their replies, subtasks, and related
- * cards.
- * A message card with `in_reply_to` is assigned to the task of the referenced card. Message cards without
- * `in_reply_to`, as in the specification, are assigned in the order of pending requests. `timings` must be
- * sorted by the time of sending.
+ * cards. A message card with `in_reply_to` belongs to the task of the referenced card. Message cards without
+ * `in_reply_to` are assigned in the order of pending requests. `timings` must be sorted by the time of
+ * sending.
  */
 export function buildDelegationForest(timings: readonly CardTiming[]): DelegationForest {
   const all: PendingDelegation[] = [];

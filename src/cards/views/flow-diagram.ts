@@ -7,7 +7,7 @@ const SYMBOL_COLUMNS = 12;
 /** Options of `generateFlowDiagram`. */
 export interface FlowDiagramOptions {
   /**
-   * Card types that determine the symbols of the diagram, for example the `types` of a protocol. Default: the
+   * Card types with their symbols in the diagram, for example the `types` of a card protocol. Default: the
    * five core card types.
    */
   readonly types?: readonly CardType[];

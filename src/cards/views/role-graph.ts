@@ -2,7 +2,7 @@ import { flattenDelegations, buildSampleExchanges, type CardsOrRecording } from 
 import { computeMean, sumBy } from "../statistics/index.ts";
 import { escapeMermaid as escaped } from "./mermaid-escape.ts";
 
-/** Graph that aggregates the message cards between the roles of a run over all problems. */
+/** Graph of the message cards between roles in all problems of a run. */
 export interface RoleGraph {
   /** Roles in the order of their first message card. */
   readonly nodes: readonly RoleGraphNode[];

@@ -73,7 +73,7 @@ interface ParallelBranch {
   readonly positions: readonly number[];
 }
 
-/** Returns groups of parallel branches, including groups of parallel subtasks within a single branch. */
+/** Returns all groups of parallel branches. Parallel subtasks of a branch also form a group. */
 function findParallelBranches(
   delegations: readonly Delegation[],
   places: ReadonlyMap<MessageCard, number>,

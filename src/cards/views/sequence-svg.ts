@@ -121,7 +121,7 @@ interface BusyInterval {
   readonly fromRow: number;
   /** Row of the reply in the diagram, or the last row if the task has no reply. */
   readonly toRow: number;
-  /** Number of earlier tasks of the role that are still pending. */
+  /** Number of earlier pending tasks of the role. */
   readonly depth: number;
 }
 

@@ -7,7 +7,7 @@ import { truncateToColumns, fitToColumns, toSingleLine, measureColumns } from ".
 export interface SequenceTextOptions {
   /**
    * Width of the diagram in terminal columns. Default: 100. The diagram is wider if its roles require more
-   * space, with at least 16 columns per role.
+   * space. Each role requires at least 16 columns.
    */
   readonly width?: number;
 }

@@ -5,8 +5,8 @@ import { renderClassicList } from "./classic-list.ts";
 /** Options of `visualizeCards`. */
 export interface VisualizeOptions extends CardBoxOptions {
   /**
-   * Style of the output, either `boxes` or `classic`. The style `classic` is the plain 80-column list of the
-   * specification's tool. Default: `boxes`.
+   * Style of the output, either `boxes` or `classic`. The style `classic` is the plain list of 80 columns
+   * from the specification. Default: `boxes`.
    */
   readonly style?: "boxes" | "classic";
 }

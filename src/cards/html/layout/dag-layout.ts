@@ -1,9 +1,7 @@
 import { computeCardCauses } from "../card-causes.ts";
 import type { PageCard } from "../run-model.ts";
 
-/**
- * Layout of the causal graph of a problem. Each message card is placed in a lower row than all its causes.
- */
+/** Layout of the causal graph of a problem. Each message card is below all its causes. */
 interface DagLayout {
   readonly width: number;
   readonly height: number;

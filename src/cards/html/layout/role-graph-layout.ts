@@ -1,8 +1,8 @@
 import { type RoleEdge, listRoles } from "../run-statistics.ts";
 
 /**
- * Layout of the role graph: a row of roles, with edges to the right above the row and edges to the left below
- * it.
+ * Layout of the role graph. Roles form a row. Edges to the right are above the row, and edges to the left are
+ * below the row.
  */
 interface RoleGraphLayout {
   readonly width: number;

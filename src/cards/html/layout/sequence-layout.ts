@@ -29,7 +29,7 @@ interface ActivationBar {
   readonly x: number;
   readonly top: number;
   readonly bottom: number;
-  /** Number of earlier pending tasks of the role, by which the bar is shifted to the right. */
+  /** Number of earlier pending tasks of the role. Each pending task shifts the bar to the right. */
   readonly depth: number;
 }
 
@@ -39,8 +39,8 @@ const HEADER_HEIGHT = 64;
 const SIDE_MARGIN = 92;
 
 /**
- * Computes the layout of a sequence diagram that is at least wide enough for its roles. `availableWidth` is
- * in pixels.
+ * Computes the layout of a sequence diagram. The diagram can be wider than the available width.
+ * `availableWidth` is in pixels.
  */
 export function computeSequenceLayout(cards: readonly PageCard[], availableWidth: number): SequenceLayout {
   const names = listRoles(cards.map(({ card }) => card));

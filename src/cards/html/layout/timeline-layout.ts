@@ -26,9 +26,9 @@ interface TimelineLane {
 }
 
 /**
- * Bar for the work on a message card.
- * The length of the bar is the duration that the sender reported, or else the time since the sender's
- * previous message card. A bar without a duration is drawn as a mark.
+ * Bar for the work on a message card. The length of the bar is the reported duration. Without a reported
+ * duration, the length is the time since the sender's previous message card. A bar without a duration is
+ * drawn as a mark.
  */
 interface TimelineBar {
   readonly pageCard: PageCard;
@@ -69,8 +69,8 @@ export function computeTimelineLayout(cards: readonly PageCard[]): TimelineLayou
 }
 
 /**
- * Returns the times of the scale marks. To limit the number of marks, the step is 1, 2, 5, or 10 times a
- * power of ten.
+ * Returns the times of the scale marks. The distance between two marks is 1, 2, 5, or 10 times a power of
+ * ten.
  */
 function computeTicks(span: number): number[] {
   const rough = span / 6;

@@ -2,13 +2,13 @@ import type { RecordLine } from "../../recording/index.ts";
 
 /** Callbacks for the server-sent events of a live report. */
 interface LiveEventCallbacks {
-  /** Callback for decoded record lines, in the order of the record file. */
+  /** Called with decoded record lines in the order of the record file. */
   readonly onLines: (lines: readonly RecordLine[]) => void;
-  /** Callback for the number of record lines that could not be decoded. */
+  /** Called with the number of record lines that could not be decoded. */
   readonly onTornLines: (count: number) => void;
-  /** Callback for the replacement or truncation of the record file. */
+  /** Called when the record file is replaced or truncated. */
   readonly onReset: () => void;
-  /** Callback for opened and closed connections to the server. */
+  /** Called when the connection to the server opens or closes. */
   readonly onConnectionChange: (isConnected: boolean) => void;
 }
 

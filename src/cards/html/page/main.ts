@@ -30,7 +30,7 @@ const VIEW_LABELS: Readonly<Record<ViewName, string>> = {
 const pageData = JSON.parse(requireElementById("recording").textContent ?? "") as PageData;
 let runModel = RunModel.fromPageData(pageData);
 let viewState: ViewState = parseViewHash(location.hash);
-/** Key of the displayed content, which is rendered again only if the key changes. */
+/** Key of the displayed content. The content is rendered again only if the key changes. */
 let renderedKey = "";
 let isConnected = true;
 

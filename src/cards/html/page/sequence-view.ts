@@ -110,7 +110,7 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
   return root;
 }
 
-/** Returns the attributes and event listeners that make the drawing of a message card a button. */
+/** Returns the attributes and event listeners of a clickable message card. */
 export function createCardButtonProperties(
   { onSelect, selectedCard, criticalCards }: SampleViewProps,
   seen: PageCard,

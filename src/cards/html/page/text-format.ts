@@ -19,7 +19,7 @@ export function formatDuration(ms: number): string {
   return `${minutes} min ${Math.round((ms - minutes * 60_000) / 1_000)} s`;
 }
 
-/** Returns the ID of a problem, or a label if message cards belong to no problem. */
+/** Returns the ID of a problem, or `(no problem)` if the ID is empty. */
 export function formatSampleId(id: string): string {
   return id === "" ? "(no problem)" : id;
 }

@@ -7,7 +7,7 @@ export interface ViewState {
   readonly view: ViewName;
 }
 
-/** Names of the diagrams and the table of a problem. */
+/** Names of the views of a problem: the diagrams and the table. */
 export const VIEW_NAMES = ["sequence", "timeline", "graph", "table"] as const;
 export type ViewName = (typeof VIEW_NAMES)[number];
 

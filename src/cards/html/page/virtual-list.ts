@@ -58,7 +58,7 @@ export class VirtualList<Item> {
     this.#renderVisibleRows();
   }
 
-  /** Number of list rows by which Page Up and Page Down scroll, one less than the number of visible rows. */
+  /** Number of list rows that Page Up and Page Down scroll: the number of visible rows minus one. */
   get rowsPerPage(): number {
     return Math.max(1, Math.floor(this.element.clientHeight / this.#rowHeight) - 1);
   }
