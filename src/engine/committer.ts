@@ -11,22 +11,22 @@ export interface LogWriter {
   takeAppend(): LogAppend | undefined;
   onCommitted(): void;
   /**
-   * Called if the commit fails and no event is appended. After a failed commit, the writer decides whether
-   * to enqueue itself again.
+   * Called if the commit fails. A failed commit appends no events. After a failed commit, the writer decides
+   * whether to enqueue itself again.
    */
   onCommitFailed(reason: AppendRefusal | Error): void;
 }
 
 const RETRY_DELAYS_MS = [50, 200, 800, 3200];
-/** Minimum delay in milliseconds that justifies a timer. A commit to memory takes 1% of the minimum delay. */
+/** Delay in milliseconds below which the committer sets no timer. A commit to memory takes about 0.001 ms. */
 const MIN_DELAY_MS = 0.1;
 
 /**
- * Commits the events of all tasks in groups. All events that become ready in one turn of the event loop
- * form one transaction of the store. While a commit is in progress, the next batch accumulates, so a slow
- * disk makes batches larger instead of queues longer. After a commit, non-urgent events (chunks) are
- * delayed for as long as the commit took, so a stream spends at most half of its time writing to disk.
- * Urgent events are committed immediately.
+ * Commits the events of all tasks in groups. All events that become ready in one turn of the event loop form
+ * one transaction of the store. While a commit is in progress, the next batch accumulates, so a slow disk
+ * makes batches larger instead of queues longer. After a commit, non-urgent events (chunks) are delayed for
+ * as long as the commit took. A stream therefore spends at most half of its time writing to disk. Urgent
+ * events are committed immediately.
  */
 export class Committer {
   readonly #store: TaskStore;

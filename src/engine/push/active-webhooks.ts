@@ -5,7 +5,7 @@ import type { ProgressRecorder } from "./progress-recorder.ts";
 import type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";
 import type { WaitGroup } from "./wait-group.ts";
 
-/** A task that may have webhooks and whose commits are reported to the outbox. */
+/** A task whose commits are reported to the outbox because the task may have webhooks. */
 export interface WatchedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
@@ -21,7 +21,7 @@ interface TaskDeliveries {
   readonly scope: TaskScope;
   readonly taskId: string;
   deliveries: WebhookDelivery[];
-  /** True if all deliveries of the task have been idle since the last call of `evictIdle`. */
+  /** True if all deliveries of the task have been idle since the last call to `evictIdle`. */
   wasIdleAtSweep: boolean;
 }
 
@@ -42,8 +42,8 @@ interface ActiveWebhooksContext {
   readonly progressRecorder: ProgressRecorder;
   readonly waitGroup: WaitGroup;
   /**
-   * Maximum number of tasks whose webhooks are kept in memory. The webhooks of additional tasks stay in the
-   * store until memory is available.
+   * Maximum number of tasks whose webhooks are kept in memory. The webhooks of further tasks stay in the
+   * store until other tasks are evicted.
    */
   readonly maxTasks: number;
   /** Called when a delivery may have events to send to its webhook. */
@@ -52,9 +52,9 @@ interface ActiveWebhooksContext {
 }
 
 /**
- * Holds the webhooks that currently need deliveries, for a bounded number of tasks. A reported commit
- * starts a lookup of the task's webhooks in the store. Idle tasks are evicted, and tasks beyond the limit
- * are loaded once there is capacity.
+ * Holds the webhooks that currently need deliveries. The number of tasks in memory is limited. A reported
+ * commit starts a lookup of the task's webhooks in the store. Idle tasks are evicted, and tasks beyond the
+ * limit are loaded once there is capacity.
  */
 export class ActiveWebhooks {
   readonly #context: ActiveWebhooksContext;
