@@ -35,8 +35,8 @@ export type AgentEvent =
       metadata?: JsonObject;
     }
   /**
-   * A message that the agent sends instead of creating a task. The reply must be the first and only event of an
-   * agent whose `respondsWith` is `either`.
+   * A message that the agent sends instead of creating a task. The reply must be the agent's only event, and
+   * the agent's `respondsWith` must be `either`.
    */
   | { message: AgentMessage };
 
@@ -65,7 +65,7 @@ export interface Run {
    * `protocolVersion`.
    */
   readonly protocolVersion: string;
-  /** URIs of the active extensions, which the agent card declares and the client requests (A2A §4.6). */
+  /** URIs of the extensions that the agent card declares and the client requests (A2A §4.6). */
   readonly extensions: readonly string[];
   /**
    * The request's `traceparent` header (W3C Trace Context), unchanged. The `traceparent` header identifies

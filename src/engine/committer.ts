@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 
-/** A writer that has events to commit, such as the live task of a runner. */
+/** A source of events to commit, for example the live task of a runner. */
 export interface LogWriter {
   /**
    * Returns the next events to append, or `undefined` if the writer has no events. After `takeAppend`
@@ -132,7 +132,10 @@ export class Committer {
   }
 }
 
-/** Returns the append of the writer. If the writer throws an error, only the commit of that writer fails. */
+/**
+ * Returns the append of the writer. If one writer throws an error, the events of other writers are still
+ * committed.
+ */
 function tryTakeAppend(writer: LogWriter): LogAppend | undefined {
   try {
     return writer.takeAppend();

@@ -302,7 +302,7 @@ export class Engine {
     );
   }
 
-  /** Resolves with the current task once the accepted message is durable. */
+  /** Waits until the accepted message is durable and resolves with the current task. */
   async #awaitCurrentTask(accepted: Exclude<AcceptResult, { reply: unknown }>): Promise<Task> {
     const { runner } = accepted;
     if ("turn" in accepted) await accepted.turn.acceptedSeq.promise;

@@ -34,7 +34,7 @@ export function resolveEngineLimits(options: Partial<EngineLimits> = {}): Engine
   };
 }
 
-/** A counter with an upper limit, like a semaphore that rejects instead of waiting. */
+/** A semaphore that throws an error at its limit and never waits. */
 export class ConcurrencyLimit {
   readonly #description: string;
   readonly #limit: number;

@@ -73,7 +73,7 @@ export class PendingEvents {
   }
 }
 
-/** Estimates the number of characters that an event occupies in memory, without serializing the event. */
+/** Estimates the size of an event in characters without serializing the event. */
 export function estimateEventSize(event: TaskEvent): number {
   if (!("artifactUpdate" in event)) return 512;
   let size = 256;

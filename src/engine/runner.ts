@@ -54,7 +54,7 @@ export class Runner implements LiveTaskListener {
     this.liveTask = new LiveTask(context, this, ids, stored);
   }
 
-  /** The turn that is running, or an ended turn whose last events wait for their commit. */
+  /** The running turn, or an ended turn whose last events are not yet committed. */
   get currentTurn(): Turn | undefined {
     return this.#currentTurn;
   }

@@ -99,7 +99,7 @@ export class LogSubscription implements Subscription {
     this.#wakeReader?.();
   }
 
-  /** Reads the next committed events for the reader of this subscription. */
+  /** Reads the next committed events. */
   async #readNextEvents(): Promise<LogEvent[]> {
     const { liveTask } = this.#runner;
     const events =

@@ -98,10 +98,10 @@ export interface TaskStore {
   close(): Promise<void>;
   /**
    * Commits the appends of many tasks in one transaction. Resolves with one result per append when the
-   * appends are durable. For a stored append, the result is `undefined`. For a rejected append, the result
-   * is the reason for the rejection. If `agentsAtWork` is true, the store must not block the event loop
-   * during disk access, because agents are running. If `agentsAtWork` is false, the store may block the
-   * event loop, which makes batches larger.
+   * appends are durable. For a stored append, the result is `undefined`. For a rejected append, the result is
+   * the reason for the rejection. If `agentsAtWork` is true, the store must not block the event loop during
+   * disk access, because agents are running. If `agentsAtWork` is false, the store may block the event loop,
+   * so that concurrent requests form one batch.
    */
   commit(
     batch: readonly LogAppend[],
@@ -114,8 +114,7 @@ export interface TaskStore {
   load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined>;
   /**
    * Resolves with the task's events after the sequence number `after`, in order and without gaps. The list
-   * of events ends after `limit.events` events, or after the first event that makes the total JSON size
-   * exceed `limit.maxBytes`.
+   * ends after `limit.events` events, or as soon as the total JSON size exceeds `limit.maxBytes`.
    */
   readEvents(
     scope: TaskScope,

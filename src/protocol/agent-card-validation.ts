@@ -10,8 +10,8 @@ export function assertValidAgentCard(card: AgentCardContent): void {
 }
 
 /**
- * Throws an `Error` if `violations` is not empty. The error is not an `A2AError`, because the author of the
- * agent caused the violations, not a caller.
+ * Throws an `Error` if `violations` is not empty. The error is not an `A2AError`, because the violations were
+ * caused by the author of the agent and not by a caller.
  */
 export function assertNoCardViolations(name: string, violations: readonly FieldViolation[]): void {
   if (violations.length === 0) return;

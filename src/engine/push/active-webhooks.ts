@@ -62,7 +62,7 @@ export class ActiveWebhooks {
   readonly #lookups = new Map<string, WebhookLookup>();
   /** Deliveries of tasks whose webhooks are all idle. */
   readonly #idleTaskDeliveries = new Set<TaskDeliveries>();
-  /** True if some webhook that needs deliveries is not in memory. */
+  /** True if at least one webhook that needs deliveries is only in the store. */
   #hasOverflow = false;
   #isRefilling = false;
   #isClosing = false;
@@ -72,8 +72,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Reports a commit of a task and the webhooks that the commit registered or replaced. The cost of
-   * `notifyCommit` does not depend on the size of the task, and `notifyCommit` never throws.
+   * Reports a commit of a task and the webhooks that the commit registered or replaced. `notifyCommit` never
+   * throws. The cost of a call does not depend on the size of the task.
    */
   notifyCommit(task: WatchedTask, registered: readonly WebhookRegistration[] = NO_REGISTRATIONS): void {
     const { scope, taskId } = task;
@@ -240,8 +240,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Evicts tasks whose deliveries have been idle for a while. The next commit of an evicted task loads its
-   * webhooks from the store again.
+   * Evicts tasks whose deliveries have been idle for a while. When an evicted task has a new commit, the
+   * webhooks of the task are loaded from the store again.
    */
   evictIdle(): void {
     for (const taskDeliveries of this.#idleTaskDeliveries) {

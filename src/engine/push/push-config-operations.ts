@@ -164,7 +164,7 @@ export function createPushNotSupportedError(): A2AError {
 
 /**
  * Returns the webhook that a message registers. If the webhook has no id, its id is the task's id. A client
- * that sends the same webhook with each message thus registers only one webhook.
+ * that sends a webhook with each message therefore registers only one webhook.
  */
 export function getWebhookRegistration(
   { configuration }: SendMessageRequest,
