@@ -1,9 +1,8 @@
 /**
- * A map for values that are added and removed frequently. V8's `Map` keeps references between its outgrown
- * tables and the values that existed when each table was replaced. Once an outgrown table is in V8's old
- * generation, every minor garbage collection keeps all objects that the table references. In our
- * measurement, `Map` caused 8 times the garbage collection work of `SlotMap`. The hash tables of a
- * `SlotMap` contain only numbers.
+ * A map for values that are added and removed frequently. When V8's `Map` grows, the outgrown hash table
+ * keeps its references to the values of that time. Once an outgrown table is in V8's old generation, every
+ * minor garbage collection keeps all objects that the table references. In our measurement, `Map` caused 8
+ * times the garbage collection work of `SlotMap`. The hash tables of a `SlotMap` contain only numbers.
  */
 export class SlotMap<V> {
   readonly #slots = new Map<string, number>();

@@ -35,8 +35,8 @@ export type AgentEvent =
       metadata?: JsonObject;
     }
   /**
-   * A reply without a task. The reply must be the first and only event of an agent whose `respondsWith` is
-   * `either`.
+   * A message that the agent sends instead of creating a task. The reply must be the agent's only event, and
+   * the agent's `respondsWith` must be `either`.
    */
   | { message: AgentMessage };
 
@@ -44,7 +44,7 @@ export type AgentEvent =
 export interface Run {
   readonly taskId: string;
   readonly contextId: string;
-  /** The message that started this turn and is also the last entry of `task.history`. */
+  /** The message that started this turn. The message is also the last entry of `task.history`. */
   readonly message: Message;
   /**
    * A copy of the task at the start of this turn, with its earlier messages, artifacts, and metadata. In a
@@ -65,7 +65,7 @@ export interface Run {
    * `protocolVersion`.
    */
   readonly protocolVersion: string;
-  /** URIs of the active extensions, which the agent card declares and the client requests (A2A §4.6). */
+  /** URIs of the extensions that the agent card declares and the client requests (A2A §4.6). */
   readonly extensions: readonly string[];
   /**
    * The request's `traceparent` header (W3C Trace Context), unchanged. The `traceparent` header identifies
@@ -75,25 +75,25 @@ export interface Run {
   /** Signal that aborts when the task is canceled or the server closes. */
   readonly signal: AbortSignal;
   /**
-   * Metadata of the CancelTask request. `cancelMetadata` is `undefined` until a client cancels the task,
-   * even if the server closes.
+   * Metadata of the CancelTask request. `cancelMetadata` is `undefined` unless a client cancels the task.
    */
   readonly cancelMetadata?: JsonObject | undefined;
   /**
-   * Resolves with copies of at most 50 tasks from the message's `referenceTaskIds`, in the order of these
-   * ids. Tasks that do not exist and tasks of other callers or agents are omitted.
+   * Resolves with copies of the tasks that the message lists in `referenceTaskIds`, in the listed order. The
+   * result contains at most 50 tasks. Tasks that do not exist and tasks of other callers or agents are
+   * omitted.
    */
   loadReferencedTasks(): Promise<Task[]>;
   /**
-   * Resolves with copies of the caller's other tasks in the same context that wait for their user. The list
-   * contains at most 50 tasks, newest first. Each call of `listInterruptedTasks` queries the store twice.
+   * Resolves with copies of the caller's other interrupted tasks in the same context. The list contains at
+   * most 50 tasks, newest first. Each call to `listInterruptedTasks` queries the store twice.
    */
   listInterruptedTasks(): Promise<Task[]>;
 }
 
 /**
- * The agent card content that the agent provides. The server adds the interfaces and the signatures to the
- * card.
+ * Members of the agent card that the agent itself provides. The server adds the interfaces and the signatures
+ * to the card.
  */
 export type AgentDescription = Pick<AgentCard, "name" | "description"> &
   Partial<Omit<AgentCard, "name" | "description" | "supportedInterfaces" | "signatures">>;
@@ -101,40 +101,41 @@ export type AgentDescription = Pick<AgentCard, "name" | "description"> &
 /**
  * An agent that a server can host.
  *
- * The turn ends when the iterable ends. If the iterable returns, the task is COMPLETED unless the agent set
- * another final state. If the iterable throws, the task is FAILED. If the signal aborts, the task is
- * CANCELED. The runner always calls `return()` of the agent's iterator.
+ * The turn ends when the iterable of `execute` ends. If the iterable returns, the task is COMPLETED unless
+ * the agent set another final state. If the iterable throws, the task is FAILED. If the signal aborts, the
+ * task is CANCELED. The runner always calls `return()` on the agent's iterator.
  */
 export interface Agent {
   /** Returns the content of the agent card, which the server caches. */
   describe(): AgentDescription | Promise<AgentDescription>;
   /**
-   * Returns the members that the extended agent card adds or replaces for an authenticated caller.
-   * Different callers can get different extended cards. If `describeExtended` returns `undefined`, the
-   * caller's request is rejected with `EXTENDED_AGENT_CARD_NOT_CONFIGURED`. If `describeExtended` exists, a
-   * server with authentication declares the extended card.
+   * Returns the members that the extended agent card adds or replaces for an authenticated caller. Different
+   * callers can get different extended cards. If `describeExtended` returns `undefined`, the caller's request
+   * is rejected with `EXTENDED_AGENT_CARD_NOT_CONFIGURED`. If the agent implements `describeExtended`, a
+   * server with authentication declares an extended agent card.
    */
   describeExtended?(
     caller: Caller,
   ): Partial<AgentDescription> | undefined | Promise<Partial<AgentDescription> | undefined>;
   execute(run: Run): AsyncIterable<AgentEvent>;
   /**
-   * Handles the cancellation of a task that waited for its user and therefore had no agent run. `task` is
+   * Handles the cancellation of a task that has no agent run because the task waits for its user. `task` is
    * the task before the cancellation, and `metadata` is the metadata of the CancelTask request. The server
    * does not wait until `onTaskCanceled` has finished.
    */
   onTaskCanceled?(task: Task, caller: Caller, metadata: JsonObject): void | Promise<void>;
   /**
-   * Offers the agent a message for a running task, before the server applies `whileWorking`. If `deliver`
-   * returns true, the message is added to the task's history, and the sender receives the current task.
-   * Existing streams of the task receive no event for a delivered message. If `deliver` throws an
-   * `A2AError`, the server rejects the message with that error. `task` is a copy of the committed task.
+   * Offers the agent a message that arrives during a run. If `deliver` returns false, the server applies
+   * `whileWorking`. If `deliver` returns true, the message is added to the task's history, and the sender
+   * receives the current task. Existing streams of the task receive no event for a delivered message. If
+   * `deliver` throws an `A2AError`, the server rejects the message with that error. `task` is a copy of the
+   * committed task.
    */
   deliver?(message: Message, task: Task, caller: Caller): boolean;
   /**
-   * With `task` (default), a task exists as soon as the message is accepted. With `either`, the first event
-   * of the agent is either an event of a task or a message without a task, and the server does not respond
-   * before the first event.
+   * With `task` (default), a task exists as soon as the message is accepted. With `either`, the agent's first
+   * event is an event of a task or a message without a task. The server does not respond before the agent's
+   * first event.
    */
   readonly respondsWith?: "task" | "either";
   /**

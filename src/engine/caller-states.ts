@@ -4,7 +4,7 @@ import { ConcurrencyLimit } from "./limits.ts";
 
 /** State that an engine keeps for one active caller. */
 export interface CallerState<InFlight> {
-  /** Limit of concurrent runs for this caller. */
+  /** Limit on the caller's concurrent agent runs. */
   readonly runLimit: ConcurrencyLimit;
   /** Uncommitted messages of the caller by message id. */
   readonly inFlightMessages: SlotMap<InFlight>;

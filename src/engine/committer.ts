@@ -1,7 +1,7 @@
 import type { Clock } from "./clock.ts";
 import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 
-/** A writer that has events to commit, such as the live task of a runner. */
+/** A source of events to commit, for example the live task of a runner. */
 export interface LogWriter {
   /**
    * Returns the next events to append, or `undefined` if the writer has no events. After `takeAppend`
@@ -11,22 +11,22 @@ export interface LogWriter {
   takeAppend(): LogAppend | undefined;
   onCommitted(): void;
   /**
-   * Called if the commit fails and no event is appended. After a failed commit, the writer decides whether
-   * to enqueue itself again.
+   * Called if the commit fails. A failed commit appends no events. After a failed commit, the writer decides
+   * whether to enqueue itself again.
    */
   onCommitFailed(reason: AppendRefusal | Error): void;
 }
 
 const RETRY_DELAYS_MS = [50, 200, 800, 3200];
-/** Minimum delay in milliseconds that justifies a timer. A commit to memory takes 1% of the minimum delay. */
+/** Delay in milliseconds below which the committer sets no timer. A commit to memory takes about 0.001 ms. */
 const MIN_DELAY_MS = 0.1;
 
 /**
- * Commits the events of all tasks in groups. All events that become ready in one turn of the event loop
- * form one transaction of the store. While a commit is in progress, the next batch accumulates, so a slow
- * disk makes batches larger instead of queues longer. After a commit, non-urgent events (chunks) are
- * delayed for as long as the commit took, so a stream spends at most half of its time writing to disk.
- * Urgent events are committed immediately.
+ * Commits the events of all tasks in groups. All events that become ready in one turn of the event loop form
+ * one transaction of the store. While a commit is in progress, the next batch accumulates, so a slow disk
+ * makes batches larger instead of queues longer. After a commit, non-urgent events (chunks) are delayed for
+ * as long as the commit took. A stream therefore spends at most half of its time writing to disk. Urgent
+ * events are committed immediately.
  */
 export class Committer {
   readonly #store: TaskStore;
@@ -132,7 +132,10 @@ export class Committer {
   }
 }
 
-/** Returns the append of the writer. If the writer throws an error, only the commit of that writer fails. */
+/**
+ * Returns the append of the writer. If one writer throws an error, the events of other writers are still
+ * committed.
+ */
 function tryTakeAppend(writer: LogWriter): LogAppend | undefined {
   try {
     return writer.takeAppend();

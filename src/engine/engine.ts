@@ -59,7 +59,9 @@ export interface EnginePushOptions {
 
 export interface EngineOptions {
   readonly agent: Agent;
-  /** Id of the agent within its server. The store assigns tasks to agents by this id. */
+  /**
+   * Id of the agent within its server. The store uses the agent id to separate the tasks of different agents.
+   */
   readonly agentId: string;
   /** An open store. Engines that share a store must also share their `committer`. */
   readonly store: TaskStore;
@@ -75,13 +77,16 @@ export interface EngineOptions {
   /** If true, the engine deduplicates messages by their `messageId` (E10). Default: true. */
   readonly deduplicateMessages?: boolean;
   /**
-   * Time in milliseconds that a canceled agent has to stop before the engine ignores the agent's output.
-   * Default: 5,000 ms.
+   * Time in milliseconds that a canceled agent has to stop. After this time, the engine ignores the agent's
+   * output. Default: 5,000 ms.
    */
   readonly cancelGraceMs?: number;
 }
 
-/** Implements the operations of one agent (A2A §3.1) for known callers and well-formed requests. */
+/**
+ * Implements the operations of one agent (A2A §3.1). The engine expects identified callers and validated
+ * requests.
+ */
 export class Engine {
   /**
    * Operations on push notification configs, or `undefined` if the agent does not support push
@@ -123,18 +128,17 @@ export class Engine {
   }
 
   /**
-   * Recovers the unfinished tasks of an earlier process. The engine restarts or resumes the turns of
-   * unfinished tasks as `Agent.afterRestart` specifies, or fails the tasks with a reason (E9). Call `open`
-   * before any other method of the engine.
+   * Recovers the unfinished tasks of an earlier process. Depending on `Agent.afterRestart`, the engine
+   * restarts, resumes, or fails each unfinished task (E9). Call `open` before any other method of the engine.
    */
   async open(): Promise<void> {
     await recoverTasks(this.#recoveryContext);
   }
 
   /**
-   * Stops all agent runs and ignores the output of agents that do not stop within `graceMs` milliseconds.
-   * Unfinished tasks fail with a reason, unless `Agent.afterRestart` allows the next process to continue
-   * their turns.
+   * Stops all agent runs. The engine ignores the output of agents that do not stop within `graceMs`
+   * milliseconds. Unfinished tasks fail with a reason, unless `Agent.afterRestart` allows the next process to
+   * continue their turns.
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
@@ -144,8 +148,8 @@ export class Engine {
 
   /**
    * Sends a message (SendMessage). If `returnImmediately` is true, `sendMessage` resolves with the task
-   * immediately. By default, `sendMessage` resolves with the task once its turn stops, or with the agent's
-   * reply without a task.
+   * immediately. By default, `sendMessage` waits until the turn stops and resolves with the task or with the
+   * agent's reply.
    */
   async sendMessage(
     request: SendMessageRequest,
@@ -161,9 +165,9 @@ export class Engine {
   }
 
   /**
-   * Sends a message (SendStreamingMessage). Resolves with a subscription that delivers either the task and
-   * its events until the turn stops, or a single reply without a task. To resume a stream after a lost
-   * connection, a client repeats the message with `service.resumeAfterSeq`.
+   * Sends a message (SendStreamingMessage). Resolves with a subscription to the task and its events until the
+   * turn stops, or to a single reply without a task. To resume a stream after a lost connection, a client
+   * repeats the message with `service.resumeAfterSeq`.
    */
   async sendStreamingMessage(
     request: SendMessageRequest,
@@ -298,7 +302,7 @@ export class Engine {
     );
   }
 
-  /** Resolves with the current task once the accepted message is durable. */
+  /** Waits until the accepted message is durable and resolves with the current task. */
   async #awaitCurrentTask(accepted: Exclude<AcceptResult, { reply: unknown }>): Promise<Task> {
     const { runner } = accepted;
     if ("turn" in accepted) await accepted.turn.acceptedSeq.promise;
@@ -332,8 +336,9 @@ export class Engine {
 }
 
 /**
- * Returns the span of the stream for a message. The stream starts after the last event that the client
- * received, or with the task at the start of the message's turn.
+ * Returns the start and the end of the stream that responds to a message. A resumed stream starts after the
+ * last event that the client received. Any other stream starts with the task at the start of the message's
+ * turn.
  */
 function computeSubscriptionSpan(
   accepted: Exclude<AcceptResult, { reply: unknown }>,

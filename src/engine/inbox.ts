@@ -22,9 +22,9 @@ import type { TaskStore } from "./task-store.ts";
 import { Turn, type AgentOutput } from "./turn.ts";
 
 /**
- * Result of accepting a message. The inbox accepts a message as a turn of a task, as a duplicate or
- * delivered message without a turn, or with a reply without a task. A result with `seq` retains the runner
- * of the task. The receiver of the result must release the runner.
+ * Result of accepting a message. An accepted message starts a turn, repeats an earlier message, goes to a
+ * running agent, or is answered without a task. A result with `seq` retains the runner of the task. The
+ * receiver of the result must release the runner.
  */
 export type AcceptResult =
   | { readonly runner: Runner; readonly turn: Turn }
@@ -234,7 +234,7 @@ export class Inbox {
     return { reply: toTasklessReply(runner.liveTask.contextId, firstEvent.message, generateId) };
   }
 
-  /** Creates a turn that counts against the limits of concurrent runs until the turn ends. */
+  /** Creates a turn. Until the turn ends, it counts against the limits on concurrent runs. */
   #createTurn(
     { scope, request, caller, serviceParameters, callerState }: InboundMessage,
     message: Message,

@@ -1,17 +1,17 @@
 /**
- * THE TASK ENGINE. The engine does not depend on HTTP, A2A versions, or a database. The write path of a
- * task exists as long as the task. The runner validates each event of the agent. After the validation, an
- * event is committed, folded into the task, and published to readers.
+ * THE TASK ENGINE. The engine does not depend on HTTP, A2A versions, or a database. Each task has one write
+ * path, which exists as long as the task. The runner validates each event of the agent. After the validation,
+ * an event is committed, folded into the task, and published to readers.
  *
- * The read path of a reader exists as long as the reader. A reader receives a snapshot of the task and all
- * later events, from the tail or from the store.
+ * Each reader has one read path, which exists as long as the reader. A reader receives a snapshot of the task
+ * and all later events, from the tail or from the store.
  *
- * A message enters at `Engine.sendMessage` or `Engine.sendStreamingMessage`. The `Inbox` finds or creates
- * the message's task and a `Turn`. The task's `Runner` starts the agent and writes its events into the
+ * A message enters at `Engine.sendMessage` or `Engine.sendStreamingMessage`. The `Inbox` finds or creates the
+ * message's task and a `Turn`. The task's `Runner` starts the agent and writes its events into the
  * `LiveTask`. The `Committer` commits the pending events of all tasks in one transaction. Each
- * `LogSubscription` reads the committed events. Readers never write, and the writer never waits for
- * readers. The `Outbox` (push/) is also a reader of the log. The outbox posts the events after a webhook's
- * last delivered event.
+ * `LogSubscription` reads the committed events. Readers never write, and the writer never waits for readers.
+ * The `Outbox` (push/) is also a reader of the log. For each webhook, the outbox posts the events that follow
+ * the last delivered event.
  */
 export type { Agent, AgentDescription, AgentEvent, AgentMessage, Run } from "./agent.ts";
 export type { Caller, TaskScope } from "./caller.ts";

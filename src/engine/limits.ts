@@ -8,8 +8,8 @@ export interface EngineLimits {
   /** Maximum number of concurrent agent runs. Default: 1,000. */
   readonly runs: number;
   /**
-   * Maximum number of concurrent agent runs per caller. A caller is one (tenant, principal), or one
-   * principal that can choose its tenant. The default of `runsPerCaller` is the value of `runs`.
+   * Maximum number of concurrent agent runs per caller. A caller is one (tenant, principal). A principal that
+   * can choose its tenant counts as one caller. The default of `runsPerCaller` is the value of `runs`.
    */
   readonly runsPerCaller: number;
   /** Maximum number of open streams of the engine. Default: 10,000. */
@@ -34,7 +34,7 @@ export function resolveEngineLimits(options: Partial<EngineLimits> = {}): Engine
   };
 }
 
-/** A counter with an upper limit, like a semaphore that rejects instead of waiting. */
+/** A semaphore that throws an error at its limit and never waits. */
 export class ConcurrencyLimit {
   readonly #description: string;
   readonly #limit: number;
@@ -63,8 +63,8 @@ export class ConcurrencyLimit {
   }
 
   /**
-   * Acquires one unit of the limit and returns a function that releases the unit. Repeated calls of the
-   * returned function have no effect.
+   * Acquires one unit of the limit and returns a function that releases the unit. Only the first call to the
+   * returned function has an effect.
    */
   acquireWithRelease(): () => void {
     this.acquire();

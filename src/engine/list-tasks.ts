@@ -45,7 +45,7 @@ function selectTaskFields(task: Task, request: ListTasksRequest): Task {
   return request.includeArtifacts ? { ...rest, artifacts: artifacts ?? [] } : rest;
 }
 
-/** Encodes a page token from the filter of the list and the position of the page's last task. */
+/** Returns a page token, which contains the filter of the list and the position of the page's last task. */
 function encodePageToken(tasks: Task[], filter: TaskListFilter): string {
   const last = tasks.at(-1);
   const position = [last?.status.timestamp ?? "", last?.id ?? "", formatFilterKey(filter)];

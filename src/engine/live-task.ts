@@ -36,7 +36,7 @@ export interface LiveTaskContext {
   readonly deduplicateMessages: boolean;
   /** If true, the store persists the request of each running turn. */
   readonly persistTurns: boolean;
-  /** The outbox receives notifications about new events of a task that may have webhooks. */
+  /** Outbox that the live task notifies of new events if the task may have webhooks. */
   readonly outbox?:
     | { notifyCommit(task: WatchedTask, registered?: readonly WebhookRegistration[]): void }
     | undefined;
@@ -62,14 +62,14 @@ interface UncommittedMessage {
   readonly messageId: string;
   readonly seq: number;
   readonly durableSeq: Deferred<number>;
-  /** The webhook that the request of the message registers. */
+  /** Webhook that the message's request registers. */
   readonly webhook: WebhookRegistration | undefined;
 }
 
 /**
  * An active task. A `LiveTask` appends new events to the task's log. The live task validates each accepted
- * event. A valid event waits for the next commit. The event is folded into the task and becomes visible to
- * readers only after the commit (E1).
+ * event. A valid event waits for the next commit. After the commit (E1), the event is folded into the task
+ * and becomes visible to readers.
  */
 export class LiveTask implements LogWriter, WatchedTask {
   readonly scope: TaskScope;
@@ -85,7 +85,7 @@ export class LiveTask implements LogWriter, WatchedTask {
   /** The committed task. */
   #task: Task | undefined;
   #seq: number;
-  /** Task state after the commit of all pending events. */
+  /** State of the task after all pending events are committed. */
   #state: TaskState | undefined;
   #statusTimestamp: string;
   #uncommittedMessages: UncommittedMessage[] = [];
@@ -125,7 +125,7 @@ export class LiveTask implements LogWriter, WatchedTask {
     return this.#seq;
   }
 
-  /** Task state after the commit of all pending events, or `undefined` before the task is created. */
+  /** State of the task after all pending events are committed, or `undefined` before the task is created. */
   get state(): TaskState | undefined {
     return this.#state;
   }
@@ -158,8 +158,8 @@ export class LiveTask implements LogWriter, WatchedTask {
   }
 
   /**
-   * Returns the current time in ISO 8601 UTC with milliseconds, or the time of the newest status if the
-   * status is later (E16).
+   * Returns the time for a new status in ISO 8601 UTC with milliseconds. The time is never earlier than the
+   * time of the newest status (E16).
    */
   getTimestamp(): string {
     const now = formatTimestamp(this.#context.clock.now());
@@ -168,7 +168,7 @@ export class LiveTask implements LogWriter, WatchedTask {
 
   /**
    * Accepts an event and schedules its commit, or returns the reason why the task cannot accept the event.
-   * The caller must await `waitForCapacity` before the next call of `acceptEvent`.
+   * The caller must await `waitForCapacity` before the next call to `acceptEvent`.
    */
   acceptEvent(event: TaskEvent): EventRefusal | undefined {
     const refusal = findRefusal(this.#state, event);
@@ -187,9 +187,9 @@ export class LiveTask implements LogWriter, WatchedTask {
   }
 
   /**
-   * Accepts an event that contains a caller's message, together with the webhook that the same request
-   * registers. `durableSeq` resolves with the event's sequence number once the event and the webhook are
-   * durable.
+   * Accepts an event that contains a caller's message. If the same request registers a webhook, the webhook
+   * is stored in the same commit. `durableSeq` resolves with the event's sequence number once the event and
+   * the webhook are durable.
    */
   acceptMessage(
     event: TaskEvent,
@@ -209,7 +209,7 @@ export class LiveTask implements LogWriter, WatchedTask {
     this.#turnToPersist = turn;
   }
 
-  /** Sequence number of the newest event after the commit of all pending events. */
+  /** Sequence number of the newest event, including pending events. */
   get lastPendingSeq(): number {
     return this.#seq + (this.#currentCommit?.append.events.length ?? 0) + this.#pendingEvents.length;
   }

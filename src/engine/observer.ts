@@ -11,11 +11,14 @@ export interface Observer {
   /** Called when an agent starts or ends its work on a turn. `error` is the error that the agent threw. */
   onRun?(seen: { scope: TaskScope; taskId: string; phase: "begin" | "end"; error?: unknown }): void;
   /**
-   * Called when a push notification is delivered, when a delivery fails and will be retried, and when
-   * delivery to a webhook stops permanently. `reason` contains no secrets.
+   * Called after each successful or failed delivery of a push notification, and when delivery to a webhook
+   * stops permanently. `reason` contains no secrets.
    */
   onPush?(seen: PushDeliveryReport): void;
-  /** Called if an error is not reported to a caller, or if the error's details are hidden from the caller. */
+  /**
+   * Called with each error that no caller receives, and with each error whose details are hidden from the
+   * caller.
+   */
   onError?(seen: { where: string; error: unknown; taskId?: string; errorId?: string }): void;
 }
 

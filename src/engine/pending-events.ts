@@ -15,13 +15,14 @@ const MAX_SIZE = 256 * 1024;
 
 /**
  * Events of one task that wait for the next commit. Adjacent plain text chunks of one artifact are merged
- * while the chunks wait (E6), because the chunks would become visible with the same commit anyway.
+ * while the chunks wait (E6). Merging delays no chunk, because the chunks become visible with the same
+ * commit.
  */
 export class PendingEvents {
   readonly #mergeChunks: boolean;
   #events: TaskEvent[] = [];
   #size = 0;
-  /** The last pending event, if chunks were merged into the event. */
+  /** The last pending event, if the event contains merged chunks. */
   #mergedChunk: MergedChunk | undefined;
 
   constructor(merge: boolean) {
@@ -72,7 +73,7 @@ export class PendingEvents {
   }
 }
 
-/** Estimates the number of characters that an event occupies in memory, without serializing the event. */
+/** Estimates the size of an event in characters without serializing the event. */
 export function estimateEventSize(event: TaskEvent): number {
   if (!("artifactUpdate" in event)) return 512;
   let size = 256;

@@ -4,10 +4,9 @@ import type { ServiceParameters } from "./service-parameters.ts";
 import type { Turn } from "./turn.ts";
 
 /**
- * The persisted data of a running turn. The store keeps the persisted turn in addition to the task's log,
- * so that a later process can start the turn again. A persisted turn contains the agent's input without the
- * scopes and claims of the caller, and without the webhook and its secrets. Stores treat a persisted turn
- * as opaque JSON.
+ * The persisted data of a running turn. The store keeps the persisted turn in addition to the task's log, so
+ * that a later process can start the turn again. A persisted turn contains the agent's input, but neither the
+ * scopes and claims of the caller nor the webhook. Stores treat a persisted turn as opaque JSON.
  */
 export interface PersistedTurn {
   /** Sequence number of the turn's message. */
@@ -44,7 +43,7 @@ export function toPersistedTurn(
   };
 }
 
-/** Returns the caller of a persisted turn, without the scopes and claims of the original credentials. */
+/** Returns the caller of a persisted turn. The returned caller has no scopes and no claims. */
 export function restoreCaller({ tenant, principal }: Caller, { choseTenant }: PersistedTurn): Caller {
   return { tenant, principal, ...(choseTenant ? { choseTenant } : {}) };
 }

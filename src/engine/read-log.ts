@@ -9,7 +9,7 @@ export const LOG_PAGE_LIMIT: { readonly events: number; readonly maxBytes: numbe
 };
 
 /**
- * Yields the committed events of a task with `afterSeq < seq <= untilSeq`, which are read from the store
+ * Yields the committed events of a task with `afterSeq < seq <= untilSeq`. The events are read from the store
  * page by page.
  */
 export async function* readLog(

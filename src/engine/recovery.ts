@@ -26,9 +26,9 @@ export interface RecoveryContext {
 }
 
 /**
- * Recovers the tasks whose agent runs ended with an earlier process. A task's turn is started again if the
- * agent's `afterRestart` option allows a restart and the store has persisted the turn. If a task's turn
- * cannot be started again, the task fails with a reason (E9).
+ * Recovers the tasks whose agent runs ended with an earlier process. A turn is started again if
+ * `Agent.afterRestart` allows a restart and the store has persisted the turn. If a task's turn cannot be
+ * started again, the task fails with a reason (E9).
  */
 export async function recoverTasks(context: RecoveryContext): Promise<void> {
   const orphans = (await context.store.listUnfinished()).filter(

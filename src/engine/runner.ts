@@ -54,7 +54,7 @@ export class Runner implements LiveTaskListener {
     this.liveTask = new LiveTask(context, this, ids, stored);
   }
 
-  /** The turn that is running, or an ended turn whose last events wait for their commit. */
+  /** The running turn, or an ended turn whose last events are not yet committed. */
   get currentTurn(): Turn | undefined {
     return this.#currentTurn;
   }
@@ -124,9 +124,9 @@ export class Runner implements LiveTaskListener {
 
   /**
    * Restarts a turn that an earlier server process started. `seq` is the sequence number of the turn's
-   * message. `initialTask` is the task at the start of the turn. The agent run begins only once the store
-   * has recorded the new attempt. A turn that crashes its process is therefore attempted a limited number
-   * of times.
+   * message. `initialTask` is the task at the start of the turn. The agent run begins only once the store has
+   * recorded the new attempt. The number of attempts is therefore limited even if the turn crashes its
+   * process.
    */
   async restartTurn(turn: Turn, seq: number, initialTask: Task, mode: "restart" | "resume"): Promise<void> {
     const { liveTask } = this;
@@ -166,8 +166,8 @@ export class Runner implements LiveTaskListener {
   }
 
   /**
-   * Offers the agent a message for the running turn and returns true if the agent accepted the message. If
-   * the agent accepts the message, `acceptedSeq` resolves with the sequence number of the message.
+   * Offers a message to the running agent and returns true if the agent accepts the message. If the agent
+   * accepts the message, `acceptedSeq` resolves with the sequence number of the message.
    */
   offerMessage(message: Message, caller: Caller, acceptedSeq: Deferred<number>): boolean {
     const { liveTask } = this;
@@ -269,7 +269,7 @@ export class Runner implements LiveTaskListener {
     }
   }
 
-  /** Returns true if the event is a WORKING status at the start of a turn whose task is already WORKING. */
+  /** Returns true if the turn starts with a WORKING status although the task is already WORKING. */
   #isRepeatedWorking(turn: Turn, event: TaskEvent): boolean {
     const isFirst = turn.startPoint?.seq === 1 && turn.attempt === 1;
     if (turn.lastState !== undefined || isFirst || !("statusUpdate" in event)) return false;
@@ -301,7 +301,7 @@ export class Runner implements LiveTaskListener {
     } else if (!turn.lastState || !isInterrupted(turn.lastState)) this.#writeState("TASK_STATE_COMPLETED");
   }
 
-  /** Returns true if the server stopped the agent in a turn that a later server process will start again. */
+  /** Returns true if the server stopped the agent and a later server process will start the turn again. */
   #isLeftForRestart({ stopReason, cancelMetadata }: Turn): boolean {
     const { persistTurns, store } = this.#context;
     return stopReason !== undefined && !cancelMetadata && persistTurns && store.isDurable === true;
@@ -336,7 +336,7 @@ export class Runner implements LiveTaskListener {
     turn.onEnd(cancelTimer);
   }
 
-  /** Abandons the turn of an agent that does not stop and whose task does not exist yet. */
+  /** Abandons a turn if its agent does not stop and its task does not exist yet. */
   #abandonTurn(turn: Turn): void {
     this.discard();
     turn.fail(createServerClosingError());

@@ -1,13 +1,13 @@
-/** Request data that clients send outside of the operation's parameters in every binding (A2A §3.2.6). */
+/** Request data that is not part of the operation's parameters (A2A §3.2.6). */
 export interface ServiceParameters {
   /**
-   * A2A version of the request in the form `Major.Minor`. Push notifications to webhooks of the request use
-   * the same A2A version. Default: 1.0.
+   * A2A version of the request in the form `Major.Minor`. Webhooks that the request registers receive
+   * notifications in the same A2A version. Default: 1.0.
    */
   readonly version?: string;
   /** URIs of the extensions that are active for one request. Default: none. */
   readonly extensions?: readonly string[];
-  /** Sequence number of the last event that the client received before the client resumes the stream. */
+  /** Sequence number of the last event that the client received, if the request resumes a stream. */
   readonly resumeAfterSeq?: number | undefined;
   /**
    * The request's `traceparent` header (W3C Trace Context), which identifies the caller's span. The server

@@ -4,10 +4,10 @@ const FIRST_SNAPSHOT_SIZE = 64 * 1024;
 const MIN_SIZE_AT_STOP = 16 * 1024;
 
 /**
- * Decides when the store needs a new snapshot of a task. The intervals between snapshots grow
- * geometrically, so all snapshots together take at most about twice the size of the log. Loading a task
- * folds at most about as many events as one snapshot contains. Snapshots at fixed intervals have quadratic
- * cost (measured).
+ * Decides when the store needs a new snapshot of a task. The intervals between snapshots grow geometrically.
+ * All snapshots of a task together are at most about twice as large as the log. To load a task, the store
+ * folds at most about as many events as the newest snapshot contains. Snapshots at fixed intervals have
+ * quadratic cost (measured).
  */
 export class SnapshotSchedule {
   readonly #isEnabled: boolean;

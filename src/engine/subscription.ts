@@ -14,7 +14,7 @@ export interface Subscription {
    */
   next(): Promise<readonly LogEvent[] | undefined>;
   /**
-   * Ends the subscription without affecting the task (E2). If `close` is called, a pending call of `next`
+   * Ends the subscription without affecting the task (E2). If `close` is called, a pending call to `next`
    * resolves with `undefined`.
    */
   close(): void;
@@ -99,7 +99,7 @@ export class LogSubscription implements Subscription {
     this.#wakeReader?.();
   }
 
-  /** Reads the next committed events for the reader of this subscription. */
+  /** Reads the next committed events. */
   async #readNextEvents(): Promise<LogEvent[]> {
     const { liveTask } = this.#runner;
     const events =
@@ -149,8 +149,7 @@ function isInputRequest({ event }: LogEvent): boolean {
 }
 
 /**
- * Resolves with true if the turn of the span requested user input at or before the position where the
- * reader begins.
+ * Resolves with true if the turn requested user input at or before the start position of the reader.
  */
 export async function hasRequestedInput(
   { liveTask }: Runner,
@@ -162,7 +161,10 @@ export async function hasRequestedInput(
   return false;
 }
 
-/** Creates a subscription to a single event, which is a reply without a task or the last state of a task. */
+/**
+ * Creates a subscription that delivers one event. The event is a reply without a task, or the final state of
+ * a task.
+ */
 export function createSingleEventSubscription(event: LogEvent | undefined): Subscription {
   let isDelivered = false;
   return {

@@ -17,8 +17,8 @@ export interface LogAppend {
   /** Messages of the caller among the appended events. Each message id is unique in its scope (E10). */
   readonly messages: readonly { readonly messageId: string; readonly seq: number }[];
   /**
-   * Webhooks that the store registers together with the events. Each webhook must receive all of the
-   * events.
+   * Webhooks that the store registers in the same transaction as the events. Each webhook receives all events
+   * of the append.
    */
   readonly webhooks?: readonly WebhookRegistration[];
   /**
@@ -27,8 +27,8 @@ export interface LogAppend {
    */
   readonly turn?: PersistedTurn | null;
   /**
-   * The task after the last of `events`, if the store needs a new snapshot of the task. Only stores with
-   * `usesSnapshots` receive a snapshot.
+   * State of the task after all `events` are applied. `snapshot` is set only if the store needs a new
+   * snapshot. Only stores with `usesSnapshots` receive a snapshot.
    */
   readonly snapshot?: Task;
 }
@@ -44,7 +44,7 @@ export interface TaskListQuery {
   readonly status?: TaskState;
   /** Earliest status time of the listed tasks, in ISO 8601 UTC with milliseconds. */
   readonly statusSince?: string;
-  /** List position after which the returned tasks begin. */
+  /** Position in the task list after which the page begins. */
   readonly after?: TaskListCursor;
   readonly limit: number;
 }
@@ -56,7 +56,7 @@ export interface TaskListCursor {
 }
 
 export interface TaskListPage {
-  /** Complete tasks of the page, at most `limit` tasks. */
+  /** Tasks of the page with all of their members, at most `limit` tasks. */
   readonly tasks: Task[];
   /** True if at least one more task follows the returned tasks. */
   readonly hasMore: boolean;
@@ -73,17 +73,16 @@ export interface UnfinishedTask {
   readonly state: TaskState;
   readonly timestamp: string;
   /**
-   * The turn that the task's newest append has stored. A task without a persisted turn fails after a
+   * Persisted turn of the task, if the store has a turn. A task without a persisted turn fails after a
    * restart of the server.
    */
   readonly turn?: PersistedTurn;
 }
 
 /**
- * Storage for tasks. A store keeps an append-only log of events per task and folds tasks from the logs.
- * Reads return only committed data. A read of another scope's task finds no task. If the store is
- * unavailable, its methods reject with an error of any type. If `commit` rejects, the store has stored none
- * of the appends.
+ * Storage for tasks. A store keeps an append-only log of events per task and folds tasks from the logs. Reads
+ * return only committed data. Reads cannot find the tasks of other scopes. If the store is unavailable, its
+ * methods reject with an error of any type. If `commit` rejects, the store has stored none of the appends.
  */
 export interface TaskStore {
   /** Display name of the store, for example `sqlite:.colloquy/tasks.db`. */
@@ -99,10 +98,10 @@ export interface TaskStore {
   close(): Promise<void>;
   /**
    * Commits the appends of many tasks in one transaction. Resolves with one result per append when the
-   * appends are durable. For a stored append, the result is `undefined`. For a rejected append, the result
-   * is the reason for the rejection. If `agentsAtWork` is true, the store must not block the event loop
-   * during disk access, because agents are running. If `agentsAtWork` is false, the store may block the
-   * event loop, which makes batches larger.
+   * appends are durable. For a stored append, the result is `undefined`. For a rejected append, the result is
+   * the reason for the rejection. If `agentsAtWork` is true, the store must not block the event loop during
+   * disk access, because agents are running. If `agentsAtWork` is false, the store may block the event loop,
+   * so that concurrent requests form one batch.
    */
   commit(
     batch: readonly LogAppend[],
@@ -115,8 +114,7 @@ export interface TaskStore {
   load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined>;
   /**
    * Resolves with the task's events after the sequence number `after`, in order and without gaps. The list
-   * of events ends after `limit.events` events, or after the first event that makes the total JSON size
-   * exceed `limit.maxBytes`.
+   * ends after `limit.events` events, or as soon as the total JSON size exceeds `limit.maxBytes`.
    */
   readEvents(
     scope: TaskScope,
@@ -127,8 +125,8 @@ export interface TaskStore {
   list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage>;
   findMessage(scope: TaskScope, messageId: string): Promise<{ taskId: string; seq: number } | undefined>;
   /**
-   * Resolves with all tasks of all scopes that are in state SUBMITTED or WORKING. When a server starts, no
-   * agent is running for tasks in state SUBMITTED or WORKING.
+   * Resolves with all tasks of all scopes that are in state SUBMITTED or WORKING. When a server starts, tasks
+   * in state SUBMITTED or WORKING have no running agent.
    */
   listUnfinished(): Promise<UnfinishedTask[]>;
   /** Storage for webhooks. Stores without a `pushStore` do not support push notifications. */

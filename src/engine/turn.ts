@@ -36,7 +36,7 @@ export class Turn {
   readonly stoppedTask: Deferred<Task> = new Deferred();
   /** The task at the start of the turn, and the sequence number of the turn's message. */
   startPoint: { readonly task: Task; readonly seq: number } | undefined;
-  /** Newest task state that the agent set in this turn. */
+  /** Last task state that the agent set in this turn. */
   lastState: TaskState | undefined;
   /** Metadata of the CancelTask request, if a client has canceled the task. */
   cancelMetadata: JsonObject | undefined;
@@ -50,8 +50,8 @@ export class Turn {
   isFenced = false;
   #hasEnded = false;
   /**
-   * The abort controller is created on first use, because creating a controller costs more than the rest of
-   * a short turn.
+   * The abort controller is created on first use, because its creation costs more than the rest of a short
+   * turn.
    */
   #abortController: AbortController | undefined;
   #endCallbacks: (() => void)[] = [];

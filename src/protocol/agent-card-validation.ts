@@ -10,8 +10,8 @@ export function assertValidAgentCard(card: AgentCardContent): void {
 }
 
 /**
- * Throws an `Error` if `violations` is not empty. The error is not an `A2AError`, because the author of the
- * agent caused the violations, not a caller.
+ * Throws an `Error` if `violations` is not empty. The error is not an `A2AError`, because the violations were
+ * caused by the author of the agent and not by a caller.
  */
 export function assertNoCardViolations(name: string, violations: readonly FieldViolation[]): void {
   if (violations.length === 0) return;
@@ -20,11 +20,10 @@ export function assertNoCardViolations(name: string, violations: readonly FieldV
 }
 
 /**
- * Returns all violations in the content of an agent card with their paths, or an empty array. The
- * validation covers required names, duplicates, URLs, media types, and references to security schemes. If
- * the card declares no security schemes, references to schemes are not checked, because the server may
- * declare the schemes. The types of card members are not validated, because the compiler or a decoder
- * checks the types.
+ * Returns all violations in the content of an agent card with their paths, or an empty array. The validation
+ * covers empty names, duplicates, URLs, media types, and references to security schemes. If the card declares
+ * no security schemes, references to schemes are not checked, because the server may declare the schemes. The
+ * types of card members are not validated, because the compiler or a decoder checks the types.
  */
 export function validateAgentCardContent(card: AgentCardContent): FieldViolation[] {
   const { provider, capabilities, securitySchemes, skills = [] } = card;

@@ -85,8 +85,7 @@ export interface AgentCard {
   name: string;
   description: string;
   /**
-   * The interfaces of the agent in order of preference. The first interface is the interface that the agent
-   * prefers.
+   * The interfaces of the agent in order of preference. The agent prefers the first interface.
    */
   supportedInterfaces: AgentInterface[];
   provider?: AgentProvider;

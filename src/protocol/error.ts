@@ -72,8 +72,8 @@ type TransportErrorReason =
    */
   | "INVALID_PARAMS"
   /**
-   * The server failed, or a program that the server runs failed. To do: look up the cause in the server's
-   * log or in the errors that its observer receives.
+   * The server failed, or a program that the server runs failed. To do: find the cause in the server's log or
+   * in the errors that the server's observer receives.
    */
   | "INTERNAL"
   /**
@@ -114,7 +114,7 @@ type TransportErrorReason =
 
 export type ErrorReason = A2AErrorReason | TransportErrorReason;
 
-/** A violation in a request, which consists of the path of the invalid field and a remedy. */
+/** Path of an invalid field in a request, and a remedy for the violation. */
 export interface FieldViolation {
   /** Path of the invalid field in the request, for example `message.parts[0]`. */
   field: string;

@@ -48,8 +48,7 @@ const TERMINAL_TRANSITIONS: TransitionRow = {
 };
 
 /**
- * Allowed transitions by task state. If the table has no row for a state or no cell for a transition,
- * compilation fails.
+ * Allowed transitions by task state. Compilation fails if the table omits a state or a transition.
  */
 export const TRANSITIONS: Record<TaskState, TransitionRow> = {
   TASK_STATE_SUBMITTED: SUBMITTED_TRANSITIONS,
@@ -147,7 +146,7 @@ function appendToArtifact(
 }
 
 /**
- * Appends a part to `parts` and joins adjacent plain text parts, so a reply of 8,000 tokens becomes one
+ * Appends a part to `parts` and joins adjacent plain text parts. A reply of 8,000 tokens thus becomes one
  * part.
  */
 export function appendPart(parts: Part[], part: Part): void {

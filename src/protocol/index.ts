@@ -1,5 +1,5 @@
 /**
- * A2A 1.0 TYPES. The types in `protocol`, which all other folders use, have exactly the JSON shape of the
+ * A2A 1.0 TYPES. All other folders use the types in `protocol`. The types have exactly the JSON shape of the
  * wire format. The folder `protocol` also contains the errors, functions that create parts, and `fold`, the
  * only function that changes a task. The folder `protocol` imports no other folder.
  *

@@ -5,8 +5,8 @@ export type EventEncoder = (event: TaskEvent) => string;
 
 /**
  * An event in a task's log. The runner creates log events from objects, and a store creates log events from
- * JSON text. A log event computes its missing form (object or JSON text) on first use and caches the
- * result. An event is therefore serialized at most once for any number of readers.
+ * JSON text. A log event is created with one form, either an object or JSON text, and computes the other form
+ * on first use. An event is therefore serialized at most once for any number of readers.
  */
 export class LogEvent {
   /**

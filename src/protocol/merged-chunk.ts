@@ -4,7 +4,7 @@ import { isPlainText } from "./message.ts";
 /**
  * Returns true if two adjacent chunks can become one event without losing information. Both chunks must
  * contain plain text of the same artifact. The second chunk must only append text, and the first chunk must
- * not be a last chunk.
+ * not have `lastChunk`.
  */
 export function canMergeChunks(first: TaskEvent, second: TaskEvent): boolean {
   if (!("artifactUpdate" in first) || !("artifactUpdate" in second)) return false;
@@ -17,7 +17,7 @@ export function canMergeChunks(first: TaskEvent, second: TaskEvent): boolean {
   return last !== undefined && next !== undefined && isPlainText(last) && isPlainText(next);
 }
 
-/** Returns true if a chunk has only one part and no other members that merging would lose. */
+/** Returns true if a chunk has one part and no members that merging would discard. */
 function isTextOnlyChunk({ metadata, artifact }: TaskArtifactUpdateEvent): boolean {
   const { parts, name, description, extensions } = artifact;
   return parts.length === 1 && !(metadata || artifact.metadata || extensions || name || description);
@@ -39,7 +39,7 @@ export class MergedChunk {
     this.event = { artifactUpdate: { ...first, artifact: { ...first.artifact, parts } } };
   }
 
-  /** Adds a chunk to the event. The caller must check the chunk with `canMergeChunks` before. */
+  /** Adds a chunk to the event. The caller must first check the chunk with `canMergeChunks`. */
   add({ artifact, lastChunk }: TaskArtifactUpdateEvent): void {
     const [part] = artifact.parts;
     if (part && "text" in part) this.#text.text += part.text;

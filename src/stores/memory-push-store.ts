@@ -12,7 +12,7 @@ type TaskStateLookup = (
 export class MemoryPushStore implements PushStore {
   readonly #findTaskState: TaskStateLookup;
   readonly #byTask = new Map<string, Map<string, Webhook>>();
-  /** Webhooks that need deliveries now, or that may need deliveries while their tasks continue. */
+  /** Webhooks that have undelivered events or whose tasks have not ended. */
   readonly #undelivered = new Map<number, { scope: TaskScope; taskId: string; id: string }>();
   #lastKey = 0;
 

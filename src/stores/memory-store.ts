@@ -51,9 +51,9 @@ export interface MemoryStoreOptions {
 }
 
 /**
- * Stores tasks in the memory of the process. If the number of finished tasks exceeds `maxFinishedTasks`,
- * the store evicts the task that finished first, together with its messages. Unfinished tasks are never
- * evicted.
+ * Stores tasks in the memory of the process. If the number of finished tasks exceeds `maxFinishedTasks`, the
+ * store evicts the task that finished first. The messages of the evicted task are also removed. Unfinished
+ * tasks are never evicted.
  */
 export class MemoryStore implements TaskStore {
   readonly name = "memory";

@@ -5,7 +5,7 @@ import type { ProgressRecorder } from "./progress-recorder.ts";
 import type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";
 import type { WaitGroup } from "./wait-group.ts";
 
-/** A task that may have webhooks and whose commits are reported to the outbox. */
+/** A task whose commits are reported to the outbox because the task may have webhooks. */
 export interface WatchedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
@@ -21,7 +21,7 @@ interface TaskDeliveries {
   readonly scope: TaskScope;
   readonly taskId: string;
   deliveries: WebhookDelivery[];
-  /** True if all deliveries of the task have been idle since the last call of `evictIdle`. */
+  /** True if all deliveries of the task have been idle since the last call to `evictIdle`. */
   wasIdleAtSweep: boolean;
 }
 
@@ -42,8 +42,8 @@ interface ActiveWebhooksContext {
   readonly progressRecorder: ProgressRecorder;
   readonly waitGroup: WaitGroup;
   /**
-   * Maximum number of tasks whose webhooks are kept in memory. The webhooks of additional tasks stay in the
-   * store until memory is available.
+   * Maximum number of tasks whose webhooks are kept in memory. The webhooks of further tasks stay in the
+   * store until other tasks are evicted.
    */
   readonly maxTasks: number;
   /** Called when a delivery may have events to send to its webhook. */
@@ -52,9 +52,9 @@ interface ActiveWebhooksContext {
 }
 
 /**
- * Holds the webhooks that currently need deliveries, for a bounded number of tasks. A reported commit
- * starts a lookup of the task's webhooks in the store. Idle tasks are evicted, and tasks beyond the limit
- * are loaded once there is capacity.
+ * Holds the webhooks that currently need deliveries. The number of tasks in memory is limited. A reported
+ * commit starts a lookup of the task's webhooks in the store. Idle tasks are evicted, and tasks beyond the
+ * limit are loaded once there is capacity.
  */
 export class ActiveWebhooks {
   readonly #context: ActiveWebhooksContext;
@@ -62,7 +62,7 @@ export class ActiveWebhooks {
   readonly #lookups = new Map<string, WebhookLookup>();
   /** Deliveries of tasks whose webhooks are all idle. */
   readonly #idleTaskDeliveries = new Set<TaskDeliveries>();
-  /** True if some webhook that needs deliveries is not in memory. */
+  /** True if at least one webhook that needs deliveries is only in the store. */
   #hasOverflow = false;
   #isRefilling = false;
   #isClosing = false;
@@ -72,8 +72,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Reports a commit of a task and the webhooks that the commit registered or replaced. The cost of
-   * `notifyCommit` does not depend on the size of the task, and `notifyCommit` never throws.
+   * Reports a commit of a task and the webhooks that the commit registered or replaced. `notifyCommit` never
+   * throws. The cost of a call does not depend on the size of the task.
    */
   notifyCommit(task: WatchedTask, registered: readonly WebhookRegistration[] = NO_REGISTRATIONS): void {
     const { scope, taskId } = task;
@@ -240,8 +240,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Evicts tasks whose deliveries have been idle for a while. The next commit of an evicted task loads its
-   * webhooks from the store again.
+   * Evicts tasks whose deliveries have been idle for a while. When an evicted task has a new commit, the
+   * webhooks of the task are loaded from the store again.
    */
   evictIdle(): void {
     for (const taskDeliveries of this.#idleTaskDeliveries) {

@@ -6,8 +6,8 @@ export interface WebhookNotification {
   readonly webhook: Pick<Webhook, "scope" | "taskId" | "config" | "version">;
   readonly event: LogEvent;
   /**
-   * The task after the event. `task` is set only if the webhook's A2A version requires notifications with
-   * the entire task.
+   * State of the task after the event is applied. `task` is set only if the webhook's A2A version requires
+   * notifications with the entire task.
    */
   readonly task?: Task;
 }

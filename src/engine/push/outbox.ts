@@ -17,20 +17,20 @@ export interface OutboxOptions {
   readonly deliver: NotificationSender;
   readonly observer?: Observer;
   readonly clock?: Clock;
-  /** Function that returns random numbers from 0 to 1, for the delays between retries. */
+  /** Returns a random number from 0 to 1, which varies the delay before a retry. */
   readonly random?: () => number;
   readonly retry?: Partial<RetryPolicy>;
   /**
-   * Maximum number of concurrent deliveries to hosts that have responded. Default: 64. Hosts that have not
-   * responded yet share an additional half of `maxConcurrent`. Failing webhooks share an additional quarter
-   * of `maxConcurrent`.
+   * Maximum number of concurrent deliveries to hosts that have responded. Default: 64. Additional deliveries
+   * to hosts that have not responded yet are limited to half of `maxConcurrent`. Additional deliveries to
+   * failing webhooks are limited to a quarter of `maxConcurrent`.
    */
   readonly maxConcurrent?: number;
   /** Maximum number of concurrent deliveries to one host. Default: 8. */
   readonly maxPerHost?: number;
   /**
-   * Maximum number of tasks whose webhooks are kept in memory. The webhooks of additional tasks stay in the
-   * store until memory is available. Default: 10,000.
+   * Maximum number of tasks whose webhooks are kept in memory. The webhooks of further tasks stay in the
+   * store until other tasks are evicted. Default: 10,000.
    */
   readonly maxTasks?: number;
 }
@@ -40,9 +40,10 @@ const MAX_RESPONSIVE_HOSTS = 10_000;
 
 /**
  * Sends push notifications (E12). Each webhook receives the events of its task in order. The outbox retries
- * each event until the event is delivered or the webhook is dead. The task log contains the events to send,
- * and a webhook is only a position in the log. Commits do not wait for the outbox. A commit only notifies
- * the outbox, which loads webhooks that are not in memory from the store.
+ * each event until the event is delivered or the webhook is dead. The task log contains the events to send.
+ * For each webhook, the outbox stores only a position in the log. Commits do not wait for the outbox. A
+ * commit only notifies the outbox. If the webhooks of the task are not in memory, the outbox loads the
+ * webhooks from the store.
  */
 export class Outbox {
   readonly #store: TaskStore & { readonly pushStore: PushStore };

@@ -119,7 +119,7 @@ export class PushConfigOperations {
 
   /**
    * Resolves with the webhook whose id is `id`. A2A 0.3 allows an empty id. An empty id selects the webhook
-   * whose id is the task's id, or the task's first webhook.
+   * whose id equals the task's id. If no webhook has that id, an empty id selects the task's first webhook.
    */
   async #findWebhook(scope: TaskScope, taskId: string, id: string): Promise<Webhook | undefined> {
     const { store } = this.#context;
@@ -164,7 +164,7 @@ export function createPushNotSupportedError(): A2AError {
 
 /**
  * Returns the webhook that a message registers. If the webhook has no id, its id is the task's id. A client
- * that sends the same webhook with each message thus registers only one webhook.
+ * that sends a webhook with each message therefore registers only one webhook.
  */
 export function getWebhookRegistration(
   { configuration }: SendMessageRequest,

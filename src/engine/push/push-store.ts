@@ -2,8 +2,7 @@ import type { TaskPushNotificationConfig } from "../../protocol/index.ts";
 import type { TaskScope } from "../caller.ts";
 
 /**
- * A webhook registration, which consists of the URL for updates of a task and the A2A version of the
- * notifications.
+ * A registered URL for updates of a task, and the A2A version of the notifications.
  */
 export interface WebhookRegistration {
   readonly config: TaskPushNotificationConfig & { readonly id: string };
@@ -23,9 +22,12 @@ export interface Webhook extends WebhookRegistration {
   readonly key: number;
   readonly scope: TaskScope;
   readonly taskId: string;
-  /** Sequence number of the last event that was delivered to the webhook or is older than the webhook. */
+  /**
+   * Sequence number of the last event that was delivered to the webhook, or of the last event before its
+   * registration.
+   */
   readonly deliveredSeq: number;
-  /** Time since which every delivery to the webhook has failed, in milliseconds since 1970. */
+  /** Start of the current series of failed deliveries to the webhook, in milliseconds since 1970. */
   readonly failingSince?: number;
   /** Details of the failure, if delivery to the webhook has stopped permanently. */
   readonly deadLetter?: DeadLetter;
@@ -53,8 +55,8 @@ export interface WebhookProgress extends Pick<
  */
 export interface PushStore {
   /**
-   * Registers a webhook for future events of a task. If the task already has a webhook with the same id,
-   * the new webhook replaces the old webhook and continues at its position. A dead webhook becomes active
+   * Registers a webhook for future events of a task. If the task already has a webhook with the same id, the
+   * new webhook replaces the old webhook and keeps the old position in the log. A dead webhook becomes active
    * again. `put` resolves with `undefined` if the task does not exist.
    */
   put(scope: TaskScope, taskId: string, registration: WebhookRegistration): Promise<Webhook | undefined>;
@@ -70,8 +72,8 @@ export interface PushStore {
    */
   remove(scope: TaskScope, taskId: string, id: string): Promise<boolean>;
   /**
-   * Resolves with the webhooks of all scopes that have undelivered events and a key greater than `after`,
-   * in ascending order of their keys.
+   * Resolves with the webhooks of all scopes that have undelivered events, in ascending order of their keys.
+   * The result contains only webhooks with a key greater than `after`.
    */
   listDue(after: number, limit: number): Promise<Webhook[]>;
   /**
@@ -79,6 +81,6 @@ export interface PushStore {
    * and the progress of removed webhooks is ignored.
    */
   saveProgress(progress: readonly WebhookProgress[]): Promise<void>;
-  /** Resolves with the dead webhooks of all scopes, sorted by newest registration first. */
+  /** Resolves with the dead webhooks of all scopes, starting with the newest registration. */
   listDead(limit: number): Promise<Webhook[]>;
 }

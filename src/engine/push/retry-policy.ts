@@ -27,9 +27,9 @@ export function resolveRetryPolicy(options: Partial<RetryPolicy> = {}): RetryPol
 
 /**
  * Returns the delay in milliseconds before the next delivery, after `failures` consecutive failures (1 or
- * more). The retry delay doubles with each failure. `random` (0 to 1) reduces the delay by up to half, so
- * that deliveries that failed at the same time are retried at different times. The retry delay is at least
- * the delay that the receiver requests, up to `maxDelayMs`.
+ * more). The retry delay doubles with each failure. `random` (0 to 1) reduces the delay by up to half.
+ * Deliveries that failed at the same time are therefore retried at different times. The retry delay is at
+ * least the delay that the receiver requests, up to `maxDelayMs`.
  */
 export function computeRetryDelay(
   failures: number,

@@ -13,7 +13,7 @@ export class TaskProjection {
     this.#seq = seq;
   }
 
-  /** Loads the task at the sequence number `seq`, which can be far behind the end of the log. */
+  /** Loads the state of the task at `seq`. The sequence number `seq` can be far behind the end of the log. */
   static async loadAt(
     store: TaskStore,
     scope: TaskScope,

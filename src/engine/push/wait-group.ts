@@ -1,6 +1,6 @@
 import { Deferred } from "../../data-structures/index.ts";
 
-/** Counts running operations. A caller can wait until no operation is running. */
+/** Counts running operations, so that code can wait until no operation is running. */
 export class WaitGroup {
   #count = 0;
   #idle: Deferred | undefined;
@@ -17,8 +17,8 @@ export class WaitGroup {
   }
 
   /**
-   * Returns a promise that resolves when no operation is running, or `undefined` if no operation is running
-   * at the time of the call.
+   * Returns a promise that resolves when no operation is running. Returns `undefined` if no operation is
+   * running now.
    */
   wait(): Promise<void> | undefined {
     return this.#count === 0 ? undefined : (this.#idle ??= new Deferred()).promise;

@@ -17,8 +17,8 @@ const WHOLE_TASK_VERSION = "0.3";
 type DeliveryState = "idle" | "ready" | "working" | "waiting";
 
 /**
- * Outcome of a delivery step. After a delivery step, the delivery has caught up with the log, has more
- * events to send, has sent the task's last event, is obsolete, or has failed.
+ * Result of a delivery step. After a delivery step, the delivery has caught up with the log, has more events
+ * to send, has sent the task's last event, is obsolete, or has failed.
  */
 export type DeliveryPageOutcome = "caught up" | "more" | "finished" | "gone" | DeliveryFailure;
 

@@ -5,9 +5,9 @@ import { isSqliteError } from "./sqlite-error.ts";
 const SQLITE_BUSY = 5;
 
 /**
- * Acquires an exclusive lock on the file `path` and returns a function that releases the lock. The lock is
- * a write transaction on the companion file `<path>-lock`. The operating system therefore releases the lock
- * even if the process is killed. The `user_version` of `<path>-lock` contains the process id of the process
+ * Acquires an exclusive lock on the file `path` and returns a function that releases the lock. The lock is a
+ * write transaction on the companion file `<path>-lock`. The operating system therefore releases the lock
+ * even if the process is killed. The `user_version` of the database `<path>-lock` is the id of the process
  * that holds the lock. If the lock is held, the error message contains the process id of the process that
  * holds the lock.
  */

@@ -2,9 +2,9 @@ import type { DatabaseSync } from "node:sqlite";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Scopes and tasks have small integer keys, which keep the growing rows and indexes narrow. Each row of
- * `log` contains the events of one append as JSON lines. The `seq` of a row is the sequence number of the
- * last event of the append. Snapshots have a separate table, because every append would otherwise rewrite
+ * Scopes and tasks have small integer keys, so that the rows of other tables and the indexes stay small. Each
+ * row of `log` contains the events of one append as JSON lines. The `seq` of a row is the sequence number of
+ * the last event of the append. Snapshots have a separate table, because every append would otherwise rewrite
  * the snapshot of its task. The decision docs/decisions/003-sqlite-layout.md explains the layout of the
  * tables.
  */
@@ -51,8 +51,8 @@ const TASK_TABLES = `
 
 /**
  * Webhooks. `owing` is 1 while the webhook needs deliveries, and 0 after delivery has ended or has stopped
- * permanently. The partial index excludes finished webhooks from the query at start-up. Nearly all webhooks
- * are finished. AUTOINCREMENT prevents the reuse of webhook keys.
+ * permanently. The query at start-up uses a partial index that excludes finished webhooks, which are the
+ * majority. AUTOINCREMENT prevents the reuse of webhook keys.
  */
 const PUSH_TABLES = `
   CREATE TABLE push (

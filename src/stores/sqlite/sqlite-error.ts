@@ -17,8 +17,7 @@ export function isSqliteError(error: unknown): error is Error & { errcode: numbe
 
 /**
  * Converts an error of SQLite or the file system to an `UNAVAILABLE` error with a remedy. `subject` may
- * contain a path only if the error is shown only to the operator, because remote callers can read all other
- * errors.
+ * contain a path only if no remote caller can read the error.
  */
 export function toUnavailableError(error: unknown, subject = "The task store is not available"): A2AError {
   if (error instanceof A2AError) return error;

@@ -81,7 +81,7 @@ export async function openSqliteFile(path: string): Promise<SqliteFile> {
 }
 
 /**
- * Resolves symbolic links. SQLite places the WAL next to the target of a symbolic link. All names of a
+ * Resolves symbolic links. SQLite places the WAL next to the target of a symbolic link. All paths to one
  * database file must lead to the same lock.
  */
 function resolveSymlinks(file: string): string {

@@ -80,10 +80,10 @@ export class SqliteStore implements TaskStore {
   }
 
   /**
-   * Returns the store's connection, with which an application can use additional tables in the same file.
-   * The connection is valid until the store is closed. Write to the additional tables only within
-   * `runTransaction`, and do not use the table names `scope`, `task`, `log`, `snapshot`, `message`, `push`,
-   * and `turn`.
+   * Returns the store's connection, with which an application can use additional tables in the same file. The
+   * connection is valid until the store is closed. Write to the additional tables only within
+   * `runTransaction`. The table names `scope`, `task`, `log`, `snapshot`, `message`, `push`, and `turn` are
+   * reserved.
    */
   getDatabase(): DatabaseSync {
     return this.#requireOpen().file.db;
