@@ -16,7 +16,7 @@ export interface ToolDefinition {
 export interface SkillTool {
   readonly tool: ToolDefinition;
   /**
-   * Id of the agent skill, which is `undefined` if the agent has no skills and the tool calls the agent
+   * Id of the agent skill. If the agent has no skills, the id is `undefined`, and the tool calls the agent
    * itself.
    */
   readonly skillId: string | undefined;

@@ -23,7 +23,7 @@ const MAX_CONVERSATIONS = 10_000;
  * 10,000 conversations.
  *
  * Each entry of the index is used only once. If a user edits an earlier message, the façade starts a new
- * context, because the agent would remember the original message.
+ * context, because the old context contains the original message.
  *
  * If two conversations have equal text, such as "hi" from two users of the same key, the façade continues
  * neither conversation. For conversations with equal text, the agent receives a transcript in a new context.

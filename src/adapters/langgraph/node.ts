@@ -104,8 +104,8 @@ async function requestAnswer(
 }
 
 /**
- * Returns a key for the node's position in its thread, which is stable between runs. Returns `undefined` if
- * the graph has no checkpointer.
+ * Returns a key for the position of a node in its thread. The key is stable between runs. Returns `undefined`
+ * if the graph has no checkpointer.
  */
 function findNodeKey({ configurable = {} }: NodeConfig): string | undefined {
   const { thread_id, checkpoint_ns } = configurable;
