@@ -11,7 +11,7 @@ const LOOKAHEAD_MICROTASKS = 4;
 const RESOLVED_PROMISE = Promise.resolve();
 
 /**
- * Converts the values that a generator yields into agent events.
+ * Converts the yielded values of a generator into agent events.
  *
  * The last chunk of an artifact must be marked, but the last chunk is known only when the generator ends. The
  * iterator therefore holds back each chunk for a few microtasks. If the generator ends before its held chunk

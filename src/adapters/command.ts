@@ -97,10 +97,7 @@ function buildArgv(line: string | readonly string[], shell: boolean): [string, .
   return [program, ...args];
 }
 
-/**
- * Yields standard output. A stream error ends the output without an exception, because `waitForExit` reports
- * the failure.
- */
+/** Yields standard output. A stream error only ends the output. `waitForExit` reports the failure. */
 async function* readStdout(child: ChildProcess): AsyncGenerator<Uint8Array, void> {
   try {
     yield* child.stdout as AsyncIterable<Uint8Array>;

@@ -22,8 +22,8 @@ import {
 } from "../protocol/index.ts";
 
 /**
- * The complete or partial answer of a remote agent. The answer is serializable as JSON, so that programs can
- * store the answer and pass it to a model.
+ * The complete or partial answer of a remote agent. The answer is serializable as JSON. Programs can store
+ * the answer, and can pass the answer to a model.
  */
 export interface RemoteAgentAnswer {
   /**

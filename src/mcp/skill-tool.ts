@@ -59,7 +59,7 @@ function formatToolDescription(card: AgentCard, skill: AgentSkill | undefined): 
 
 /**
  * Creates the input schema of a skill's tool. The schema contains `data` and `files` only if the agent
- * accepts them, so that models do not send unsupported input.
+ * accepts data and files.
  */
 function createInputSchema(modes: readonly string[]): ToolDefinition["inputSchema"] {
   const acceptsFiles = modes.some((mode) => !/^(text|data|application\/json)\b/i.test(mode.trim()));

@@ -2,7 +2,7 @@ import { LruCache } from "../data-structures/index.ts";
 import { isInstructionRole, type ChatMessage } from "./chat-request.ts";
 import { renderPartsAsText } from "./chat-parts.ts";
 
-/** The A2A context id of a conversation, and the id of the task that waits for an answer, if any. */
+/** The A2A context id of a conversation, and the id of a task that waits for an answer. */
 export interface ConversationIds {
   readonly contextId: string;
   readonly taskId?: string | undefined;

@@ -184,8 +184,8 @@ async function* encodeSseFrames(
 const encodeJsonSseFrame = (json: object): string => encodeSseFrame(JSON.stringify(json));
 
 /**
- * Creates a stream that produces frames only as fast as the client reads them. Canceling the stream aborts
- * the chat request.
+ * Creates a stream that produces the next frame only after the client has read earlier frames. Canceling the
+ * stream aborts the chat request.
  */
 function createSseStream(
   frames: AsyncGenerator<string, void>,

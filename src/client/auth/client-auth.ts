@@ -27,7 +27,7 @@ export interface OAuthClient {
   readonly secret: string;
   /**
    * The URL of the authorization server that issued the secret. The issuer is required if the token endpoint
-   * is not on the agent's host. Otherwise, an agent card could direct the secret to any host.
+   * is not on the agent's host. Without an issuer, an agent card could direct the secret to any host.
    */
   readonly issuer?: string;
   /** Scopes in token requests. By default, the client requests the scopes that the agent card requires. */

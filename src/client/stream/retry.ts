@@ -76,7 +76,7 @@ export function isRetryable(error: unknown): error is A2AError {
 
 /**
  * Calls a read function, and repeats the call while the agent is unreachable or overloaded. If the agent
- * requests a delay above `maxDelayMs`, the function throws an error with that delay at once.
+ * requests a delay above `maxDelayMs`, the function immediately throws an error with the requested delay.
  */
 export async function retryRead<T>(
   { maxRetries = 3, maxDelayMs = MAX_DELAY_MS, ...options }: RetryOptions,

@@ -141,7 +141,7 @@ export function parseHeaderList(header: string | null | undefined): string[] {
   return (header ?? "").split(",").flatMap((uri) => uri.trim() || []);
 }
 
-/** Reads a response, and rejects if the response is a stream, because a stream might never end. */
+/** Reads a complete response. Rejects if the response is a stream, because a stream might never end. */
 export function readUnaryBody(
   options: TransportOptions,
   response: Response,
