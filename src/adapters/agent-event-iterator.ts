@@ -6,18 +6,18 @@ type ArtifactEvent = Extract<AgentEvent, { artifact: Artifact }>;
 type StatusEvent = Extract<AgentEvent, { status: unknown }>;
 type IteratorStep = IteratorResult<AgentEvent, undefined>;
 
-/** Number of microtasks after which a generator without a next value counts as waiting. */
+/** Number of microtasks without a new value after which a generator counts as waiting. */
 const LOOKAHEAD_MICROTASKS = 4;
 const RESOLVED_PROMISE = Promise.resolve();
 
 /**
- * Converts the values that a generator yields into agent events.
+ * Converts the yielded values of a generator into agent events.
  *
  * The last chunk of an artifact must be marked, but the last chunk is known only when the generator ends. The
  * iterator therefore holds back each chunk for a few microtasks. If the generator ends before its held chunk
  * is emitted, the held chunk is marked as the last chunk. If the generator waits, for example for a model or
- * a socket, the iterator emits the held chunk at once. An artifact whose last chunk was emitted without a
- * mark is closed with an empty text at the end of the turn.
+ * a socket, the iterator emits the held chunk at once. If the last chunk of an artifact was emitted without a
+ * mark, an empty text closes the artifact at the end of the turn.
  */
 export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, undefined> {
   readonly #run: Run;
@@ -141,8 +141,8 @@ function isTurnEnd(yielded: AgentYield): yielded is StatusEvent {
 }
 
 /**
- * Returns an artifact id that no earlier turn of the task has used, which is `name`, `name-2`, `name-3`, and
- * so on.
+ * Returns an artifact id that no earlier turn of the task has used. The candidates are `name`, `name-2`,
+ * `name-3`, and so on.
  */
 export function createUniqueArtifactId({ task }: Pick<Run, "task">, name: string): string {
   const usedIds = new Set(task.artifacts?.map((artifact) => artifact.artifactId));

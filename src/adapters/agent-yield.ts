@@ -38,8 +38,8 @@ export function authRequired(...content: PartLike[]): AgentEvent {
 }
 
 /**
- * Ends the task as FAILED with a reason that the caller receives. The caller does not receive the message of
- * a thrown error, which only the server's observer receives.
+ * Ends the task as FAILED with a reason that the caller receives. Only the server's observer receives the
+ * message of a thrown error.
  */
 export function failed(...content: PartLike[]): AgentEvent {
   return { status: { state: "TASK_STATE_FAILED", message: createMessage(content) } };

@@ -33,10 +33,10 @@ const MAX_STDERR_BYTES = 4096;
 const MAX_STDERR_LINES = 10;
 
 /**
- * Creates an agent that runs a command for every message. The command reads the message from standard input,
- * and its standard output becomes the streamed answer. An exit code of 0 completes the task. An exit code
- * other than 0 fails the task with the last lines of standard error. Canceling the task stops the process
- * group of the command.
+ * Creates an agent that runs a command for every message. The command reads the message from standard input.
+ * The standard output of the command becomes the streamed answer. An exit code of 0 completes the task. An
+ * exit code other than 0 fails the task with the last lines of standard error. Canceling the task stops the
+ * process group of the command.
  *
  * The command receives message content only through standard input, and never through arguments or a shell.
  * The environment variables `A2A_TASK_ID` and `A2A_CONTEXT_ID` identify the task.
@@ -97,10 +97,7 @@ function buildArgv(line: string | readonly string[], shell: boolean): [string, .
   return [program, ...args];
 }
 
-/**
- * Yields standard output. A stream error ends the output without an exception, because `waitForExit` reports
- * the failure.
- */
+/** Yields standard output. A stream error only ends the output. `waitForExit` reports the failure. */
 async function* readStdout(child: ChildProcess): AsyncGenerator<Uint8Array, void> {
   try {
     yield* child.stdout as AsyncIterable<Uint8Array>;
@@ -110,7 +107,8 @@ async function* readStdout(child: ChildProcess): AsyncGenerator<Uint8Array, void
 }
 
 /**
- * Resolves when the command has ended, with a description of its failure or with `undefined`. Never rejects.
+ * Resolves when the command has ended. The value describes the failure, or is `undefined` after a success.
+ * Never rejects.
  */
 function waitForExit(child: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {

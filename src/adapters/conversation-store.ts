@@ -43,10 +43,10 @@ const MAX_MESSAGES = 200;
 const MAX_SIZE = 128 * 2 ** 20;
 
 /**
- * Creates a conversation store in memory. By default, the store keeps the newest 200 messages of each of the
- * 1,000 most recently used conversations. The store also limits the total size of all conversations, because
- * callers control the size of their messages. Unlike stored tasks, all conversations are lost when the
- * process ends.
+ * Creates a conversation store in memory. By default, the store keeps the 1,000 most recently used
+ * conversations, with the newest 200 messages of each. The store also limits the total size of all
+ * conversations, because callers control the size of their messages. Unlike stored tasks, all conversations
+ * are lost when the process ends.
  */
 export function createMemoryConversationStore<M>(
   beginsTurn: (message: M) => boolean,
@@ -109,8 +109,8 @@ function computeTotalSize(storedMessages: readonly SizedMessage<unknown>[]): num
 }
 
 /**
- * Returns the approximate size of a message value, which is its characters and bytes plus 8 for each object
- * and primitive.
+ * Returns the approximate size of a message value. The size is the number of characters and bytes, plus 8 for
+ * each object and primitive.
  */
 function estimateSize(value: unknown): number {
   if (typeof value === "string") return value.length;
@@ -120,7 +120,7 @@ function estimateSize(value: unknown): number {
 }
 
 /**
- * Builds a conversation from the task's history, for tasks whose conversation is no longer in the store. The
+ * Rebuilds a conversation from the task's history, if the store no longer contains the conversation. The
  * rebuilt conversation contains text but no tool calls.
  */
 export function buildConversationFromTask<M>(
@@ -139,7 +139,8 @@ export function buildConversationFromTask<M>(
 }
 
 /**
- * Returns whether this is the first turn of a task, whose message cannot answer a question of the same task.
+ * Returns whether a turn is the first turn of its task. The message of a first turn cannot answer a question
+ * of the task.
  */
 export function isFirstTurn({ task }: Pick<Run, "task">): boolean {
   return task.status.state === "TASK_STATE_SUBMITTED";

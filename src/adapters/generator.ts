@@ -20,8 +20,8 @@ export type AgentGenerator = (run: Turn) => AsyncIterable<AgentYield, void, unde
 /** Options of `agent` in addition to the agent's description. */
 export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWorking" | "describeExtended"> {
   /**
-   * The handling of a turn that a server restart has interrupted. `restart` runs the interrupted turn again
-   * from its beginning. `fail` ends the task as FAILED. Default: `fail`.
+   * Determines what happens to a turn that a server restart interrupted. `restart` runs the interrupted turn
+   * again from its beginning. `fail` ends the task as FAILED. Default: `fail`.
    */
   readonly afterRestart?: "fail" | "restart";
 }

@@ -22,8 +22,8 @@ import {
 } from "../protocol/index.ts";
 
 /**
- * The complete or partial answer of a remote agent. The answer is serializable as JSON, so that programs can
- * store the answer and pass it to a model.
+ * The complete or partial answer of a remote agent. The answer is serializable as JSON. Programs can store
+ * the answer, and can pass the answer to a model.
  */
 export interface RemoteAgentAnswer {
   /**
@@ -51,7 +51,7 @@ interface RemoteAgentFile {
   readonly raw?: string;
 }
 
-/** Options for a single call of a remote agent. */
+/** Options for a single call to a remote agent. */
 interface RemoteAgentCallOptions {
   readonly signal: AbortSignal;
   readonly taskId?: string | undefined;
@@ -59,7 +59,7 @@ interface RemoteAgentCallOptions {
   readonly messageId?: string | undefined;
 }
 
-/** A client for a remote agent, which connects on first use and again after a failed connection. */
+/** A client that connects to a remote agent on first use, and again after a failed connection. */
 export class RemoteAgentClient {
   readonly #target: string | A2AClient;
   readonly #options: ConnectOptions;
@@ -92,8 +92,8 @@ export class RemoteAgentClient {
   }
 
   /**
-   * Waits until the agent has finished or has asked a question, and returns the answer to a message that was
-   * sent earlier. Returns `undefined` if the task does not contain the message.
+   * Returns the answer to an earlier message, after the agent has finished or has asked a question. Returns
+   * `undefined` if the task does not contain the message.
    */
   async findAnswer(
     messageId: string,

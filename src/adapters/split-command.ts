@@ -1,7 +1,7 @@
 /**
- * Splits a command line into arguments by the rules of a shell for blanks, single quotes, double quotes, and
- * backslashes. No shell runs, so variables and wildcards are not expanded. Unquoted pipes, redirections, and
- * substitutions are rejected, so that none of them becomes an argument unnoticed.
+ * Splits a command line into arguments. Blanks, single quotes, double quotes, and backslashes have the same
+ * meaning as in a shell. No shell runs, so variables and wildcards are not expanded. Unquoted pipes,
+ * redirections, and substitutions are rejected instead of becoming arguments.
  */
 export function splitCommand(line: string): string[] {
   const words: string[] = [];

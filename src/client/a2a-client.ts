@@ -21,13 +21,13 @@ import { type RetryOptions, retryRead } from "./stream/retry.ts";
 import type { Transport, UnaryOperation } from "./transport/transport.ts";
 
 /**
- * A client for one remote A2A agent. All client methods reject with an `A2AError`, or with the signal's abort
- * reason.
+ * A client for one remote A2A agent. If a client method fails, it rejects with an `A2AError`, or with the
+ * signal's abort reason.
  */
 export interface A2AClient {
   /**
-   * The agent card that this client uses, which is the extended card after `getExtendedCard` has returned and
-   * the public card before.
+   * The agent card that this client uses. The client uses the public card until `getExtendedCard` returns the
+   * extended card.
    */
   readonly card: AgentCard;
   readonly cardUrl: string;
@@ -40,8 +40,8 @@ export interface A2AClient {
    */
   send(input: MessageInput, options?: SendOptions): Promise<SendMessageResponse>;
   /**
-   * Sends a message, yields the events of its task, and reconnects after a lost connection. An agent without
-   * streaming yields its result as the only event.
+   * Sends a message, yields the events of its task, and reconnects after a lost connection. If the agent does
+   * not support streaming, the result is the only event.
    */
   stream(input: MessageInput, options?: SendOptions): AsyncIterable<StreamResponse>;
   readonly tasks: ClientTasks;
@@ -102,7 +102,7 @@ export interface ClientPushConfigs {
     taskId: string,
     options?: CallOptions & { readonly pageSize?: number; readonly pageToken?: string },
   ): Promise<ListTaskPushNotificationConfigsResponse>;
-  /** Deletes a webhook configuration without an error if the configuration is unknown. */
+  /** Deletes a webhook configuration. It is not an error if the configuration is unknown. */
   delete(taskId: string, id: string, call?: CallOptions): Promise<void>;
 }
 

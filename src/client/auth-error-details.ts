@@ -3,8 +3,8 @@ import { type AgentCardSecurity, formatRequirements, listAuthRequirements } from
 import type { Transport } from "./transport/transport.ts";
 
 /**
- * Wraps a transport so that authentication errors name the credentials that the card requires. `connect`
- * wraps the transport if no credentials are configured.
+ * Wraps a transport so that authentication errors list the credentials that the agent card requires.
+ * `connect` wraps the transport if no credentials are configured.
  */
 export function withAuthErrorDetails(transport: Transport, card: AgentCardSecurity): Transport {
   const requirements = listAuthRequirements(card).filter(({ size }) => size > 0);

@@ -11,11 +11,11 @@ interface InterfacePreferences {
    * follows the order of the interfaces in the agent card.
    */
   readonly preferredBindings?: readonly ClientBinding[];
-  /** The only protocol version that is accepted, or all supported versions by default. */
+  /** The only accepted protocol version. By default, all supported versions are accepted. */
   readonly version?: ProtocolVersion;
   /**
-   * Whether the client may use A2A 0.3 if the agent supports 1.0, but not over the requested binding.
-   * Default: false.
+   * Whether the client may use A2A 0.3 if the agent supports A2A 1.0 only over other bindings than the
+   * requested one. Default: false.
    */
   readonly allowOlderVersion?: boolean;
   /** A protocol binding that is chosen only if the agent card offers no other binding. */
@@ -26,9 +26,9 @@ interface InterfacePreferences {
 const SUPPORTED_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 
 /**
- * Chooses the first interface in the card's order that has the newest version supported by both client and
- * agent (A2A §8.3.2). An agent that offers only A2A 0.3 is called with 0.3. An agent that also offers A2A 1.0
- * is never called with 0.3 unless the options allow the older version.
+ * Finds the newest protocol version that client and agent support, and returns the first interface with this
+ * version (A2A §8.3.2). An agent that offers only A2A 0.3 is called with 0.3. An agent that also offers A2A
+ * 1.0 is never called with 0.3 unless the options allow the older version.
  */
 export function chooseInterface(
   card: AgentCard,

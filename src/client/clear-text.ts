@@ -6,9 +6,9 @@ import type { CallOptions } from "./transport/http.ts";
 import type { Transport } from "./transport/transport.ts";
 
 /**
- * Returns an error if only the agent card requests that credentials be sent to this interface unencrypted.
- * Returns `undefined` if the interface uses TLS, is on the local machine, or is on the host of a plain HTTP
- * URL that the caller configured.
+ * Returns an error if the agent card alone would cause credentials to be sent unencrypted. Returns
+ * `undefined` if the interface uses TLS, is on the local machine, or is on the host of a plain HTTP URL that
+ * the caller configured.
  */
 export function findClearTextError(
   agentInterface: AgentInterface,

@@ -10,8 +10,8 @@ import {
 } from "../protocol/index.ts";
 
 /**
- * Reads a stream to its end and returns the same result as `SendMessage`, which is the updated task or a
- * message without a task.
+ * Reads a stream to its end and returns the same result as `SendMessage`. The result is the updated task, or
+ * a message without a task.
  */
 export async function collect(stream: AsyncIterable<StreamResponse>): Promise<SendMessageResponse> {
   let task: Task | undefined;

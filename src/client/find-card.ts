@@ -12,9 +12,9 @@ import type { ClientBinding } from "./transport/create-transport.ts";
 /** Options for `connect`. */
 export interface ConnectOptions {
   /**
-   * The protocol binding that the client uses. The client by default uses the first supported binding in the
-   * card's order, without gRPC if its packages are not installed. If `fetch` is set and `grpc` is not, gRPC
-   * is used only as a last resort, because gRPC calls bypass `fetch`.
+   * The protocol binding that the client uses. By default, the client uses the first supported binding in the
+   * card's order. The client skips gRPC if the gRPC packages are not installed. If `fetch` is set and `grpc`
+   * is not, gRPC is used only as a last resort, because gRPC calls bypass `fetch`.
    */
   readonly binding?: ClientBinding;
   /**
@@ -25,13 +25,13 @@ export interface ConnectOptions {
   /** Options for gRPC connections, which require the packages `@grpc/grpc-js` and `@bufbuild/protobuf`. */
   readonly grpc?: GrpcClientOptions;
   /**
-   * The only protocol version that the client uses. The client by default uses A2A 1.0 with agents that
-   * support 1.0, and 0.3 with agents that support no newer version.
+   * The only protocol version that the client uses. By default, the client uses A2A 1.0 if the agent supports
+   * 1.0, and otherwise A2A 0.3.
    */
   readonly version?: ProtocolVersion;
   /**
-   * Whether the client may use A2A 0.3 if the agent supports 1.0, but not over the requested binding.
-   * Default: false.
+   * Whether the client may use A2A 0.3 if the agent supports A2A 1.0 only over other bindings than the
+   * requested one. Default: false.
    */
   readonly allowOlderVersion?: boolean;
   /**
@@ -51,7 +51,10 @@ export interface ConnectOptions {
    * receives the JSON of the agent card, and throws an error to reject the card.
    */
   readonly verifyCard?: (card: unknown) => unknown;
-  /** URIs of the A2A extensions that the caller supports and requests with every request. */
+  /**
+   * URIs of the A2A extensions that the caller supports. The client requests these extensions with every
+   * request.
+   */
   readonly extensions?: readonly string[];
   /**
    * HTTP headers for every request, including requests for the agent card. The client also sends these
@@ -60,7 +63,7 @@ export interface ConnectOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** The function that sends HTTP requests. Default: the global `fetch`. */
   readonly fetch?: typeof fetch;
-  /** Cancels the search for the agent card when aborted. */
+  /** Aborting the signal cancels the search for the agent card. */
   readonly signal?: AbortSignal;
   /** Retry policy for streams that lose their connection. */
   readonly reconnect?: RetryOptions;

@@ -79,8 +79,8 @@ const MAX_POLL_INTERVAL_MS = 2_000;
 
 /**
  * Yields the events of the agent's stream. If the agent does not support streaming, the function sends the
- * message, requests an immediate response, and polls the task until it ends. A task can be canceled only
- * after its id is known.
+ * message, requests an immediate response, and polls the task until the task ends. A task can be canceled
+ * only after its id is known.
  */
 async function* streamOrPoll(
   client: ExchangeClient,

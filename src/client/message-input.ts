@@ -7,7 +7,7 @@ import type {
 } from "../protocol/index.ts";
 import type { CallOptions } from "./transport/http.ts";
 
-/** Text, parts, or a message with at least `parts`, as input for an agent. */
+/** Input for an agent: a text, a list of parts, or a message that has at least `parts`. */
 export type MessageInput = string | readonly Part[] | (Pick<Message, "parts"> & Partial<Message>);
 
 /** Options for sending a message. */
@@ -22,7 +22,7 @@ export interface SendOptions extends CallOptions {
    */
   readonly messageId?: string;
   readonly configuration?: SendMessageConfiguration;
-  /** Metadata of the `SendMessage` request, in contrast to the metadata of the message. */
+  /** Metadata of the `SendMessage` request. The message itself has separate metadata. */
   readonly metadata?: JsonObject;
 }
 

@@ -14,13 +14,13 @@ import type { AgentRequest } from "./tool-arguments.ts";
 
 /** Options for `callAgent`. */
 interface AgentCallOptions {
-  /** The signal that aborts when the host cancels the call, and that cancels the agent's task. */
+  /** The signal that aborts when the host cancels the call. The abort cancels the agent's task. */
   readonly signal: AbortSignal;
   /** Receives every event of the agent's task. */
   readonly onEvent: (event: StreamResponse) => void;
   /**
-   * Time in milliseconds after which the call returns the unfinished task, while the task continues. Default:
-   * no limit.
+   * Time in milliseconds after which the call returns the unfinished task. The task continues. Default: no
+   * limit.
    */
   readonly waitMs?: number | undefined;
   /** Metadata of the message to the agent. */

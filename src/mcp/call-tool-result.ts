@@ -11,8 +11,8 @@ import {
 import { TextBudget, computeBase64ByteLength, toStructuredResult } from "./structured-result.ts";
 
 /**
- * Maximum total length of the base64 file contents in one result, in characters. Files beyond the maximum
- * length appear in the result only by name.
+ * Maximum total length of all base64 files in one result, in characters. Files beyond the maximum length
+ * appear in the result only by name.
  */
 const MAX_FILES_LENGTH = 4 * 2 ** 20;
 

@@ -8,8 +8,8 @@ import { loadMcpPackage } from "./load-mcp-package.ts";
 import { serveStdio } from "./serve-stdio.ts";
 
 /**
- * An agent whose skills become MCP tools, as the URL of a remote agent, a connected client, or an agent of
- * this process.
+ * An agent whose skills become MCP tools: the URL of a remote agent, a connected client, or an agent of this
+ * process.
  */
 export type McpAgentSource = string | A2AClient | Agent;
 
@@ -28,8 +28,8 @@ export interface McpServerOptions {
   readonly serverOptions?: Omit<ServerOptions, "observer">;
   /**
    * Whether an agent's questions go to the host's user instead of the model, if the host supports MCP
-   * elicitation. Default: `false`. Without elicitation, the model receives a question as a result with the
-   * task id, and answers with the same tool.
+   * elicitation. Default: `false`. Without elicitation, the model receives the question and the task id as a
+   * tool result, and answers by calling the same tool.
    */
   readonly askUser?: boolean;
   /**
@@ -49,7 +49,7 @@ export interface McpServerOptions {
 
 /** An MCP server that offers agents as tools. */
 export interface McpServer {
-  /** The tools in the format in which hosts list MCP tools. */
+  /** The tools of the server, in the format of an MCP tool list. */
   readonly tools: readonly { readonly name: string; readonly title: string; readonly description: string }[];
   /**
    * Serves one MCP host over stdin and stdout. No other code may write to stdout while the MCP server runs.
@@ -68,9 +68,9 @@ export interface McpServer {
 }
 
 /**
- * Creates an MCP server from a record of agents by id. Each skill of an agent becomes a tool whose name
- * starts with the agent's id. Requires the package `@modelcontextprotocol/server`. The function fetches all
- * agent cards once, and rejects if a card cannot be fetched.
+ * Creates an MCP server from a record that maps ids to agents. Each skill of an agent becomes a tool whose
+ * name starts with the agent's id. Requires the package `@modelcontextprotocol/server`. The function fetches
+ * all agent cards once, and rejects if a card cannot be fetched.
  */
 export async function createMcpServer(
   agents: Readonly<Record<string, McpAgentSource>>,

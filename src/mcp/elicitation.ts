@@ -37,8 +37,8 @@ export function toElicitation(
 }
 
 /**
- * Parses the user's answer to an elicitation as the next request to the agent. Returns `refused` if the user
- * declined to answer, and `undefined` if the tool call contains no answer.
+ * Converts the user's answer to an elicitation into the next request to the agent. Returns `refused` if the
+ * user declined to answer, and `undefined` if the tool call contains no answer.
  */
 export function parseElicitationAnswer(
   { inputResponse }: McpServerSdk,

@@ -26,7 +26,7 @@ export type McpServerAddress =
 
 type McpClientSdk = typeof import("@modelcontextprotocol/client");
 
-/** Maximum number of characters of a server's stderr output that are kept for error causes. */
+/** Maximum length of the stderr output in the cause of an error, in characters. */
 const MAX_STDERR_LENGTH = 2000;
 const CONNECT_TIMEOUT_MS = 30_000;
 
@@ -138,8 +138,8 @@ export class McpConnection {
   }
 
   /**
-   * Converts an error to an `A2AError` that contains the server's name. The error message may reach the
-   * agent's callers, so only the `cause` contains the command line and stderr, which may contain secrets.
+   * Converts an error to an `A2AError` that contains the server's name. The agent's callers may receive the
+   * error message. Only the `cause` contains the command line and stderr, because they may contain secrets.
    */
   #toA2AError(sdk: McpClientSdk, error: unknown): A2AError {
     if (error instanceof A2AError) return error;

@@ -10,7 +10,7 @@ const MCP_PATH = "/mcp";
 
 /**
  * An MCP endpoint over streamable HTTP, for hosts of MCP 2026 and 2025. The endpoint rejects requests with an
- * unknown `Host` or `Origin`, because a web page could otherwise call the agents through the browser.
+ * unknown `Host` or `Origin`. Without this check, a web page could call the agents through the browser.
  */
 export class McpHttpEndpoint {
   readonly #sdk: McpServerSdk;

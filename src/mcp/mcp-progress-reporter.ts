@@ -36,9 +36,7 @@ export class McpProgressReporter {
       this.#addLine(getText(event.statusUpdate.status.message?.parts ?? []), false);
   }
 
-  /**
-   * Waits until all progress notifications are sent, because MCP forbids progress after the result of a call.
-   */
+  /** Waits until all progress notifications are sent. MCP forbids progress after the result of a call. */
   async flush(): Promise<void> {
     while (this.#sending) await this.#sending;
   }

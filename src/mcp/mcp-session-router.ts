@@ -9,7 +9,7 @@ interface McpSession {
 
 /**
  * Maximum number of MCP sessions. At the maximum number of sessions, the least recently used session is
- * closed, which does little harm, because its host starts a new session.
+ * closed. The host of the closed session can start a new session.
  */
 const MAX_SESSIONS = 200;
 

@@ -6,7 +6,7 @@ import { type McpToolResult, fromCallToolResult } from "./mcp-tool-result.ts";
 /** Options of `createMcpToolClient`, with the address of the MCP server and a timeout. */
 export type McpToolClientOptions = McpServerAddress & {
   /**
-   * Time in milliseconds without a response or progress after which a tool call fails. Default: 60 000 ms.
+   * Maximum time in milliseconds that a tool call waits for a response or for progress. Default: 60 000 ms.
    */
   readonly timeoutMs?: number;
 };
@@ -30,7 +30,7 @@ export interface McpToolCallOptions {
   /** Receives each progress notification of the tool. */
   readonly onProgress?: (progress: McpToolProgress) => void;
   /**
-   * Time in milliseconds without a response or progress after which this tool call fails. Default: the
+   * Maximum time in milliseconds that this tool call waits for a response or for progress. Default: the
    * client's `timeoutMs`.
    */
   readonly timeoutMs?: number;
@@ -49,8 +49,8 @@ export interface McpToolClient {
   listTools(options?: Pick<McpToolCallOptions, "signal">): Promise<McpTool[]>;
   /**
    * Calls a tool. A tool call is never repeated, because the tool may already have done its work. If the tool
-   * itself reports a failure, the result has `isError` set. Rejects if the MCP server does not respond or has
-   * no such tool.
+   * itself reports a failure, the result has `isError` set. Rejects if the MCP server does not respond or
+   * does not offer the tool.
    */
   callTool(name: string, args?: JsonObject, options?: McpToolCallOptions): Promise<McpToolResult>;
   /**
@@ -75,9 +75,9 @@ export interface McpToolClient {
 const DEFAULT_TIMEOUT_MS = 60_000;
 
 /**
- * Creates a client for the tools of an MCP server, which is started with `command` or reached at `url`
- * (streamable HTTP). The client connects to the MCP server on the first call, and again after the connection
- * has ended. Requires the package `@modelcontextprotocol/client`.
+ * Creates a client for the tools of an MCP server. The client starts the server with `command`, or connects
+ * to `url` over streamable HTTP. The client connects to the MCP server on the first call, and again after the
+ * connection has ended. Requires the package `@modelcontextprotocol/client`.
  */
 export function createMcpToolClient(options: McpToolClientOptions): McpToolClient {
   const connection = new McpConnection(options);

@@ -1,6 +1,6 @@
 /**
  * Matches characters that models read but people cannot see, such as control characters, direction marks,
- * zero-width spaces, and tag characters, which can hide entire sentences.
+ * zero-width spaces, and tag characters. Invisible characters can hide entire sentences.
  */
 const INVISIBLE_CHARACTERS =
   /(?![\n\t])\p{Cc}|[\u200b\u2028-\u202e\u2060-\u2069\ufeff]|[\u{e0000}-\u{e007f}]/gu;

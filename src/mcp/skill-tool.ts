@@ -16,7 +16,7 @@ export interface ToolDefinition {
 export interface SkillTool {
   readonly tool: ToolDefinition;
   /**
-   * Id of the agent skill, which is `undefined` if the agent has no skills and the tool calls the agent
+   * Id of the agent skill. If the agent has no skills, the id is `undefined`, and the tool calls the agent
    * itself.
    */
   readonly skillId: string | undefined;
@@ -59,7 +59,7 @@ function formatToolDescription(card: AgentCard, skill: AgentSkill | undefined): 
 
 /**
  * Creates the input schema of a skill's tool. The schema contains `data` and `files` only if the agent
- * accepts them, so that models do not send unsupported input.
+ * accepts data and files.
  */
 function createInputSchema(modes: readonly string[]): ToolDefinition["inputSchema"] {
   const acceptsFiles = modes.some((mode) => !/^(text|data|application\/json)\b/i.test(mode.trim()));

@@ -29,7 +29,7 @@ interface StructuredArtifact {
 }
 
 /**
- * A part of an artifact in a tool result. Only the `content` of a tool result contains the contents of files.
+ * A part of an artifact in a tool result. The bytes of files appear only in the `content` of a tool result.
  */
 type StructuredPart =
   | { text: string }
@@ -115,7 +115,7 @@ export function computeBase64ByteLength(base64: string): number {
   return Math.floor((base64.length * 3) / 4) - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
 }
 
-/** Tracks how many more characters of text a tool result can contain. */
+/** Tracks the number of characters that a tool result can still contain. */
 export class TextBudget {
   #remaining = MAX_TEXT_LENGTH;
 

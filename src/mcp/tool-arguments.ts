@@ -1,6 +1,6 @@
 import { A2AError, type FieldViolation, isObject, type Part } from "../protocol/index.ts";
 
-/** A model's request to an agent, which only waits for the task if it has no parts. */
+/** A model's request to an agent. A request without parts only waits for the task. */
 export interface AgentRequest {
   readonly parts: Part[];
   readonly taskId?: string;

@@ -1,6 +1,6 @@
 /**
- * Maximum number of characters in a tool name that all hosts accept. The MCP specification allows tool names
- * of up to 128 characters.
+ * Maximum length of a tool name in characters. All hosts accept names of this length. The MCP specification
+ * allows tool names of up to 128 characters.
  */
 const MAX_TOOL_NAME_LENGTH = 64;
 

@@ -150,8 +150,8 @@ function createProgressNotifier({ mcpReq }: ServerContext): ProgressNotifier | u
 }
 
 /**
- * Returns whether the host can ask its user. MCP 2025 hosts declare their elicitation support once, and later
- * hosts declare it with each request.
+ * Returns whether the host can ask its user. MCP 2025 hosts declare support for elicitation once. Later hosts
+ * declare the support with each request.
  */
 function canElicit(
   { CLIENT_CAPABILITIES_META_KEY }: McpServerSdk,

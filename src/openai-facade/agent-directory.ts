@@ -3,13 +3,13 @@ import type { CallerContext } from "../server/index.ts";
 
 /** An authenticated caller, and the agents that the caller may use. */
 export interface CallerAgents {
-  /** The name of the caller, whose conversations are separate from those of other callers. */
+  /** The name of the caller. Each caller has separate conversations. */
   readonly caller: string;
   /** The agents that the caller may use, by model name. */
   readonly agents: Readonly<Record<string, A2AClient>>;
 }
 
-/** The agents that one caller may use, to which the façade connects on demand. */
+/** The agents that one caller may use. The façade connects to the agents on demand. */
 export interface AgentDirectory {
   readonly caller: string;
   listNames(): Promise<readonly string[]>;

@@ -11,7 +11,10 @@ import {
 } from "../protocol/index.ts";
 import { renderDataAsText, renderPartsAsText } from "./chat-parts.ts";
 
-/** Maximum length of one answer in characters, because a remote agent might never stop. */
+/**
+ * Maximum length of one answer in characters. Without a maximum, the answer of a faulty agent might never
+ * end.
+ */
 const MAX_ANSWER_LENGTH = 16 * 2 ** 20;
 
 /** Default error messages for tasks that ended unsuccessfully. */

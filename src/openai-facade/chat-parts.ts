@@ -29,7 +29,7 @@ function decodeContentPart(
   return typeof decoded === "string" ? reportViolation(field, decoded) : decoded;
 }
 
-/** Decoders by content type, which return a part or a description of the violation. */
+/** Decoders by content type. A decoder returns a part, or a description of the violation. */
 const PART_DECODERS: Readonly<Record<string, (part: Record<string, unknown>) => Part | string>> = {
   text: ({ text }) => (typeof text === "string" ? { text } : "has no text"),
   refusal: ({ refusal }) => (typeof refusal === "string" ? { text: refusal } : "has no refusal"),

@@ -103,8 +103,8 @@ function validateOptions(
 }
 
 /**
- * Returns whether a role contains instructions. An agent receives the instructions only once, because clients
- * repeat them with every request, often with the current time.
+ * Returns whether a role contains instructions. Clients repeat the instructions with every request, often
+ * with the current time. An agent receives the instructions only once.
  */
 export function isInstructionRole(role: string): boolean {
   return role === "system" || role === "developer";
@@ -117,8 +117,8 @@ export function extractNewParts(messages: readonly ChatMessage[]): Part[] {
 }
 
 /**
- * Returns the parts for an agent that does not know the conversation, which are a transcript of earlier
- * messages and the user's new message.
+ * Returns the parts for an agent that does not know the conversation: a transcript of earlier messages, and
+ * the user's new message.
  */
 export function buildTranscriptParts(messages: readonly ChatMessage[]): Part[] {
   const firstNew = messages.findLastIndex(({ role }) => role !== "user") + 1;

@@ -2,7 +2,7 @@ import { LruCache } from "../data-structures/index.ts";
 import { isInstructionRole, type ChatMessage } from "./chat-request.ts";
 import { renderPartsAsText } from "./chat-parts.ts";
 
-/** The A2A context id of a conversation, and the id of the task that waits for an answer, if any. */
+/** The A2A context id of a conversation, and the id of a task that waits for an answer. */
 export interface ConversationIds {
   readonly contextId: string;
   readonly taskId?: string | undefined;
@@ -23,7 +23,7 @@ const MAX_CONVERSATIONS = 10_000;
  * 10,000 conversations.
  *
  * Each entry of the index is used only once. If a user edits an earlier message, the façade starts a new
- * context, because the agent would remember the original message.
+ * context, because the old context contains the original message.
  *
  * If two conversations have equal text, such as "hi" from two users of the same key, the façade continues
  * neither conversation. For conversations with equal text, the agent receives a transcript in a new context.

@@ -21,14 +21,14 @@ export interface OpenAiFacadeOptions {
   /**
    * Authenticates a request, and returns the caller with the agents that the caller may use. The façade
    * rejects a request with 401 if `agents` returns `undefined`. By default, the façade accepts the callers of
-   * its A2A server, and offers the agents of its A2A server.
+   * its A2A server and offers the agents of that server.
    */
   readonly agents?: (request: Request) => CallerAgents | undefined | Promise<CallerAgents | undefined>;
   /** Receives errors that are not the client's fault. */
   readonly observer?: Pick<Observer, "onError">;
   /** Maximum size of a request body in bytes. Default: 10 MiB. */
   readonly maxBodyBytes?: number;
-  /** Time in milliseconds without output after which an SSE stream sends a comment. Default: 15,000. */
+  /** Time in milliseconds after which a silent SSE stream sends a comment. Default: 15,000. */
   readonly heartbeatMs?: number;
 }
 
@@ -184,8 +184,8 @@ async function* encodeSseFrames(
 const encodeJsonSseFrame = (json: object): string => encodeSseFrame(JSON.stringify(json));
 
 /**
- * Creates a stream that produces frames only as fast as the client reads them. Canceling the stream aborts
- * the chat request.
+ * Creates a stream that produces the next frame only after the client has read earlier frames. Canceling the
+ * stream aborts the chat request.
  */
 function createSseStream(
   frames: AsyncGenerator<string, void>,
@@ -215,7 +215,9 @@ function createSseStream(
   });
 }
 
-/** The HTTP status of failed tasks, which clients do not retry, because a retry would repeat the work. */
+/**
+ * The HTTP status of failed tasks. Clients do not retry this status, because a retry would repeat the work.
+ */
 const UNSUCCESSFUL_TASK_STATUS = 422;
 
 function createErrorResponse(error: A2AError | UnsuccessfulTaskError): Response {

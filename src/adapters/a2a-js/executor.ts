@@ -22,8 +22,8 @@ import {
 } from "./sdk-model.ts";
 
 /**
- * Options for `fromExecutor`. The defaults match the SDK's request handler, which decides between a task and
- * a message by the first event, and queues messages to a working task.
+ * Options for `fromExecutor`. The defaults match the SDK's request handler. The first event determines
+ * whether the answer is a task or a message, and messages to a working task are queued.
  */
 export type ExecutorOptions = Pick<Agent, "respondsWith" | "whileWorking" | "describeExtended">;
 
@@ -121,7 +121,9 @@ class ExecutorEventConverter {
     }
   }
 
-  /** Emits events for the differences between a published task and the task that the executor received. */
+  /**
+   * Compares a published task with the task that the executor received, and emits events for the differences.
+   */
   *#convertTask(task: Task, isFirst: boolean, hasMore: boolean): Generator<AgentEvent, void, undefined> {
     this.#assertOwnTask(task.id);
     const run = this.#run;

@@ -7,8 +7,8 @@ import { A2AError } from "../../protocol/index.ts";
 const MAX_QUEUED_EVENTS = 10_000;
 
 /**
- * An event bus of the SDK with a queue for one reader, which `removeAllListeners` does not detach. After
- * `finished()` or `close()`, the reader ends once it has read all earlier events.
+ * An SDK event bus with a queue for one reader. `removeAllListeners` does not detach the reader of the queue.
+ * After `finished()` or `close()`, the reader receives the remaining queued events and then ends.
  */
 export class QueuedEventBus extends DefaultExecutionEventBus {
   readonly #queue: AgentExecutionEvent[] = [];

@@ -55,7 +55,7 @@ function toSdkMessage(message: Message): SdkMessage {
   return converted;
 }
 
-/** Restores parts with `"data": null`. The SDK reads a part whose data is null as a part without content. */
+/** Restores parts with `"data": null`. The SDK treats a part with null data as a part without content. */
 function restoreNullData(
   converted: SdkMessage | SdkArtifact,
   original: Pick<Message, "parts"> | undefined,
@@ -92,8 +92,8 @@ export function toAgentMessage(message: Message): AgentMessage {
 
 /**
  * Returns the agent's description from an SDK card. The server itself adds interfaces, security schemes, and
- * signatures to the agent card. Input and output modes that are not media types, such as `task-status`, are
- * removed, because Colloquy cards do not allow them.
+ * signatures to the agent card. Colloquy cards allow only media types as input and output modes, so other
+ * modes, such as `task-status`, are removed.
  */
 export function toAgentDescription(card: SdkCard): AgentDescription {
   const {
@@ -118,7 +118,7 @@ export function toAgentDescription(card: SdkCard): AgentDescription {
   };
 }
 
-/** Mode names that older agent cards use instead of media types, and that clients still understand. */
+/** Older agent cards use these mode names instead of media types, and clients still understand them. */
 const LEGACY_MODES: ReadonlySet<string> = new Set(["*", "text", "data", "file"]);
 
 function filterModes<N extends string>(

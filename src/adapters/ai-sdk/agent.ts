@@ -38,8 +38,8 @@ export interface AiSdkAgent {
 /** Options for `fromAiSdk`. */
 export interface AiSdkOptions extends AgentDescription {
   /**
-   * The store for the messages of earlier turns. By default, the newest 200 messages of each of the last
-   * 1,000 conversations are kept in memory.
+   * The store for the messages of earlier turns. By default, memory holds the last 1,000 conversations, with
+   * the newest 200 messages of each.
    */
   conversationStore?: ConversationStore<ModelMessage>;
   /** Whether callers receive the model's reasoning as a separate artifact. Default: true. */

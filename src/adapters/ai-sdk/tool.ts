@@ -5,7 +5,7 @@ import { RemoteAgentClient, type RemoteAgentAnswer } from "../remote-agent-clien
 /** Options for `a2aTool`. */
 export interface A2aToolOptions {
   /**
-   * The description from which the model decides when to call the agent, which is required if the agent is
+   * The model decides from this description when to call the agent. A description is required if the agent is
    * passed as a URL. For a connected client, the default is the description in the agent card.
    */
   readonly description?: string;
@@ -42,8 +42,8 @@ const INPUT_SCHEMA = jsonSchema<A2aToolInput>({
 
 /**
  * Creates an AI SDK tool from any A2A agent. The tool returns the growing answer of a working agent as
- * preliminary results. If the agent asks a question, the model receives the question and can answer with the
- * `taskId`. Aborting the tool call cancels the agent's task.
+ * preliminary results. If the agent asks a question, the model receives the question and can answer by
+ * calling the tool with the `taskId`. Aborting the tool call cancels the agent's task.
  */
 export function a2aTool(
   agent: string | A2AClient,

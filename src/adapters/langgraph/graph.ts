@@ -54,7 +54,7 @@ export interface LangGraphOptions<S> extends AgentDescription {
   toAnswer?: (state: S) => PartLike | PartLike[] | undefined;
   /**
    * The nodes whose messages are part of the answer. By default, the messages of all nodes are part of the
-   * answer, or of no node if `toAnswer` is set.
+   * answer. If `toAnswer` is set, no messages are part of the answer by default.
    */
   answerNodes?: readonly string[];
   /**
@@ -67,13 +67,13 @@ export interface LangGraphOptions<S> extends AgentDescription {
   /** Whether callers receive tool calls and their results as status updates. Default: true. */
   showToolCalls?: boolean;
   /**
-   * The handling of a turn that a server restart has interrupted. Default: `fail`.
+   * Determines what happens to a turn that a server restart interrupted. Default: `fail`.
    *
    * - `fail` ends the task as FAILED.
    * - `restart` sends the message to the graph again.
    * - `resume` continues the graph after the last completed node. `resume` requires a persistent
-   *   checkpointer, and requires `toAnswer` or artifacts from `toProgress`, because streamed model output is
-   *   not repeated.
+   *   checkpointer. Because streamed model output is not repeated, `resume` also requires `toAnswer` or
+   *   artifacts from `toProgress`.
    */
   afterRestart?: "fail" | "restart" | "resume";
   /** Returns additional configuration of the graph for a single turn. */
@@ -84,9 +84,9 @@ export interface LangGraphOptions<S> extends AgentDescription {
  * Creates an agent from a compiled LangGraph graph.
  *
  * The graph's `thread_id` is the context id, prefixed with the name of an authenticated caller. A graph with
- * a checkpointer remembers earlier turns of the same context. A call of `interrupt(value)` asks the user for
- * input, and returns the data part or the text of the user's answer. Custom events of the graph become
- * progress updates. Canceling the task aborts `config.signal`.
+ * a checkpointer remembers earlier turns of the same context. `interrupt(value)` asks the user for input, and
+ * returns the data part or the text of the user's answer. Custom events of the graph become progress updates.
+ * Canceling the task aborts `config.signal`.
  */
 export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraphOptions<S>): Agent {
   const {
@@ -162,7 +162,7 @@ function createCannotResumeError(): Error {
   );
 }
 
-/** The metadata key under which a checkpoint stores the turn that created it. */
+/** The metadata key under which a checkpoint stores the current turn. */
 const TURN_KEY = "a2a_turn";
 
 interface Checkpointer {
@@ -214,9 +214,9 @@ function decodeInterrupts(value: unknown): Interrupt[] {
 }
 
 /**
- * Returns the value that resumes the graph, which is the only data part of the message or the message text.
- * If the user's answer contains interrupt ids, each interrupt receives its own value. All interrupts receive
- * an answer without interrupt ids.
+ * Returns the value that resumes the graph: the only data part of the message, or the message text. If the
+ * user's answer contains interrupt ids, each interrupt receives its own value. An answer without interrupt
+ * ids goes to all interrupts.
  */
 function buildResumeValue(interrupts: readonly Interrupt[], { message, text }: Turn): unknown {
   const dataParts = message.parts.filter((part): part is DataPart => "data" in part);

@@ -31,11 +31,11 @@ const MAX_CACHED_ANSWERS = 1_000;
  * Aborting the graph cancels the agent's task. The context id for the agent is the thread id of the graph.
  *
  * After an interrupt, LangGraph runs the node again from its beginning. The node therefore caches the agent's
- * answers in this process, so that the agent is not called again.
+ * answers in this process and does not call the agent again.
  *
  * After a restart of the process, the node sends the first message again with the same id. An agent that
- * deduplicates messages, such as a Colloquy agent, does not process the repeated message. Before the node
- * sends a later message, it checks whether the agent's task already contains the message.
+ * deduplicates messages, such as a Colloquy agent, does not process the repeated message. The node does not
+ * send a later message if the agent's task already contains the message.
  */
 export function a2aNode<S, U>(
   agent: string | A2AClient,
@@ -104,8 +104,8 @@ async function requestAnswer(
 }
 
 /**
- * Returns a key for the node's position in its thread, which is stable between runs. Returns `undefined` if
- * the graph has no checkpointer.
+ * Returns a key for the position of a node in its thread. The key is stable between runs. Returns `undefined`
+ * if the graph has no checkpointer.
  */
 function findNodeKey({ configurable = {} }: NodeConfig): string | undefined {
   const { thread_id, checkpoint_ns } = configurable;

@@ -30,8 +30,8 @@ export interface OpenAiOptions extends Partial<AgentDescription> {
   /** Additional fields of the request body, for example `temperature` or `tools`. */
   extraBody?: JsonObject;
   /**
-   * The store for the messages of earlier turns. By default, the newest 200 messages of each of the last
-   * 1,000 conversations are kept in memory.
+   * The store for the messages of earlier turns. By default, memory holds the last 1,000 conversations, with
+   * the newest 200 messages of each.
    */
   conversationStore?: ConversationStore<ChatMessage>;
   /** Whether callers receive the model's reasoning as a separate artifact. Default: true. */
@@ -129,7 +129,7 @@ class ToolCallAccumulator {
 }
 
 /**
- * Parses the arguments of a tool call, or returns the text of invalid JSON, which models sometimes produce.
+ * Parses the arguments of a tool call. If a model has produced invalid JSON, the function returns the text.
  */
 function parseToolInput(input: string): JsonValue {
   try {

@@ -162,8 +162,8 @@ function assertValidCredentials(auth: ClientAuthOptions): void {
 }
 
 /**
- * Formats the security requirements of an agent card for an error message, with the client option that
- * satisfies each scheme.
+ * Formats the security requirements of an agent card for an error message. The text states the client option
+ * for each scheme.
  */
 export function formatRequirements(requirements: readonly AuthRequirement[]): string {
   return requirements

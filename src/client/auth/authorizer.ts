@@ -19,7 +19,7 @@ export interface Authorization {
 /** Authenticates the requests to one agent. */
 export interface Authorizer {
   authorize(signal: AbortSignal | undefined): Promise<Authorization>;
-  /** Reports that the agent rejected an authorization, and returns true if another attempt may succeed. */
+  /** Records that the agent rejected an authorization, and returns true if another attempt may succeed. */
   invalidate(authorization: Authorization): boolean;
 }
 
@@ -48,8 +48,8 @@ export function createAuthorizer(card: AgentCardSecurity, options: AuthorizerOpt
 }
 
 /**
- * Creates an authorizer that calls a function for each security requirement until the function returns
- * headers.
+ * Creates an authorizer from a function. The authorizer calls the function for each security requirement
+ * until the function returns headers.
  */
 function createFunctionAuthorizer(card: AgentCardSecurity, authorize: AuthorizeFunction): Authorizer {
   const requirements = listAuthRequirements(card);

@@ -2,13 +2,13 @@ import type { AgentCard } from "../../protocol/index.ts";
 import { type Authorizer, type AuthorizerOptions, createAuthorizer } from "./authorizer.ts";
 
 /**
- * Creates an authorizer for requests that fetch an agent card, whose security schemes are not yet known. The
- * authorizer sends the first request without credentials. After a response with status 401, the authorizer
- * sends the credentials in standard headers. Credentials are sent only to the origin that the user of the
- * client configured.
+ * Creates an authorizer for agent card requests. The security schemes are unknown until the agent card
+ * arrives. The authorizer sends the first request without credentials. After a response with status 401, the
+ * authorizer sends the credentials in standard headers. Credentials are sent only to the origin that the user
+ * of the client configured.
  *
- * Returns `undefined` if an OAuth client is the only credential, because the agent card declares the token
- * endpoint.
+ * Returns `undefined` if an OAuth client is the only credential, because only the agent card declares the
+ * token endpoint.
  */
 export function createChallengeAuthorizer(
   options: Omit<AuthorizerOptions, "agentOrigin">,

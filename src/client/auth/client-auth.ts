@@ -27,14 +27,14 @@ export interface OAuthClient {
   readonly secret: string;
   /**
    * The URL of the authorization server that issued the secret. The issuer is required if the token endpoint
-   * is not on the agent's host, because an agent card can declare a token endpoint on any host.
+   * is not on the agent's host. Without an issuer, an agent card could direct the secret to any host.
    */
   readonly issuer?: string;
-  /** Scopes in token requests, which by default are the scopes that the agent card requires. */
+  /** Scopes in token requests. By default, the client requests the scopes that the agent card requires. */
   readonly scopes?: readonly string[];
   /**
-   * The location of the client secret in a token request, which by default follows the authorization server's
-   * metadata, or else is the `Authorization` header.
+   * The location of the client secret in a token request. The default follows the authorization server's
+   * metadata. Without metadata, the secret is in the `Authorization` header.
    */
   readonly secretLocation?: "header" | "body";
   /** Additional fields of a token request, such as `audience` or `resource`. */
@@ -60,8 +60,8 @@ export interface AuthorizeRequest {
 }
 
 /**
- * Returns the headers that satisfy a security requirement for each request, or `undefined` if the function
- * has no suitable credentials.
+ * Returns the headers that satisfy a security requirement, or `undefined` without suitable credentials. The
+ * client calls the function for each request.
  */
 export type AuthorizeFunction = (
   request: AuthorizeRequest,

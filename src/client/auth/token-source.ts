@@ -22,8 +22,8 @@ export class TokenSource {
   }
 
   /**
-   * Returns a valid access token. An aborted signal ends only the wait of one caller, because other callers
-   * may wait for the same token request.
+   * Returns a valid access token. An aborted signal ends the wait of one caller. The token request continues,
+   * because other callers may wait for the token.
    */
   async getToken(signal: AbortSignal | undefined): Promise<string> {
     const { value, expiresAt = Infinity } = this.#token ?? { value: "", expiresAt: 0 };

@@ -34,8 +34,8 @@ export class AgentCardCache {
   }
 
   /**
-   * Returns the current agent card, after fetching the public card if the cached copy is stale (RFC 9111, A2A
-   * §8.6.2).
+   * Returns the current agent card. If the cached copy is stale, the function fetches the public card first
+   * (RFC 9111, A2A §8.6.2).
    */
   async refresh(signal: AbortSignal | undefined): Promise<AgentCard> {
     const previous = this.#publicCard;

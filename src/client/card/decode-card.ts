@@ -22,8 +22,8 @@ export function decodeCard(json: unknown, cardUrl: string, isVerified: boolean):
 }
 
 /**
- * Returns true if an agent card lists no equal interface before this interface. A combined card lists its 0.3
- * interfaces twice, and a 0.3 card lists its preferred interface twice.
+ * Returns false if an equal interface precedes this interface in the agent card. A combined card lists its
+ * 0.3 interfaces twice, and a 0.3 card lists its preferred interface twice.
  */
 function isFirstOccurrence(
   agentInterface: AgentInterface,

@@ -13,7 +13,7 @@ export interface FetchedCard {
   readonly url: string;
   readonly etag: string | null;
   readonly lastModified: string | null;
-  /** The time in milliseconds since 1970 until which the cached agent card is fresh. */
+  /** The time at which the cached agent card becomes stale, in milliseconds since 1970. */
   readonly freshUntil: number;
 }
 
@@ -27,8 +27,8 @@ export interface CardFetchOptions {
 }
 
 /**
- * Fetches the agent card at a URL. If a cached card exists, the function sends a conditional request and
- * returns the cached card if the server's card has not changed.
+ * Fetches the agent card at a URL. If a cached card exists, the function sends a conditional request. The
+ * function returns the cached card if the server's card has not changed.
  */
 export async function fetchCard(
   { transportOptions, verifyCard, retry, now }: CardFetchOptions,

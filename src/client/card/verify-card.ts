@@ -36,7 +36,7 @@ export interface CardTrustOptions extends FetchKeysOptions {
    */
   readonly jwksUrls?: string | readonly string[];
   /**
-   * Returns the trusted public key for a card signature, for example by the card's provider. Returns
+   * Finds the trusted public key for a card signature, for example by the provider in the agent card. Returns
    * `undefined` if no trusted key exists for the signature.
    */
   readonly findKey?: (key: SignatureKeyInfo) => JWK | undefined | Promise<JWK | undefined>;
@@ -54,7 +54,7 @@ export interface VerifiedSignature extends SignatureKeyInfo {
   readonly canonicalForm: "specification" | "sdk";
 }
 
-/** Verifies an agent card, which is passed as the JSON that the server sent. */
+/** Verifies an agent card. The argument is the JSON that the server sent. */
 export type CardVerifier = (card: unknown) => Promise<VerifiedSignature>;
 
 /**
@@ -64,15 +64,15 @@ export type CardVerifier = (card: unknown) => Promise<VerifiedSignature>;
 const MAX_SIGNATURES = 16;
 
 /**
- * Verifies that a trusted key has signed an agent card, which is passed as the server's JSON (A2A §8.4.3).
- * Rejects with `INVALID_AGENT_RESPONSE` if no signature is valid, and with `UNAVAILABLE` if a key set could
- * not be fetched.
+ * Verifies that a trusted key has signed the server's JSON of an agent card (A2A §8.4.3). Rejects with
+ * `INVALID_AGENT_RESPONSE` if no signature is valid, and with `UNAVAILABLE` if a key set could not be
+ * fetched.
  */
 export function verifyCard(card: unknown, trust: CardTrustOptions): Promise<VerifiedSignature> {
   return createCardVerifier(trust)(card);
 }
 
-/** Creates a verifier for any number of agent cards, which caches the key sets that it fetches. */
+/** Creates a verifier for any number of agent cards. The verifier caches the key sets that it fetches. */
 export function createCardVerifier(trust: CardTrustOptions): CardVerifier {
   const sources = createKeySets(trust);
   if (sources.length === 0) {

@@ -4,18 +4,18 @@ import { A2AError } from "../../protocol/index.ts";
 /** Retry policy for streams that lose their connection, and for failed read requests. */
 export interface RetryOptions {
   /**
-   * Maximum number of consecutive attempts without progress, which is 10 for streams and 3 for reads by
-   * default. If `maxRetries` is 0, failed requests are not retried.
+   * Maximum number of consecutive attempts without progress. The default is 10 for streams and 3 for reads.
+   * If `maxRetries` is 0, failed requests are not retried.
    */
   readonly maxRetries?: number;
   /**
-   * Maximum delay in milliseconds before the first retry, which doubles with each further retry. Default:
-   * 200.
+   * Maximum delay in milliseconds before the first retry. The maximum doubles with each further retry.
+   * Default: 200.
    */
   readonly initialDelayMs?: number;
   /** Maximum delay in milliseconds before any retry. Default: 10,000. */
   readonly maxDelayMs?: number;
-  /** Returns a random number from 0 up to, but not including, 1. Default: `Math.random`. */
+  /** Returns a random number of at least 0 and less than 1. Default: `Math.random`. */
   readonly random?: () => number;
   /**
    * Waits for the given number of milliseconds, or rejects with the abort reason of the signal. Default: a
@@ -76,7 +76,7 @@ export function isRetryable(error: unknown): error is A2AError {
 
 /**
  * Calls a read function, and repeats the call while the agent is unreachable or overloaded. If the agent
- * requests a delay above `maxDelayMs`, the function throws an error with that delay at once.
+ * requests a delay above `maxDelayMs`, the function immediately throws an error with the requested delay.
  */
 export async function retryRead<T>(
   { maxRetries = 3, maxDelayMs = MAX_DELAY_MS, ...options }: RetryOptions,

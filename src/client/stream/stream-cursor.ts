@@ -10,7 +10,8 @@ export type StreamRequest =
     };
 
 /**
- * Tracks the position of a reader in the events of a task, and whether the stream can contain more events.
+ * Tracks the position of a reader in the events of a task. The cursor also reports whether the stream can
+ * contain more events.
  */
 export class StreamCursor {
   readonly #isMessageStream: boolean;
@@ -42,8 +43,8 @@ export class StreamCursor {
   }
 
   /**
-   * Records that the message is about to be sent again, because the first attempt may already have been
-   * processed.
+   * Records that the client is about to send the message again. The agent may already have processed the
+   * first attempt.
    */
   markResent(): void {
     this.#isResent = true;

@@ -31,10 +31,7 @@ export async function* subscribeToTask(
   }
 }
 
-/**
- * Error reasons by protocol version with which a server may report that a task has already ended (A2A
- * §3.1.6).
- */
+/** Error reasons for a task that has already ended, by protocol version (A2A §3.1.6). */
 const TASK_ENDED_ERROR_CHECKS: Record<Transport["version"], (error: A2AError) => boolean> = {
   "1.0": ({ reason }) => reason === "UNSUPPORTED_OPERATION",
   // A2A 0.3 does not define this error, and servers differ. The client calls `GetTask` to find out.

@@ -36,7 +36,7 @@ export interface RestClientDialect extends ResultDecoder {
 export interface RestRequest {
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: string;
-  /** Query parameters of the request, of which undefined values are omitted. */
+  /** Query parameters of the request. Parameters with undefined values are omitted. */
   readonly query?: object;
   readonly body?: unknown;
 }

@@ -11,7 +11,7 @@ export interface TransportOptions {
   readonly version: ProtocolVersion;
   /** URIs of the extensions that are requested with every request. */
   readonly extensions: readonly string[];
-  /** Authenticates the requests, or is absent if no credentials are configured. */
+  /** Authenticates the requests. The authorizer is absent if no credentials are configured. */
   readonly authorizer?: Authorizer;
   /** Maximum size in bytes of a response that is not a stream. */
   readonly maxResponseBytes: number;
@@ -28,7 +28,9 @@ export interface GrpcClientOptions {
    * with the scheme `grpc` or `http`.
    */
   readonly tls?: boolean;
-  /** Trusted certificate authorities in PEM format, which are those of Node.js by default. */
+  /**
+   * Trusted certificate authorities in PEM format. By default, the client trusts the authorities of Node.js.
+   */
   readonly ca?: string;
   /** The TLS client certificate in PEM format, for servers that require a certificate. Requires `key`. */
   readonly cert?: string;
@@ -41,7 +43,7 @@ export interface GrpcClientOptions {
 export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Receives the URIs of the requested extensions that the agent has activated, when the agent responds. */
+  /** Receives the URIs of the activated extensions when the agent responds. */
   readonly onExtensionsActivated?: ((extensions: readonly string[]) => void) | undefined;
 }
 
@@ -57,7 +59,7 @@ export interface OutgoingRequest extends CallOptions {
 /** The `Accept` header value for JSON responses. */
 export const JSON_MEDIA_TYPES = "application/a2a+json, application/json";
 
-/** The header name of each protocol version for requested and activated extensions (A2A §3.2.6, 0.3 §3.2). */
+/** The header for requested and activated extensions, by protocol version (A2A §3.2.6, 0.3 §3.2). */
 export const EXTENSIONS_HEADER: Readonly<Record<ProtocolVersion, string>> = {
   "1.0": "a2a-extensions",
   "0.3": "x-a2a-extensions",
@@ -139,7 +141,7 @@ export function parseHeaderList(header: string | null | undefined): string[] {
   return (header ?? "").split(",").flatMap((uri) => uri.trim() || []);
 }
 
-/** Reads a response, and rejects if the response is a stream, because a stream might never end. */
+/** Reads a complete response. Rejects if the response is a stream, because a stream might never end. */
 export function readUnaryBody(
   options: TransportOptions,
   response: Response,

@@ -25,8 +25,8 @@ export interface ReceivedEvent {
 }
 
 /**
- * Sends requests to one interface of an agent over one protocol binding. All transport methods reject with an
- * `A2AError`, or with the signal's abort reason.
+ * Sends requests to one interface of an agent over one protocol binding. If a transport method fails, it
+ * rejects with an `A2AError`, or with the signal's abort reason.
  */
 export interface Transport {
   readonly version: ProtocolVersion;

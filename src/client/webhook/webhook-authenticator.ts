@@ -21,13 +21,13 @@ export interface WebhookAuthOptions {
   /** The authentication in the webhook configuration that the agent received. */
   readonly authentication?: AuthenticationInfo;
   /**
-   * Requires a signature in the format of Colloquy servers, which is a JWT for this webhook with the SHA-256
-   * hash of the body.
+   * Requires a signature in the format of Colloquy servers. The signature is a JWT for this webhook and
+   * contains the SHA-256 hash of the body.
    */
   readonly signature?: WebhookSignatureOptions;
   /**
-   * Whether the webhook accepts notifications without proof of origin from everyone who knows its URL.
-   * Default: false.
+   * Whether the webhook accepts notifications without proof of origin. Everyone who knows the URL can then
+   * send notifications. Default: false.
    */
   readonly allowUnauthenticated?: boolean;
 }
@@ -41,7 +41,7 @@ export interface WebhookSignatureOptions extends FetchKeysOptions {
    * URLs.
    */
   readonly audience: string;
-  /** The required `iss` claim, which by default is any issuer with a key in `keys`. */
+  /** The required `iss` claim. By default, any issuer with a key in `keys` is accepted. */
   readonly issuer?: string;
 }
 
@@ -86,8 +86,8 @@ export function createWebhookAuthenticator({
 }
 
 /**
- * Checks the token header of A2A 0.3, which most servers also send with A2A 1.0 and the Go SDK sends without
- * the `X-` prefix.
+ * Checks the token header of A2A 0.3. Most servers also send this header with A2A 1.0. The Go SDK omits the
+ * `X-` prefix.
  */
 function hasValidToken(headers: Headers, token: string): Promise<boolean> {
   return isEqualConstantTime(

@@ -13,14 +13,12 @@ export interface WebhookOptions extends WebhookAuthOptions {
    */
   readonly isExpectedTask?: (taskId: string) => boolean | Promise<boolean>;
   /**
-   * Processes the event of a notification, which is the complete task if the agent uses A2A 0.3. `id` is the
-   * same for repeated deliveries of a notification, and undefined if the agent does not number its
-   * notifications. If the returned promise rejects, the agent is asked to retry.
+   * Processes the event of a notification. An agent with A2A 0.3 sends the complete task. `id` is the same
+   * for repeated deliveries of a notification, and undefined if the agent does not number its notifications.
+   * If the returned promise rejects, the agent is asked to retry.
    */
   readonly onEvent: (event: StreamResponse, taskId: string, id: string | undefined) => unknown;
-  /**
-   * Receives the reason for each rejected notification, of which the sender receives only the HTTP status.
-   */
+  /** Receives the reason for each rejected notification. The sender receives only the HTTP status. */
   readonly onError?: (error: unknown) => void;
   /** Maximum size of a notification in bytes; larger notifications are rejected. Default: 16 MiB. */
   readonly maxBodyBytes?: number;
@@ -36,12 +34,12 @@ const MAX_DEDUPLICATED_IDS = 10_000;
 
 /**
  * Creates a request handler that receives task notifications of A2A 1.0 and 0.3 (A2A §4.3.3). The handler
- * works in any server that accepts a function from a web `Request` to a `Response`. `toNodeListener` adapts
- * it to `node:http`.
+ * works in any server that passes web `Request` objects and accepts `Response` objects. `toNodeListener`
+ * adapts it to `node:http`.
  *
  * `onEvent` receives only authenticated and readable notifications about expected tasks. The webhook responds
- * with success after `onEvent` has completed. The handler processes repeated deliveries with the same id once
- * during its lifetime.
+ * with success after `onEvent` has completed. During its lifetime, the handler processes each notification id
+ * only once.
  */
 export function createWebhook(options: WebhookOptions): (request: Request) => Promise<Response> {
   const {
@@ -75,7 +73,7 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
   }
 
   /**
-   * Processes the event of a notification once, while repeated deliveries of the same id wait for the first
+   * Processes the event of a notification once. Repeated deliveries with the same id wait for the first
    * delivery.
    */
   function processOnce(event: StreamResponse, taskId: string, id: string | undefined): Promise<void> {
