@@ -15,8 +15,8 @@ export interface RunPart {
 
 /**
  * Selects one attempt for each problem: the attempt with a score, or else the last attempt with a record
- * line. A resumed run starts interrupted problems again. `abandoned` contains the record lines of all other
- * attempts. Record lines that belong to no problem are always kept.
+ * line. A resumed run starts interrupted problems again. `abandoned` contains the record lines of attempts
+ * that were not selected. Record lines that belong to no problem are always kept.
  */
 export function separateLastAttempts(parts: readonly RunPart[]): {
   kept: RecordLines;
