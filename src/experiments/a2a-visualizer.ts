@@ -8,8 +8,8 @@ import {
 } from "../cards/index.ts";
 
 /**
- * Writes message cards as text to a file, which contains the output of `visualizeCards` and a flow diagram.
- * The function creates the folder of the file and overwrites an existing file.
+ * Writes message cards to a text file with the output of `visualizeCards` and a flow diagram. The function
+ * creates the folder of the file and overwrites an existing file.
  */
 export function saveCardVisualization(
   cards: readonly MessageCard[],
@@ -21,7 +21,7 @@ export function saveCardVisualization(
   writeFileSync(file, `${sections.join("\n\n")}\n`);
 }
 
-/** The visualizer for message cards under the name that the card specification uses. */
+/** The visualizer for message cards. The card specification defines the name `A2AVisualizer`. */
 export const A2AVisualizer: {
   readonly visualizeCards: typeof visualizeCards;
   readonly generateFlowDiagram: typeof generateFlowDiagram;

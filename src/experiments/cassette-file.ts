@@ -7,8 +7,8 @@ import type { CassetteStore, CassetteEntry } from "../roles/index.ts";
  * Opens a cassette, which is a file with one recorded model reply as JSON per line. Several processes can
  * record to the same cassette file, because each process reads the file once and then only appends lines. If
  * two entries of a cassette have the same key, the later entry applies. An incomplete line, which a killed
- * process can leave, is ignored. Throws `INVALID_PARAMS` with the line number if the cassette contains
- * another invalid line.
+ * process can leave, is ignored. Throws `INVALID_PARAMS` with the line number if any other line of the
+ * cassette is invalid.
  */
 export function openCassetteFile(file: string): CassetteStore {
   mkdirSync(dirname(file), { recursive: true });

@@ -3,13 +3,11 @@ import { type MessageCard, parseCard, toDict } from "../message-card/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI } from "./card-parts.ts";
 import { isTraceparent } from "./traceparent.ts";
 
-/** Fields in the metadata of an A2A message that accompany a message card. */
+/** Additional data for a message card in the metadata of its A2A message. */
 export interface CardEnvelope {
   /** ID of the experiment run that the message card belongs to. */
   readonly runId?: string | undefined;
-  /**
-   * Relay mode of the task, in which `full` means that a role forwards every message card to its requester.
-   */
+  /** Relay mode of the task. With `full`, a role forwards every message card to its requester. */
   readonly relay: "none" | "full";
   /**
    * Number of times that the problem was forwarded from one role to another. Roles reject a problem with more
@@ -41,8 +39,8 @@ export function encodeCardEnvelope({ runId, relay, hops, traceparent }: CardEnve
 
 /**
  * Decodes the envelope of a message card from the metadata of an A2A message and its request. If several
- * arguments contain the same metadata key, the earliest argument applies. The function ignores malformed
- * metadata values.
+ * arguments contain a metadata key, the value in the earliest argument applies. The function ignores
+ * malformed metadata values.
  */
 export function decodeCardEnvelope(...metadata: readonly (JsonObject | undefined)[]): CardEnvelope {
   const merged: JsonObject = Object.assign({}, ...metadata.toReversed());
@@ -60,7 +58,10 @@ export function decodeCardEnvelope(...metadata: readonly (JsonObject | undefined
   };
 }
 
-/** Encodes a message card as the metadata of a `CancelTask` request, because such a request has no parts. */
+/**
+ * Encodes a message card as the metadata of a `CancelTask` request, because a `CancelTask` request has no
+ * parts.
+ */
 export function encodeCardInMetadata(card: MessageCard): JsonObject {
   return { [CARD_KEY]: toDict(card) };
 }

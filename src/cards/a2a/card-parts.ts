@@ -33,10 +33,10 @@ export function toCardParts(card: MessageCard): [DataPart, TextPart] {
 }
 
 /**
- * Returns the message card among the parts of a message or an artifact, or `undefined` if no part contains a
- * message card. If `extensions` contains the message card extension, a data part without a media type also
- * counts as a message card, because A2A 0.3 over HTTP+JSON and gRPC cannot mark a part. Throws INVALID_PARAMS
- * if a message card is invalid or if the parts contain several message cards.
+ * Returns the message card in the parts of a message or an artifact. The result is `undefined` if no part
+ * contains a message card. If `extensions` contains the message card extension, a data part without a media
+ * type also counts as a message card. A2A 0.3 over HTTP+JSON and gRPC cannot mark a part as a message card.
+ * Throws INVALID_PARAMS if a message card is invalid or if the parts contain several message cards.
  */
 export function findCardInParts(
   parts: readonly Part[],

@@ -1,6 +1,6 @@
 import { A2AError } from "../../protocol/index.ts";
 
-/** A JSON object of a dataset file and its location in the file for error messages. */
+/** A JSON object in a dataset file, with its location for error messages. */
 export class DataRecord {
   readonly location: string;
   readonly #members: Readonly<Record<string, unknown>>;
@@ -39,7 +39,10 @@ export class DataRecord {
     return new DataRecord(this.#members[name], `${this.location}, ${JSON.stringify(name)}`);
   }
 
-  /** Returns the array of pairs in a member. Throws if an entry of the array is not a pair. */
+  /**
+   * Returns the value of a member, which must be an array of pairs. Throws if an entry of the array is not a
+   * pair.
+   */
   getPairs<Second>(
     name: string,
     isSecond: (value: unknown) => value is Second,

@@ -1,7 +1,7 @@
 /** A problem of the GSM8K dataset. */
 export interface Gsm8kSample {
   readonly dataset: "gsm8k";
-  /** ID of the problem, which is `gsm8k_` followed by the position in the dataset split, starting at 0. */
+  /** ID of the problem: `gsm8k_` and the position in the dataset split, starting at 0. */
   readonly id: string;
   readonly question: string;
   /** Correct answer as written after `####` in the GSM8K file, for example `18` or `1,200`. */
@@ -28,8 +28,8 @@ export interface Gsm8kStep {
 export interface HotpotQaSample {
   readonly dataset: "hotpotqa";
   /**
-   * ID of the problem, which is `hotpotqa_` followed by the `dev_index`, the `_id`, or the position in the
-   * file, whichever exists first.
+   * ID of the problem: `hotpotqa_` and the first existing value of `dev_index`, `_id`, and the position in
+   * the file.
    */
   readonly id: string;
   readonly question: string;
@@ -37,7 +37,7 @@ export interface HotpotQaSample {
   /** Question type: `bridge` or `comparison`. */
   readonly type: string | undefined;
   readonly level: string | undefined;
-  /** Paragraphs of the problem, of which two are needed for the answer and all others are distractors. */
+  /** Paragraphs of the problem. Two paragraphs are needed for the answer, and all others are distractors. */
   readonly paragraphs: readonly Paragraph[];
   /**
    * Sentences of the paragraphs that support the answer. Supporting facts and `gold` must not be shown to the

@@ -2,7 +2,10 @@ import { decodeGsm8k, decodeGsm8kSocratic, mergeSocraticSteps } from "./gsm8k.ts
 import { GSM8K_SOCRATIC_JSONL, GSM8K_TEST_JSONL } from "./gsm8k-first-20.ts";
 import type { Gsm8kSample } from "./dataset-sample.ts";
 
-/** Returns the first 20 problems of the GSM8K test split with their steps, which are part of the package. */
+/**
+ * Returns the first 20 problems of the GSM8K test split with their steps. The package contains these
+ * problems.
+ */
 export function getGsm8kSlice(): Gsm8kSample[] {
   return mergeSocraticSteps(
     decodeGsm8k(GSM8K_TEST_JSONL, "the bundled GSM8K sample"),

@@ -1,7 +1,7 @@
 /**
- * Parsers for dataset files of GSM8K and HotpotQA. The caller reads the dataset files, and the parsers create
- * problems with IDs. The package includes 20 problems of GSM8K, but no problems of HotpotQA because of its CC
- * BY-SA license.
+ * Parsers for dataset files of GSM8K and HotpotQA. The caller reads the dataset files. The parsers return the
+ * problems of a dataset, each with an ID. The package includes 20 GSM8K problems. HotpotQA problems are not
+ * included, because their license is CC BY-SA.
  */
 export { decodeGsm8k, decodeGsm8kSocratic, mergeSocraticSteps } from "./gsm8k.ts";
 export { decodeHotpotQa } from "./hotpotqa.ts";

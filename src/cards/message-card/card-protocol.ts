@@ -62,8 +62,8 @@ export interface CardProtocolOptions<Type extends CardType = never, Role extends
 }
 
 /**
- * Type of the message cards of a registered card type. For several card types, the type is a union
- * discriminated by `message_type`.
+ * TypeScript type of the message cards with a registered card type. For several card types, the TypeScript
+ * type is a union with the discriminator `message_type`.
  */
 export type CardOfType<Type extends CardType> =
   Type extends CardType<infer Name, infer Own> ? MessageCard<Name, Own> : never;
@@ -117,7 +117,7 @@ export interface CardProtocol<Type extends CardType = CoreCardType, Role extends
   /** Parses a message card from JSON text. See `parse`. */
   fromJson(text: string): CardOfType<Type>;
   /**
-   * Returns all violations of a message card for which `parse` would throw. For a valid message card,
+   * Returns all violations for which `parse` would reject the message card. For a valid message card,
    * `validate` returns an empty array.
    */
   validate(json: unknown): FieldViolation[];

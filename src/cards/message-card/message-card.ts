@@ -1,8 +1,9 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
 
 /**
- * A message card, which is a message between two roles. A message card has exactly six members, whose names
- * are the same as in JSON. The member `metadata` contains all additional information about a message card.
+ * A message card, which is a message between two roles. A message card has exactly six members, with the same
+ * names in TypeScript and in JSON. The member `metadata` contains all additional information about a message
+ * card.
  */
 export interface MessageCard<Type extends string = string, Own extends object = object> {
   /** Role that sends the message card. */
@@ -43,7 +44,7 @@ export interface CardMetadata {
   tokens?: number;
   usage?: CardTokenUsage;
   model?: string;
-  /** Time in milliseconds that the sender spent on the message card, measured by a monotonic clock. */
+  /** Time that the sender worked on the message card, in milliseconds of a monotonic clock. */
   duration_ms?: number;
   /** Number of the attempt at the subtask, starting at 1. */
   attempt?: number;
@@ -76,15 +77,15 @@ export interface TaskCardMetadata {
 }
 
 /**
- * Status of a task's result. `success` means that the task is solved, `completed` that the entire problem is
- * solved, `partial` that the result is incomplete, and `error` that no result exists.
+ * Status of a task's result. The status is `success` if the task is solved, and `completed` if the entire
+ * problem is solved. An incomplete result has the status `partial`, and `error` means that no result exists.
  */
 export type ResultCardStatus = "success" | "completed" | "error" | "partial";
 
 /** Metadata of a result card. */
 export interface ResultCardMetadata {
   status: ResultCardStatus;
-  /** One or several options of a query that the reply selects. */
+  /** One option or several options that the reply to a query selects. */
   selected?: string | string[];
 }
 
@@ -116,7 +117,7 @@ export type CoreCardErrorType =
 export interface ErrorCardMetadata {
   // The intersection with `{}` keeps the completion of the core types in editors.
   error_type: CoreCardErrorType | (string & {});
-  /** Whether the same task may succeed if the requester sends it again. */
+  /** Whether the task may succeed if the requester sends the task again. */
   retryable?: boolean;
   /** Identifier of a failure mode in the MAST taxonomy, for example `1.3`. */
   failure_mode?: string;

@@ -69,8 +69,8 @@ export function parseJson(text: string): unknown {
 }
 
 /**
- * Returns the parsed message card, or `undefined` if `json` is not a valid message card, and adds each
- * violation to `at`.
+ * Returns the parsed message card and adds each violation to `at`. The result is `undefined` if `json` is not
+ * a valid message card.
  */
 export function parseCardInContext(json: unknown, at: ValidationContext): MessageCard | undefined {
   if (!isPlainObject(json)) {

@@ -19,8 +19,8 @@ export interface OracleStep {
 }
 
 /**
- * Returns the human solution of a problem as a plan, in which every calculator annotation is evaluated again.
- * The oracle knows the solution, so its accuracy measures the runtime and not the quality of a model.
+ * Returns the human solution of a problem as a plan. The function evaluates every calculator annotation
+ * again. The oracle knows the solution, so its accuracy measures the runtime and not the quality of a model.
  */
 export function createOraclePlan(sample: Gsm8kSample): OracleStep[] {
   if (sample.steps.length === 0)

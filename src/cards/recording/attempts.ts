@@ -15,8 +15,8 @@ export interface RunAttemptLines {
 
 /**
  * Selects one attempt for each problem: the attempt with a score, or else the last attempt with a record
- * line. A resumed run starts interrupted problems again. Record lines of attempts that were not selected are
- * returned in `abandoned`. Record lines that belong to no problem are always kept.
+ * line. A resumed run starts interrupted problems again. `abandoned` contains the record lines of attempts
+ * that were not selected. Record lines that belong to no problem are always kept.
  */
 export function separateLastAttempts(parts: readonly RunAttemptLines[]): {
   kept: RecordLines;

@@ -1,7 +1,7 @@
 import { type MessageCard, toDict } from "../message-card/index.ts";
 import type { CardLine } from "./record-lines.ts";
 
-/** Reliability rank of a card line by its direction, where 0 is the most reliable rank. */
+/** Reliability rank of a card line by its direction. The most reliable direction has the rank 0. */
 const DIRECTION_RANK: Readonly<Record<CardLine["dir"], number>> = { out: 0, in: 1, relayed: 2 };
 
 /**
@@ -18,8 +18,8 @@ export function isBetterCardLine(line: CardLine, other: CardLine): boolean {
 }
 
 /**
- * Returns the most reliable line of each message card by card key. The map keeps the order in which the
- * message cards first appear.
+ * Returns a map from each card key to the most reliable line of the message card. The map keeps the order in
+ * which the message cards first appear.
  */
 export function mapBestCardLines(lines: readonly CardLine[]): ReadonlyMap<string, CardLine> {
   const best = new Map<string, CardLine>();

@@ -1,7 +1,7 @@
 import { type MessageCard, parseCardTime } from "../message-card/index.ts";
 import type { CardLine } from "./record-lines.ts";
 
-/** Times in milliseconds of the recording's clock at which a message card was sent and received. */
+/** Times at which a message card was sent and received, in milliseconds of the recording's clock. */
 export interface CardTiming {
   readonly card: MessageCard;
   readonly sentMs: number;
@@ -12,14 +12,17 @@ export interface CardTiming {
   readonly arrivedMs: number;
   /** Whether the recorded arrival is earlier than the sending time, so that `arrivedMs` was adjusted. */
   readonly isInverted: boolean;
-  /** Whether the sender of the message card recorded the card and therefore all its messages. */
+  /**
+   * Whether the sender recorded the message card. A role that records one message card records all its
+   * message cards.
+   */
   readonly isSenderRecorded: boolean;
 }
 
 /**
  * Returns the timing of each message card in the order of sending. If a recording contains only relayed lines
- * of a message card, the sending time is the card's timestamp, but at the latest the time of the relayed
- * line.
+ * of a message card, the sending time is the card's timestamp. The sending time is never later than the
+ * relayed line.
  */
 export function computeCardTimings(lines: readonly CardLine[]): CardTiming[] {
   const byCard = Map.groupBy(lines, ({ card }) => card.metadata.card_id ?? card);

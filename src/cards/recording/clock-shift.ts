@@ -7,7 +7,7 @@ interface ClockShiftBounds {
 }
 
 /**
- * Computes by how many milliseconds the clock of `second` may be shifted so that no message card arrives
+ * Computes the permitted shifts for the clock of `second`. With a permitted shift, no message card arrives
  * before it was sent. A bound is infinite if no message card was sent in the corresponding direction. `low`
  * can exceed `high` if the two clocks run at different speeds.
  */

@@ -54,8 +54,9 @@ interface OpenRunPart extends RunAttemptLines {
 }
 
 /**
- * Divides the lines of a record file into run parts, each of which one process wrote. A run part starts at a
- * run line or, in the file of a role without run lines, at a line whose `seq` does not increase.
+ * Divides the lines of a record file into run parts. Each run part comes from one process. A run part starts
+ * at a run line. If the file of a role has no run lines, a run part starts at a line whose `seq` does not
+ * increase.
  */
 class RunPartBuilder {
   readonly parts: OpenRunPart[] = [{ run: undefined, attempt: 0, lines: [], lastLine: 0, lastSeq: 0 }];
@@ -96,8 +97,8 @@ function buildRecording(parts: readonly RunAttemptLines[], torn: readonly TornLi
 }
 
 /**
- * Aligns the monotonic clocks of the run parts with the wall clock, because their zero points differ by
- * process.
+ * Aligns the monotonic clocks of the run parts with the wall clock. The zero point of a monotonic clock
+ * differs by process.
  */
 function alignPartClocks(parts: readonly RunAttemptLines[]): RunAttemptLines[] {
   const first =

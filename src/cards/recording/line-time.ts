@@ -1,8 +1,8 @@
 import type { ModelCallLine, CardLine, RecordLine } from "./record-lines.ts";
 
 /**
- * Returns by how many milliseconds the wall clock is ahead of the writer's monotonic clock, or `undefined` if
- * no record line has both times.
+ * Returns the wall clock minus the writer's monotonic clock in milliseconds. The result is `undefined` if no
+ * record line has both times.
  */
 export function findWallClockOffset(lines: readonly RecordLine[]): number | undefined {
   const line = lines.find((line) => "mono_ms" in line);

@@ -72,8 +72,8 @@ function alignRecordingClocks(first: NamedRecording, others: readonly NamedRecor
 }
 
 /**
- * Returns a shift of 0 if the bounds permit 0, and otherwise the middle of the range, whose error is at most
- * half the range.
+ * Returns a shift of 0 if the bounds permit 0. Otherwise, the function returns the middle of the range, so
+ * the error is at most half the range.
  */
 function chooseClockShift(low: number, high: number): number {
   if (low <= 0 && high >= 0) return 0;
@@ -125,8 +125,8 @@ function splitOffAbandonedAttempts(recordings: readonly Recording[]): {
     ),
   );
   /**
-   * Returns whether the nearest ancestor in a file with a run line is abandoned, or `undefined` if no such
-   * file contains an ancestor.
+   * Finds the nearest ancestor in the files with a run line and returns whether the ancestor is abandoned.
+   * The result is `undefined` if these files contain no ancestor.
    */
   const findIsAbandoned = (id: string | undefined): boolean | undefined => {
     const seen = new Set<string>();

@@ -62,14 +62,12 @@ export interface CardLine extends RecordLineBase {
   /** Sequence number of the record line in the process that wrote the line, starting at 1. */
   readonly seq: number;
   /**
-   * Direction of the message card, which is `out` if `at_role` sent the card, `in` if `at_role` received the
-   * card, and `relayed` if another role forwarded the card to `at_role`.
+   * Direction of the message card: `out` if `at_role` sent the card, and `in` if `at_role` received the card.
+   * The direction is `relayed` if another role forwarded the card to `at_role`.
    */
   readonly dir: "out" | "in" | "relayed";
   readonly at_role: string;
-  /**
-   * Time in milliseconds of the writer's monotonic clock, which has a different zero point in each process.
-   */
+  /** Time of the writer's monotonic clock in milliseconds. The zero point of the clock differs by process. */
   readonly mono_ms: number;
   readonly a2a?: CardTransportInfo;
   readonly card: MessageCard;
@@ -85,7 +83,7 @@ export interface CardTransportInfo {
   readonly traceparent?: string;
 }
 
-/** Record line for a call of a language model. */
+/** Record line for a call to a language model. */
 export interface ModelCallLine extends RecordLineBase {
   readonly kind: "call";
   readonly sample_id?: string;
@@ -144,7 +142,8 @@ export interface EndLine extends RecordLineBase {
 export interface Recording {
   /**
    * The latest run line of the recording. All run lines of an experiment run are equal, except for `at` and
-   * `code`. `run` is missing in the file of a single role and in a list of message cards.
+   * `code`. `run` is missing if the recording comes from the file of a single role or from a list of message
+   * cards.
    */
   readonly run: RunLine | undefined;
   /**
@@ -157,8 +156,8 @@ export interface Recording {
   readonly scores: readonly ScoreLine[];
   readonly ends: readonly EndLine[];
   /**
-   * Lines of interrupted attempts at problems that were later started again. Statistics exclude abandoned
-   * lines, although the model calls of abandoned attempts cost tokens.
+   * Lines of interrupted attempts. The problems of these attempts were started again later. Statistics
+   * exclude abandoned lines, although the model calls of abandoned attempts cost tokens.
    */
   readonly abandoned: { readonly cards: readonly CardLine[]; readonly calls: readonly ModelCallLine[] };
   /** Clock shifts of the merged files, except the first file. */
@@ -184,15 +183,15 @@ export interface TornLine {
 }
 
 /**
- * Shift of a file's clock after which no message card arrives before it was sent. The times of the exchanged
- * message cards permit shifts from `low_ms` to `high_ms`. Differences between times of two files are only as
- * exact as the range of permitted shifts.
+ * Shift of a file's clock. After the shift, no message card arrives before it was sent. The permitted range
+ * of the shift is from `low_ms` to `high_ms`. The size of this range is the uncertainty of time differences
+ * between two files.
  */
 export interface ClockAdjustment {
   readonly file: string;
   /**
-   * Clock shift in milliseconds that was added to the times of the file. `moved_ms` is 0 if all message cards
-   * arrive after they were sent without a shift.
+   * Clock shift in milliseconds that was added to the times of the file. `moved_ms` is 0 if no message card
+   * arrives too early without a shift.
    */
   readonly moved_ms: number;
   /**

@@ -63,8 +63,8 @@ export interface RecorderOptions {
   /** Returns the time of a monotonic clock in milliseconds. Default: `performance.now`. */
   readonly monotonicNow?: () => number;
   /**
-   * Removes data that must not be stored from a message card. Statistics require the IDs and the token usage
-   * of a message card. If `redactCard` throws, the recorder does not write the message card.
+   * Returns a message card without the data that must not be stored. Statistics require the IDs and the token
+   * usage of a message card. If `redactCard` throws, the recorder does not write the message card.
    */
   readonly redactCard?: (card: MessageCard) => MessageCard;
   /**
@@ -74,8 +74,8 @@ export interface RecorderOptions {
   readonly maxLineLength?: number;
   /**
    * Maximum total length of card lines and call lines in characters. Card lines and call lines beyond the
-   * maximum total length are lost. Default: 400 × 1024². The maximum keeps a record file readable as a
-   * JavaScript string, which cannot hold 512 × 1024² characters.
+   * maximum total length are lost. Default: 400 × 1024². A JavaScript string cannot contain a record file of
+   * 512 × 1024² characters.
    */
   readonly maxTotalLength?: number;
   /** Total length in characters of the record lines that the sink already contains. Default: 0. */
@@ -176,8 +176,8 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
 }
 
 /**
- * Returns a shortened copy of a message card with the metadata that statistics require and the mark
- * `shortened`.
+ * Returns a shortened copy of a message card. The copy contains the mark `shortened` and all metadata that
+ * statistics require.
  */
 function shortenCard(card: MessageCard): MessageCard {
   const shortMembers = Object.entries(card.metadata).filter(

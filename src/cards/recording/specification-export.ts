@@ -21,8 +21,8 @@ export function formatSpecificationFileName({ run }: Pick<Recording, "run">): st
 }
 
 /**
- * Replaces characters that Windows does not allow in file names and limits the length, because file names
- * have at most 255 characters.
+ * Replaces characters that Windows does not allow in file names. The function also limits the length, because
+ * file names have at most 255 characters.
  */
 function sanitizeFileNamePart(word: string): string {
   return word.replaceAll(/[^A-Za-z0-9.+@-]+/g, "-").slice(0, 64) || "-";

@@ -3,8 +3,8 @@ export type WordWeights = ReadonlyMap<string, number>;
 
 /**
  * An index that ranks texts by BM25 with the usual parameters k1 = 1.5 and b = 0.75. The score of each query
- * word is counted once and multiplied by the weight of the word. The index uses Lucene's formula of the
- * inverse document frequency, which is never negative and therefore suits small indexes of ten texts.
+ * word is counted once and multiplied by the weight of the word. The index uses Lucene's formula for the
+ * inverse document frequency. The result is never negative, not even in an index of ten texts.
  */
 export class Bm25Index {
   readonly #wordCounts: readonly ReadonlyMap<string, number>[];

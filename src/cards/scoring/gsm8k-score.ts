@@ -38,8 +38,8 @@ export function findStrictAnswer(text: string): string | undefined {
 }
 
 /**
- * Returns the last number of a text without currency signs and thousands separators. The function ignores
- * numbers that are written as words.
+ * Returns the last number of a text and removes currency signs and thousands separators from the number. The
+ * function ignores numbers that are written as words.
  */
 export function findLastNumber(text: string): string | undefined {
   const found = [...text.matchAll(NUMBER_PATTERN)].at(-1);

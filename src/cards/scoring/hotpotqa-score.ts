@@ -9,8 +9,8 @@ interface OverlapScore {
 }
 
 /**
- * Normalizes an answer like HotpotQA's official script, which converts text to lower case and removes ASCII
- * punctuation, articles, and repeated spaces.
+ * Normalizes an answer like HotpotQA's official script. The function converts text to lower case and removes
+ * ASCII punctuation, articles, and repeated spaces.
  */
 export function normalizeAnswer(text: string): string {
   return text
@@ -54,8 +54,8 @@ export function scoreSupportingFacts(
 }
 
 /**
- * Combines the score of an answer with the score of its supporting sentences by multiplying their precisions
- * and their recalls.
+ * Combines the score of an answer with the score of its supporting sentences. The combined precision is the
+ * product of both precisions, and the combined recall is the product of both recalls.
  */
 export function scoreHotpotQaJoint(answer: OverlapScore, facts: OverlapScore): OverlapScore {
   const precision = answer.precision * facts.precision;
@@ -73,7 +73,7 @@ function computeHarmonicMean(precision: number, recall: number): number {
   return precision + recall > 0 ? (2 * precision * recall) / (precision + recall) : 0;
 }
 
-/** Counts the words that two texts share, including repetitions in both texts. */
+/** Counts the words that two texts share. A word counts repeatedly if both texts repeat the word. */
 function countSharedWords(left: readonly string[], right: readonly string[]): number {
   const counts = new Map<string, number>();
   for (const word of right) counts.set(word, (counts.get(word) ?? 0) + 1);

@@ -6,7 +6,8 @@ export type ExperimentMethod =
   | { readonly kind: "a2a" }
   | {
       readonly kind: "cot" | "direct";
-      /** Number of model calls per problem, of which the most frequent answer is the result. */ readonly samples: number;
+      /** Number of model calls per problem. The most frequent answer is the result. */
+      readonly samples: number;
     };
 
 /**

@@ -35,8 +35,7 @@ export interface ExperimentOptions
   /** Maximum time for solving one problem in milliseconds. Default: 120,000. */
   readonly deadlineMs?: number;
   /**
-   * Maximum number of consecutive problems with an unreachable model or agent, after which the run stops.
-   * Default: 10.
+   * Number of consecutive problems with an unreachable model or agent after which the run stops. Default: 10.
    */
   readonly maxConsecutiveFailures?: number;
   /** Version of your code, which the run line contains. Default: `unknown`. */
@@ -46,7 +45,7 @@ export interface ExperimentOptions
    * all other problems.
    */
   readonly signal?: AbortSignal;
-  /** Called with the progress of the run after each problem. */
+  /** Receives the progress of the run after each problem. */
   readonly onProgress?: (progress: ExperimentProgress) => void;
 }
 

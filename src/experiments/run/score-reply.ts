@@ -35,11 +35,11 @@ export function resolveScoreRule(dataset: DatasetSample["dataset"], rule?: strin
 type ReplyScore = Pick<ScoreRecordInput, "gold" | "correct" | "rule" | "predicted" | "measures">;
 
 /**
- * Scores the reply to a problem. A result counts as an answer if its status is `completed`, or if its status
- * is `success` and the solver received the complete problem. A partial result counts as wrong, because it may
- * contain the correct number by chance. A planner's answer is the content of its result card. In a complete
- * solution, the answer follows `Answer:`. `shown` contains the titles of the documents that the planner sent
- * to solvers.
+ * Scores the reply to a problem. A result with the status `completed` counts as an answer. A result with the
+ * status `success` counts as an answer only if the solver received the complete problem. A partial result
+ * counts as wrong, because it may contain the correct number by chance. A planner's answer is the content of
+ * its result card. In a complete solution, the answer follows `Answer:`. `shown` contains the titles of the
+ * documents that the planner sent to solvers.
  */
 export function scoreReply(
   sample: DatasetSample,

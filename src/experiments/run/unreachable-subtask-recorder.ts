@@ -28,8 +28,9 @@ interface SampleSubtasks {
 }
 
 /**
- * A recorder that forwards all records and collects the subtasks that failed because a role was unreachable,
- * by problem. A planner's answer without the result of a failed subtask does not measure the method.
+ * A recorder that forwards all records. For each problem, the recorder collects the subtasks that failed
+ * because a role was unreachable. A planner's answer without the result of a failed subtask does not measure
+ * the method.
  */
 export class UnreachableSubtaskRecorder implements CardRecorder {
   readonly #recorder: CardRecorder;
@@ -47,8 +48,8 @@ export class UnreachableSubtaskRecorder implements CardRecorder {
   recordModelCall: CardRecorder["recordModelCall"] = (record) => this.#recorder.recordModelCall(record);
 
   /**
-   * Returns the failure reason of the first failed subtask, or `undefined` if no subtask failed, and removes
-   * the problem from memory.
+   * Returns the failure reason of the first failed subtask and removes the problem from memory. The result is
+   * `undefined` if no subtask failed.
    */
   takeFailureReason(sampleId: string): string | undefined {
     const [reason] = this.#subtasksBySample.get(sampleId)?.failureReasons.values() ?? [];

@@ -87,8 +87,8 @@ export function object(value: unknown, at: ValidationContext): value is JsonObje
 }
 
 /**
- * Adds a violation for each value that JSON cannot represent, such as functions and class instances, and for
- * each value that is nested too deeply.
+ * Adds a violation for each value that is nested too deeply or that JSON cannot represent. For example, JSON
+ * cannot represent functions and class instances.
  */
 function isJsonValue(value: unknown, at: ValidationContext, depth: number): boolean {
   if (at.isFull) return false;

@@ -24,8 +24,8 @@ export class ValidationContext {
   }
 
   /**
-   * Adds a violation at the current path and always returns `false`, so that a predicate can return the
-   * result of the call.
+   * Adds a violation at the current path. The result is always `false`, so that a predicate can return the
+   * result directly.
    */
   addViolation(description: string): false {
     if (!this.isFull) this.violations.push({ field: this.#path.join("").slice(1) || "card", description });
@@ -34,12 +34,12 @@ export class ValidationContext {
 }
 
 /**
- * A rule for the value of a member, which returns whether the value is valid and adds every violation to
- * `at`.
+ * A validation rule for the value of a member. The rule returns whether the value is valid and adds every
+ * violation to `at`.
  */
 export type FieldRule<T> = (value: unknown, at: ValidationContext) => value is T;
 
-/** A rule for a required member, which `required` creates. A member with a plain `FieldRule` is optional. */
+/** A rule that `required` creates for a required member. A member with a plain `FieldRule` is optional. */
 export interface RequiredField<T> {
   readonly rule: FieldRule<T>;
 }
