@@ -213,8 +213,8 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
     );
     expect(await texts(open, "#card .metadata dt")).toContain("duration_ms");
     await open.page
-      .getByRole("button", { name: "replies to" })
-      .or(open.page.getByRole("button", { name: "comes of" }))
+      .getByRole("button", { name: "reply to" })
+      .or(open.page.getByRole("button", { name: "result of" }))
       .click();
     expect(await open.page.locator("#card h2").innerText()).toBe("Card 1");
     await open.page.close();
