@@ -95,10 +95,7 @@ export async function serveUntilStopped(
   }
 }
 
-/**
- * Creates the server. Creates the server, and converts creation errors to usage errors. Only invalid options
- * cause creation errors.
- */
+/** Creates the server. Throws a usage error if the server options are invalid. */
 function createServerOrFail(agents: Record<string, Agent>, options: ServerOptions): Server {
   try {
     return createServer(agents, options);

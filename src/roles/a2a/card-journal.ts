@@ -99,8 +99,8 @@ export class CardJournal {
   }
 
   /**
-   * Creates a message card for the plain text reply of another agent. `written_by` contains the name of the
-   * role that created the message card.
+   * Creates a message card on behalf of an agent whose reply contains no message card. `written_by` contains
+   * the name of the role that created the message card.
    */
   createCardOnBehalfOf<Type extends "result" | "query" | "error">(
     sender: string,
