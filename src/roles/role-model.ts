@@ -52,8 +52,8 @@ export interface PlanInput {
   /** Replies that the solvers have sent to the planner, in order. */
   readonly findings: readonly SolverFinding[];
   /**
-   * Number of the planner's current turn, starting at 1. Whether the current turn is the last turn, in which
-   * the planner must answer.
+   * Number of the planner's current turn, starting at 1. In the last turn, the planner can use only a final
+   * answer.
    */
   readonly turn: number;
   readonly maxTurns: number;
@@ -92,9 +92,7 @@ interface AnswerInput {
   readonly task: TaskCard;
   /** Prompting method: `cot` asks the model to reason step by step, and `direct` asks for the answer only. */
   readonly style: "cot" | "direct";
-  /**
-   * Number of the answer sample, starting at 1. The number is missing if the answerer needs only one sample.
-   */
+  /** Number of the answer sample, starting at 1. An answerer can request several samples for one problem. */
   readonly sampleNumber: number;
 }
 

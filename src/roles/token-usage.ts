@@ -5,10 +5,7 @@ export const NO_USAGE: CardTokenUsage = { input_tokens: 0, output_tokens: 0, sou
 
 const USAGE_SOURCES = ["none", "estimated", "reported"] as const;
 
-/**
- * Adds two usages. Returns the sum of two token usages. If the sources differ, the sum has the less reliable
- * source.
- */
+/** Returns the sum of two token usages. If the sources differ, the sum has the less reliable source. */
 export function addUsage(first: CardTokenUsage | undefined, second: CardTokenUsage): CardTokenUsage {
   if (!first) return second;
   const sum: CardTokenUsage = {

@@ -14,7 +14,7 @@ export type PlannerAction =
 export type PlannerActionName = PlannerAction["action"];
 
 /**
- * The parsed action of a model reply. If the reply is invalid, the planner sends an error description to the
+ * The parsed action of a model reply. For an invalid reply, `problem` contains an error description for the
  * model.
  */
 type ParsedAction = { readonly action: PlannerAction } | { readonly problem: string };
