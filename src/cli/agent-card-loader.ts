@@ -13,7 +13,7 @@ import { createRedactor } from "./redactor.ts";
 /**
  * Splits the positional arguments into the agent reference and the remaining arguments. If the command line
  * contains `--agent-card`, no positional argument is the agent reference. If only a setting defines
- * `--agent-card`, the first argument is the agent reference if the argument is a URL.
+ * `--agent-card`, a URL as the first argument replaces the agent from the setting.
  */
 export function parseAgentArgument(
   words: readonly string[],
@@ -87,7 +87,7 @@ export function createConnectOptions(
   };
 }
 
-/** Placeholder URL for an agent card from a file, to which the client never sends a request. */
+/** Placeholder URL of an agent card from a file. The client never sends a request to the placeholder URL. */
 const CARD_FILE_URL = "http://file.invalid/agent-card.json";
 
 /**
@@ -106,8 +106,9 @@ function readCardFile(ref: string): string | undefined {
 }
 
 /**
- * Avoids `AbortSignal.any` with `AbortSignal.timeout`, because Node can garbage-collect both signals if no
- * listener exists. The timer keeps a reference to the abort controller, so the timeout always fires.
+ * Creates a signal that aborts on Ctrl-C or after `--timeout`. The function does not combine
+ * `AbortSignal.any` and `AbortSignal.timeout`, because Node can garbage-collect these signals if they have no
+ * listeners. The timer holds a reference to the abort controller, so the timeout always aborts the signal.
  */
 function createAbortSignal({ timeout }: ClientOptions, { interruptSignal }: CliContext): AbortSignal {
   if (timeout === undefined || interruptSignal.aborted) return interruptSignal;

@@ -11,7 +11,7 @@ import { readSettings } from "./settings.ts";
 import { loadAgentCard, parseAgentArgument, type LoadedAgentCard } from "./agent-card-loader.ts";
 import type { AgentConnection } from "./agent-connection.ts";
 
-/** Input of a command that contacts an agent. */
+/** Arguments, options, and connection of a command that contacts an agent. */
 interface AgentCommandInput<O extends ClientOptions> {
   /** Positional arguments after the agent reference. */
   readonly args: readonly string[];
@@ -89,8 +89,8 @@ export function requireSingleId(words: readonly string[]): string {
 }
 
 /**
- * Creates the error for a wait that Ctrl-C or `--timeout` interrupted. The task continues on the agent, and
- * `resume` is the command that waits for the task again.
+ * Creates the error that reports an interrupted wait, either by Ctrl-C or by `--timeout`. The agent continues
+ * the task. The command in `resume` waits for the task again.
  */
 export function toInterruptedWaitError(
   call: AgentCommandContext<ClientOptions>,

@@ -11,8 +11,8 @@ import {
 } from "./settings.ts";
 
 /**
- * Options that settings cannot set, because the options describe a single call or select the settings file
- * (a2a-cli SPEC §11.3).
+ * Options that only the command line can set (a2a-cli SPEC §11.3). The options describe a single call or
+ * select the settings file.
  */
 const UNSETTABLE_OPTIONS: ReadonlySet<string> = new Set(
   [
@@ -36,14 +36,14 @@ const UNSETTABLE_OPTIONS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Pairs of mutually exclusive options, in which an option on the command line overrides the other option's
- * setting.
+ * Pairs of mutually exclusive options. If the command line contains one option of a pair, settings cannot set
+ * the other option.
  */
 const OPPOSITE_OPTIONS: Readonly<Record<string, string>> = { async: "wait", wait: "async" };
 
 /**
- * Returns whether a variable can set the command-line option. Hidden options are aliases, and only the
- * visible option has a variable.
+ * Returns whether a variable can set the command-line option. No variable can set a hidden option, because a
+ * hidden option is only an alias.
  */
 export function isSettable({ long, hidden }: Option): boolean {
   return long !== undefined && long !== null && !hidden && !UNSETTABLE_OPTIONS.has(long);
@@ -80,8 +80,9 @@ function parseBoolean(value: string): boolean {
 }
 
 /**
- * Throws if an agent from a discovered `.env` file would receive a credential from the user's global settings
- * file. Without the check, a project's author could redirect the user's credentials to another server.
+ * Throws if the agent comes from a discovered `.env` file and a credential comes from the global settings
+ * file. Without the check, a project with a `.env` file could redirect the user's credentials to another
+ * server.
  */
 export function assertCredentialsMayBeSent(command: Command, settings: Settings): void {
   const agent = settings.get(toVariableName("--agent-card"));

@@ -16,7 +16,7 @@ interface ChatOptions extends ClientOptions {
   taskId?: string;
 }
 
-/** Ids of the conversation and of the task that the next chat line continues. */
+/** Context id of the conversation, and id of the task that the next chat line continues. */
 interface ConversationState {
   contextId?: string;
   /** Id of the task that waits for the user's answer. */
@@ -52,7 +52,7 @@ Reads lines from the terminal or from a pipe. /answer <json> answers a pending t
   });
 }
 
-/** Yields the chat lines to send, first from the command line and then from the terminal or pipe. */
+/** Yields the chat line from the command line, and then each chat line from the terminal or pipe. */
 async function* readInputLines(words: readonly string[], context: CliContext): AsyncGenerator<string, void> {
   const { stdin, streams, isInteractive, interruptSignal } = context;
   if (words.length > 0) yield words.join(" ");

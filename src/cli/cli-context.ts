@@ -1,8 +1,8 @@
 import type { OutputStreams } from "./output-writer.ts";
 
 /**
- * Environment of a command, including streams, terminal, signals, and variables. `commands.ts` explains how
- * to add a command.
+ * Environment of a command: streams, terminal sizes, interrupt signal, variables, and working directory.
+ * `commands.ts` explains how to add a command.
  */
 export interface CliContext {
   readonly streams: OutputStreams;

@@ -21,7 +21,7 @@ type CliErrorCode =
    */
   | "A2ACLI_ERR_UNREACHABLE"
   /**
-   * The agent requires credentials, and the command has no credentials. To do: pass the credentials that the
+   * The agent requires credentials, but the user passed no credentials. To do: pass the credentials that the
    * agent card requires.
    */
   | "A2ACLI_ERR_CREDENTIALS_MISSING"
@@ -31,8 +31,8 @@ type CliErrorCode =
    */
   | "A2ACLI_ERR_AUTH_FAILED"
   /**
-   * The time limit of `--timeout` expired, but a started task continues. To do: run `colloquy task wait` with
-   * the printed task id.
+   * The time limit of `--timeout` expired, but the agent continues a started task. To do: run `colloquy task
+   * wait` with the printed task id.
    */
   | "A2ACLI_ERR_TIMEOUT"
   /**
@@ -110,7 +110,10 @@ export function toCliError(
   return new CliError("A2ACLI_ERR_INTERNAL", message, context.hint, thrown);
 }
 
-/** Compares error names instead of classes, because an agent file may load another copy of Colloquy. */
+/**
+ * The function compares error names instead of error classes, because an agent file may load another copy of
+ * Colloquy.
+ */
 function isA2AError(thrown: unknown): thrown is A2AError {
   return thrown instanceof Error && thrown.name === "A2AError";
 }

@@ -23,8 +23,8 @@ export function toClientAuthOptions(options: ClientOptions): ClientAuthOptions |
 }
 
 /**
- * Splits a credential such as `user:password` at the first colon. Commander's option parsers are unsuitable
- * for credentials, because their error messages repeat the value.
+ * Splits a credential such as `user:password` at the first colon. The function is not an option parser of
+ * Commander, because parser errors would contain the credential.
  */
 function splitAtColon(option: string, text: string): [name: string, secret: string] {
   const colon = text.indexOf(":");
@@ -33,7 +33,7 @@ function splitAtColon(option: string, text: string): [name: string, secret: stri
 }
 
 /**
- * Parses the values of `--svc-param` as HTTP headers. The error message omits the `--svc-param` value, which
+ * Parses the values of `--svc-param` as HTTP headers. Error messages omit the header value, because the value
  * may be a credential.
  */
 export function parseServiceParams(params: readonly string[] = []): Record<string, string> {

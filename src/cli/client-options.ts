@@ -155,12 +155,15 @@ export function parseJsonObject(text: string): JsonObject {
   throw new InvalidArgumentError(`It must be a JSON object, for example '{"key":"value"}'.`);
 }
 
-/** Parses a command-line option that users may repeat. */
+/** Parses one occurrence of a repeatable command-line option. */
 export function appendValue(text: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), text];
 }
 
-/** Parses a repeatable option from comma-separated values, so that one variable can hold several values. */
+/**
+ * Parses one occurrence of a repeatable option with comma-separated values. With commas, one variable can
+ * contain several values.
+ */
 function appendCommaList(text: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), ...text.split(",").map((one) => one.trim())];
 }

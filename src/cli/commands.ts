@@ -4,7 +4,7 @@ import type { CliContext } from "./cli-context.ts";
 
 /**
  * Description of a command for the help text, and a function that loads the command's module. The program
- * loads only the module of the called command, so that other commands' dependencies cost no start-up time.
+ * loads only the module of the called command, which keeps the start-up time short.
  */
 interface CommandEntry {
   readonly description: string;
@@ -24,9 +24,9 @@ export type CommandTable = Readonly<Record<string, CommandEntry | CommandGroup>>
 export const NEEDS_ALL_COMMANDS: ReadonlySet<string> = new Set(["completion", "config"]);
 
 /**
- * All commands. To add a command, create a file that exports a `create…Command` function, and add a line to
- * the command table. A folder of commands exports a similar table of lazy imports and has one line in the
- * main command table.
+ * All commands. To add a command, create a file with a `create…Command` function and add the command to
+ * `COMMANDS`. For a folder of commands, `COMMANDS` contains one entry with the command table that the folder
+ * exports.
  */
 export const COMMANDS: CommandTable = {
   serve: {

@@ -84,7 +84,7 @@ function getRootCommand(command: Command): Command {
   return command.parent ? getRootCommand(command.parent) : command;
 }
 
-/** Collects the options of all client commands by the names of their variables. */
+/** Returns the options of all client commands by variable name. */
 function collectSettableOptions(command: Command): Map<string, Option> {
   const isClient = command.options.some(({ long }) => long === "--agent-card");
   const clientOptions = isClient ? command.options.filter((option) => isSettable(option)) : [];

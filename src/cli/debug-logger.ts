@@ -3,8 +3,7 @@ import { redactHeaders, type Redactor } from "./redactor.ts";
 
 /**
  * Creates an observer that logs the request, response, outcome, and duration of each HTTP exchange for
- * `--debug`. The logger redacts complete lines, so that a credential that is split across two chunks is also
- * removed.
+ * `--debug`. The logger redacts complete lines, because a credential may be split across two chunks.
  */
 export function createDebugLogger(err: (text: string) => void, redact: Redactor): FetchObserver {
   const began = performance.now();

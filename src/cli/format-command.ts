@@ -1,8 +1,8 @@
 import { basename, relative } from "node:path";
 
 /**
- * Returns the command with which the user started `colloquy`, so that printed commands can be pasted
- * unchanged.
+ * Returns the command that started `colloquy`, for example `npx colloquy`. Users can paste commands with this
+ * prefix unchanged.
  */
 export function getInvocationCommand(
   argv: readonly string[] = process.argv,

@@ -29,8 +29,8 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 }
 
 /**
- * Rewrites `help task get` to `task get --help`. An unknown command stays unchanged, because `--help` would
- * hide the error.
+ * Rewrites `help task get` to `task get --help`. With an unknown command, the arguments stay unchanged,
+ * because `--help` would hide the error.
  */
 function toHelpArguments(words: readonly string[]): readonly string[] {
   let commands: CommandTable = COMMANDS;
@@ -43,8 +43,8 @@ function toHelpArguments(words: readonly string[]): readonly string[] {
 }
 
 /**
- * Creates the Commander program and loads the commands that `words` call. The program registers only the
- * names and descriptions of commands that `words` do not call.
+ * Creates the Commander program and loads the command that `words` calls. The program registers all other
+ * commands only with names and descriptions.
  */
 async function createProgram(words: readonly string[] | "all", context: CliContext): Promise<Command> {
   const program = new Command("colloquy")
@@ -165,7 +165,7 @@ export function createProcessContext(): CliContext {
   };
 }
 
-/** Creates the replacement console on first use. */
+/** Creates a console that writes to stderr. */
 function installStderrConsole(): Console {
   const stderrConsole = new Console(process.stderr);
   replaceConsole(stderrConsole);

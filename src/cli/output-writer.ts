@@ -90,7 +90,7 @@ export class OutputWriter {
     else renderCard(this.#textWriter, card);
   }
 
-  /** Writes the names of the files saved from a task's artifacts, and the links to external content. */
+  /** Writes the names of the saved artifact files and the links to external content. */
   writeSavedFiles(
     task: { id: string; contextId: string; state: TaskState },
     files: readonly { path: string; artifactId: string; mediaType: string; bytes: number }[],
@@ -123,7 +123,7 @@ export class OutputWriter {
     for (const [label, field] of Object.entries(fields)) this.#textWriter.writeField(label, field);
   }
 
-  /** Writes a result as JSON in every output format, because users save the result as a file. */
+  /** Writes a result as JSON in every output format, for results that users save as files. */
   writeJson(value: object): void {
     this.#writeDocument(value);
   }
@@ -150,8 +150,8 @@ export class OutputWriter {
   }
 
   /**
-   * Writes the task's ids and state after a stream in text format, so that users see the ids after long
-   * output.
+   * Writes the task's ids and state after a stream in text format, because long output hides the ids at the
+   * start.
    */
   writeStreamEnd(ids: { id: string; contextId: string; state: TaskState }): void {
     if (this.format === "text") renderIds(this.#textWriter, ids);
@@ -170,7 +170,7 @@ export class OutputWriter {
     this.#writeNote(`hint: ${message}`);
   }
 
-  /** Writes an error. In JSON format, the writer writes the error document to stdout as the result. */
+  /** Writes an error. In JSON format, the error is the result of the command and is written to stdout. */
   writeError(problem: CliError): void {
     if (this.format === "json") return this.#writeDocument(problem);
     this.#writeNote(`error: ${problem.message} (${problem.code})`);

@@ -34,8 +34,8 @@ const MEDIA_TYPES_BY_EXTENSION: Record<string, string> = {
 
 /**
  * Command-line flags that add message parts (a2a-cli SPEC §10.2). Users can repeat part flags in any order,
- * and `--media-type` applies to the preceding flag. Commander parses options in command-line order, so all
- * option parsers append to one list.
+ * and `--media-type` applies to the preceding flag. All option parsers append to one list, which preserves
+ * the command-line order.
  */
 export class PartFlags {
   readonly #flags: PartFlag[] = [];
@@ -67,7 +67,7 @@ export class PartFlags {
   }
 
   /**
-   * Builds the message parts, with the positional arguments as one text before the parts from flags. The
+   * Builds the message parts. The positional arguments form one text part before all parts from flags. The
    * positional argument `-` reads stdin.
    */
   async buildParts(words: readonly string[], stdin: NodeJS.ReadableStream): Promise<Part[]> {

@@ -4,12 +4,17 @@ import type { CliContext } from "./cli-context.ts";
 interface ProgressStep {
   readonly done: number;
   readonly total: number;
-  /** Number of steps that an earlier process finished, which the estimate of the remaining time excludes. */
+  /**
+   * Number of steps that an earlier process finished. The estimate of the remaining time ignores these steps.
+   */
   readonly doneBefore?: number;
   readonly note?: string;
 }
 
-/** Reports progress on stderr, either with a progress bar on a terminal or with one line for every 10 %. */
+/**
+ * Reports progress on stderr. A terminal shows a progress bar, and other outputs receive one line for every
+ * 10 %.
+ */
 export class ProgressReporter {
   readonly #context: CliContext;
   readonly #label: string;

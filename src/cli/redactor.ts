@@ -12,14 +12,14 @@ interface SecretOptionValues {
   readonly basic?: string;
   readonly oauthClient?: string;
   readonly svcParam?: readonly string[];
-  /** Credentials that an agent sends to a webhook. */
+  /** Credential that an agent sends with each webhook notification. */
   readonly token?: string;
   readonly credentials?: string;
 }
 
 /**
- * Creates a redactor for all credentials among the command-line options. The redactor searches for credential
- * values in every encoding, because an agent may return a credential in any field.
+ * Creates a redactor for all credentials among the command-line options. An agent may return a credential in
+ * any field and encoding, so the redactor searches for all encoded forms.
  */
 export function createRedactor(options: SecretOptionValues): Redactor {
   const { bearer, apiKey, basic, oauthClient, svcParam = [], token, credentials } = options;
@@ -50,7 +50,7 @@ export function createRedactor(options: SecretOptionValues): Redactor {
       .replaceAll(TOKEN_FIELD_PATTERN, `$1"${REDACTED_VALUE}"`);
 }
 
-/** Pattern for the token members of a token server's response. */
+/** Pattern of the JSON members that contain tokens in the response of a token server. */
 const TOKEN_FIELD_PATTERN = /("(?:access|refresh|id)_token"\s*:\s*)"[^"]*"/g;
 
 /** Encodes a text for form data and URL queries, which escape more characters than `encodeURIComponent`. */

@@ -116,7 +116,7 @@ function renderLabeledMessage(writer: TextWriter, label: string, message: Messag
   renderParts(writer, label, message.role, message.parts, { verbose });
 }
 
-/** `growing` keeps the text block open so that the block can continue with the artifact's next chunk. */
+/** If `growing` is true, the text block stays open for the next chunk of the artifact. */
 function renderArtifact(
   writer: TextWriter,
   artifact: Artifact,

@@ -105,9 +105,9 @@ async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): P
 }
 
 /**
- * Waits for the result of a message turn. If the agent supports streaming, the function follows the stream
- * and resumes the stream after a broken connection. The function polls the task if the stream is lost or if
- * an agent without streaming responds before the task finishes.
+ * Waits for the result of a message turn. If the agent supports streaming, the function reads the stream and
+ * resumes it after a broken connection. If the stream is lost, the function polls the task. The function also
+ * polls if an agent without streaming returns an unfinished task.
  */
 async function waitForResponse(
   stream: AsyncIterable<StreamResponse>,

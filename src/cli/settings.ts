@@ -12,8 +12,8 @@ export interface Setting {
 }
 
 /**
- * `local` is the file of `--config`, or else the nearest `.env` file in the working directory or above.
- * `global` is the settings file in the user's home directory.
+ * `local` is the file from `--config`, or else the nearest `.env` file in the working directory or a parent
+ * directory. `global` is the settings file in the user's home directory.
  */
 export type SettingSource =
   | { readonly kind: "environment" }
@@ -22,7 +22,7 @@ export type SettingSource =
       readonly kind: "local";
       readonly file: string;
       /**
-       * Whether the command discovered the `.env` file instead of receiving its path from the user. A
+       * Whether the command discovered the `.env` file. The value is `false` if the user passed the path. A
        * discovered `.env` file may belong to an untrusted project.
        */
       readonly isDiscovered: boolean;
@@ -37,8 +37,8 @@ export class Settings {
   }
 
   /**
-   * Returns the value of a variable from the source with the highest precedence. An empty value unsets the
-   * variable and overrides all sources with lower precedence.
+   * Returns the value of a variable. If several sources set the variable, the source with the highest
+   * precedence applies. An empty value unsets the variable and overrides all sources with lower precedence.
    */
   get(variable: string): Setting | undefined {
     for (const { source, values } of this.#layers) {
@@ -57,7 +57,7 @@ export class Settings {
       .toSorted();
   }
 
-  /** Returns the variables that a discovered `.env` file must not set but does. */
+  /** Returns the ignored variables of a discovered `.env` file, which only other sources can set. */
   get ignoredVariables(): { variable: string; file: string }[] {
     return this.#layers.flatMap(({ source, values }) =>
       isDiscoveredSource(source)
@@ -74,14 +74,17 @@ interface SettingsLayer {
   readonly values: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns whether the command discovered the settings file instead of receiving its path from the user. */
+/** Returns whether the source is a discovered `.env` file. */
 export function isDiscoveredSource(from: SettingSource): from is SettingSource & { readonly file: string } {
   return from.kind === "local" && from.isDiscovered;
 }
 
 export const VARIABLE_PREFIX = "A2ACLI_";
 
-/** Variables that weaken the protection of credentials, which a discovered `.env` file cannot set. */
+/**
+ * Variables that a discovered `.env` file cannot set, because these variables weaken the protection of
+ * credentials.
+ */
 const TRUSTED_ONLY_VARIABLES: ReadonlySet<string> = new Set([
   `${VARIABLE_PREFIX}INSECURE`,
   `${VARIABLE_PREFIX}ALLOW_CLEAR_TEXT`,

@@ -5,8 +5,8 @@ import type { ClientOptions } from "./client-options.ts";
 import { reportTaskState, untilTerminalOrInterrupted } from "./wait-for-task.ts";
 
 /**
- * Writes the events of a stream without delay, and the task's ids and state at the end. `known` is true if
- * the stream starts with a task whose history the user has already seen.
+ * Writes each event of a stream without delay. At the end, the function writes the task's ids and state.
+ * `known` is true if the stream starts with a task that the user has already seen.
  */
 export async function showStream(
   stream: AsyncIterable<StreamResponse>,

@@ -25,7 +25,7 @@ export function createTaskWaitCommand(context: CliContext): Command {
   );
 }
 
-/** Polls a task until the task has ended or needs input, and writes the task. */
+/** Polls a task until the task has ended or needs input, and then writes the task to stdout. */
 export async function waitAndWriteTask(
   call: AgentCommandContext<TaskWaitOptions>,
   id: string,

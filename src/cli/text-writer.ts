@@ -1,11 +1,11 @@
 /**
- * Writer for the `text` format (a2a-cli SPEC §11.2), with a `Label: value` line for each field and a block
- * for multi-line content. A text block consists of a label line, the content, and a blank line. A text block
- * can grow while the agent streams an artifact.
+ * Writer for the `text` format (a2a-cli SPEC §11.2). The writer writes a `Label: value` line for each field
+ * and a text block for multi-line content. A text block consists of a label line, the content, and a blank
+ * line. A text block can grow while the agent streams an artifact.
  */
 export class TextWriter {
   readonly #write: (text: string) => void;
-  /** Open text block, and whether its content ends with a newline. */
+  /** The open text block, with a flag that is true if the content ends with a newline. */
   #openBlock: { key: string; atLineStart: boolean } | undefined;
 
   constructor(write: (text: string) => void) {
@@ -52,8 +52,8 @@ export class TextWriter {
 }
 
 /**
- * Renders a value as JSON that terminals can display safely. The JSON text escapes all control characters,
- * including those that `JSON.stringify` does not escape.
+ * Renders a value as JSON without control characters, which is safe for terminals. The function also escapes
+ * control characters that `JSON.stringify` leaves unchanged.
  */
 export function renderJson(value: unknown, indent?: number): string {
   const text = JSON.stringify(value, null, indent);
@@ -64,8 +64,8 @@ export function renderJson(value: unknown, indent?: number): string {
 }
 
 /**
- * Replaces control characters in agent output with visible characters. Without the replacement, an agent
- * could rewrite the screen or change the reading direction of the text.
+ * Replaces control characters in agent output with visible characters. With control characters, an agent
+ * could rewrite the screen or change the reading direction of text.
  */
 export function escapeControlCharacters(text: string): string {
   return (

@@ -22,7 +22,9 @@ export function findPendingToolCalls({ status }: Pick<Task, "status">): PendingT
   });
 }
 
-/** Creates message parts with one answer for each pending function call, in order. */
+/**
+ * Creates one message part for each pending function call. The answers have the order of the function calls.
+ */
 export function createAnswerParts(task: Task, answers: readonly JsonObject[]): Part[] {
   const calls = findPendingToolCalls(task);
   if (calls.length !== answers.length) {

@@ -21,9 +21,9 @@ function isTerminalOrInterrupted(state: TaskState): boolean {
 }
 
 /**
- * Yields the events of a stream until the task has ended or needs input. An agent may keep the stream open
- * while the task waits for input, although the client cannot send input on the stream. `known` is true if the
- * first event repeats the state of the task before the current turn.
+ * Yields the events of a stream until the task has ended or needs input. Some agents keep the stream open
+ * while the task waits for input, but the client cannot send input on the stream. `known` is true if the
+ * first event contains the task from before the current turn.
  */
 export async function* untilTerminalOrInterrupted(
   stream: AsyncIterable<StreamResponse>,
@@ -42,7 +42,10 @@ function getStatusState(event: StreamResponse): TaskState | undefined {
   return "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
 }
 
-/** Waits for a time, and rejects with the signal's abort reason, which Node's timer does not expose. */
+/**
+ * Waits for the given number of milliseconds, or rejects with the signal's abort reason. Node's own timer
+ * rejects without the abort reason.
+ */
 async function sleep(ms: number, signal: AbortSignal): Promise<void> {
   await pause(ms, undefined, { signal }).catch(() => signal.throwIfAborted());
 }
@@ -74,8 +77,8 @@ export async function waitForTask(
 }
 
 /**
- * Writes a warning about an unfinished or unsuccessful turn to stderr, with the command that continues the
- * task. An unsuccessful task does not change the exit code 0 (a2a-cli SPEC §11.6).
+ * If a turn is unfinished or unsuccessful, the function writes a warning to stderr. The warning contains the
+ * command that continues the task. The exit code is 0 even if the task is unsuccessful (a2a-cli SPEC §11.6).
  */
 export function reportTaskState(output: OutputWriter, ref: string, task: Pick<Task, "id" | "status">): void {
   const { state } = task.status;

@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from "../protocol/index.ts";
  * as `{title, sentences}` or `{title, text}`.
  */
 export interface ContextDocument extends Paragraph {
-  /** Identifier by which a planner's action refers to the document. Default: the title. */
+  /** Identifier of the document, which planners use in actions. Default: the title. */
   readonly id: string;
 }
 

@@ -44,7 +44,7 @@ export interface SolveRequest {
   readonly contextId?: string;
   /**
    * Signal that stops the work on the problem. If the abort reason is a control card, the controller forwards
-   * the parameters of the control card.
+   * its parameters.
    */
   readonly signal?: AbortSignal;
   /**
@@ -53,8 +53,8 @@ export interface SolveRequest {
    */
   readonly deadlineMs?: number;
   /**
-   * Whether every role also relays to the controller the message cards that the role exchanges (`full`).
-   * Relayed message cards appear in `cards` of the `Solution`. Default: `none`.
+   * With `full`, every role relays all of its sent and received message cards to the controller. Relayed
+   * message cards appear in `cards` of the `Solution`. Default: `none`.
    */
   readonly relay?: "none" | "full";
   /** W3C `traceparent` of the problem's trace, which is a new trace by default. */
@@ -90,14 +90,14 @@ export interface Controller {
    */
   solve(problem: SolveRequest): Promise<SolveResult>;
   /**
-   * Sends a control card to the role that works on a problem, for example `budget` with a new token budget.
-   * Rejects if the role does not accept the control card. To send the control card `stop`, abort the signal
-   * of the problem.
+   * Sends a control card to the role that works on a problem. For example, the control card `budget` sets a
+   * new token budget. Rejects if the role does not accept the control card. To send the control card `stop`,
+   * abort the signal of the problem.
    */
   sendControl(taskId: string, action: string, parameters?: JsonObject): Promise<ControlCard>;
 }
 
-/** Creates a controller that sends problems to roles and enforces the deadlines of the problems. */
+/** Creates a controller that sends problems to roles and stops the work after each problem's deadline. */
 export function createController(options: ControllerOptions): Controller {
   const runtime = createRoleRuntime(CONTROLLER, options);
   const activeProblems = new Map<

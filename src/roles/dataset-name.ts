@@ -1,8 +1,9 @@
 import type { TaskCard } from "../cards/index.ts";
 
 /**
- * Returns the dataset name of a task from `metadata.dataset`, from `context.dataset` as a fallback, or an
- * empty string. The example in the card specification stores the dataset name in the context.
+ * Returns the dataset name of a task from `metadata.dataset`, or else from `context.dataset`. Returns an
+ * empty string if a task has no dataset name. In the example of the card specification, the context contains
+ * the dataset name.
  */
 export function getDatasetName({ metadata }: TaskCard): string {
   const inContext = metadata.context?.["dataset"];

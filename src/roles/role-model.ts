@@ -2,8 +2,8 @@ import type { CardTokenUsage, EvidenceKind, ResultCardStatus, TaskCard } from ".
 import type { JsonObject } from "../protocol/index.ts";
 
 /**
- * A model that answers the requests of a role, either a language model or a deterministic substitute for
- * tests.
+ * A model that answers the requests of a role. The model is a language model or a deterministic substitute
+ * for tests.
  */
 export interface RoleModel {
   /** Identifier of the model in recordings and tables, for example `openai:gpt-5-mini` or `oracle`. */
@@ -11,8 +11,8 @@ export interface RoleModel {
   /** Type of evidence in recordings, which states how the model produced its answers. */
   readonly evidenceKind: EvidenceKind;
   /**
-   * Sends one request to the model and resolves with the reply. Rejects if the model is unavailable, or with
-   * the abort reason of `signal`.
+   * Sends one request to the model and resolves with the reply. Rejects if the model is unavailable. If
+   * `signal` aborts, rejects with the abort reason.
    */
   complete(request: ModelRequest): Promise<ModelReply>;
 }
@@ -52,7 +52,7 @@ export interface PlanInput {
   /** Replies that the solvers have sent to the planner, in order. */
   readonly findings: readonly SolverFinding[];
   /**
-   * Number of the planner's current turn, starting at 1. On the last turn, the planner can use only a final
+   * Number of the planner's current turn, starting at 1. In the last turn, the planner can use only a final
    * answer.
    */
   readonly turn: number;
@@ -61,7 +61,10 @@ export interface PlanInput {
   readonly solverCallsLeft: number | undefined;
   /** Dispatch mode of the planner, which is `chained`, `plan-first`, or `parallel`. */
   readonly mode: string;
-  /** Reason why the planner rejected the model's previous reply, if the request is a retry. */
+  /**
+   * Reason why the planner rejected the previous reply of the model. The reason is missing unless the request
+   * is a retry.
+   */
   readonly rejectionReason?: string;
 }
 
@@ -89,7 +92,7 @@ interface AnswerInput {
   readonly task: TaskCard;
   /** Prompting method: `cot` asks the model to reason step by step, and `direct` asks for the answer only. */
   readonly style: "cot" | "direct";
-  /** Number of the sample, starting at 1, if the answerer samples the same problem several times. */
+  /** Number of the answer sample, starting at 1. An answerer can request several samples for one problem. */
   readonly sampleNumber: number;
 }
 
@@ -100,6 +103,6 @@ export interface ModelReply {
   readonly usage?: CardTokenUsage;
   /** Reason why the model stopped, for example `stop`, `length`, or `filter`. */
   readonly finish: string;
-  /** Exact name of the model that answered, if the name is more specific than the `id` of the role model. */
+  /** Exact name of the language model, if the name is more specific than the `id` of the role model. */
   readonly model?: string;
 }

@@ -26,8 +26,9 @@ export interface Role {
    */
   performTask(taskContext: TaskContext): Promise<TaskOutcome>;
   /**
-   * Answers a query from a solver of this role's subtasks or from any other role. If `answerQuery` is missing
-   * or returns `undefined`, the query gets no answer, and the querying role continues.
+   * Answers a query from another role, for example from a solver that works on a subtask of this role. If
+   * `answerQuery` is missing or returns `undefined`, the query gets no answer, and the querying role
+   * continues.
    */
   answerQuery?(
     query: QueryCard,
@@ -51,42 +52,43 @@ export type TaskOutcome =
     };
 
 /**
- * The interface between a role and its environment during one task. All model calls and message cards pass
- * through this interface, so the recording is complete. The role's next message card reports the usage of
- * each model call, so no usage is counted twice.
+ * The interface between a role and its environment during one task. A recording is complete because all model
+ * calls and all message cards pass through the `TaskContext`. After a model call, the role's next message
+ * card reports the token usage.
  */
 export interface TaskContext {
   readonly task: TaskCard;
   /**
-   * Signal that aborts if the task is stopped, is canceled, or exceeds its deadline. If a control card
-   * stopped the task, the abort reason is that control card.
+   * Signal that aborts if a task is stopped, is canceled, or exceeds its deadline. If a control card stopped
+   * the task, the abort reason is that control card.
    */
   readonly signal: AbortSignal;
   /** Calls the role's model with a request. */
   callModel(request: Omit<ModelRequest, "role" | "signal">): Promise<ModelReply>;
   /**
    * Sends a task to another role and resolves with the final reply. If the other role or the transport fails,
-   * the promise resolves with an `ErrorCard`. The `answerQuery` method of the sending role answers or
-   * declines queries from the other role. Rejects with the reason of `signal`, or with `INVALID_PARAMS` if
-   * the request does not form a valid task card.
+   * the promise resolves with an `ErrorCard`. If the other role sends a query, the `answerQuery` method of
+   * the sending role answers the query. Rejects with the abort reason if `signal` aborts. Rejects with
+   * `INVALID_PARAMS` if the request does not form a valid task card.
    */
   delegate(task: DelegationRequest): Promise<ResultCard | ErrorCard>;
   /**
    * Sends a query to another role or to the requester, and resolves with the answer. The answer has the
    * status `error` if the recipient cannot answer the query. If the transport fails, the promise resolves
-   * with an `ErrorCard`. The requester receives only one query at a time, as the A2A state `INPUT_REQUIRED`.
+   * with an `ErrorCard`. The requester receives only one query at a time. During the query, the A2A task has
+   * the state `INPUT_REQUIRED`.
    */
   sendQuery(query: QueryRequest): Promise<ResultCard | ErrorCard>;
-  /** Sends an `ErrorCard` that replies to no message card, to report an error without ending the task. */
+  /** Reports an error while the task continues. The `ErrorCard` replies to no message card. */
   sendNotice(error: Extract<TaskOutcome, { error: string }>): void;
   /**
-   * Removes and returns the control cards that arrived since the last call, for example `budget`. The control
-   * card `stop` aborts `signal` and is never returned.
+   * Returns all control cards that arrived since the last call to `takeControlCards`, for example `budget`.
+   * The control card `stop` aborts `signal` and is never returned.
    */
   takeControlCards(): ControlCard[];
   /**
-   * Resolves when `takeControlCards` can return a control card, for example to end a pause. Rejects with the
-   * abort reason of `signal`.
+   * Resolves when a new control card has arrived, for example the control card that ends a pause. Rejects
+   * with the abort reason of `signal`.
    */
   waitForControlCard(): Promise<void>;
 }

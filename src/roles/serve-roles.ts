@@ -4,7 +4,7 @@ import type { RoleTarget } from "./a2a/role-client-pool.ts";
 import { createRoleAgent, type RoleAgentOptions } from "./a2a/role-agent.ts";
 import type { Role } from "./role.ts";
 
-/** A role with role-specific options, for example a model. */
+/** A role to serve, with options for this role, for example a model. */
 export interface ServedRoleOptions extends Omit<RoleAgentOptions, "roleTargets"> {
   readonly role: Role;
 }
@@ -14,7 +14,7 @@ export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "age
   /** Roles to serve, by the names under which the roles address each other. */
   readonly roles: Readonly<Record<string, Role | ServedRoleOptions>>;
   /**
-   * Whether each role has a separate server and port (`apart`) or all roles share one server (`together`).
+   * With `apart`, each role has a separate server and port. With `together`, all roles share one server.
    * Default: `apart`.
    */
   readonly serverLayout?: "apart" | "together";
@@ -40,7 +40,7 @@ export interface ServedRoles {
 
 /**
  * Serves roles as A2A agents and connects them to each other. `roleTargets` contains the locations of roles
- * that run elsewhere.
+ * that other processes serve.
  *
  * ```ts
  * const { urls, close } = await serveRoles({ roles: { planner, solver } });
@@ -90,8 +90,8 @@ export async function serveRoles(options: ServeRolesOptions): Promise<ServedRole
 }
 
 /**
- * Creates the error for a role whose key in the options differs from its name. Roles reject message cards
- * that are addressed to a different role name.
+ * Creates the error for a role if the role name differs from the key in `roles`. A role would reject all
+ * message cards, because the recipient would have a different role name.
  */
 function createNameMismatchError(name: string, actualName: string): Error {
   return new Error(

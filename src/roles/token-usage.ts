@@ -1,11 +1,11 @@
 import type { CardTokenUsage } from "../cards/index.ts";
 
-/** Token usage value for model calls that report no usage. */
+/** Token usage of a model call that reports no token counts. */
 export const NO_USAGE: CardTokenUsage = { input_tokens: 0, output_tokens: 0, source: "none" };
 
 const USAGE_SOURCES = ["none", "estimated", "reported"] as const;
 
-/** Adds two usages. If two token usages have different sources, the sum has the less reliable source. */
+/** Returns the sum of two token usages. If the sources differ, the sum has the less reliable source. */
 export function addUsage(first: CardTokenUsage | undefined, second: CardTokenUsage): CardTokenUsage {
   if (!first) return second;
   const sum: CardTokenUsage = {

@@ -8,7 +8,7 @@ export interface RunFilesOptions {
   run?: string;
 }
 
-/** Options of all commands that print either text for people or a JSON document for programs. */
+/** Options of all commands that print text by default and a JSON document with `--json`. */
 export interface OutputFormatOptions {
   output: OutputFormat;
   json?: boolean;
@@ -16,7 +16,7 @@ export interface OutputFormatOptions {
 
 export type CardsOptions = RunFilesOptions & OutputFormatOptions;
 
-/** Adds the arguments that specify recording files and select an experiment run. */
+/** Adds the arguments for the recording files and the option that selects an experiment run. */
 export function addRunFilesArgument(command: Command): Command {
   return command
     .argument(

@@ -64,14 +64,14 @@ export function createCardsExportCommand(context: CliContext): Command {
 }
 
 /**
- * Returns the message cards of the only problem in the recording. A sequence diagram can show only one
- * problem.
+ * Returns the message cards of a recording that contains only one problem. A sequence diagram can show only
+ * one problem.
  */
 function getSingleSampleCards(run: Recording): ReturnType<typeof toSpecificationCards> {
   return [...requireSingleSample(collectRunSamples(run).filter(({ cards }) => cards.length > 0)).cards];
 }
 
-/** Renders a JSON list with one element per line, so that line-based tools can search the list. */
+/** Renders a JSON list with one element on each line, so that tools such as `grep` can search the list. */
 function renderJsonList(items: readonly object[]): string {
   return items.length > 0 ? `[\n${items.map((item) => renderJson(item)).join(",\n")}\n]\n` : "[]\n";
 }

@@ -12,7 +12,7 @@ import {
 import { A2AError } from "../../protocol/index.ts";
 import { createUsageError } from "../cli-error.ts";
 
-/** An experiment run that was loaded from one or several files. */
+/** An experiment run, loaded from one or several files. */
 interface LoadedRun {
   /** Id of the run as a title, or the file name if the run has no id. */
   readonly name: string;
@@ -20,9 +20,9 @@ interface LoadedRun {
 }
 
 /**
- * Loads one experiment run from the files. The function merges several files that different processes wrote
- * for the same run. A file with a list of message cards becomes a recording that contains only these message
- * cards. `runId` selects one run from a file with several runs.
+ * Loads one experiment run from the files. If several processes recorded the same run in separate files, the
+ * function merges the files. The function converts a list of message cards to a recording. `runId` selects
+ * one run from a file with several runs.
  */
 export async function readRun(
   files: readonly string[],
@@ -76,8 +76,8 @@ export function isCardList(text: string): boolean {
 }
 
 /**
- * Reads a file, or the entire stdin if the file name is `-`. Rejects with `INVALID_PARAMS` and the file name
- * if the file cannot be read.
+ * Reads a file, or reads stdin until its end if the file name is `-`. Rejects with `INVALID_PARAMS` and the
+ * file name if the file cannot be read.
  */
 export async function readText(file: string, stdin: NodeJS.ReadableStream): Promise<string> {
   if (file === "-") return allOf(stdin);

@@ -16,15 +16,12 @@ export interface RoleModelOptions {
   /** Folder that contains the recorded model answers. */
   readonly data: string | undefined;
   readonly faults?: FaultOptions;
-  /** File in which a cassette model records and replays model answers. */
+  /** File with the model answers that a cassette model records and replays. */
   readonly cassette?: string;
   readonly replay?: boolean;
 }
 
-/**
- * Creates a role model from its name, which is either a built-in deterministic model or any model that ADK
- * supports.
- */
+/** Creates a role model from the name of a built-in deterministic model or of a model that ADK supports. */
 export async function createRoleModel(name: string, source: RoleModelOptions): Promise<RoleModel> {
   const inner = await createBareModel(name, source);
   const model = source.cassette === undefined ? inner : withCassette(inner, name, source);

@@ -50,8 +50,8 @@ function loadDataset({ dataset, data, n, offset, sample }: CardsRunOptions): Dat
 }
 
 /**
- * Creates a model for each role that runs in the current process. Roles with the same model name share one
- * model instance.
+ * Creates the models for all roles in the current process. Roles with the same model name share one model
+ * instance.
  */
 async function createRoleModels(
   options: CardsRunOptions,
@@ -200,8 +200,8 @@ function writeOutcomes(
 }
 
 /**
- * Throws the error that sets the exit code of the experiment run. The exit code is 3 if an agent was
- * unreachable, 1 if a recording is incomplete or invalid, and 130 after Ctrl-C.
+ * Throws an error if the experiment run was not successful. The exit code is 3 if an agent was unreachable, 1
+ * if a recording is incomplete or invalid, and 130 after Ctrl-C.
  */
 function assertSucceeded(outcomes: readonly ReportedOutcome[]): void {
   const failed = outcomes.find(({ status }) => status === "failed");

@@ -10,7 +10,7 @@ export function createSampleOption(): Option {
   return new Option("--sample <id>", "one problem of the run, for example gsm8k_0");
 }
 
-/** Returns all problems of a run that have message cards, or only the problem with the given id. */
+/** Returns the problem with the given id. Without an id, returns all problems that have message cards. */
 export function selectSamples(recording: Recording, id: string | undefined): RunSample[] {
   const samples = collectRunSamples(recording).filter(({ cards }) => cards.length > 0);
   const found = id === undefined ? samples : samples.filter((sample) => sample.id === id);

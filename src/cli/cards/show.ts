@@ -36,7 +36,10 @@ interface RenderOptions {
 
 type ShowStyle = keyof typeof TEXT_STYLES | keyof typeof DIAGRAM_STYLES | "graph";
 
-/** Text formats that display a single problem. The command prints several problems one after another. */
+/**
+ * Text formats that show one problem at a time. If a recording contains several problems, the command prints
+ * the problems one after another.
+ */
 const TEXT_STYLES = {
   boxes: ({ cards }: RunSample, renderOptions: RenderOptions) => visualizeCards(cards, renderOptions),
   flow: ({ cards }: RunSample) => generateFlowDiagram(cards),
@@ -46,7 +49,7 @@ const TEXT_STYLES = {
     renderTimelineText(filterRecording(recording, [sample]), { width }),
 };
 
-/** Diagram formats that produce a complete file for a single problem. */
+/** Diagram formats that produce a complete file and therefore support only one problem. */
 const DIAGRAM_STYLES = {
   mermaid: ({ cards }: RunSample) => renderSequenceMermaid(cards),
   svg: ({ cards, id }: RunSample) =>
@@ -106,7 +109,7 @@ function truncate(text: string): string {
   return line.length > 80 ? `${line.slice(0, 79).toWellFormed()}…` : line;
 }
 
-/** Returns whether to use colors, which requires a terminal and no opt-out by the user (no-color.org). */
+/** Returns true if stdout is a terminal and the user has not disabled colors (no-color.org). */
 function shouldUseColors({ stdoutColumns, env }: CliContext): boolean {
   return stdoutColumns !== undefined && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
 }

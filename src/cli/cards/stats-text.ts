@@ -8,10 +8,12 @@ import {
   renderTable,
 } from "./text-table.ts";
 
-/** Maximum number of rows in a printed list. With `--json`, the command prints all rows of a list. */
+/**
+ * Maximum number of rows in a list of the text report. With `--json`, the command prints all rows of a list.
+ */
 const MAX_ROWS = 8;
 
-/** Renders a run report as blocks of text. The rendered report omits blocks without content. */
+/** Renders a run report as blocks of text. The report omits empty blocks. */
 export function renderStats(report: RunReport, name: string): string {
   const blocks = [
     renderHeading(report, name),

@@ -19,7 +19,7 @@ import { addCardsOptions, type CardsOptions } from "./cards-options.ts";
 import { isCardList, readText } from "./read-runs.ts";
 import { pluralize, renderTable } from "./text-table.ts";
 
-/** Maximum number of validation messages of each severity. */
+/** Maximum number of errors, and maximum number of warnings, in the validation result. */
 const MAX_MESSAGES = 100;
 
 interface ValidationReport {
@@ -29,7 +29,7 @@ interface ValidationReport {
   readonly problems: number;
   /** Violations of the card protocol, each with its position in the file. */
   readonly errors: readonly string[];
-  /** Warnings about valid but possibly unintended content. */
+  /** Warnings about content that is valid but possibly unintended. */
   readonly warnings: readonly string[];
 }
 
@@ -47,10 +47,7 @@ export function createCardsValidateCommand(context: CliContext): Command {
   );
 }
 
-/**
- * Validates each line or message card of a file, and applies the rules of the card protocol to the entire
- * run.
- */
+/** Validates each line or message card of a file, and checks the entire run against the card protocol. */
 export function validateRunFile(text: string, file: string, runId?: string): ValidationReport {
   const malformed = isCardList(text) ? findMalformedCards(text, file) : findMalformedLines(text, file);
   if (malformed.length > 0)
@@ -118,11 +115,11 @@ function findMalformedCards(text: string, file: string): string[] {
   }
 }
 
-/** Standard card protocol, extended by the routes on which baselines send complete problems to a solver. */
+/** Standard card protocol with additional routes for baselines, which send complete problems to a solver. */
 const CORE_CARD_PROTOCOL = createCardProtocol({ routes: ANSWERER_ROUTES });
 
 /**
- * Returns the roles, card types, and routes that only a user-defined card protocol contains, without
+ * Returns all roles, card types, and routes that the standard card protocol does not contain, without
  * duplicates.
  */
 function findOffProtocolCards(cards: readonly MessageCard[]): string[] {

@@ -1,14 +1,14 @@
 import type { Command, Option } from "commander";
 
-/** A completion candidate for the next word, with a description. */
+/** A word that completion can suggest, with a description. */
 export interface CompletionWord {
   readonly word: string;
   readonly description: string;
 }
 
-/** A command in the command tree, with all words that can follow the command. */
+/** A command with all words that can follow the command. */
 export interface CompletionLevel {
-  /** Words of the command path, for example `task get`, or an empty text for the program itself. */
+  /** Command path, for example `task get`. The path of the program itself is empty. */
   readonly commandPath: string;
   /** Names of subcommands, and values of arguments that accept only fixed values. */
   readonly commands: readonly CompletionWord[];
@@ -16,7 +16,7 @@ export interface CompletionLevel {
     readonly long: string;
     readonly short?: string;
     readonly takesValue: boolean;
-    /** Values that the option accepts, if the option accepts only fixed values. */
+    /** Fixed values that the option accepts. The list is empty if the option accepts any value. */
     readonly values: readonly string[];
   })[];
 }

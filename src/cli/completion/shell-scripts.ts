@@ -89,10 +89,7 @@ function formatLevelPath({ commandPath }: CompletionLevel): string {
   return commandPath === "" ? "" : ` ${commandPath}`;
 }
 
-/**
- * Renders the shell statement that selects a subcommand's completion level if the current word is a
- * subcommand.
- */
+/** Renders the shell statement that switches to the completion level of a subcommand. */
 function renderSubcommandCase(levels: readonly CompletionLevel[], subject: string, step: string): string {
   const places = levels.slice(1).map((level) => quoteForShell(formatLevelPath(level)));
   return `case ${subject} in ${places.join("|")}) ${step} ;; esac`;
@@ -124,7 +121,10 @@ function renderZshWord({ word, description }: CompletionWord): string {
   return quoteForShell(`${word.replaceAll(":", "\\:")}:${description}`);
 }
 
-/** Removes quotes and backslashes and adds single quotes, which bash, zsh, and fish treat alike. */
+/**
+ * Removes quotes and backslashes from a text and encloses the text in single quotes. The result is valid in
+ * bash, zsh, and fish.
+ */
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "").replaceAll("\\", "")}'`;
 }

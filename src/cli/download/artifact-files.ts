@@ -8,14 +8,15 @@ interface ArtifactFile {
   readonly bytes: Uint8Array;
 }
 
-/** A link to external content, which is never fetched automatically because the agent chose the URL. */
+/** A link to external content. The command never fetches the URL, because the agent chose the URL. */
 interface ArtifactLink {
   readonly artifactId: string;
   readonly url: string;
 }
 
 /**
- * Returns the files for all artifacts of a task, with unique names that cannot leave the target directory.
+ * Returns the files for all artifacts of a task. The file names are unique and cannot leave the target
+ * directory.
  */
 export function collectArtifactFiles({ artifacts = [] }: Pick<Task, "artifacts">): {
   files: ArtifactFile[];

@@ -10,8 +10,8 @@ import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
 import { connectToAgent } from "../agent-connection.ts";
 
 /**
- * Opens the agents that the references in `refs` identify. The keys of the returned map are the prefixes of
- * the agents' tool names.
+ * Loads the local agents in `refs` and connects to the remote agents. The keys of the returned map are the
+ * prefixes of the agents' tool names.
  */
 export async function openMcpAgents(
   refs: readonly string[],

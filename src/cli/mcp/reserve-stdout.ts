@@ -1,8 +1,8 @@
 import { Writable } from "node:stream";
 
 /**
- * Returns a stream that writes protocol messages to stdout. Other writes to `process.stdout`, by agents and
- * their dependencies, go to stderr.
+ * Returns a stream that writes protocol messages to stdout. If agents or their dependencies write to
+ * `process.stdout`, the output goes to stderr.
  */
 export function reserveStdout(): Writable {
   const write = process.stdout.write.bind(process.stdout);

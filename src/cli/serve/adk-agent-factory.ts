@@ -18,8 +18,8 @@ export class AdkAgentFactory {
   }
 
   /**
-   * Creates an agent from an ADK object and serves the agent under `id`. The agent's sessions are stored
-   * under `id`, because ADK agent names need not be unique.
+   * Creates an A2A agent with the given `id` from an ADK object. The factory stores the agent's sessions
+   * under `id`, because several ADK agents may have the same name.
    */
   async createAgent(id: string, source: AdkRunnableSource): Promise<Agent> {
     const { adkAgent, SqliteSessionService } = await requireAdk(import("../../adk/index.ts"));

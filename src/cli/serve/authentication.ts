@@ -11,8 +11,8 @@ import { appendValue } from "../client-options.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
 
 /**
- * Authentication options of the `serve` command. The authentication options contain no secrets, because other
- * users can see the command lines of processes.
+ * Authentication options of the `serve` command. No authentication option contains a secret, because other
+ * users can see command lines.
  */
 export interface ServeAuthOptions {
   authTokenEnv?: string[];
@@ -71,8 +71,8 @@ export function hasAuthOptions({
 }
 
 /**
- * Renders the banner text about the credentials that callers send. The banner text refers to the variables
- * that the client commands read.
+ * Renders the banner text that explains how callers authenticate. The banner text contains the variable names
+ * of the client commands.
  */
 export function describeClientCredentials(schemes: readonly AuthScheme[]): { hint: string; header: string } {
   const hasKeys = schemes.some(({ securityScheme }) => "apiKeySecurityScheme" in securityScheme);
@@ -127,7 +127,7 @@ function createOpenIdScheme({ oidcIssuer, audience }: ServeAuthOptions): AuthSch
   return withUsageErrors(() => openIdConnect({ issuer: oidcIssuer, audience }));
 }
 
-/** Path of a file with API keys, which can change while the server runs. */
+/** Path of a file with API keys. The file can change while the server runs. */
 class ApiKeyFile {
   readonly #path: string;
   readonly #now: () => number;

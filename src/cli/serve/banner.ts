@@ -8,7 +8,7 @@ export interface ServedAgent {
   description: AgentDescription;
 }
 
-/** Renders one line for each agent with the agent's name, URL, and description. */
+/** Renders one line for each agent, which contains the name, URL, and description of the agent. */
 export function renderAgentList(served: readonly ServedAgent[]): string {
   const id = Math.max(...served.map((agent) => agent.id.length));
   const url = Math.max(...served.map((agent) => agent.url.length));

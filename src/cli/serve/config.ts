@@ -8,7 +8,7 @@ import { importFile } from "./import-file.ts";
 
 const CONFIG_FILE_NAMES = ["ts", "mts", "js", "mjs"].map((extension) => `colloquy.config.${extension}`);
 
-/** A server configuration with absolute paths, and the path of the configuration file. */
+/** Server configuration with absolute paths, and the path of the file that contains the configuration. */
 type LoadedConfig = Config & { readonly file: string };
 
 type ConfigValueType = "text" | "number" | "flag" | "texts" | "agents";
@@ -43,7 +43,10 @@ const TYPE_DESCRIPTIONS: Record<ConfigValueType, string> = {
   agents: "a list of files, or agents by their names",
 };
 
-/** Reads the specified configuration file or the configuration file in `cwd`, or returns `undefined`. */
+/**
+ * Reads the specified configuration file, or by default the configuration file in `cwd`. Returns `undefined`
+ * if no configuration file exists.
+ */
 export async function readConfig(named: string | undefined, cwd: string): Promise<LoadedConfig | undefined> {
   const name = named ?? CONFIG_FILE_NAMES.find((one) => existsSync(join(cwd, one)));
   if (name === undefined) return undefined;
@@ -102,7 +105,9 @@ export function isPathList(agents: Config["agents"]): agents is readonly string[
   return Array.isArray(agents);
 }
 
-/** Applies the configuration file to all options that neither the command line nor the environment sets. */
+/**
+ * Sets each option from the configuration file, unless the command line or the environment sets the option.
+ */
 export function applyConfig(command: Command, config: Config): void {
   for (const key of Object.keys(CONFIG_MEMBER_TYPES) as (keyof Config)[]) {
     const source = command.getOptionValueSource(key);

@@ -3,17 +3,18 @@ import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { createUsageError } from "../cli-error.ts";
 
 /**
- * A file that the search for agents examined, with either the agent id or the reason for skipping the file.
+ * A file that the agent search examined. The result is either an agent id or the reason why the search
+ * skipped the file.
  */
 type AgentFileCandidate = { file: string; id: string } | { file: string; skipped: string };
 
 const AGENT_FILE_EXTENSIONS = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs"];
 
 /**
- * Finds agent files in the given files and directories. If a directory contains `agent.ts`, the search
- * returns only `agent.ts`. In a directory without `agent.ts`, the search returns every `name.ts` and
- * `name/agent.ts` (ADK's layout). The search also returns skipped files with the reasons, so the command can
- * explain a missing agent.
+ * Finds the agent files among the given files and in the given directories. If a directory contains
+ * `agent.ts`, the search returns only `agent.ts`. In a directory without `agent.ts`, the search returns every
+ * `name.ts` and `name/agent.ts` (ADK's layout). The search also returns each skipped file with a reason, so
+ * that the command can explain a missing agent.
  */
 export async function findAgentFiles(paths: readonly string[]): Promise<AgentFileCandidate[]> {
   const found: AgentFileCandidate[] = [];
@@ -67,8 +68,8 @@ function findSkipReason(name: string): string | undefined {
 }
 
 /**
- * Derives an agent id from a file path, for example `weather.ts` and `weather/agent.ts` become `weather`. The
- * agent id omits a leading number in the file name, which only sorts the files.
+ * Derives an agent id from a file path. The agent id of `weather.ts` and of `weather/agent.ts` is `weather`.
+ * The agent id omits a number at the start of the file name, because the number only sorts the files.
  */
 function deriveAgentId(file: string): string {
   const name = basename(file, extname(file));
@@ -100,7 +101,7 @@ function skipDuplicates(found: readonly AgentFileCandidate[]): AgentFileCandidat
     });
 }
 
-/** Formats a path relative to the working directory if possible. */
+/** Returns the path relative to the working directory, or the absolute path of a file elsewhere. */
 export function formatPath(file: string): string {
   const path = relative(process.cwd(), file);
   return path.startsWith("..") || path === "" ? file : path;

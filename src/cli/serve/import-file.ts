@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
-/** Node.js error codes for TypeScript features or imports that require a transpiler. */
+/** Error codes with which Node.js rejects modules that require a transpiler. */
 const TRANSPILER_ERROR_CODES = new Set([
   "ERR_UNKNOWN_FILE_EXTENSION",
   "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX",
@@ -12,9 +12,9 @@ const TRANSPILER_ERROR_CODES = new Set([
 ]);
 
 /**
- * Imports a user's module with Node's type stripping if possible, or else with jiti. The package `jiti` loads
- * modules with enums, parameter properties, imports without extension, or packages without ES modules, and
- * supports older Node versions.
+ * Imports a user's module with Node's type stripping. If Node cannot load the module, the function uses jiti.
+ * The package `jiti` also loads enums, parameter properties, imports without extension, and packages without
+ * ES modules. `jiti` also supports older Node versions.
  */
 export async function importFile(file: string): Promise<Record<string, unknown>> {
   if (!file.endsWith(".ts") || isInModulePackage(file)) {
@@ -33,8 +33,8 @@ function needsTranspiler(error: unknown): boolean {
 }
 
 /**
- * Returns whether the package is declared as an ES module package. In packages without ES modules, Node
- * rejects `import` statements or loads the file with a warning.
+ * Returns whether the nearest package.json declares an ES module package. In packages without ES modules,
+ * Node rejects `import` statements or loads the file with a warning.
  */
 function isInModulePackage(file: string): boolean {
   for (let directory = dirname(file); ; directory = dirname(directory)) {

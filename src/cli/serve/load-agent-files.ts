@@ -4,7 +4,7 @@ import type { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { findAgentFiles, formatPath } from "./find-agent-files.ts";
 import { loadAgent } from "./load-agent.ts";
 
-/** Loads agents from paths, and returns the agents by id and the reasons for skipped files. */
+/** Loads agents from paths. Returns the agents by id, and the skipped files with reasons. */
 export async function loadAgentFiles(
   paths: readonly string[],
   adk: AdkAgentFactory,

@@ -6,12 +6,12 @@ import type { Agent } from "../../engine/index.ts";
 import type { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { importFile } from "./import-file.ts";
 
-/** The examined exports. The loader uses the first export that is an agent, in the order of the list. */
+/** The examined exports. The loader tries the exports in the order of the list and uses the first agent. */
 const AGENT_EXPORT_NAMES = ["rootAgent", "agent", "default", "app", "workflow", "runner"];
 
 /**
  * Loads the agent from one file, or returns the reason why the file contains no agent. The promise never
- * rejects, because one broken file must not prevent other agents from loading.
+ * rejects, because other agents must load even if one file is broken.
  */
 export async function loadAgent(
   file: string,
@@ -74,7 +74,8 @@ function isGeneratorFunction(value: unknown): value is AgentGenerator {
 }
 
 /**
- * Checks for the members of an ADK agent instead of the class, because the file may use another copy of ADK.
+ * Returns whether a value has the members of an ADK agent. The function does not check the class, because the
+ * file may load another copy of ADK.
  */
 function isAdkSource(value: unknown): value is AdkRunnableSource {
   const isNode =
@@ -90,8 +91,8 @@ function hasMember(value: unknown, member: string, type: "function" | "string" |
 }
 
 /**
- * Loads the `.env` file from the agent's folder, in which ADK's layout stores API keys. Existing environment
- * variables take precedence over the `.env` file.
+ * Loads the `.env` file from the agent's folder. ADK projects store API keys in this `.env` file. Existing
+ * environment variables take precedence over the `.env` file.
  */
 function loadEnvFile(file: string): void {
   const env = join(dirname(file), ".env");

@@ -34,7 +34,7 @@ export interface ServeOptions extends ServeAuthOptions {
   output: OutputFormat;
 }
 
-/** The agents to serve, and the banner texts that the command prints when the server is ready. */
+/** The agents to serve, and the texts of the banner on a started server. */
 interface ServeSetup {
   /** Agents by name, of which the first is the default agent. */
   agents: Record<string, Agent>;
@@ -95,10 +95,7 @@ export async function serveUntilStopped(
   }
 }
 
-/**
- * Creates the server. Converts errors from the creation of the server to usage errors, because invalid
- * options cause such errors.
- */
+/** Creates the server. Throws a usage error if the server options are invalid. */
 function createServerOrFail(agents: Record<string, Agent>, options: ServerOptions): Server {
   try {
     return createServer(agents, options);
@@ -129,7 +126,7 @@ async function renderBanner(
   return `${top}${about}\n${renderAgentList(served)}${grpcLine}${openaiLine}\n${credentialLine}${plan.renderFooter(served, credentialHint?.header)}\nCtrl-C stops it.\n`;
 }
 
-/** Listens on the requested port or the next free port. */
+/** Listens on the requested port, or on the next free port if the requested port is in use. */
 async function listenOnFreePort(
   server: Server,
   options: ServeOptions,
@@ -157,7 +154,7 @@ async function listenOnFreePort(
 }
 
 /**
- * Creates the error for a server that cannot start. A start error is always an internal error of the command,
+ * Creates the error for a server that cannot start. A start error always has the code `A2ACLI_ERR_INTERNAL`,
  * even if a dependency such as the store is unavailable.
  */
 function createStartError(error: unknown, options: ServeOptions): CliError {

@@ -3,10 +3,13 @@ import type { CardTokenUsage } from "../../cards/index.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { addUsage, NO_USAGE } from "../token-usage.ts";
 
-/** Artifact metadata key under which ADK agents report the token usage of an event. */
+/** Key in the artifact metadata for the token usage that an ADK agent reports. */
 const ADK_USAGE_KEY = "adk_usage_metadata";
 
-/** Sums the token usage that an ADK agent reports on the artifacts of a task, or returns `NO_USAGE`. */
+/**
+ * Returns the sum of the token usage on all artifacts of an ADK agent's task. Returns `NO_USAGE` if no
+ * artifact contains token usage.
+ */
 export function sumAdkUsage(artifacts: readonly Artifact[] = []): CardTokenUsage {
   const usages = artifacts.flatMap(({ metadata }) => parseAdkUsage(metadata?.[ADK_USAGE_KEY]) ?? []);
   return usages.reduce<CardTokenUsage | undefined>(addUsage, undefined) ?? NO_USAGE;

@@ -31,13 +31,16 @@ interface CardDeliveryOptions {
   readonly card: TaskCard | QueryCard;
   readonly journal: CardJournal;
   /**
-   * Id of the A2A context of all tasks for the problem, sent only to agents that support message cards.
-   * Agents without message card support would treat all tasks in one A2A context as one conversation.
+   * Id of the A2A context that all tasks of the problem share. The id is sent only to agents that support
+   * message cards. Other agents would treat all tasks in the A2A context as one conversation.
    */
   readonly contextId: string;
   /** Id of the task in which a role delegates this message card. */
   readonly parentTaskId?: string | undefined;
-  /** Signal that cancels the recipient's task. The delivery forwards the parameters of the abort reason. */
+  /**
+   * Signal that cancels the recipient's task. If the abort reason is a control card, the delivery forwards
+   * its parameters.
+   */
   readonly signal: AbortSignal;
   readonly deadlineMs?: number | undefined;
   /** Callback that answers the recipient's queries during the delivery. */
@@ -49,8 +52,8 @@ interface CardDeliveryOptions {
 const MAX_QUERIES = 16;
 
 /**
- * Time in milliseconds after which a `CancelTask` request is aborted. The grace period usually ends a
- * delivery earlier.
+ * Maximum duration of a `CancelTask` request in milliseconds. The grace period usually ends a delivery
+ * earlier.
  */
 const CANCEL_TIMEOUT_MS = 10_000;
 
@@ -175,7 +178,7 @@ class CardDelivery {
     return message;
   }
 
-  /** Registers the recipient's task and records relayed message cards while forwarding events. */
+  /** Yields the events unchanged, registers the recipient's task, and records relayed message cards. */
   async *#observeEvents(
     stream: AsyncIterable<StreamResponse>,
     client: A2AClient,
@@ -213,7 +216,7 @@ class CardDelivery {
     this.#options.journal.recordSent(card, { ...this.#transport, ...omitUndefined({ message_id }) }, true);
   }
 
-  /** Returns an error card for a delivery that was stopped before the message card was sent. */
+  /** Returns an error card if the delivery was stopped before it sent the message card. */
   #failUnsent(): ErrorCard {
     const { card, journal } = this.#options;
     this.#recordSentCard(card);
@@ -287,16 +290,14 @@ class CardDelivery {
   }
 }
 
-/**
- * Returns whether the delivery derived the reply from the task state `CANCELED` instead of a message card.
- */
+/** Returns whether the delivery created the reply because the recipient's task has the state `CANCELED`. */
 function isSyntheticCancellation({ metadata }: ResultCard | ErrorCard): boolean {
   return metadata["error_type"] === "cancelled" && "written_by" in metadata;
 }
 
 /**
- * Builds a text message from the content and context of a message card, for agents without message card
- * support.
+ * Builds a text message from the content and context of a message card, if the agent does not support message
+ * cards.
  */
 function buildTextMessage(
   card: MessageCard,

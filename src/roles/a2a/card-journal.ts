@@ -16,7 +16,7 @@ import type { JsonObject } from "../../protocol/index.ts";
 import type { RoleRuntime } from "./role-runtime.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 
-/** Returns the metadata that links a reply to the message card that it answers. */
+/** Returns the metadata that links a reply to the request card. */
 export function buildReplyMetadata(card: MessageCard | undefined): Pick<CardMetadata, "in_reply_to"> {
   return omitUndefined({ in_reply_to: card?.metadata.card_id });
 }
@@ -25,8 +25,8 @@ export function buildReplyMetadata(card: MessageCard | undefined): Pick<CardMeta
 type SharedCardMetadata = Pick<CardMetadata, "run_id" | "sample_id" | "dataset">;
 
 /**
- * Maximum number of characters of unvalidated content on a message card. A message card may have 256 KiB of
- * content, and a character has at most three bytes.
+ * Maximum number of characters on a message card if the content was not validated. The content of a message
+ * card is limited to 256 KiB, and a character has at most three bytes.
  */
 const MAX_CONTENT_CHARACTERS = 80_000;
 
@@ -37,7 +37,7 @@ interface CardListener {
 }
 
 /**
- * Journal that creates a role's message cards for one problem and records all sent, received, and relayed
+ * Creates the message cards of one role for one problem, and records all sent, received, and relayed message
  * cards.
  */
 export class CardJournal {
@@ -49,7 +49,7 @@ export class CardJournal {
   /** Ids of all recorded message cards. */
   readonly #seenCardIds = new Set<string>();
 
-  /** `first` is the message card that starts the work, or `undefined` if parsing fails. */
+  /** `first` is the message card that starts the work, or `undefined` if the message card is invalid. */
   constructor(
     runtime: RoleRuntime,
     first: MessageCard | undefined,
@@ -93,14 +93,14 @@ export class CardJournal {
     return protocol.createControlCard({ from, to, action, parameters, metadata: this.#buildMetadata({}) });
   }
 
-  /** Creates an error card, which needs no route in the card protocol. */
+  /** Creates an error card. The card protocol needs no route for the error card. */
   createErrorCard(to: string, error: string, metadata: CardMetadata & ErrorCardMetadata): ErrorCard {
     return this.#createUnroutedCard("error", this.runtime.role, to, error, metadata) as ErrorCard;
   }
 
   /**
-   * Creates a message card on behalf of an agent that replied with plain text. `written_by` contains the name
-   * of the role that created the message card.
+   * Creates a message card on behalf of an agent whose reply contains no message card. `written_by` contains
+   * the name of the role that created the message card.
    */
   createCardOnBehalfOf<Type extends "result" | "query" | "error">(
     sender: string,

@@ -3,8 +3,8 @@ import { truncateText } from "../../cards/index.ts";
 const MAX_ERROR_CHARACTERS = 500;
 
 /**
- * Formats a thrown value as a short error text. The text always fits on a message card, because a task with
- * an invalid error card would get no reply.
+ * Formats a thrown value as a short error text. The text is short enough for an error card. Without the
+ * limit, the error card could be invalid, and the task would get no reply.
  */
 export function formatError(thrown: unknown): string {
   const text = (thrown instanceof Error ? thrown.message : String(thrown)).toWellFormed();

@@ -16,8 +16,8 @@ import { omitUndefined } from "./omit-undefined.ts";
 import { isControlCard } from "./stop-reason.ts";
 
 /**
- * Returns whether the reply to an incoming message must be a message card. A reply is a message card if the
- * sender accepts the media type, and requests the extension or sends a message card.
+ * Returns whether the reply to an incoming message must be a message card. The sender must accept the media
+ * type of message cards. The sender must also request the extension or send a message card.
  */
 export function shouldReplyInCards({ extensions, message, configuration }: Run): boolean {
   const acceptsCards =
@@ -27,9 +27,9 @@ export function shouldReplyInCards({ extensions, message, configuration }: Run):
 }
 
 /**
- * Parses the message card of an A2A message that starts a task. The function converts plain text to a task
- * card from the first role that may send tasks to this role. A message card without an id gets the message
- * id.
+ * Parses the message card that starts a task. The function converts a plain text message to a task card. The
+ * sender of the task card is the first role that may send tasks to this role. A message card without an id
+ * gets the message id.
  */
 export function parseRequestCard(message: Message, role: string, protocol: AnyCardProtocol): MessageCard {
   const { messageId } = message;
@@ -79,7 +79,7 @@ export function requireRequestCard(
 
 /**
  * Parses the message card that answers a query, or returns `undefined` for a plain text answer. Throws
- * `INVALID_PARAMS` if the message card is not a result that replies to the query.
+ * `INVALID_PARAMS` if the message card is not a result card for the query.
  */
 export function parseAnswerCard(
   message: Message,
@@ -119,7 +119,7 @@ export function findReadableCard(message: Message): MessageCard | undefined {
   }
 }
 
-/** Returns whether an A2A message contains a message card, even an invalid message card. */
+/** Returns whether an A2A message contains a message card, which may be invalid. */
 function isCardMessage(message: Message): boolean {
   if (message.extensions?.includes(MESSAGE_CARD_EXTENSION_URI)) return true;
   try {

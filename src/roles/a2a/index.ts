@@ -1,7 +1,6 @@
 /**
- * Roles over A2A. A role agent starts a task if an incoming A2A message contains a message card. The role
- * performs the task through a `TaskContext`, which sends message cards to other roles. The role's reply ends
- * the task.
+ * Roles over A2A. If an A2A message contains a message card, the role agent starts a task. The role performs
+ * the task through a `TaskContext`, which sends message cards to other roles. The role's reply ends the task.
  *
  * ```
  * message ─▶ role-agent.ts ─▶ role-execution.ts ─▶ card-delivery.ts ─▶ other role
@@ -10,8 +9,8 @@
  * ```
  *
  * - `role-agent.ts` validates the message card, and `role-execution.ts` runs the role.
- * - `resumable-work.ts` keeps unfinished work between turns, and `usage-tracker.ts` assigns token usage to
- *   message cards.
+ * - `resumable-work.ts` keeps unfinished work between turns. `usage-tracker.ts` assigns the token usage of
+ *   each model call to a message card.
  * - `card-journal.ts` creates, records, and relays message cards. `reply-encoder.ts` encodes message cards as
  *   A2A events.
  */

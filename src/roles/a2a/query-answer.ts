@@ -4,8 +4,8 @@ import type { CardJournal } from "./card-journal.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 
 /**
- * Calls a callback and returns the callback's answer to a query. Returns `undefined` if the callback throws,
- * and reports the error to the observer.
+ * Returns the answer of a callback to a query. Returns `undefined` if the callback throws, and reports the
+ * error to the observer.
  */
 export async function tryAnswerQuery(
   answer: () => QueryAnswer | undefined | Promise<QueryAnswer | undefined>,
@@ -21,7 +21,7 @@ export async function tryAnswerQuery(
 
 /**
  * Creates the result card that answers a query. Without an answer, the result card has the status `error`,
- * and the querying role continues.
+ * and the role that sent the query continues.
  */
 export function createAnswerCard(
   { sender, metadata: { card_id: in_reply_to } }: QueryCard,

@@ -30,8 +30,8 @@ type ReplyCard = ResultCard | ErrorCard | QueryCard;
 
 /**
  * Parses the reply to the message card `sent` from an A2A response. If the agent replied with plain text, the
- * function creates a message card on behalf of the agent. The function replaces an unacceptable message card
- * with the error `protocol_violation`.
+ * function creates a message card from the text. The function replaces an unacceptable message card with the
+ * error `protocol_violation`.
  */
 export function parseReplyCard(
   answer: SendMessageResponse,
@@ -50,7 +50,7 @@ export function parseReplyCard(
     : createResultCardFromParts(answer.message.parts, sent, journal);
 }
 
-/** Creates an error card on behalf of the recipient of the message card `sent`. */
+/** Creates the error card that replaces a missing reply to the message card `sent`. */
 export function createErrorReplyCard(
   sent: MessageCard,
   journal: CardJournal,
@@ -68,8 +68,8 @@ export function collectRelayedCards({ history = [] }: Task): MessageCard[] {
 }
 
 /**
- * Returns the message card that an agent message relays, or `undefined` if the message card is missing or
- * invalid.
+ * Returns the message card that an agent relays in an A2A message. Returns `undefined` if the message card is
+ * missing or invalid.
  */
 export function findRelayedCard(message: Message): MessageCard | undefined {
   if (message.role !== "ROLE_AGENT") return undefined;
@@ -80,7 +80,10 @@ export function findRelayedCard(message: Message): MessageCard | undefined {
   }
 }
 
-/** Returns the message card from a task's status or from the newest artifact with a message card. */
+/**
+ * Returns the message card from the status of a task, or else from the newest artifact that contains a
+ * message card.
+ */
 function findClosingCard(answer: SendMessageResponse): MessageCard | undefined {
   if ("message" in answer) return findCardInMessage(answer.message);
   const { task } = answer;
@@ -174,7 +177,7 @@ function buildTurnReplyMetadata(sent: MessageCard): Pick<CardMetadata, "in_reply
   return { ...buildReplyMetadata(sent), ...omitUndefined({ turn: sent.metadata.turn }) };
 }
 
-/** Returns all text of the message parts, or the parts' data as JSON if no part contains text. */
+/** Returns the text of all message parts. If no part contains text, returns the data of the parts as JSON. */
 function renderPartsAsText(parts: readonly Part[]): string {
   const text = getText(parts);
   if (text !== "") return text;

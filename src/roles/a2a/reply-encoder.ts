@@ -7,11 +7,11 @@ import {
 } from "../../cards/index.ts";
 import type { TaskUpdateEvent } from "./resumable-work.ts";
 
-/** Encoder that converts message cards to A2A events, either as message cards or as plain text. */
+/** Converts message cards to A2A events. The events contain either message cards or plain text. */
 export interface ReplyEncoder {
   /**
-   * Whether the requester accepts message cards. Roles relay message cards from other roles only to
-   * requesters that accept message cards.
+   * Whether the requester accepts message cards. If the requester does not accept message cards, the role
+   * does not relay message cards from other roles.
    */
   readonly usesCards: boolean;
   /** Encodes a message card as progress of a running task. */
@@ -77,7 +77,7 @@ function toTextMessage(card: MessageCard): AgentMessage {
   return { parts: [{ text: formatCardText(card) }] };
 }
 
-/** Returns the content of a message card, followed by the list of options if the message card is a query. */
+/** Returns the content of a message card as text. For a query, the list of options follows the content. */
 export function formatCardText({ content, metadata }: MessageCard): string {
   const { options } = metadata as { options?: readonly string[] };
   return options?.length ? `${content} (${options.join(" | ")})` : content;

@@ -11,7 +11,7 @@ export interface AnswerWaitLimits {
   readonly answerTimeoutMs?: number;
 }
 
-/** In-memory registry of an agent's active work, by task id. */
+/** In-memory registry that contains the active work of an agent by task id. */
 export class ResumableWorkRegistry<Answer, Work extends { readonly work: ResumableWork<Answer> }> {
   readonly #clock: Clock;
   readonly #limits: Required<AnswerWaitLimits>;
@@ -33,7 +33,8 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
   }
 
   /**
-   * Yields the events of one turn, and removes the work after the turn unless the work waits for an answer.
+   * Yields the events of one turn. After the turn, the registry removes the work, unless the work waits for
+   * an answer.
    */
   async *streamTurn({ work }: Work, run: Run): AsyncGenerator<AgentEvent, void, undefined> {
     try {
@@ -44,9 +45,9 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
   }
 
   /**
-   * Sends a question to the requester and resolves with the answer. Rejects if the signal aborts or if too
-   * many tasks already wait for answers. If the answer does not arrive in time, the registry abandons the
-   * work.
+   * Sends a question to the requester and resolves with the answer. Rejects if the signal aborts, or if the
+   * number of waiting tasks exceeds the limit. If the answer does not arrive in time, the registry abandons
+   * the work.
    */
   async askQuestion(
     taskId: string,
@@ -71,8 +72,8 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
   }
 
   /**
-   * Ends the work. Without an active turn, the registry keeps the last events for the next turn until the
-   * answer timeout.
+   * Ends the work. If no turn is active, the next turn can deliver the last events until the answer timeout
+   * expires.
    */
   endWork(taskId: string, { work }: Work): void {
     work.end();
@@ -80,7 +81,7 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
       this.#clock.schedule(this.#limits.answerTimeoutMs, () => this.#byTaskId.delete(taskId));
   }
 
-  /** Stops and removes work that can no longer receive an answer. */
+  /** Stops and removes work if no answer can arrive. */
   abandonWork(taskId: string, cancellation: JsonObject): void {
     const work = this.#byTaskId.get(taskId);
     this.#byTaskId.delete(taskId);

@@ -17,12 +17,15 @@ export class ResumableWork<Answer> {
   #abandoned = false;
   #activeTurns = 0;
 
-  /** `onStop` is called with the metadata of a cancellation, or without metadata if the server closes. */
+  /**
+   * If the task is canceled, `onStop` receives the metadata of the cancellation. If the server closes,
+   * `onStop` receives no metadata.
+   */
   constructor(onStop: (cancellation: JsonObject | undefined) => void) {
     this.#onStop = onStop;
   }
 
-  /** Emits an event. Events that the work emits after its end are dropped. */
+  /** Emits an event. After the work has ended, new events are dropped. */
   emit(event: TaskUpdateEvent): void {
     if (this.#ended) return;
     this.#pendingEvents.push(event);
@@ -46,7 +49,7 @@ export class ResumableWork<Answer> {
     this.#notifyReader?.();
   }
 
-  /** Stops the work after the task was canceled during a wait, or after the turn was interrupted. */
+  /** Stops the work, either because a waiting task was canceled or because the turn was interrupted. */
   abandon(cancellation: JsonObject | undefined): void {
     this.#abandoned = true;
     this.#onStop(cancellation);

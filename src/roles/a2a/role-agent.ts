@@ -58,8 +58,8 @@ export interface RoleAgentOptions extends RoleRuntimeOptions, AnswerWaitLimits {
 }
 
 /**
- * Creates an A2A agent from a role. The agent accepts tasks as message cards or plain text and replies in the
- * same form.
+ * Creates an A2A agent from a role. The agent accepts a task as a message card or as plain text. The reply
+ * has the same form as the task.
  */
 export function createRoleAgent(role: Role, options: RoleAgentOptions = {}): Agent {
   return new RoleAgent(role, options);
@@ -130,7 +130,10 @@ class RoleAgent implements Agent {
     return card !== undefined;
   }
 
-  /** Starts work on the message card of an A2A message, or rejects the message. */
+  /**
+   * Starts work on the message card in an A2A message. If the message card is not acceptable, the agent
+   * rejects the message.
+   */
   #acceptOrReject(run: Run): ActiveTask | AgentEvent {
     if ((run.task.history?.length ?? 0) > 1) return this.#failLostTask(run);
     const { protocol } = this.#runtime;
@@ -155,8 +158,8 @@ class RoleAgent implements Agent {
   }
 
   /**
-   * Creates the event that rejects an A2A message. The rejection also contains a reason if the message card
-   * was unreadable.
+   * Creates the event that rejects an A2A message. If the message card was unreadable, the rejection also
+   * contains the reason.
    */
   #rejectMessage(
     run: Run,
@@ -273,7 +276,7 @@ class RoleAgent implements Agent {
     else activeTask.execution.addControlCard(card);
   }
 
-  /** Fails a task that waited for an answer when the previous process ended. */
+  /** Fails a waiting task whose work was lost when the previous process ended. */
   #failLostTask(run: Run): AgentEvent {
     const [first = run.message] = run.task.history ?? [];
     const envelope = decodeCardEnvelope(first.metadata);
@@ -288,8 +291,8 @@ class RoleAgent implements Agent {
 }
 
 /**
- * Creates the result card for a plain text answer. The result card has `selected` if the text equals one of
- * the query options.
+ * Creates the result card for a plain text answer. If the text equals one of the query options, the metadata
+ * member `selected` contains the option.
  */
 function createAnswerCardFromText(text: string, query: QueryCard, journal: CardJournal): ResultCard {
   const { options = [], card_id } = query.metadata;
@@ -328,7 +331,7 @@ function buildCardTransport(
   };
 }
 
-/** Returns the types of message cards that a role may send (`from`) or receive (`to`). */
+/** Returns the message card types that a role may send (`from`) or may receive (`to`). */
 function listCardTypes({ routes }: AnyCardProtocol, end: "from" | "to", role: string): string[] {
   return [...new Set(routes.flatMap((route) => (route[end] === role ? route.types : [])))];
 }

@@ -1,10 +1,10 @@
 import { connect, type ConnectOptions, type A2AClient } from "../../client/index.ts";
 import { MESSAGE_CARD_EXTENSION_URI } from "../../cards/index.ts";
 
-/** Location of a role, as a URL, a client, or a function that returns a URL or a client. */
+/** Location of a role: a URL, a client, or a function that returns a URL or a client. */
 export type RoleTarget = string | A2AClient | (() => string | A2AClient | Promise<string | A2AClient>);
 
-/** Options for connections to other roles. */
+/** Connection options for clients of other roles. */
 export interface RoleConnectionOptions {
   /**
    * Options for connections to roles with a configured URL, for example credentials. By default, clients

@@ -22,7 +22,7 @@ import { NO_USAGE } from "../token-usage.ts";
 import { UsageTracker } from "./usage-tracker.ts";
 import { computeGracePeriods, isTimeout, getStopParameters, ServerClosingError } from "./stop-reason.ts";
 
-/** The requester of a role's work, which receives notices and queries. */
+/** Interface to the requester of a task, which receives notices and queries from the role. */
 interface Requester {
   /** Sends a notice. */
   notify(card: MessageCard): void;
@@ -39,12 +39,12 @@ interface RoleExecutionOptions {
   /** Message card that starts the work. */
   readonly requestCard: TaskCard | QueryCard;
   readonly journal: CardJournal;
-  /** Transport of `requestCard`, which replies also use. */
+  /** Transport through which `requestCard` arrived. The role sends its replies through the same transport. */
   readonly requestTransport: CardTransportInfo;
   readonly requester: Requester;
 }
 
-/** Shared abort error for ended executions, because creating one error per task is expensive. */
+/** Abort error that all ended executions share, because a separate error for each task would be expensive. */
 const EXECUTION_ENDED = new DOMException("The work is over.", "AbortError");
 
 /** Error for a failed model call. */
@@ -52,7 +52,7 @@ class ModelError extends Error {
   override readonly name = "ModelFailed";
 }
 
-/** Execution of a role on one message card, which creates the final reply. */
+/** Runs a role on one message card and creates the final reply. */
 export class RoleExecution implements TaskContext {
   readonly #options: RoleExecutionOptions;
   readonly #usage: UsageTracker;
@@ -90,8 +90,7 @@ export class RoleExecution implements TaskContext {
   }
 
   /**
-   * Runs the role until the role returns an outcome or the grace period ends, and returns the final message
-   * card.
+   * Runs the role until the role returns an outcome or the grace period ends. Returns the final message card.
    */
   async execute(): Promise<ResultCard | ErrorCard> {
     try {
@@ -307,7 +306,7 @@ export class RoleExecution implements TaskContext {
     }
   }
 
-  /** Converts an exception of the role to an outcome without internal details. */
+  /** Converts an exception in a role to an outcome. The outcome does not contain internal details. */
   #toErrorOutcome(thrown: unknown): TaskOutcome {
     const { role, journal } = this.#options;
     if (this.signal.aborted) {

@@ -9,29 +9,29 @@ import type { RoleModel } from "../role-model.ts";
 import { systemClock } from "./clock.ts";
 import { type RoleConnectionOptions, RoleClientPool, type RoleTarget } from "./role-client-pool.ts";
 
-/** A card protocol with any types of message cards and any roles. */
+/** Card protocol type that accepts all roles and all types of message cards. */
 export type AnyCardProtocol = CardProtocol<CardType, string>;
 
-/** Options for every sender and receiver of message cards. */
+/** Options that roles and controllers share. */
 export interface RoleRuntimeOptions extends RoleConnectionOptions {
   /** Locations of other roles, by role name. */
   readonly roleTargets?: Readonly<Record<string, RoleTarget>>;
   /**
-   * Card protocol, which defines the routes for each type of message card. Default: a protocol with three
-   * roles, five types of message cards, and their routes.
+   * Card protocol, which defines the routes for each type of message card. The default protocol has three
+   * roles and five types of message cards.
    */
   readonly protocol?: AnyCardProtocol;
   /** Recorder for every message card that the role sends, receives, or relays, and for every model call. */
   readonly recorder?: CardRecorder;
-  /** Observer for errors whose details the error card omits. */
+  /** Observer that receives the complete errors, because error cards omit error details. */
   readonly observer?: Pick<Observer, "onError">;
   /** Clock. Default: the system clock. */
   readonly clock?: Clock;
   /** Function that returns a new `card_id`. */
   readonly newId?: () => string;
   /**
-   * Grace period in milliseconds during which a stopped role can return a partial result. If the role that
-   * requests the stop has a shorter grace period, the shorter period applies. Default: 2,000.
+   * Grace period in milliseconds during which a stopped role can return a partial result. If the stopping
+   * role has a shorter grace period, the shorter grace period applies. Default: 2,000.
    */
   readonly graceMs?: number;
   /** Time limit in milliseconds for tasks without a deadline. Default: none. */

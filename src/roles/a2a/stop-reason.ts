@@ -1,7 +1,7 @@
 import type { MessageCard, ControlCard } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 
-/** Fractions of the requester's grace period for downstream roles and for the role itself. */
+/** Fraction of the requester's grace period that a role grants to downstream roles. */
 const DOWNSTREAM_GRACE_SHARE = 0.5;
 const OWN_GRACE_SHARE = 0.8;
 
@@ -22,8 +22,8 @@ export function computeGracePeriods(
 }
 
 /**
- * Returns the parameters of the control card that stopped the work, or the reason `cancelled` without a
- * control card.
+ * Returns the parameters of the control card that stopped the work. If no control card stopped the work,
+ * returns the reason `cancelled`.
  */
 export function getStopParameters(reason: unknown): JsonObject {
   return isControlCard(reason) ? (reason.metadata.parameters ?? {}) : { reason: "cancelled" };

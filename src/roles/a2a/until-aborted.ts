@@ -1,4 +1,4 @@
-/** Resolves or rejects as `promise` does, or rejects with the abort reason when the signal aborts first. */
+/** Settles like `promise`, or rejects with the abort reason if the signal aborts first. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const abort = (): void => reject(signal.reason as Error);

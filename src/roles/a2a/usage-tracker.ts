@@ -4,9 +4,9 @@ import { addUsage, sumTokens } from "../token-usage.ts";
 type UsageMetadata = Pick<CardMetadata, "card_id" | "tokens" | "usage" | "model" | "duration_ms">;
 
 /**
- * Tracker of the tokens and working time of a role since the role's last message card. The working time
- * excludes the time that the role waits for other roles. The next message card reports the totals, so usage
- * is neither lost nor counted twice.
+ * Tracks the token usage and the working time of a role since the role's last message card. The working time
+ * excludes the time that the role waits for other roles. The role's next message card reports the totals, so
+ * that no usage is lost or counted twice.
  */
 export class UsageTracker {
   readonly #monotonicNow: () => number;
@@ -27,7 +27,8 @@ export class UsageTracker {
   }
 
   /**
-   * Id of the role's next message card, which is recorded with model calls before the message card is sent.
+   * Id of the next message card that the role sends. Model calls are recorded with this card id before the
+   * role sends the message card.
    */
   get nextCardId(): string {
     return this.#nextCardId;
@@ -62,8 +63,8 @@ export class UsageTracker {
   }
 
   /**
-   * Passes the usage to `write`, which creates the message card, and resets the tracker. If `write` throws,
-   * the tracker is not reset.
+   * Passes the usage to `write`, which creates the message card. Afterwards, the function resets the tracker.
+   * If `write` throws, the tracker is not reset.
    */
   flushToCard<C>(write: (spent: UsageMetadata) => C): C {
     this.#accrueBusyTime();

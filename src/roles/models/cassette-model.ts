@@ -4,7 +4,7 @@ import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
 /** A model request and reply that a cassette stores. */
 export interface CassetteEntry {
-  /** Hexadecimal SHA-256 hash of every part of the request that can affect the reply. */
+  /** SHA-256 hash, in hexadecimal form, of all request members that can affect the reply. */
   readonly key: string;
   /** Identifier (`id`) of the recorded model. */
   readonly model: string;
@@ -37,9 +37,9 @@ export interface CassetteModelOptions {
 }
 
 /**
- * Creates a model that records and replays another model's replies, so that a paid run can be repeated for
- * free. Equal model requests share one cassette entry. Each sample of an answerer has a separate cassette
- * entry.
+ * Creates a model that records and replays the replies of another model. With a cassette, a paid experiment
+ * run can be repeated for free. Equal model requests share one cassette entry. Each sample of an answerer has
+ * a separate cassette entry.
  */
 export function createCassetteModel(store: CassetteStore, options: CassetteModelOptions): RoleModel {
   const { inner, mode = "auto" } = options;
@@ -69,14 +69,14 @@ export function createCassetteModel(store: CassetteStore, options: CassetteModel
   };
 }
 
-/** Replayed replies of a live model count as evidence from a recorded model. */
+/** If a cassette replays the replies of a live model, the type of evidence is `recorded-model`. */
 function resolveCassetteEvidence(inner: RoleModel | undefined, mode: string): EvidenceKind {
   if (inner && (mode === "record" || inner.evidenceKind !== "live-model")) return inner.evidenceKind;
   return "recorded-model";
 }
 
 /**
- * Returns all parts of a model request that can affect the reply. The key omits `input`, because `input`
+ * Returns all members of a model request that can affect the reply. The key omits `input`, because `input`
  * contains ids and times, and `messages` contains the same information.
  */
 function toCassetteRequest(model: string, request: ModelRequest): JsonObject {
@@ -98,7 +98,7 @@ function toCassetteRequest(model: string, request: ModelRequest): JsonObject {
   );
 }
 
-/** Encodes a JSON value with sorted object members. */
+/** Encodes a value as JSON with sorted object members. */
 export function toCanonicalJson(value: JsonValue): string {
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

@@ -4,13 +4,13 @@ import { untilAborted } from "../a2a/until-aborted.ts";
 import { createKeyedRandom } from "./keyed-random.ts";
 
 /**
- * Options for `withFaults`. Numeric options are fractions of the eligible model calls, from 0 to 1. Default:
- * 0.
+ * Options for `withFaults`. A numeric option is the fraction of model calls that the fault affects, from 0 to
+ * 1. Default: 0.
  */
 export interface FaultOptions {
   /**
-   * Fraction of solver and answerer replies with a changed number, or with "something else" instead of other
-   * text.
+   * Fraction of wrong replies from solvers and answerers. A wrong reply contains a changed number, or the
+   * text "something else" if the correct reply contains no number.
    */
   readonly wrong?: number;
   /** Fraction of planner replies whose JSON is truncated in the middle. */
@@ -20,8 +20,8 @@ export interface FaultOptions {
   /** Fraction of calls that are delayed, and the delay in milliseconds. */
   readonly slow?: { readonly share: number; readonly ms: number };
   /**
-   * Whether the planner answers before any solver call, on the first reply only (`once`) or on every reply
-   * (`always`).
+   * Whether the planner answers without a solver call. The planner does so only in its first reply (`once`)
+   * or in every reply (`always`).
    */
   readonly refuseFirst?: "once" | "always";
   /** Whether the planner repeats its first subtask forever without answering. */
@@ -38,9 +38,9 @@ export interface FaultOptions {
 }
 
 /**
- * Wraps a model and injects faults into the replies. Inject faults to test how planners and reports handle
- * forced first calls, repairs, limits, timeouts, and wrong answers. If an oracle returns wrong solver replies
- * with probability p, a chain of n calls is correct with probability (1 − p)^n.
+ * Wraps a model and injects faults into the replies. With injected faults, tests show how planners and
+ * reports handle forced first calls, repairs, limits, timeouts, and wrong answers. If each solver reply of an
+ * oracle is wrong with probability p, a chain of n calls is correct with probability (1 − p)^n.
  */
 export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
   const { wrong = 0, invalidJson = 0, fails = 0, slow, refuseFirst, loop = false } = faults;

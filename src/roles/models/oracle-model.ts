@@ -15,18 +15,18 @@ import { createScriptedModel } from "./scripted-model.ts";
 /** Options for `createOracleModel`. */
 export interface OracleModelOptions {
   /**
-   * Combines several steps into one subtask if the problem has more steps than the planner has turns. Without
-   * `combineSteps`, each solver call solves one step, and most GSM8K problems need more than three turns.
-   * Default: `true`.
+   * Whether the planner combines several solution steps into one subtask if a problem has more steps than
+   * turns. Without `combineSteps`, each subtask contains one solution step, and most GSM8K problems need more
+   * than three turns. Default: `true`.
    */
   readonly combineSteps?: boolean;
 }
 
 /**
- * Creates a model for every role that solves GSM8K problems from the human solutions. As a planner, the
- * oracle sends the human sub-questions with their arithmetic to the solver. The oracle inserts earlier
- * answers into later subtasks, so a wrong solver answer changes the final answer. The oracle tests whether
- * the system loses information and does not measure a language model.
+ * Creates a model that solves GSM8K problems from the human solutions, in every role. As a planner, the
+ * oracle sends each sub-question of the human solution with its arithmetic to the solver. The oracle inserts
+ * earlier answers into later subtasks, so a wrong solver answer changes the final answer. The oracle measures
+ * no language model. Runs with the oracle show whether the system loses information.
  *
  * Throws `INVALID_PARAMS` if a task matches no sample by `sample_id` or by text.
  */
@@ -88,7 +88,10 @@ function planNextAction(input: PlanInput, steps: readonly OracleStep[], batch: b
 
 /** A subtask with one or more solution steps, each on a separate line. */
 interface StepBatch {
-  /** Text of the subtask, in which `{s1}` replaces a number from the answer to the earlier batch `s1`. */
+  /**
+   * Text of the subtask. If a number is the answer to the earlier batch `s1`, the text contains `{s1}`
+   * instead of the number.
+   */
   readonly task: string;
   readonly expectedAnswer: string;
 }
@@ -120,9 +123,9 @@ function insertPlaceholders(expression: string, batches: readonly StepBatch[]): 
 const NUMBER_PATTERN = /\d+\.?\d*|\.\d+/g;
 
 /**
- * Computes the final answer from the last solver finding. If an earlier finding differs from the expected
- * answer and no later step uses the finding, the function adds the difference. Without the correction, a
- * wrong answer would have no effect if the human solution repeats a number.
+ * Computes the final answer from the answers of the solver. The result is the last answer, plus the error of
+ * each earlier answer that no later step uses. Without the added error, a wrong answer that no later step
+ * uses would not change the final answer.
  */
 function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonly StepBatch[]): string {
   const last = findings.at(-1)?.answer ?? "";
@@ -138,7 +141,7 @@ function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonl
   return Number.isFinite(value) ? formatNumber(value) : "unknown";
 }
 
-/** Answers a subtask with the value of the last expression in its last line, or with the known answer. */
+/** Answers a subtask with the value of its last arithmetic expression, or else with the known answer. */
 function answerSubtask(task: string): string {
   const [, samplesByKey] = / Known: (.*)$/.exec(task) ?? [];
   if (samplesByKey !== undefined) return samplesByKey;
@@ -150,8 +153,8 @@ function answerSubtask(task: string): string {
 }
 
 /**
- * Returns the last arithmetic expression of a subtask. Earlier expressions in a subtask are intermediate
- * results of the human solution.
+ * Returns the last arithmetic expression of a subtask. All earlier expressions in the subtask are
+ * intermediate results.
  */
 function getLastExpression(task: string): string {
   return / Calculate ([^\n]*)$/.exec(task)?.[1]?.split(", ").at(-1) ?? "";

@@ -1,10 +1,13 @@
 import type { EvidenceKind } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
-/** A scripted model reply, either a text, a reply with additional members, or an error to throw. */
+/** A scripted reply of a model: a text, a complete reply object, or an error that the model throws. */
 export type ScriptedModelReply = string | (Partial<ModelReply> & { readonly text: string }) | Error;
 
-/** A list of replies whose last reply repeats, or a function that returns a reply. `call` counts from 1. */
+/**
+ * A list of replies, or a function that returns a reply. After the end of the list, the last reply repeats.
+ * `call` counts from 1.
+ */
 export type ModelScript =
   | readonly ScriptedModelReply[]
   | ((request: ModelRequest, call: number) => ScriptedModelReply | Promise<ScriptedModelReply>);
@@ -17,7 +20,7 @@ export interface ScriptedModelOptions {
   readonly evidenceKind?: EvidenceKind;
 }
 
-/** Creates a model that returns scripted replies or calls a function, for example for tests and demos. */
+/** Creates a model that returns the scripted replies, for example for tests and demos. */
 export function createScriptedModel(script: ModelScript, options: ScriptedModelOptions = {}): RoleModel {
   const { id = "scripted", evidenceKind = "simulated" } = options;
   let calls = 0;

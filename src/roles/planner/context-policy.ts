@@ -3,9 +3,9 @@ import type { JsonObject } from "../../protocol/index.ts";
 import { parseDocuments, pickDocuments } from "../context-documents.ts";
 
 /**
- * Policy that selects the parts of the task context for a solver.
+ * Policy that selects the task context that a solver receives.
  *
- * - `none`: no context. The planner reads the documents and sends no context to solvers.
+ * - `none`: no context. Only the planner reads the documents.
  * - `full`: the entire context. The planner sees only the document titles, and solvers receive the entire
  *   context.
  * - `routed`: only the documents that the planner selects for the subtask.

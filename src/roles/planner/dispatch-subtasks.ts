@@ -10,20 +10,20 @@ import { fillPlaceholders, type Subtask, listDependencies } from "./placeholders
 import { toFinding, type PlannerState } from "./planner-state.ts";
 
 /**
- * The result of a batch of subtasks. If the task was stopped during the batch, `stopped` contains the reason,
- * and `findings` contains the replies that arrived.
+ * The result of a batch of subtasks. If the task was stopped, `stopped` contains the reason, and `findings`
+ * contains only the replies before the stop.
  */
 interface DispatchResult {
   readonly findings: readonly SolverFinding[];
-  /** Tokens that all solver replies report, including replies to failed attempts. */
+  /** Number of tokens in the usage of all solver replies, including the replies to failed attempts. */
   readonly tokensSpent: number;
   readonly stopped?: { readonly reason: unknown };
 }
 
 /**
- * Dispatches a batch of subtasks to solvers. The planner sends a subtask when all its dependencies are
- * answered, so independent subtasks run in parallel. The planner does not send a subtask that depends on a
- * failed subtask. The returned findings have the same order as the batch of subtasks.
+ * Dispatches a batch of subtasks to solvers. The planner sends a subtask when all its dependencies have
+ * answers, so that independent subtasks run in parallel. If a subtask fails, the planner sends no subtask
+ * that depends on the failed subtask. The returned findings have the same order as the batch of subtasks.
  */
 export async function dispatchSubtasks(
   taskContext: TaskContext,
@@ -104,7 +104,7 @@ async function delegateWithRetry(
 }
 
 /**
- * Maximum number of characters of a subtask's text. A task card may have 256 KiB, and a character has at most
- * three bytes.
+ * Maximum number of characters of a subtask's text. A task card is limited to 256 KiB, and a character has at
+ * most three bytes.
  */
 const MAX_SUBTASK_CHARACTERS = 64_000;

@@ -1,7 +1,7 @@
 /**
- * Yields the JSON values in a text, which are either the entire text or all JSON objects ordered by start
- * position. The yielded values include objects in code fences and nested objects. The scan ignores braces in
- * JSON strings.
+ * Yields the JSON values in a text. If the entire text is JSON, the first value is the entire text. All JSON
+ * objects follow in the order of their start positions. The function also finds nested objects and objects in
+ * code fences. The scan ignores braces in JSON strings.
  */
 export function* extractJsonValues(text: string): Generator<unknown, void> {
   yield* tryParseJson(text);
@@ -22,8 +22,8 @@ function* tryParseJson(text: string): Generator<unknown, void> {
 }
 
 /**
- * Returns the position after the closing brace of the object at `start`. If no brace closes the object,
- * returns the negated end position of the scan.
+ * Returns the position after the closing brace of the object at `start`. If the object has no closing brace,
+ * returns the end position of the scan as a negative number.
  */
 function findObjectEnd(text: string, start: number, budget: number): number {
   const last = Math.min(text.length, start + budget);

@@ -1,6 +1,6 @@
 /**
- * A subtask that a planner assigns to a solver. The subtask text may contain placeholders such as `{s1}`,
- * which are replaced by answers to other subtasks.
+ * A subtask that a planner assigns to a solver. The text of a subtask can contain placeholders for answers to
+ * other subtasks, such as `{s1}`.
  */
 export interface Subtask {
   readonly id: string;
@@ -16,8 +16,8 @@ export function listDependencies(task: string, ids: ReadonlySet<string>): string
 }
 
 /**
- * Returns the first error in a batch of subtasks, such as a duplicate id, an unresolved placeholder, or a
- * cycle. Returns `undefined` for a valid batch of subtasks.
+ * Returns a description of the first error in a batch of subtasks, for example a duplicate id or a cycle.
+ * Returns `undefined` for a valid batch of subtasks.
  */
 export function findDependencyProblem(
   batch: readonly Subtask[],
@@ -42,17 +42,14 @@ export function findDependencyProblem(
     : undefined;
 }
 
-/**
- * Replaces placeholders in a subtask with answers. The function leaves placeholders without an answer
- * unchanged.
- */
+/** Replaces placeholders in a subtask with answers. Placeholders stay unchanged if no answer exists. */
 export function fillPlaceholders(task: string, answers: ReadonlyMap<string, string>): string {
   return task.replaceAll(PLACEHOLDER_PATTERN, (whole, id: string) => answers.get(id) ?? whole);
 }
 
 const PLACEHOLDER_PATTERN = /\{([A-Za-z][\w-]*)\}/g;
 /**
- * Pattern of subtask ids, as the prompt specifies. Words in braces that do not match the pattern may belong
- * to the problem text.
+ * Pattern of subtask ids, as the prompt specifies. A problem can contain other words in braces, which are not
+ * placeholders.
  */
 const SUBTASK_ID_PATTERN = /^s\d+$/;

@@ -13,12 +13,16 @@ export type PlannerAction =
 
 export type PlannerActionName = PlannerAction["action"];
 
-/** The action in a model's reply, or an error description that the planner sends to the model. */
+/**
+ * The parsed action of a model reply. For an invalid reply, `problem` contains an error description for the
+ * model.
+ */
 type ParsedAction = { readonly action: PlannerAction } | { readonly problem: string };
 
 /**
- * Parses the first valid planner action in a text. The parser ignores text after the action, because models
- * often invent a solver's reply after an action. The parser never treats text without an action as an answer.
+ * Parses the first valid planner action in a text. The parser ignores all text after the action, because
+ * models often invent solver replies in this text. The parser never treats text without an action as an
+ * answer.
  */
 export function parseAction(text: string): ParsedAction {
   let problem: string | undefined;
@@ -70,13 +74,15 @@ function decodeSubtask(value: unknown, index: number): Subtask | undefined {
   return { id, task: replaceLoneSurrogates(task), ...decodeDocuments(documents) };
 }
 
-/** Structured output cannot omit members, so `documents` is `null` if the model selects no documents. */
+/**
+ * If the model selects no documents, `documents` is `null`, because structured output cannot omit members.
+ */
 function decodeDocuments(value: unknown): { documents?: string[] } {
   const titles = Array.isArray(value) ? value.filter(isNonBlankString) : [];
   return titles.length > 0 ? { documents: titles } : {};
 }
 
-/** JSON strings can contain lone surrogates, but message cards cannot. */
+/** Replaces lone surrogates, which JSON strings can contain but message cards cannot. */
 function replaceLoneSurrogates(text: string): string {
   return text.toWellFormed();
 }
@@ -86,9 +92,9 @@ function isNonBlankString(value: unknown): value is string {
 }
 
 /**
- * Builds the JSON Schema of a planner reply that chooses one of the given actions. The action schema is one
- * flat object whose members are all required and contain `null` if unused. The strict modes of model
- * providers allow neither alternatives at the schema root nor optional members.
+ * Builds the JSON Schema of a planner reply that chooses one of the given actions. The schema describes one
+ * flat object in which all members are required. Unused members are `null`. The flat form is necessary,
+ * because strict modes of model providers forbid alternatives at the schema root and optional members.
  */
 export function buildActionSchema(names: readonly PlannerActionName[], documents: boolean): JsonObject {
   const titles: JsonObject = { type: ["array", "null"], items: { type: "string" } };

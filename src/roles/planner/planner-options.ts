@@ -10,43 +10,43 @@ export interface PlannerOptions {
   /** Name of the role that receives the subtasks. Default: `solver`. */
   readonly solver?: string;
   /**
-   * Mode in which the planner dispatches subtasks. `chained` sends one subtask per turn, which can use
-   * earlier answers. `parallel` sends several subtasks per turn and runs independent subtasks at the same
-   * time. `plan-first` sends all subtasks in the first turn and answers in the second turn. Default:
-   * `chained`.
+   * Mode in which the planner dispatches subtasks. In mode `chained`, the planner sends one subtask per turn,
+   * and each subtask can use earlier answers. In mode `parallel`, the planner sends several subtasks per
+   * turn, and independent subtasks run at the same time. In mode `plan-first`, the planner sends all subtasks
+   * in the first turn and answers in the second turn. Default: `chained`.
    */
   readonly mode?: PlannerMode;
   /**
-   * Policy for a final answer that the planner's model chooses before any solver call. `force` repeats the
-   * model request once, and then sends the entire problem to the solver. `reprompt` repeats the model request
-   * once, and then accepts the answer. `allow` accepts the answer. Default: `force`.
+   * Policy for a model that answers before any solver call. `force` repeats the model request once, and then
+   * sends the entire problem to the solver. `reprompt` repeats the model request once, and then accepts the
+   * answer. `allow` accepts the answer. Default: `force`.
    */
   readonly forceFirstSolver?: "force" | "reprompt" | "allow";
   /**
-   * Whether each prompt repeats the problem and the solver findings (`facts`) or the complete conversation
+   * Content of each prompt: the problem and the solver findings (`facts`), or the complete conversation
    * (`history`). With `history`, the total number of prompt tokens grows quadratically with the number of
    * turns. Default: `facts`.
    */
   readonly transcript?: "facts" | "history";
   /**
-   * Policy that selects the parts of the task context for a solver. The default `routed` equals `none` for a
-   * task without documents. Default:
+   * Policy that selects the task context that a solver receives. The default policy is `routed`, which sends
+   * no context if the task has no documents.
    */
   readonly context?: ContextPolicy;
   /**
    * Maximum number of planner turns, each with one model decision. In the last turn, the planner's model can
-   * only answer. Repeated model requests within a turn do not count as turns. The default number of turns is
+   * only answer. A repeated model request in a turn does not start a new turn. The default number of turns is
    * 3 for `gsm8k` tasks and 5 for all other tasks.
    */
   readonly maxTurns?: number;
   /**
-   * Maximum number of subtasks, not counting retries. By default, only the number of turns limits the number
-   * of subtasks.
+   * Maximum number of subtasks, excluding retries. By default, only the number of turns limits the number of
+   * subtasks.
    */
   readonly maxSolverCalls?: number;
   /**
-   * Maximum number of input and output tokens that the planner and its solvers may use. After the token
-   * budget is spent, the planner does not call a model again. Default: no limit.
+   * Maximum number of input and output tokens that the planner and its solvers may use. The planner stops
+   * calling its model when the token budget is spent. Default: no limit.
    */
   readonly tokenBudget?: number;
   /**
@@ -64,8 +64,8 @@ export interface PlannerOptions {
 export type PlannerMode = "chained" | "plan-first" | "parallel";
 
 /**
- * Planner options with defaults applied. Planner limits stay optional, because their defaults depend on the
- * task.
+ * Planner options with defaults applied. The planner limits are still optional, because the default limits
+ * depend on the task.
  */
 export type PlannerSettings = Required<
   Pick<PlannerOptions, "name" | "solver" | "mode" | "forceFirstSolver" | "transcript" | "context" | "retries">
@@ -83,7 +83,7 @@ export interface PlannerLimits {
 }
 
 /**
- * Applies the defaults to planner options. Throws `INVALID_PARAMS` if the limits make every task impossible.
+ * Applies the defaults to planner options. Throws `INVALID_PARAMS` if the limits are too low for any task.
  */
 export function resolveSettings(options: PlannerOptions): PlannerSettings {
   const settings: PlannerSettings = {

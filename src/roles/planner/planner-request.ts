@@ -4,15 +4,12 @@ import { type PlannerActionName, buildActionSchema } from "./planner-action.ts";
 import * as prompts from "./prompts.ts";
 import { canCallSolver, type PlannerState } from "./planner-state.ts";
 
-/**
- * A model request that a planner sends. The task context adds the role name and the signal to the model
- * request.
- */
+/** A model request that a planner sends. The `TaskContext` later adds the role name and the signal. */
 export type PlannerRequest = Omit<ModelRequest, "role" | "signal">;
 
 /**
- * Builds the model request for a planner state. At the start of a turn, the returned planner state also
- * contains the opening message.
+ * Builds the model request for a planner state. At the start of a turn, the function also adds the opening
+ * message to the returned planner state.
  */
 export function buildPlannerRequest(before: PlannerState): {
   readonly state: PlannerState;

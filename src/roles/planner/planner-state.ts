@@ -21,12 +21,12 @@ export interface PlannerState {
    * the conversation starts at the current turn.
    */
   readonly messages: readonly ModelMessage[];
-  /** Errors in the model's earlier replies in the current turn. */
+  /** Problems with the model's earlier replies in the current turn. */
   readonly replyProblems: readonly ("useless" | "early")[];
   readonly isPaused: boolean;
 }
 
-/** An error that the planner reports to the requester without ending the task. */
+/** An error that the planner reports to the requester while the task continues. */
 export type PlannerNotice = Extract<TaskOutcome, { error: string }>;
 
 /** Creates the initial planner state for a task. */
@@ -46,8 +46,8 @@ export function createPlannerState(settings: PlannerSettings, task: TaskCard): P
 }
 
 /**
- * Applies a control card to the planner state. `notice` reports invalid parameters. The task context handles
- * the control card `stop`.
+ * Applies a control card to the planner state. `notice` reports invalid parameters. The function does not
+ * handle the control card `stop`, which the `TaskContext` handles.
  */
 export function applyControl(
   state: PlannerState,
@@ -96,7 +96,9 @@ export function findPartialOutcome(state: PlannerState, errorType: string): Task
   return best === undefined ? undefined : createPartialOutcome(state, best, errorType);
 }
 
-/** Creates a `partial` outcome. `errorType` identifies the limit or the stop that ended the work. */
+/**
+ * Creates a `partial` outcome. `errorType` identifies the limit that ended the work, or identifies a stop.
+ */
 export function createPartialOutcome(
   { turn, limits }: PlannerState,
   result: string,

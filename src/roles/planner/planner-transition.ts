@@ -122,7 +122,7 @@ function applyFinalAnswer(state: PlannerState, text: string, answer: string): Pl
   };
 }
 
-/** A solver that receives the entire problem needs all documents of the problem. */
+/** Selects all documents of the problem, for a solver that receives the entire problem. */
 function selectAllDocuments({ settings, task }: PlannerState): { documents?: string[] } {
   if (settings.context !== "routed") return {};
   const ids = parseDocuments(task.metadata.context).map(({ id }) => id);
@@ -164,7 +164,7 @@ function startDispatch(
   };
 }
 
-/** Ends a turn. The planner state contains the new findings from the next turn on. */
+/** Ends a turn. The returned planner state starts the next turn and contains the new findings. */
 function finishTurn(state: PlannerState, findings: readonly SolverFinding[], tokens: number): PlannerState {
   const nextState: PlannerState = {
     ...state,

@@ -8,12 +8,12 @@ import { createPlannerState, applyControl, type PlannerState, findPartialOutcome
 /**
  * Creates a planner role that splits a problem into subtasks, sends the subtasks to a solver, and derives the
  * final answer. The planner's model chooses the actions, and `computeTransition` defines the effect of each
- * action. Throws `INVALID_PARAMS` if the limits make every task impossible.
+ * action. Throws `INVALID_PARAMS` if the limits are too low for any task.
  *
- * The planner's outcome is `completed`, `partial`, or the error `invalid_action`. The status `partial` means
- * that a limit or a stop ended the work before a final answer. `metadata.error_type` of a partial result
- * identifies the limit or the stop. If a limit ended the work, the planner also sends a notice. The error
- * `invalid_action` means that the model chose no valid action in two attempts.
+ * The planner's outcome is `completed`, `partial`, or the error `invalid_action`. The outcome is `partial` if
+ * a limit or a stop ended the work before the final answer. `metadata.error_type` of a partial result
+ * identifies the limit or the stop. If a limit ended the work, the planner also sends a notice. The outcome
+ * is the error `invalid_action` if the model chose no valid action in two attempts.
  */
 export function createPlanner(options: PlannerOptions = {}): Role {
   const settings = resolveSettings(options);

@@ -60,7 +60,7 @@ export function renderProblem(task: TaskCard, policy: ContextPolicy): string {
   return lines.join("\n");
 }
 
-/** Renders the solvers' findings, with numbers that start at `first`. */
+/** Renders a numbered list of solver findings. The first number is `first`. */
 export function renderFindings(findings: readonly SolverFinding[], first = 1): string {
   return [
     "Found:",

@@ -13,15 +13,15 @@ export interface AnswererOptions {
   /** Prompting method: `cot` asks the model to reason step by step, and `direct` asks for the answer only. */
   readonly style: "cot" | "direct";
   /**
-   * Number of answers that the model samples in parallel. The result is the most frequent of the sampled
-   * answers. Default: 1.
+   * Number of answers that the answerer requests from the model in parallel. The result is the most frequent
+   * of the sampled answers. Default: 1.
    */
   readonly samples?: number;
   /** Maximum number of tokens of one sampled answer. Default: 2,048. */
   readonly maxTokens?: number;
   /**
-   * Sampling temperature. Several samples are useful only if the temperature is above 0. The default
-   * temperature depends on the model.
+   * Sampling temperature. If the temperature is 0, additional samples are useless. The default temperature
+   * depends on the model.
    */
   readonly temperature?: number;
   /** Seed of the first answer sample. Each additional sample uses the next integer as its seed. */
@@ -48,7 +48,10 @@ export function createAnswerer(options: AnswererOptions): Role {
   };
 }
 
-/** Additional routes for a card protocol in which a controller sends complete problems to a solver. */
+/**
+ * Routes on which a controller sends complete problems to a solver. The standard card protocol does not
+ * contain these routes.
+ */
 export const ANSWERER_ROUTES: readonly CardRoute<
   CoreRole,
   "task" | "control" | "result" | "query" | "error"
@@ -103,7 +106,8 @@ export function extractAnswer(text: string, dataset: string): string | undefined
 const MARKED_ANSWER_PATTERN = /\banswer\**:\**[ \t]*([^\n]*)/gi;
 
 /**
- * Counts equal sampled answers and sorts the answers by frequency. Equally frequent answers keep their order.
+ * Counts equal sampled answers and sorts the answers by frequency. If two answers are equally frequent, the
+ * answer that was sampled first comes first.
  */
 function countVotes(answers: readonly (string | undefined)[]): { answer: string; count: number }[] {
   const validAnswers = answers.filter((answer) => answer !== undefined);

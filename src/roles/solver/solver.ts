@@ -21,10 +21,10 @@ export interface SolverOptions {
 }
 
 /**
- * Creates a solver role, which performs one subtask with one model call and returns a short answer. With
- * `calculator`, the solver calls the model a second time if an expression is invalid. The solver's status is
- * `success`, or `partial` if the model replies "Not found". The solver returns the error `model_error` if the
- * reply is empty or still contains an invalid expression.
+ * Creates a solver role. The solver performs one subtask with one model call and returns a short answer. With
+ * `calculator`, the solver calls the model a second time if an expression is invalid. The result has the
+ * status `success`. If the model replies "Not found", the status is `partial`. If the reply is empty or still
+ * contains an invalid expression, the solver returns the error `model_error`.
  */
 export function createSolver(options: SolverOptions = {}): Role {
   return {

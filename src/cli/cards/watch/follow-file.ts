@@ -3,14 +3,14 @@ import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * New complete lines of a file with the file position after the lines, or `"reset"` if the file was replaced
- * or truncated.
+ * New complete lines of a file, with the file position after the last line. The value `"reset"` reports that
+ * the file was replaced or truncated.
  */
 export type FileFollowEvent =
   | { readonly lines: readonly string[]; readonly position: FilePosition }
   | "reset";
 
-/** A position in a file, consisting of the file identity and the number of bytes read. */
+/** Position in a file: the identity of the file and the number of bytes before the position. */
 export interface FilePosition {
   readonly fileId: string;
   readonly offset: number;
@@ -18,14 +18,14 @@ export interface FilePosition {
 
 /** Maximum number of bytes that one read operation returns. */
 const READ_SIZE = 256 * 1024;
-/** Maximum length of a file line in bytes. The reader skips longer lines, which cannot be records. */
+/** Maximum length of a file line in bytes. The reader skips longer lines, because no record is that long. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 /** Polling interval in milliseconds for file systems without change notifications, such as network drives. */
 const POLL_INTERVAL_MS = 500;
 
 /**
- * Yields all existing lines of a file and then each appended line, until the signal aborts. The function
- * waits until the file exists and until an incomplete line ends. After a replacement or a truncation, the
+ * Yields all existing lines of a file, and then each new line, until the signal aborts. The function waits
+ * for a missing file to appear and for an incomplete line to end. After a replacement or a truncation, the
  * function reads the file from the start.
  */
 export async function* followFile(

@@ -3,13 +3,13 @@ import { decodeRecordLine } from "../../../cards/index.ts";
 import { A2AError } from "../../../protocol/index.ts";
 import { followFile, type FilePosition } from "./follow-file.ts";
 
-/** Text of one server-sent event for the page of a watched recording. */
+/** Text of one server-sent event for the watch page. */
 type SseEventText = string;
 
 /**
  * Yields the lines of a recording as server-sent events, starting after `lastEventId`. A `lines` event
- * contains decoded lines, a `torn` event contains the number of unreadable lines, and a `reset` event
- * restarts the page. The event stream contains only one run, either `runId` or the first run in the
+ * contains decoded lines. A `torn` event contains the number of unreadable lines. A `reset` event restarts
+ * the page. The event stream contains only the run `runId`, or by default only the first run in the
  * recording. `foreign` is called once for each other run in the recording.
  */
 export async function* streamRecordEvents(

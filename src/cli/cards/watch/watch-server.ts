@@ -10,7 +10,7 @@ interface WatchServerOptions {
   readonly title: string;
   readonly port: number;
   readonly runId?: string;
-  /** Callback for lines of another run in the watched file, which the page does not show. */
+  /** Called if the watched file contains lines of another run. The page shows only one run. */
   readonly onForeignRun?: (runId: string) => void;
 }
 
@@ -23,13 +23,16 @@ export interface WatchServer {
   close(): Promise<void>;
 }
 
-/** Maximum number of simultaneous event streams, because each stream reads the file separately. */
+/**
+ * Maximum number of simultaneous event streams. The limit exists because each stream reads the file
+ * separately.
+ */
 const MAX_STREAMS = 16;
 
 /**
- * Starts a server for a web page that shows a growing recording. The watch server listens on 127.0.0.1 under
- * an unguessable path. The watch server rejects requests with another host name (DNS rebinding) or from
- * another origin.
+ * Starts a server for the watch page, which shows a recording while the recording grows. The watch server
+ * listens on 127.0.0.1 under an unguessable path. To prevent DNS rebinding, the watch server rejects requests
+ * with a different host name. The watch server also rejects requests from other origins.
  */
 export async function startWatchServer(options: WatchServerOptions): Promise<WatchServer> {
   const secret = randomBytes(18).toString("base64url");
@@ -101,7 +104,8 @@ function sendRefusal(response: ServerResponse, status: number, why: string): voi
 }
 
 /**
- * Streams existing and new lines at the reader's speed, until the reader disconnects or the server closes.
+ * Streams existing and new lines, as fast as the reader accepts them, until the reader disconnects or the
+ * server closes.
  */
 async function streamEvents(
   request: IncomingMessage,
