@@ -6,7 +6,7 @@ import { Bag, type BagItem } from "../data-structures/index.ts";
  */
 const CHECK_INTERVAL_MS = 25;
 
-/** A run that buffers output until more input arrives. */
+/** An ADK run whose output may be buffered. */
 export interface IdleListener extends BagItem {
   /** True if the run has received no input since the last check. */
   isIdle: boolean;
@@ -15,7 +15,7 @@ export interface IdleListener extends BagItem {
 
 /**
  * Notifies runs that have buffered output when the runs receive no input for a while. All runs of an agent
- * share one timer, because starting and stopping a timer for each run takes as long as five events.
+ * share one timer. A separate timer for each run would cost as much time as five events.
  */
 export class IdleFlusher {
   readonly #listeners = new Bag<IdleListener>();

@@ -13,13 +13,16 @@ import type { AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "./types.ts
 
 const LONG_RUNNING_KEY = toAdkMetadataKey("is_long_running");
 const THOUGHT_KEY = toAdkMetadataKey("thought");
-/** Metadata key of a part's thought signature, which the model requires back together with the thought. */
+/**
+ * Metadata key of a part's thought signature. The next request must return the signature to the model with
+ * the thought.
+ */
 export const THOUGHT_SIGNATURE_KEY: "adk_thought_signature" = toAdkMetadataKey("thought_signature");
 const VIDEO_METADATA_KEY = toAdkMetadataKey("video_metadata");
 /** Metadata key for members of a `genai` part that the ADK bridge does not know. */
 const UNKNOWN_MEMBERS_KEY = toAdkMetadataKey("more");
 
-/** Members of a `genai` part that the bridge sends as data parts, by the `adk_type` of the data part. */
+/** For each `adk_type` of a data part, the member of a `genai` part that the data part contains. */
 const DATA_PART_MEMBERS = {
   function_call: "functionCall",
   function_response: "functionResponse",
@@ -43,8 +46,8 @@ const DATA_PART_TYPES = Object.keys(DATA_PART_MEMBERS) as (keyof typeof DATA_PAR
 const isNeverLongRunning = (): boolean => false;
 
 /**
- * Tags that mark JSON data in a `genai` text file, because `genai` has no data part. ADK's bridges for Go
- * and Python use the same tags.
+ * Tags around JSON data in a `genai` text file. The tags are needed because `genai` has no data parts.
+ * ADK's bridges for Go and Python use the same tags.
  */
 const DATA_PART_OPEN_TAG = "<a2a_datapart_json>";
 const DATA_PART_CLOSE_TAG = "</a2a_datapart_json>";
@@ -196,8 +199,8 @@ function withFileMetadata<F extends object>(file: F, { mediaType, filename }: Pa
 }
 
 /**
- * Returns true if the ADK bridge knows none of the members. The check rejects known members, because they
- * would bypass the type checks of the bridge.
+ * Returns true if the ADK bridge knows none of the members. Known members are not allowed here, because
+ * they would bypass the bridge's type checks.
  */
 function hasOnlyUnknownMembers(data: JsonObject): boolean {
   return !Object.keys(data).some((member) => KNOWN_PART_MEMBERS.has(member));

@@ -117,8 +117,8 @@ export function admitMessage(
 }
 
 /**
- * Parses a data part that contains only a response and the id of a pending call, with which clients without
- * ADK support can answer the call.
+ * Parses a data part that contains only a response and the id of a pending call. Clients without ADK
+ * support can answer calls with such a data part.
  */
 function parsePlainResponse(
   part: Part,

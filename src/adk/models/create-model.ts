@@ -84,8 +84,8 @@ function createProviderModel(name: string, packageName: string, modelName: strin
 }
 
 /**
- * Returns the function of an AI SDK provider package that creates a provider. A provider package exports a
- * `create…` function with its own name, for example `createOpenAI`, and possibly other `create…` functions.
+ * Returns the `create…` function of an AI SDK provider package. A provider package exports a `create…`
+ * function with its own name, for example `createOpenAI`, and possibly other `create…` functions.
  */
 function findProviderFactory(exports: Record<string, unknown>, packageName: string): ProviderFactory {
   const own = `create${packageName.slice(packageName.indexOf("/") + 1).replaceAll("-", "")}`;

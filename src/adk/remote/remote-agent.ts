@@ -242,9 +242,9 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 
   /**
-   * Links the peer's waiting task to the local task, so that the cancellation of the local task also
-   * cancels the peer's task. If the local task is canceled while it waits, `cancelPendingRemoteTasks`
-   * cancels the peer's task.
+   * Links the peer's waiting task to the local task. If the local task is canceled, the peer's task is
+   * also canceled. If the local task is canceled while it waits, `cancelPendingRemoteTasks` cancels the
+   * peer's task.
    */
   #linkCancellation(event: AdkEvent, context: InvocationContext): void {
     const { run } = findRunContext(context) ?? {};

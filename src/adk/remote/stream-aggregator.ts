@@ -197,7 +197,7 @@ function getTaskState(response: StreamResponse): Task["status"]["state"] | undef
   return "statusUpdate" in response ? response.statusUpdate.status.state : undefined;
 }
 
-/** Returns true if an artifact is the empty partial artifact that ADK for Go does not remove. */
+/** Returns true for an empty partial artifact. ADK for Go does not remove such artifacts. */
 function isEmptiedPartial({ parts, metadata }: Artifact): boolean {
   return parts.every((part) => {
     const isPartial = metadata?.[PARTIAL_KEY] === true || part.metadata?.[PARTIAL_KEY] === true;
@@ -212,8 +212,8 @@ function mergeAdjacentParts(parts: readonly Part[]): Part[] {
 }
 
 /**
- * Returns the parts that were added to the list `before` to make the list `after`. Returns an empty list if
- * `after` does not start with `before`.
+ * Returns the parts at the end of `after` that `before` does not contain. Returns an empty list if `after`
+ * does not start with `before`.
  */
 function computeAddedParts(before: readonly Part[], after: readonly Part[]): Part[] {
   const previous = mergeAdjacentParts(before);
