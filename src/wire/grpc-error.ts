@@ -47,8 +47,8 @@ export function fromGrpcError(
 }
 
 /**
- * The most likely error reason of each gRPC status that has no details. A2A 0.3 servers send no error
- * details, and gRPC libraries create errors themselves.
+ * The most likely error reason for each gRPC status, if the status has no details. A2A 0.3 servers send no
+ * error details. Errors that a gRPC library creates also have no details.
  */
 const ERROR_REASONS_BY_GRPC_STATUS: Readonly<Record<string, ErrorReason>> = {
   // gRPC has no paths, so the task is what the server did not find.

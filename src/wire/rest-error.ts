@@ -66,8 +66,8 @@ function findReasonByProblemType(type: unknown): ErrorReason | undefined {
 }
 
 /**
- * gRPC statuses that belong to exactly one error reason. For example, `FAILED_PRECONDITION` has no entry,
- * because five error reasons have this gRPC status.
+ * Error reasons by gRPC status, for statuses with exactly one error reason. For example,
+ * `FAILED_PRECONDITION` has no entry, because five error reasons have this gRPC status.
  */
 const ERROR_REASONS_BY_GRPC_STATUS: Record<string, ErrorReason> = {
   UNAUTHENTICATED: "UNAUTHENTICATED",

@@ -12,8 +12,8 @@ export interface RestRoute {
 }
 
 /**
- * Result of matching a request path: the operation with its path parameters, or the HTTP methods that the
- * path allows.
+ * Result of matching a request path. A match has the operation and its path parameters. If the method is
+ * wrong, the result contains the allowed HTTP methods.
  */
 type RestRouteMatch =
   | { operation: OperationName; pathParams: Record<string, string> }

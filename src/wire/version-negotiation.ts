@@ -18,7 +18,7 @@ export interface VersionNegotiationInput {
    */
   whenMissing: "0.3" | "infer";
   /**
-   * Protocol version that the form of the request indicates: The version is `1.0` if the request has a
+   * Protocol version that the form of the request indicates. The version is `1.0` if the request has a
    * PascalCase method or a 1.0 path. The inferred version is used only if `whenMissing` is `infer`.
    */
   inferredVersion?: ProtocolVersion | undefined;

@@ -58,8 +58,8 @@ export interface RoleModelOptions {
 }
 
 /**
- * Returns a model for agent roles that calls an ADK model. ADK models include all models of the AI SDK.
- * `toRoleModel(createModel("openai:gpt-5-mini"))`.
+ * Returns a model for agent roles that calls an ADK model. With `createModel`, the ADK model can be any AI
+ * SDK model, as in `toRoleModel(createModel("openai:gpt-5-mini"))`.
  *
  * The `complete` function rejects if the provider still fails after the retries of its SDK. If the signal
  * aborts, `complete` rejects with the reason of the signal. If the provider filtered the answer or stopped

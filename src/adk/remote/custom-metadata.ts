@@ -10,7 +10,7 @@ export const CONTEXT_ID_KEY: "a2a:context_id" = toA2aMetadataKey("context_id");
 export const MESSAGE_ID_KEY: "a2a:message_id" = toA2aMetadataKey("message_id");
 /** Metadata key for the interrupted state of the peer's task. */
 export const TASK_STATE_KEY: "a2a:state" = toA2aMetadataKey("state");
-/** Metadata key for the id of the local task that started the peer's task. */
+/** Metadata key for the id of the local task that needs the result of the peer's task. */
 export const LOCAL_TASK_ID_KEY: "a2a:for_task" = toA2aMetadataKey("for_task");
 /** Metadata key for the ids of the complete artifacts in an event. */
 export const ARTIFACT_IDS_KEY: "a2a:artifact_ids" = toA2aMetadataKey("artifact_ids");

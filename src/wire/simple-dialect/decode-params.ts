@@ -25,9 +25,9 @@ export type SimpleMethod = "tasks/create" | "tasks/get" | "message/send" | "mess
  * - In the simple dialect, the message id is outside the message. In 0.3, the message contains the message
  *   id and a `kind`.
  *
- * A request with a member that the simple dialect does not define counts as a 0.3 request. A request that
- * is valid in both protocols or in neither protocol also counts as a 0.3 request, for example a message
- * without any id while `autoMessageId` is set.
+ * A request with a member that the simple dialect does not define counts as a 0.3 request. A request also
+ * counts as a 0.3 request if it is valid in both protocols or in neither. An example is a message without
+ * any id while `autoMessageId` is set.
  */
 export function findSimpleMethod(
   method: string,
@@ -80,8 +80,8 @@ function createInputParts(input: JsonObject): Part[] {
 }
 
 /**
- * Returns the input member whose name marks a question, or the only non-empty text of the input if no
- * member name marks a question.
+ * Returns the question in an input. If no member has the name of a question, returns the only non-empty
+ * text of the input.
  */
 function findQuestionText(input: JsonObject): string | undefined {
   const question = QUESTION_INPUT_NAMES.map((name) => input[name]).find(isNonEmptyString);

@@ -104,7 +104,8 @@ export function encodeCreatedTask(task: Task, agentId: string): JsonObject {
 }
 
 /**
- * Encodes the result of `message/send`, which is a task, or a message if the agent replies without a task.
+ * Encodes the result of `message/send`. The result is a message if the agent replies without a task,
+ * otherwise a task.
  */
 export function encodeSendResponse(response: SendMessageResponse, agentId: string): JsonObject {
   if ("task" in response) return encodeTask(response.task, agentId);

@@ -71,7 +71,7 @@ function toTaskStatus03({ state, message, timestamp }: TaskStatus): TaskStatus03
   return status;
 }
 
-/** Converts a 1.0 task to the 0.3 form that JSON-RPC results and push notifications contain. */
+/** Converts a 1.0 task to the 0.3 form for JSON-RPC results and push notifications. */
 export function toTask03({ status, artifacts, history, ...task }: Task): Task03 {
   return {
     kind: "task",
