@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import type { AdkEvent, SessionKey } from "./types.ts";
 
 /**
- * URI of the extension for ADK bridges, which appears in agent cards and as a key in the metadata of task
+ * URI of the extension for ADK bridges. The URI appears in agent cards, and as a metadata key in task
  * statuses.
  */
 export const ADK_EXTENSION_URI = "https://google.github.io/adk-docs/a2a/a2a-extension/";

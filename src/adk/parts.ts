@@ -53,9 +53,8 @@ const DATA_PART_OPEN_TAG = "<a2a_datapart_json>";
 const DATA_PART_CLOSE_TAG = "</a2a_datapart_json>";
 
 /**
- * Converts `genai` parts to A2A parts. The conversion drops empty text, because ADK's bridge for Go rejects
- * empty text. The function `isLongRunning` returns true for the ids of function calls that wait for an
- * external response.
+ * Converts `genai` parts to A2A parts. Empty text is omitted, because ADK's bridge for Go rejects it. The
+ * function `isLongRunning` returns true for the ids of function calls that wait for an external response.
  */
 export function toA2aParts(
   parts: readonly GenaiPart[] | undefined,
@@ -110,8 +109,7 @@ function toA2aPartContent(part: GenaiPart, isLongRunning: (id: string) => boolea
 }
 
 /**
- * Returns the members of a part that the ADK bridge does not know, or `undefined` if the bridge knows all
- * members.
+ * Returns the unknown members of a part, or `undefined` if the ADK bridge knows all members.
  */
 function collectUnknownMembers(part: GenaiPart): JsonObject | undefined {
   let unknownMembers: Record<string, unknown> | undefined;

@@ -59,12 +59,15 @@ export class PendingCalls {
   }
 }
 
-/** Message parts for the agent, or the event to emit if the bridge rejects the message. */
+/**
+ * Result of checking a message: the parts for the agent, or the event with which the bridge rejects the
+ * message.
+ */
 type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
 
 /**
- * Checks whether a message answers the calls that a task waits for. The message must answer every pending
- * call of the task and no other calls. A remote caller may confirm a tool call only if
+ * Checks whether a message answers the pending calls of a task. The message must answer every pending call
+ * of the task and no other calls. A remote caller may confirm a tool call only if
  * `allowRemoteToolConfirmation` is true.
  */
 export function admitMessage(
@@ -143,7 +146,7 @@ function findPendingQuestion({ status, history }: Task): Message | undefined {
 type InterruptedState = Extract<TaskState, "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED">;
 
 /**
- * Repeats the request for input with the validation errors of the current answer. The repeated request does
+ * Repeats a request for input, with the validation errors of the latest answer. The repeated request does
  * not contain the errors of earlier answers.
  */
 function buildValidationErrorStatus(

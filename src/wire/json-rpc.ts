@@ -96,7 +96,8 @@ function createInvalidRequestError(id: JsonRpcId, violations: FieldViolation[]):
 }
 
 /**
- * Encodes a JSON-RPC response. The parameter `result` is JSON text, so each event is serialized only once.
+ * Encodes a JSON-RPC response. The parameter `resultJson` is JSON text, so each event is serialized only
+ * once.
  */
 export function encodeJsonRpcResult(id: JsonRpcId, resultJson: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultJson}}`;
