@@ -19,7 +19,7 @@ interface EmittedContent {
 interface OpenArtifact {
   readonly artifactId: string;
   readonly emittedContent: EmittedContent[];
-  /** Latest parts that have not been emitted. The list of buffered parts is never empty. */
+  /** Latest parts of the artifact that still wait for emission. The list of buffered parts is never empty. */
   bufferedParts: Part[];
   metadata: JsonObject | undefined;
   /** Monotonic time of the last emitted chunk, in milliseconds. */
@@ -38,8 +38,8 @@ const MIN_CHUNK_INTERVAL_MS = 16;
  * an artifact contain the content of the chain exactly once, and the last chunk has `lastChunk`. Only the
  * complete event shows which partial event was the last. The artifact streamer therefore buffers one
  * partial event. It also buffers all parts that arrive within one frame after a chunk. If no event follows
- * for a while, `flush` emits the buffered content except the last character. The page
- * docs/decisions/004-adk-artifacts.md explains the design of artifacts.
+ * for a while, `flush` emits the buffered content except the last character. See
+ * docs/decisions/004-adk-artifacts.md for the design of artifacts.
  */
 export class ArtifactStreamer {
   readonly #newId: () => string;
@@ -58,9 +58,9 @@ export class ArtifactStreamer {
   }
 
   /**
-   * Adds the parts of a partial event to the open artifact and returns the chunk to emit, if any. The
-   * streamer calls `metadata` only for the first partial event of a chain and for events with extra
-   * metadata.
+   * Adds the parts of a partial event to the open artifact. Returns the next chunk, or `undefined` if no
+   * chunk is due. The streamer calls `metadata` only for the first partial event of a chain and for events
+   * with extra metadata.
    */
   addPartial(
     chain: string,

@@ -12,7 +12,7 @@ export function toAdkMetadataKey<Name extends string>(name: Name): `adk_${Name}`
   return `adk_${name}`;
 }
 
-/** Metadata key that marks incomplete content. */
+/** Metadata key for marking content as incomplete. */
 export const PARTIAL_KEY: "adk_partial" = toAdkMetadataKey("partial");
 
 /** Metadata key for the type of a data part. */

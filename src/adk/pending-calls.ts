@@ -24,8 +24,8 @@ export class PendingCalls {
   }
 
   /**
-   * Stores a part if it belongs to a long-running call, and then returns true. Each call id is counted
-   * once. A function response has the id of its function call.
+   * If a part belongs to a long-running call, stores the part and returns true. Each call id is counted
+   * once. A function response has the same id as its function call.
    */
   collectPart(part: GenaiPart): boolean {
     const id = part.functionCall?.id ?? part.functionResponse?.id;

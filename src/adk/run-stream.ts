@@ -46,7 +46,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
     return this.#lastAdkEvent;
   }
 
-  /** Closes a run whose hook failed, and returns the failed result. */
+  /** Closes a run after one of its hooks failed, and returns the failed result. */
   fail(what: string, error: unknown): RunOutcome {
     this.#close();
     // No hook can fail before the processor exists.

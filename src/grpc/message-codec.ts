@@ -16,7 +16,7 @@ import {
 
 /**
  * Definitions of protobuf messages by message name. A definition is a space-separated list of fields with
- * their ProtoJSON names, in the following syntax:
+ * their ProtoJSON names.
  * - The syntax `name=number` defines a string field.
  * - `:Type` sets another type.
  * - `[]` marks a list.

@@ -84,8 +84,7 @@ const STATUS_OVERRIDES_1_0_0: Partial<Record<ErrorReason, Partial<Pick<ErrorMapp
 };
 
 /**
- * Returns the HTTP status and the gRPC status that a revision of the specification defines for an error
- * reason.
+ * Returns the HTTP status and the gRPC status of an error reason in a revision of A2A.
  */
 export function getErrorStatus(
   reason: ErrorReason,

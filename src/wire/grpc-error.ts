@@ -14,7 +14,7 @@ export interface GrpcError {
   readonly details: readonly JsonObject[];
 }
 
-/** Converts an error to the gRPC status that a revision of the specification defines. */
+/** Converts an error to its gRPC status in a revision of A2A. */
 export function toGrpcError(error: A2AError, revision: SpecRevision): GrpcError {
   return {
     status: getErrorStatus(error.reason, revision).grpc,
@@ -24,8 +24,8 @@ export function toGrpcError(error: A2AError, revision: SpecRevision): GrpcError 
 }
 
 /**
- * Converts the status of a failed gRPC call to an error. The member `status` is the name of a gRPC status,
- * which may be a status that A2A does not use.
+ * Converts the status of a failed gRPC call to an error. The member `status` is the name of any gRPC
+ * status, even if A2A does not use this status.
  */
 export function fromGrpcError(
   operation: OperationName,

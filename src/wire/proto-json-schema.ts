@@ -1,7 +1,7 @@
 import { A2AError, type FieldViolation, isObject } from "../protocol/index.ts";
 
 /**
- * A decoder for one type of ProtoJSON value. The schema of a protocol version consists of schemas that
+ * A decoder for values of one ProtoJSON type. The schema of a protocol version consists of schemas that
  * `createMessageSchema`, `createListSchema`, `createMapSchema`, and `scalar-schemas.ts` provide. A schema
  * does not throw if the input is invalid. The schema adds every violation with its path to the
  * `DecodingContext`, which the caller checks at the end.

@@ -19,7 +19,7 @@ interface RestError {
   body: { error: { code: number; status: GrpcStatusName; message: string; details: JsonObject[] } };
 }
 
-/** Converts an error to the HTTP response that a revision of the specification defines. */
+/** Converts an error to its HTTP response in a revision of A2A. */
 export function toRestError(error: A2AError, revision: SpecRevision): RestError {
   const { http, grpc } = getErrorStatus(error.reason, revision);
   const details = toErrorDetails(error);

@@ -14,10 +14,10 @@ type UserPart = Exclude<UserContent, string>[number];
 type ToolResultPart = Extract<ToolContent[number], { type: "tool-result" }>;
 
 /**
- * Converts the contents of an ADK request to AI SDK messages. ADK removes call ids that ADK itself
- * assigned. If a call has no id, the conversion finds its response by name and order. If a call has no
- * response, for example after a crash, the conversion adds an error response. Providers reject a
- * conversation with a missing response.
+ * Converts the contents of an ADK request to AI SDK messages. ADK removes the call ids that it assigned.
+ * If a call has no id, the conversion finds its response by name and order. If a call has no response, for
+ * example after a crash, the conversion adds an error response. Providers reject a conversation with a
+ * missing response.
  */
 export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
   const messages: ModelMessage[] = [];

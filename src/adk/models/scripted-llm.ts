@@ -25,8 +25,8 @@ export interface ScriptInput {
 }
 
 /**
- * A script is a list of replies in order, or a function that returns the reply for an input. The model
- * repeats the last reply of a list.
+ * A script is an ordered list of replies, or a function from an input to a reply. The model repeats the
+ * last reply of a list.
  */
 export type Script = readonly ScriptedReply[] | ((input: ScriptInput) => ScriptedReply);
 

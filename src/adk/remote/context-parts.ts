@@ -2,9 +2,9 @@ import { isReservedCallName } from "../reserved-calls.ts";
 import type { AdkEvent, AdkFunctionResponse, GenaiPart } from "../types.ts";
 
 /**
- * Converts an event of another agent to message parts, which give a peer context. The converted text and
- * calls are quoted as text under a heading. The conversion keeps files, code, and code results unchanged,
- * and omits thoughts.
+ * Converts an event of another agent to message parts that the peer receives as context. The converted
+ * text and calls are quoted as text under a heading. The conversion keeps files, code, and code results
+ * unchanged, and omits thoughts.
  */
 export function renderContextParts({ author = "agent", content }: AdkEvent): GenaiPart[] {
   const rendered = (content?.parts ?? []).flatMap((part) => renderContextPart(author, part) ?? []);

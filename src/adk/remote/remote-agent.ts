@@ -303,7 +303,7 @@ function toErrorEvent(error: unknown): AdkEvent {
   return { errorCode: `A2A_${A2AError.from(error).reason}`, errorMessage, turnComplete: true };
 }
 
-/** Returns true if the error means that the peer's task cannot accept answers any more. */
+/** Returns true if the error means that the peer's task no longer accepts answers. */
 function isTaskGone(error: unknown): boolean {
   const { reason } = A2AError.from(error);
   return reason === "TASK_NOT_FOUND" || reason === "UNSUPPORTED_OPERATION";

@@ -34,9 +34,11 @@ interface TaskIds {
  */
 export class StreamAggregator {
   readonly #options: SessionEventOptions;
-  /** Artifacts without a complete event, in the order of their last update. */
+  /** Incomplete artifacts, in the order of their last update. */
   readonly #openArtifacts = new Map<string, Artifact>();
-  /** Content of each completed artifact as JSON, or `undefined` for artifacts of earlier requests. */
+  /**
+   * Content of each complete artifact as JSON. The content is `undefined` for artifacts of earlier requests.
+   */
   readonly #emittedArtifacts = new Map<string, string | undefined>();
   readonly #seenCallKeys = new Set<string>();
   #taskIds: TaskIds = { taskId: "", contextId: "" };
@@ -64,8 +66,8 @@ export class StreamAggregator {
   }
 
   /**
-   * Emits the complete events of all open artifacts. The aggregator's caller must call the method when the
-   * stream has ended for any reason.
+   * Emits the complete events of all open artifacts. The caller must call this method whenever the stream
+   * ends, even after an error.
    */
   finish(): AdkEvent[] {
     const artifacts = [...this.#openArtifacts.values()];

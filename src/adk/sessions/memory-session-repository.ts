@@ -11,7 +11,7 @@ type StateMap = Map<string, string>;
 
 interface MemorySessionRow extends SessionRow {
   updated: number;
-  /** Events by id. A stored event that is replaced keeps its position. */
+  /** Events by id. If a stored event is replaced, the new event keeps its position. */
   readonly events: Map<string, EventRow>;
   state: StateMap | undefined;
 }

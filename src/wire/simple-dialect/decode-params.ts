@@ -19,8 +19,8 @@ export type SimpleMethod = "tasks/create" | "tasks/get" | "message/send" | "mess
 
 /**
  * Returns the method of a simple-dialect request, or `undefined` if the request belongs to A2A 0.3. Only
- * the simple dialect has the method `tasks/create`. The simple dialect and 0.3 share the other methods, but
- * their parameters have different members:
+ * the simple dialect has the method `tasks/create`. The simple dialect and 0.3 share the other methods,
+ * but use different parameters.
  * - The simple dialect identifies a task by `taskId`, but 0.3 identifies a task by `id`.
  * - In the simple dialect, the message id is outside the message. In 0.3, the message contains the message
  *   id and a `kind`.

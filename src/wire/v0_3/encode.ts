@@ -30,9 +30,8 @@ import { ROLE_NAMES, TASK_STATE_NAMES } from "./enum-names.ts";
 // Converts the 1.0 model to the JSON-RPC types of A2A 0.3.
 
 /**
- * Converts a 1.0 part to 0.3. The conversion omits the media type and the file name of a text or data part,
- * because 0.3 has no members for the media type and the name. The official SDKs also omit the media type
- * and the file name.
+ * Converts a 1.0 part to 0.3. The conversion omits the media type and the file name of a text or data
+ * part. A2A 0.3 has no members for them. The official SDKs also omit the media type and the file name.
  */
 export function toPart03(part: Part): Part03 {
   const { metadata } = part;

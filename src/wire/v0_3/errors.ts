@@ -19,8 +19,8 @@ export function toJsonRpcError({ reason, message }: A2AError): { code: number; m
 
 /**
  * Converts an error to an HTTP+JSON response for 0.3 clients. A2A 0.3 does not specify a format for
- * HTTP+JSON errors. The response body contains a member for each known client: the code for JavaScript, the
- * type for Python, and the 1.0 members for Go.
+ * HTTP+JSON errors. The response body contains a code for JavaScript clients, a type for Python clients,
+ * and the 1.0 members for Go clients.
  */
 export function toRestErrorResponse(
   error: A2AError,
