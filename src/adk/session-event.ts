@@ -38,8 +38,8 @@ export interface SessionEventOptions {
   /** Returns an id for a placeholder call. Default: a function that returns random ids. */
   readonly newId?: () => string;
   /**
-   * If `true`, the event contains the text of a question in addition to the placeholder call. Some
-   * consumers read only text. Default: `false`.
+   * If `true`, the event contains the text of a question in addition to the placeholder call. The text is
+   * for consumers that ignore function calls. Default: `false`.
    */
   readonly keepQuestionText?: boolean;
   /**

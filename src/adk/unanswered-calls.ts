@@ -3,8 +3,7 @@ import type { AdkEvent, AdkFunctionCall, GenaiContent, SessionCall } from "./typ
 
 export interface CallAwaitingUser extends SessionCall {
   /**
-   * The call that has no response until the user answers. This call is either the request to the user or
-   * the blocked tool call.
+   * The unanswered call, which is either the request to the user or the tool call that the request blocks.
    */
   readonly orphanedCall?: SessionCall;
 }

@@ -28,7 +28,8 @@ interface GrpcChannelOptions {
   /** TLS certificates. If `tls` is `undefined`, the connection is not encrypted. */
   readonly tls: ClientTls | undefined;
   /**
-   * Maximum size of a received message in bytes. A gRPC call fails if its response is larger.
+   * Maximum size of a received message in bytes. A gRPC call fails if a response message exceeds the
+   * maximum size.
    */
   readonly maxMessageBytes: number;
 }

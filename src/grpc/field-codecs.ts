@@ -94,9 +94,9 @@ export function readFields(
 }
 
 /**
- * Creates a codec for `google.protobuf.Timestamp` or `google.protobuf.Duration`. Both types have seconds
- * and nanoseconds. The function `format` converts the seconds and nanoseconds to JSON, and `parse`
- * converts the JSON back.
+ * Creates a codec for `google.protobuf.Timestamp` or `google.protobuf.Duration`. Timestamps and durations
+ * both consist of seconds and nanoseconds. The function `format` converts the seconds and nanoseconds to
+ * JSON, and `parse` converts the JSON back.
  */
 function createSecondsNanosCodec(
   format: (seconds: number, nanos: number) => string,

@@ -102,8 +102,8 @@ export function isErrorReason(value: unknown): value is ErrorReason {
 }
 
 /**
- * Returns the error reason of a JSON-RPC error code. Returns `undefined` if the code is unknown. The
- * result for the code -32000 is also `undefined`, because several reasons share this code.
+ * Returns the error reason of a JSON-RPC error code. Returns `undefined` if the code is unknown. The code
+ * -32000 also returns `undefined`, because several error reasons share the code -32000.
  */
 export function findReasonByJsonRpcCode(code: unknown): ErrorReason | undefined {
   return code === -32000

@@ -3,7 +3,7 @@ import { fromErrorDetails, toErrorDetails } from "./error-details.ts";
 import { ERROR_MAPPINGS, findReasonByJsonRpcCode, getReasonByHttpStatus } from "./error-mappings.ts";
 import { formatJsonValue } from "./proto-json-schema.ts";
 
-/** Id of a JSON-RPC request. The response has the same id. */
+/** Id of a JSON-RPC request and its response. */
 export type JsonRpcId = string | number | null;
 
 /** The envelope of a JSON-RPC request. */
@@ -25,7 +25,7 @@ export interface JsonRpcError {
 }
 
 /**
- * An error that reports an invalid JSON-RPC request. The response to the invalid request has the id in `id`.
+ * An error that reports an invalid JSON-RPC request. The member `id` is the id for the error response.
  */
 export class JsonRpcRequestError extends Error {
   override readonly name: string = "JsonRpcRequestError";

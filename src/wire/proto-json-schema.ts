@@ -172,7 +172,7 @@ interface NamedFieldSchema extends FieldSchema<unknown> {
 
 /** Options for `createMessageSchema`. */
 interface MessageSchemaOptions<T> {
-  /** If `true`, not only requests but also responses must have a `oneof` member. Default: `false`. */
+  /** If `true`, both requests and responses must have a `oneof` member. Default: `false`. */
   readonly requiresOneof?: boolean;
   /**
    * Protocol names of renamed members. The preferred name comes first, followed by other accepted names.

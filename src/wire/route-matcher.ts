@@ -12,8 +12,8 @@ export interface RestRoute {
 }
 
 /**
- * Result of matching a request path. A match has the operation and its path parameters. If the method is
- * wrong, the result contains the allowed HTTP methods.
+ * Result of matching a request path. A match contains the operation and its path parameters. If the path
+ * allows only other HTTP methods, the result lists the allowed methods.
  */
 type RestRouteMatch =
   | { operation: OperationName; pathParams: Record<string, string> }

@@ -159,9 +159,9 @@ function validateMembers(json: object, at: DecodingContext, depth: number): void
 }
 
 /**
- * Creates a schema for an enum. Values are decoded from a name or a number. The element `names[n]` is the
- * name of enum number n. The element `names[0]` is the unspecified value, which counts as not set. In
- * tolerant mode, an unknown enum value also counts as not set, because a newer agent may have more values.
+ * Creates a schema for an enum, which accepts names and numbers. The element `names[n]` is the name of
+ * enum number n. The element `names[0]` is the unspecified value, which counts as not set. In tolerant
+ * mode, an unknown enum value also counts as not set, because a newer agent may have more values.
  */
 export function createEnumSchema<T extends string>(names: readonly [string, ...T[]]): Schema<T> {
   const [unspecified, ...known] = names;

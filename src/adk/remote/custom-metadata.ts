@@ -5,7 +5,8 @@ import type { AdkEvent } from "../types.ts";
 export const TASK_ID_KEY: "a2a:task_id" = toA2aMetadataKey("task_id");
 export const CONTEXT_ID_KEY: "a2a:context_id" = toA2aMetadataKey("context_id");
 /**
- * Metadata key for the message id of an answer without a task. Such an answer may also have no context id.
+ * Metadata key for the message id of an answer without a task. An answer without a task may also have no
+ * context id.
  */
 export const MESSAGE_ID_KEY: "a2a:message_id" = toA2aMetadataKey("message_id");
 /** Metadata key for the interrupted state of the peer's task. */

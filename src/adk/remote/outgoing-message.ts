@@ -39,8 +39,8 @@ interface OutgoingPart {
 }
 
 /**
- * Returns the undelivered messages for a remote agent. The messages contain all events since its last
- * output, and undelivered answers.
+ * Returns the undelivered messages for a remote agent. The result contains all events since the agent's
+ * last output, and undelivered answers.
  *
  * The answer to a call goes to the task that made the call. If the peer asks without a call, the next user
  * message is the answer. Events of other agents are sent to the peer as context. The result contains
@@ -82,7 +82,7 @@ export function toOutgoingMessages(
 }
 
 /**
- * Returns each answer after which the answered task has produced no output. If several answers were sent
+ * Returns the answers to tasks that have produced no output since the answer. If several answers were sent
  * at once, the peer may not have received all answers.
  */
 function findUndeliveredAnswers(

@@ -199,7 +199,7 @@ function getTaskState(response: StreamResponse): Task["status"]["state"] | undef
   return "statusUpdate" in response ? response.statusUpdate.status.state : undefined;
 }
 
-/** Returns true for an empty partial artifact. ADK for Go does not remove such artifacts. */
+/** Returns true for an empty partial artifact, as sent by ADK for Go. */
 function isEmptiedPartial({ parts, metadata }: Artifact): boolean {
   return parts.every((part) => {
     const isPartial = metadata?.[PARTIAL_KEY] === true || part.metadata?.[PARTIAL_KEY] === true;

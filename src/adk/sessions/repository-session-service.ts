@@ -16,7 +16,9 @@ import type { SessionRow, SessionRepository, StateLevel } from "./session-reposi
 
 /** ADK session service that stores its data in a session repository. */
 export abstract class RepositorySessionService extends BaseSessionService {
-  /** State that was written through each session object. ADK uses this state to detect stale writes. */
+  /**
+   * State that was written through each session object. ADK uses the written state to detect stale writes.
+   */
   readonly #writtenStates = new WeakMap<Session, Session>();
 
   protected abstract getRepository(): SessionRepository;
@@ -133,8 +135,8 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }
 
   /**
-   * Stores each state value. The prefix of its name selects the scope. All sessions of an app share `app:`
-   * state, and all sessions of a user share `user:` state. The service never stores `temp:` state.
+   * Stores state values. The name prefix of a state value selects its scope. All sessions of an app share
+   * `app:` state, and all sessions of a user share `user:` state. The service never stores `temp:` state.
    */
   #writeState(row: SessionRow, state: readonly StateEntry[]): void {
     for (const [name, json] of state) this.getRepository().setState(row, parseStateLevel(name), name, json);

@@ -36,8 +36,8 @@ export interface SessionRepository {
   /** Sets a state value, or deletes the state value if `json` is `undefined`. */
   setState(session: SessionRow, level: StateLevel, name: string, json: string | undefined): void;
   /**
-   * Returns all state that a session can read. This state belongs to the session, to the user, or to the
-   * app.
+   * Returns all state that a session can read. The readable state belongs to the session, to its user, or
+   * to the app.
    */
   listState(session: SessionRow): Iterable<readonly [name: string, json: string]>;
   /** Runs `work` in a transaction. If `work` throws, the transaction is rolled back. */

@@ -55,7 +55,7 @@ const SQLITE_BUSY = 5;
 
 /**
  * Opens a SQLite database file. If the file or its folder is missing, the function creates both. Only the
- * current user can read them.
+ * current user can read the new file and folder.
  */
 export function openSqlite(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

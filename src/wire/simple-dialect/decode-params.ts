@@ -26,8 +26,8 @@ export type SimpleMethod = "tasks/create" | "tasks/get" | "message/send" | "mess
  *   id and a `kind`.
  *
  * A request with a member that the simple dialect does not define counts as a 0.3 request. A request also
- * counts as a 0.3 request if it is valid in both protocols or in neither. An example is a message without
- * any id while `autoMessageId` is set.
+ * counts as a 0.3 request if it is valid in both protocols or in neither. For example, a message without
+ * any id is a 0.3 message if `autoMessageId` is set.
  */
 export function findSimpleMethod(
   method: string,

@@ -31,7 +31,8 @@ import { ROLE_NAMES, TASK_STATE_NAMES } from "./enum-names.ts";
 
 /**
  * Converts a 1.0 part to 0.3. The conversion omits the media type and the file name of a text or data
- * part. A2A 0.3 has no members for them. The official SDKs also omit the media type and the file name.
+ * part. A2A 0.3 has no media type or file name for these parts. The official SDKs also omit the media type
+ * and the file name.
  */
 export function toPart03(part: Part): Part03 {
   const { metadata } = part;

@@ -145,7 +145,7 @@ export const PROTO_CANCEL_TASK_REQUEST_SCHEMA: Schema<CancelTaskRequest> = creat
 export const PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA: Schema<SubscribeToTaskRequest> =
   PROTO_CANCEL_TASK_REQUEST_SCHEMA;
 
-/** Schema for the `TaskPushNotificationConfig` message. The server assigns its `name`. */
+/** Schema for the `TaskPushNotificationConfig` message, with the `name` from the server. */
 export const PROTO_TASK_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> = withConversion(
   createMessageSchema<{ name?: PushConfigIds; config: TaskPushNotificationConfig }>(
     { name: PUSH_CONFIG_RESOURCE_NAME_SCHEMA, config: required(PUSH_CONFIG_SCHEMA) },
