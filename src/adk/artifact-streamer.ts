@@ -37,8 +37,8 @@ const MIN_CHUNK_INTERVAL_MS = 16;
  * consists of partial events, followed by one complete event with the same content. The joined chunks of
  * an artifact contain the content of the chain exactly once, and the last chunk has `lastChunk`. Only the
  * complete event shows which partial event was the last. The artifact streamer therefore buffers one
- * partial event. It also buffers all parts that arrive within one frame after a chunk. If no event follows
- * for a while, `flush` emits the buffered content except the last character. See
+ * partial event. The streamer also buffers all parts that arrive within one frame after a chunk. If no
+ * event follows for a while, `flush` emits the buffered content except the last character. See
  * docs/decisions/004-adk-artifacts.md for the design of artifacts.
  */
 export class ArtifactStreamer {
@@ -201,8 +201,8 @@ function recordEmitted(emittedContent: EmittedContent[], parts: readonly Part[])
 }
 
 /**
- * Returns a string key for a text part. Two text parts with equal keys can be joined. The key omits the
- * thought signature, because partial events have no thought signature.
+ * Returns a string key for a text part. The streamer can join two text parts with equal keys. The key
+ * omits the thought signature, because partial events have no thought signature.
  */
 function computeMergeKey(part: Part): string {
   if (!("text" in part)) return JSON.stringify(part);

@@ -268,7 +268,7 @@ export function toFirstPerson(instruction: string): string {
 
 /**
  * Returns the tools of an agent. If a toolset fails or exceeds the time limit, the function reports the
- * error and omits the toolset. The agent card therefore stays available.
+ * error and omits the toolset. The agent card therefore stays available if a toolset fails.
  */
 async function listTools(
   agent: AdkAgentLike,

@@ -2,7 +2,7 @@ import { Bag, type BagItem } from "../data-structures/index.ts";
 
 /**
  * Time in milliseconds between two checks for new input. The flusher holds buffered text for at most two
- * check intervals. Readers do not notice this delay.
+ * check intervals. Readers do not notice a delay of two check intervals.
  */
 const CHECK_INTERVAL_MS = 25;
 

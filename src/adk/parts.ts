@@ -14,15 +14,15 @@ import type { AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "./types.ts
 const LONG_RUNNING_KEY = toAdkMetadataKey("is_long_running");
 const THOUGHT_KEY = toAdkMetadataKey("thought");
 /**
- * Metadata key of a part's thought signature. The next request must return the signature to the model with
- * the thought.
+ * Metadata key of a part's thought signature. The model requires the thought signature in the next
+ * request, together with the thought.
  */
 export const THOUGHT_SIGNATURE_KEY: "adk_thought_signature" = toAdkMetadataKey("thought_signature");
 const VIDEO_METADATA_KEY = toAdkMetadataKey("video_metadata");
 /** Metadata key for members of a `genai` part that the ADK bridge does not know. */
 const UNKNOWN_MEMBERS_KEY = toAdkMetadataKey("more");
 
-/** For each `adk_type` of a data part, the member of a `genai` part that the data part contains. */
+/** Members of a `genai` part by the `adk_type` of the data part with the same content. */
 const DATA_PART_MEMBERS = {
   function_call: "functionCall",
   function_response: "functionResponse",
@@ -46,8 +46,8 @@ const DATA_PART_TYPES = Object.keys(DATA_PART_MEMBERS) as (keyof typeof DATA_PAR
 const isNeverLongRunning = (): boolean => false;
 
 /**
- * Tags around JSON data in a `genai` text file. The tags are needed because `genai` has no data parts.
- * ADK's bridges for Go and Python use the same tags.
+ * Tags around JSON data in a `genai` text file. The bridge needs the tags because `genai` has no data
+ * parts. ADK's bridges for Go and Python use the same tags.
  */
 const DATA_PART_OPEN_TAG = "<a2a_datapart_json>";
 const DATA_PART_CLOSE_TAG = "</a2a_datapart_json>";
@@ -197,8 +197,8 @@ function withFileMetadata<F extends object>(file: F, { mediaType, filename }: Pa
 }
 
 /**
- * Returns true if the ADK bridge knows none of the members. Known members are not allowed here, because
- * they would bypass the bridge's type checks.
+ * Returns true if the ADK bridge knows none of the members. Known members are rejected, because they would
+ * bypass the bridge's type checks.
  */
 function hasOnlyUnknownMembers(data: JsonObject): boolean {
   return !Object.keys(data).some((member) => KNOWN_PART_MEMBERS.has(member));

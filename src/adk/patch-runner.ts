@@ -85,8 +85,8 @@ async function appendInterruptedResponses(
 }
 
 /**
- * Stores the ids of the tasks that wait for their user. Returns the interrupted function calls. No task
- * waits for the response to an interrupted call. The bridge must answer these calls, because a model must
+ * Stores the ids of the tasks that wait for their user. Returns the abandoned function calls. No task
+ * waits for the response to an abandoned call. The bridge must answer these calls, because a model must
  * not see function calls without a response.
  */
 async function findAbandonedCalls(

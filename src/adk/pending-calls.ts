@@ -121,7 +121,7 @@ export function admitMessage(
 
 /**
  * Parses a data part that contains only a response and the id of a pending call. Clients without ADK
- * support can answer calls with such a data part.
+ * support can answer calls with a data part of this form.
  */
 function parsePlainResponse(
   part: Part,

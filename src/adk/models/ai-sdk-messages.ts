@@ -107,7 +107,7 @@ const PROVIDER_METADATA_PREFIX = "ai-sdk:";
 
 /**
  * Encodes provider metadata of a message part, for example a thought signature or an item id. Later
- * requests must return this metadata to the provider. The encoded metadata is stored in
+ * requests must return the metadata of a provider to that provider. The encoded metadata is stored in
  * `thoughtSignature`, where ADK also stores the signatures of Gemini.
  */
 export function encodeProviderMetadata(metadata: ProviderMetadata | undefined): {

@@ -41,8 +41,8 @@ export interface ScriptedLlmOptions {
 /**
  * ADK model that follows a script, for tests and for demos without an API key. A scripted model streams the
  * text in chunks and then yields the complete response. Scripts can also call tools, return errors, and
- * delay the chunks. The model reports the number of input words as input tokens. It reports the number of
- * chunks and tool calls as output tokens.
+ * delay the chunks. The model reports the number of input words as input tokens. The model reports the
+ * number of chunks and tool calls as output tokens.
  *
  * ```ts
  * new ScriptedLlm(({ text, results }) =>

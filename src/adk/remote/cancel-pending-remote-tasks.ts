@@ -59,8 +59,9 @@ interface AgentNode {
 }
 
 /**
- * Finds all remote agents among the sub-agents, workflow nodes, and agent tools of an agent. The result is
- * indexed by app name and agent name. ADK runs an agent tool as a separate app with separate sessions.
+ * Finds all remote agents among the sub-agents, workflow nodes, and agent tools of an agent. Returns the
+ * remote agents by app name and agent name. ADK runs an agent tool as a separate app with separate
+ * sessions.
  */
 function collectRemoteProxies(root: object, appName: string): Map<string, Map<string, RemoteAgentProxy>> {
   const apps = new Map<string, Map<string, RemoteAgentProxy>>();

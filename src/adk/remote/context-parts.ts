@@ -30,8 +30,8 @@ export function renderToolAnswer({ name = "", response }: AdkFunctionResponse): 
 }
 
 /**
- * Returns true for calls that must not be sent to peers. These calls are agent transfers and ADK's
- * requests to the user, which may contain credentials.
+ * Returns true for calls that must not be sent to peers. The function returns true for agent transfers and
+ * for ADK's requests to the user, which may contain credentials.
  */
 function isInternalCall(name: string | undefined): boolean {
   return name === "transfer_to_agent" || isReservedCallName(name);

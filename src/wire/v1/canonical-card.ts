@@ -3,9 +3,9 @@ import { decodeTolerantly } from "../proto-json-schema.ts";
 import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 
 /**
- * The two canonical JSON texts of an agent card. A signature may cover either text. `specification`
- * follows A2A §8.4.1. The `sdk` text follows the official SDKs, which omit every empty value, even a
- * REQUIRED value. If a card has no empty values, the two canonical texts are equal.
+ * The two canonical JSON texts of an agent card. The signature of a card may cover either of the two
+ * texts. `specification` follows A2A §8.4.1. The `sdk` text follows the official SDKs, which omit every
+ * empty value, even a REQUIRED value. If a card has no empty values, the two canonical texts are equal.
  */
 interface CanonicalCard {
   readonly specification: string;
