@@ -34,11 +34,11 @@ export interface AdkAgentOptions
    */
   toGenaiPart?: (part: Part) => GenaiPart | undefined;
   /**
-   * Observer whose `onError` receives errors that occur while the agent card is built. Errors that occur in
-   * a run go to the observer of the server instead.
+   * Observer for errors in the generation of the agent card. The bridge calls `onError` with each error.
+   * Errors that occur in a run go to the observer of the server instead.
    */
   observer?: Pick<Observer, "onError">;
-  /** Returns the members in which the extended agent card differs from the public card. */
+  /** Returns the members of the extended agent card that differ from the public card. */
   describeExtended?: NonNullable<Agent["describeExtended"]>;
 }
 

@@ -1,20 +1,19 @@
 import type { Run } from "../engine/index.ts";
 import { toAdkMetadataKey } from "./metadata.ts";
 
-/** Metadata key for the ids of other tasks in the same context that waited for their user during a turn. */
+/** Metadata key for the ids of other waiting tasks in the context of a task. */
 export const WAITING_TASK_IDS_KEY: "adk_waiting_task_ids" = toAdkMetadataKey("waiting_task_ids");
 
-/** Context of an ADK run, which contains the task turn that the run belongs to. */
+/** Context of an ADK run, with the task turn of the run. */
 export interface AdkRunContext {
   readonly run: Pick<Run, "taskId" | "task" | "signal" | "listInterruptedTasks">;
   /**
-   * Ids of the other tasks in the context that wait for their user, or `undefined` if the turn reports no
-   * tasks.
+   * Ids of the other waiting tasks in the context, or `undefined` if the turn reports no tasks.
    */
   waitingTaskIds: readonly string[] | undefined;
 }
 
-/** Members of an ADK invocation context that identify the run of the invocation. */
+/** The abort signal and the session of an ADK invocation, which identify its run. */
 interface InvocationContextLike {
   readonly session: object;
   readonly abortSignal?: AbortSignal | undefined;

@@ -1,6 +1,6 @@
 /**
- * An ADK tool that runs an agent. ADK runs the wrapped agent as an app with the agent's name, in a session
- * with the caller's session id.
+ * An ADK tool that runs an agent. ADK runs the agent of a tool as a separate app with the agent's name.
+ * The session of this app has the caller's session id.
  */
 interface AgentToolLike {
   readonly agent: { readonly name: string };

@@ -5,19 +5,18 @@ import type { Part } from "../protocol/index.ts";
 export type ArtifactEvent = Extract<AgentEvent, { artifact: unknown }>;
 
 /**
- * Merges all artifacts of a run into one artifact. The events of one event chain follow one another in the
- * merged artifact without interruption. While one chain is open, the events of all other chains are queued,
- * so the texts of parallel agents do not interleave.
+ * Merges all artifacts of a run into one artifact. In the merged artifact, all content of one event chain
+ * is contiguous. While one chain is open, the events of all other chains are queued, so the texts of
+ * parallel agents do not interleave.
  *
- * Merged events never have `lastChunk`, because only the end of the run shows which chunk is the last.
+ * Merged events never have `lastChunk`, because the last chunk is unknown until the run ends.
  */
 export class ArtifactMerger {
   readonly #artifactId: string;
   readonly #queuedByChain = new Map<string, ArtifactEvent[]>();
   readonly #emittedParts: Part[] = [];
   /**
-   * Key of the event chain that is being emitted, and the number of parts that were emitted before that
-   * chain.
+   * Key of the current event chain, and the number of parts that were emitted before this chain.
    */
   #currentChain: string | undefined;
   #partCountBeforeChain = 0;

@@ -4,8 +4,7 @@ import { PARTIAL_KEY } from "./metadata.ts";
 import { THOUGHT_SIGNATURE_KEY } from "./parts.ts";
 
 /**
- * Emitted content of an artifact: consecutive text parts of one type, or one part whose `text` is
- * `undefined`.
+ * Emitted content of an artifact: consecutive text parts of one type, or one part without text.
  */
 interface EmittedContent {
   /**
@@ -20,7 +19,7 @@ interface EmittedContent {
 interface OpenArtifact {
   readonly artifactId: string;
   readonly emittedContent: EmittedContent[];
-  /** Latest parts that have not been emitted. The list of buffered parts is never empty. */
+  /** Latest parts of the artifact that still wait for emission. The list of buffered parts is never empty. */
   bufferedParts: Part[];
   metadata: JsonObject | undefined;
   /** Monotonic time of the last emitted chunk, in milliseconds. */
@@ -35,12 +34,12 @@ const MIN_CHUNK_INTERVAL_MS = 16;
 
 /**
  * Turns the events of an ADK run into artifact chunks, with one artifact for each event chain. A chain
- * consists of partial events and a complete event that repeats the content of the partial events.
- * The joined chunks of an artifact contain the content of the chain exactly once, and the last chunk has
- * `lastChunk`. Only the complete event shows which partial event was the last. The artifact streamer
- * therefore buffers one partial event, and all parts that arrive within one frame of the previous chunk. When
- * no event follows for a while, `flush` emits all buffered parts except their last character.
- * The page docs/decisions/004-adk-artifacts.md explains the design of artifacts.
+ * consists of partial events, followed by one complete event with the same content. The joined chunks of
+ * an artifact contain the content of the chain exactly once, and the last chunk has `lastChunk`. Only the
+ * complete event shows which partial event was the last. The artifact streamer therefore buffers one
+ * partial event. The streamer also buffers all parts that arrive within one frame after a chunk. If no
+ * event follows for a while, `flush` emits the buffered content except the last character. See
+ * docs/decisions/004-adk-artifacts.md for the design of artifacts.
  */
 export class ArtifactStreamer {
   readonly #newId: () => string;
@@ -59,9 +58,9 @@ export class ArtifactStreamer {
   }
 
   /**
-   * Adds the parts of a partial event to the open artifact and returns the chunk to emit, if any. The
-   * function `metadata` is only called for the first partial event of a chain and for events with extra
-   * metadata.
+   * Adds the parts of a partial event to the open artifact. Returns the next chunk, or `undefined` if no
+   * chunk is due. The streamer calls `metadata` only for the first partial event of a chain and for events
+   * with extra metadata.
    */
   addPartial(
     chain: string,
@@ -125,8 +124,8 @@ export class ArtifactStreamer {
   }
 
   /**
-   * Emits all buffered parts except their last character, which the streamer keeps for the chunk that
-   * closes the artifact.
+   * Emits all buffered content except the last character. The streamer keeps the character for the chunk
+   * that closes the artifact.
    */
   flush(): ArtifactEvent[] {
     const events: ArtifactEvent[] = [];
@@ -171,12 +170,11 @@ function emitChunk(
 }
 
 /**
- * Returns an artifact event that contains the metadata twice: on the artifact and on the event. The result
- * of `GetTask` contains the metadata of the artifact. The ADK bridges for Go and Python read the metadata
- * of the event.
+ * Returns an artifact event. Both the artifact and the event contain the metadata. The result of `GetTask`
+ * contains the metadata of the artifact. The ADK bridges for Go and Python read the metadata of the event.
  *
- * The mark `adk_partial` is set only on the artifact, and only when no complete event follows. Every ADK
- * remote agent reads `adk_partial` from the artifact or from the event, and drops marked content.
+ * Only the artifact has the mark `adk_partial`, and only if no complete event follows. ADK's remote agents
+ * drop content with the mark `adk_partial`, whether the artifact or the event has the mark.
  */
 function buildArtifactEvent(
   artifactId: string,
@@ -203,8 +201,8 @@ function recordEmitted(emittedContent: EmittedContent[], parts: readonly Part[])
 }
 
 /**
- * Returns a string key that is equal for two text parts that can be joined. The key does not contain the
- * thought signature, because only the complete event has a thought signature.
+ * Returns a string key for a text part. The streamer can join two text parts with equal keys. The key
+ * omits the thought signature, because partial events have no thought signature.
  */
 function computeMergeKey(part: Part): string {
   if (!("text" in part)) return JSON.stringify(part);
@@ -240,8 +238,8 @@ function computeRemainder(
 }
 
 /**
- * Splits a list of parts before the last character of the last part. A character is a Unicode code point,
- * so surrogate pairs stay together.
+ * Splits the last character off a list of parts. A character is a Unicode code point, so surrogate pairs
+ * stay together.
  */
 function splitLastCharacter(parts: readonly Part[]): [now: Part[], later: Part[]] {
   const last = parts.at(-1);

@@ -5,9 +5,9 @@ const RESOLVED_UNDEFINED = Promise.resolve(undefined);
 /**
  * Makes a plugin manager without plugins skip its plugin callbacks.
  *
- * Without patched callbacks, ADK makes four asynchronous calls for every model chunk to find out that there
- * are no plugins. Each patched callback returns a resolved promise. A callback is not patched if its
- * implementation differs from ADK's own implementation.
+ * Without this patch, ADK makes four asynchronous plugin calls for every model chunk, even without
+ * plugins. Each patched callback returns a resolved promise. The function patches only callbacks with
+ * ADK's own implementation.
  */
 export function bypassEmptyPlugins(manager: Adk.PluginManager, { PluginManager }: typeof Adk): void {
   const own = PluginManager.prototype;

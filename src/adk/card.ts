@@ -19,7 +19,7 @@ interface SkillOptions extends Pick<AdkCardOptions, "includeInstructions"> {
   toolsetTimeoutMs?: number;
 }
 
-/** Members of an ADK agent or workflow from which the bridge builds the agent card. */
+/** Members of an ADK agent or workflow that the bridge needs to build the agent card. */
 export interface AdkAgentLike {
   name: string;
   description?: string | undefined;
@@ -100,8 +100,8 @@ export async function describeAdkAgent(
 }
 
 /**
- * Returns the A2A skills of an agent and its direct sub-agents. The ids, names, and tags of the skills
- * match the skills in ADK's other A2A bridges.
+ * Returns the A2A skills of an agent and its direct sub-agents. ADK's other A2A bridges use the same ids,
+ * names, and tags for skills.
  */
 export async function buildAgentSkills(
   agent: AdkAgentLike,
@@ -268,7 +268,7 @@ export function toFirstPerson(instruction: string): string {
 
 /**
  * Returns the tools of an agent. If a toolset fails or exceeds the time limit, the function reports the
- * error and omits the toolset, so the agent card stays available.
+ * error and omits the toolset. The agent card therefore stays available if a toolset fails.
  */
 async function listTools(
   agent: AdkAgentLike,

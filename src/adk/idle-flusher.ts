@@ -2,11 +2,11 @@ import { Bag, type BagItem } from "../data-structures/index.ts";
 
 /**
  * Time in milliseconds between two checks for new input. The flusher holds buffered text for at most two
- * check intervals, a delay that readers do not notice.
+ * check intervals. Readers do not notice a delay of two check intervals.
  */
 const CHECK_INTERVAL_MS = 25;
 
-/** A run that buffers output until more input arrives. */
+/** An ADK run whose output may be buffered. */
 export interface IdleListener extends BagItem {
   /** True if the run has received no input since the last check. */
   isIdle: boolean;
@@ -14,8 +14,8 @@ export interface IdleListener extends BagItem {
 }
 
 /**
- * Notifies runs that have buffered output when the runs receive no input for a while. All runs of an agent
- * share one timer, because starting and stopping a timer for each run takes as long as five events.
+ * Notifies runs with buffered output if they receive no input for a while. All runs of an agent share one
+ * timer. A separate timer for each run would cost as much time as five events.
  */
 export class IdleFlusher {
   readonly #listeners = new Bag<IdleListener>();

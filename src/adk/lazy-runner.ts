@@ -22,11 +22,11 @@ export type AdkRunnableSource = AdkRunnable | (() => AdkRunnable | Promise<AdkRu
  * the application passes a runner, because a runner has its own services.
  */
 export interface RunnerOptions {
-  /** App name under which the session service stores the sessions. Default: the name of the ADK agent. */
+  /** Name of the ADK app to which the stored sessions belong. Default: the name of the ADK agent. */
   appName?: string;
   /**
-   * Session service, or a function that returns a session service when the bridge creates the runner.
-   * Default: a `MemorySessionService`.
+   * A session service, or a function that the bridge calls to create the session service. Default: a
+   * `MemorySessionService`.
    */
   sessionService?: BaseSessionService | (() => BaseSessionService | undefined);
   artifactService?: BaseArtifactService;
@@ -104,8 +104,8 @@ function isApp(root: object): root is App {
 }
 
 /**
- * Throws if `root` is not an ADK object. Callers without type checks may pass any value, and an import may
- * be `undefined`.
+ * Throws if `root` is not an ADK object. The check is needed for callers without type checks, and for
+ * imports that are `undefined`.
  */
 function assertAdkRunnable(root: unknown): void {
   if (typeof root === "object" && root !== null) {

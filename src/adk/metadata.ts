@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import type { AdkEvent, SessionKey } from "./types.ts";
 
 /**
- * URI of the extension for ADK bridges, which appears in agent cards and as a key in the metadata of task
+ * URI of the extension for ADK bridges. The URI appears in agent cards, and as a metadata key in task
  * statuses.
  */
 export const ADK_EXTENSION_URI = "https://google.github.io/adk-docs/a2a/a2a-extension/";
@@ -12,13 +12,13 @@ export function toAdkMetadataKey<Name extends string>(name: Name): `adk_${Name}`
   return `adk_${name}`;
 }
 
-/** Metadata key that marks incomplete content. */
+/** Metadata key for marking content as incomplete. */
 export const PARTIAL_KEY: "adk_partial" = toAdkMetadataKey("partial");
 
 /** Metadata key for the type of a data part. */
 export const TYPE_KEY: "adk_type" = toAdkMetadataKey("type");
 
-/** Metadata key that marks the text of an error. */
+/** Metadata key that marks text as an error message. */
 export const ERROR_MESSAGE_KEY: "adk_is_error_message" = toAdkMetadataKey("is_error_message");
 
 /** Returns the key for an A2A field in the custom metadata of an ADK event. */
@@ -71,8 +71,8 @@ function setMetadataValue(metadata: JsonObject, name: string, value: unknown): v
 export type PeerAction = "escalate" | "transferToAgent";
 
 /**
- * Converts the metadata of a peer's A2A event to fields of an ADK event. A peer cannot set the author, the
- * branch, or the invocation of the ADK event, or custom metadata whose key starts with `a2a:`.
+ * Converts A2A metadata from a peer to fields of an ADK event. A peer cannot set the author, the branch,
+ * or the invocation of the ADK event. A peer also cannot set custom metadata keys that start with `a2a:`.
  */
 export function fromEventMetadata(
   metadata: JsonObject | undefined,
@@ -102,7 +102,7 @@ export function fromEventMetadata(
   return event;
 }
 
-/** Returns true if an ADK event has metadata that the adjacent events of the same chain do not have. */
+/** Returns true if an ADK event has extra metadata, unlike the other events of its chain. */
 export function hasExtraMetadata(event: AdkEvent): boolean {
   return Boolean(
     event.usageMetadata ??

@@ -13,13 +13,16 @@ import type { AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "./types.ts
 
 const LONG_RUNNING_KEY = toAdkMetadataKey("is_long_running");
 const THOUGHT_KEY = toAdkMetadataKey("thought");
-/** Metadata key of a part's thought signature, which the model requires back together with the thought. */
+/**
+ * Metadata key of a part's thought signature. The model requires the thought signature in the next
+ * request, together with the thought.
+ */
 export const THOUGHT_SIGNATURE_KEY: "adk_thought_signature" = toAdkMetadataKey("thought_signature");
 const VIDEO_METADATA_KEY = toAdkMetadataKey("video_metadata");
 /** Metadata key for members of a `genai` part that the ADK bridge does not know. */
 const UNKNOWN_MEMBERS_KEY = toAdkMetadataKey("more");
 
-/** Members of a `genai` part that the bridge sends as data parts, by the `adk_type` of the data part. */
+/** Members of a `genai` part by the `adk_type` of the data part with the same content. */
 const DATA_PART_MEMBERS = {
   function_call: "functionCall",
   function_response: "functionResponse",
@@ -43,16 +46,15 @@ const DATA_PART_TYPES = Object.keys(DATA_PART_MEMBERS) as (keyof typeof DATA_PAR
 const isNeverLongRunning = (): boolean => false;
 
 /**
- * Tags that mark JSON data in a `genai` text file, because `genai` has no data part. ADK's bridges for Go
- * and Python use the same tags.
+ * Tags around JSON data in a `genai` text file. The bridge needs the tags because `genai` has no data
+ * parts. ADK's bridges for Go and Python use the same tags.
  */
 const DATA_PART_OPEN_TAG = "<a2a_datapart_json>";
 const DATA_PART_CLOSE_TAG = "</a2a_datapart_json>";
 
 /**
- * Converts `genai` parts to A2A parts. The conversion drops empty text, because ADK's bridge for Go rejects
- * empty text. The function `isLongRunning` returns true for the ids of function calls that wait for an
- * external response.
+ * Converts `genai` parts to A2A parts. Empty text is omitted, because ADK's bridge for Go rejects it. The
+ * function `isLongRunning` returns true for the ids of function calls that wait for an external response.
  */
 export function toA2aParts(
   parts: readonly GenaiPart[] | undefined,
@@ -107,8 +109,7 @@ function toA2aPartContent(part: GenaiPart, isLongRunning: (id: string) => boolea
 }
 
 /**
- * Returns the members of a part that the ADK bridge does not know, or `undefined` if the bridge knows all
- * members.
+ * Returns the unknown members of a part, or `undefined` if the ADK bridge knows all members.
  */
 function collectUnknownMembers(part: GenaiPart): JsonObject | undefined {
   let unknownMembers: Record<string, unknown> | undefined;
@@ -196,8 +197,8 @@ function withFileMetadata<F extends object>(file: F, { mediaType, filename }: Pa
 }
 
 /**
- * Returns true if the ADK bridge knows none of the members. The check rejects known members, because they
- * would bypass the type checks of the bridge.
+ * Returns true if the ADK bridge knows none of the members. Known members are rejected, because they would
+ * bypass the bridge's type checks.
  */
 function hasOnlyUnknownMembers(data: JsonObject): boolean {
   return !Object.keys(data).some((member) => KNOWN_PART_MEMBERS.has(member));

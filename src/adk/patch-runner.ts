@@ -9,14 +9,14 @@ import type { AdkEvent, AdkFunctionCall, SessionCall } from "./types.ts";
 const patchedManagers = new WeakSet<Adk.PluginManager>();
 
 /**
- * Patches a runner so that it closes unanswered calls and shares the run context with nested agents.
+ * Patches a runner to answer interrupted calls and to share the run context with nested agents.
  *
- * The patch answers interrupted calls before ADK adds a message to a session, and finds the other tasks
- * that wait for their user. ADK loads the session before the patch runs. Before a tool runs, the patch
- * registers the run for agents that are used as tools, because ADK runs agent tools in separate sessions.
+ * Before ADK adds a message to a session, the patch answers interrupted calls and finds other waiting
+ * tasks. ADK loads the session before the patch runs. Before a tool runs, the patch registers the run for
+ * agent tools, because ADK runs agent tools in separate sessions.
  *
- * A plugin cannot replace the patch. ADK logs every plugin, calls the plugin for every event, and skips the
- * remaining plugins after one plugin has returned a value.
+ * A plugin cannot replace the patch. ADK logs every plugin and calls every plugin for each event. If one
+ * plugin returns a value, ADK skips the remaining plugins.
  */
 export function patchRunner({ pluginManager }: Adk.Runner, adk: typeof Adk): void {
   if (patchedManagers.has(pluginManager)) return;
@@ -85,9 +85,9 @@ async function appendInterruptedResponses(
 }
 
 /**
- * Stores the ids of the tasks that wait for their user. Returns the function calls that no task waits for
- * any more. The bridge must answer these calls, because a model must not see function calls without a
- * response.
+ * Stores the ids of the tasks that wait for their user. Returns the abandoned function calls. No task
+ * waits for the response to an abandoned call. The bridge must answer these calls, because a model must
+ * not see function calls without a response.
  */
 async function findAbandonedCalls(
   runContext: AdkRunContext,

@@ -24,8 +24,8 @@ export class PendingCalls {
   }
 
   /**
-   * Stores a part if it belongs to a long-running call, and then returns true. Each call id is counted
-   * once. A function response has the id of its function call.
+   * If a part belongs to a long-running call, stores the part and returns true. Each call id is counted
+   * once. A function response has the same id as its function call.
    */
   collectPart(part: GenaiPart): boolean {
     const id = part.functionCall?.id ?? part.functionResponse?.id;
@@ -59,12 +59,15 @@ export class PendingCalls {
   }
 }
 
-/** Message parts for the agent, or the event to emit if the bridge rejects the message. */
+/**
+ * Result of checking a message: the parts for the agent, or the event with which the bridge rejects the
+ * message.
+ */
 type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
 
 /**
- * Checks whether a message answers the calls that a task waits for. The message must answer every pending
- * call of the task and no other calls. A remote caller may confirm a tool call only if
+ * Checks whether a message answers the pending calls of a task. The message must answer every pending call
+ * of the task and no other calls. A remote caller may confirm a tool call only if
  * `allowRemoteToolConfirmation` is true.
  */
 export function admitMessage(
@@ -117,8 +120,8 @@ export function admitMessage(
 }
 
 /**
- * Parses a data part that contains only a response and the id of a pending call, with which clients without
- * ADK support can answer the call.
+ * Parses a data part that contains only a response and the id of a pending call. Clients without ADK
+ * support can answer calls with a data part of this form.
  */
 function parsePlainResponse(
   part: Part,
@@ -143,7 +146,7 @@ function findPendingQuestion({ status, history }: Task): Message | undefined {
 type InterruptedState = Extract<TaskState, "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED">;
 
 /**
- * Repeats the request for input with the validation errors of the current answer. The repeated request does
+ * Repeats a request for input, with the validation errors of the latest answer. The repeated request does
  * not contain the errors of earlier answers.
  */
 function buildValidationErrorStatus(

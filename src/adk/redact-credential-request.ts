@@ -2,7 +2,8 @@ import type { JsonObject } from "../protocol/index.ts";
 import { isJsonObject } from "./metadata.ts";
 
 /**
- * Members of a credential request that may be sent to a caller. The value `true` allows the entire member.
+ * Members of a credential request that the bridge may send to a caller. The value `true` allows the entire
+ * member.
  */
 interface AllowedMembers {
   readonly [member: string]: true | AllowedMembers;
@@ -33,8 +34,9 @@ const ALLOWED_MEMBERS: AllowedMembers = {
 };
 
 /**
- * Returns a credential request that is safe to send to a caller. The request contains the data for signing
- * in, but no secrets. ADK later merges the caller's response with the complete request in the session.
+ * Returns a copy of a credential request without secrets, for the caller. The request contains the data
+ * for signing in, but no secrets. ADK later merges the caller's response with the complete request in the
+ * session.
  */
 export function redactCredentialRequest(call: JsonObject): JsonObject {
   const { args } = call;

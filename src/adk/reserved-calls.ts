@@ -4,7 +4,7 @@ export const CREDENTIAL_CALL_NAME = "adk_request_credential";
 /** Name of the function call with which ADK asks its user to confirm a tool call. */
 export const CONFIRMATION_CALL_NAME = "adk_request_confirmation";
 
-/** Returns true if ADK itself makes calls with the given name to request something from its user. */
+/** Returns true if ADK reserves the function name for its own requests to the user. */
 export function isReservedCallName(name: string | undefined): boolean {
   return name?.startsWith("adk_request_") ?? false;
 }

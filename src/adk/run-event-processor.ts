@@ -22,8 +22,8 @@ import type { AdkEvent, GenaiPart, SessionKey } from "./types.ts";
 export interface RunEventProcessorOptions {
   readonly session: SessionKey;
   /**
-   * Context of the ADK run whose events are converted. At the end of the run, the context lists the other
-   * tasks that wait for their user.
+   * Context of the ADK run that the processor converts. At the end of the run, the run context contains
+   * the ids of other waiting tasks.
    */
   readonly runContext?: Pick<AdkRunContext, "waitingTaskIds">;
   /** Returns a new id for an artifact or an error. */
@@ -36,13 +36,12 @@ export interface RunEventProcessorOptions {
    */
   readonly exposeErrors?: boolean;
   /**
-   * The value `ignore` means that an error does not fail the task if the same agent answers afterward.
-   * Default: `fail`.
+   * With `ignore`, an error does not fail the task if the same agent answers afterward. Default: `fail`.
    */
   readonly recoveredErrorPolicy?: "fail" | "ignore";
   /**
-   * The value `per-event` makes every answer of an agent a separate artifact. The value `per-run` makes a
-   * run produce one artifact. Default: `per-event`.
+   * With `per-event`, every answer of an agent is a separate artifact. With `per-run`, each run produces
+   * one artifact. Default: `per-event`.
    */
   readonly artifacts?: "per-event" | "per-run";
   /**
@@ -55,8 +54,8 @@ export interface RunEventProcessorOptions {
 const NO_AGENT_EVENTS: readonly AgentEvent[] = [];
 
 /**
- * Result of an ADK run: the last events of the turn, and the error for the server's observer if the run
- * failed.
+ * Result of an ADK run, with the last events of the turn. If the run failed, the result also has the error
+ * for the server's observer.
  */
 export interface RunOutcome {
   readonly events: readonly AgentEvent[];
@@ -174,8 +173,8 @@ export class RunEventProcessor {
   }
 
   /**
-   * Returns the result of a run that threw an error. The parameter `what` is the name of the failed step,
-   * for example `agent run failed`.
+   * Returns the result of a run that threw an error. The parameter `what` describes the failure, for
+   * example `agent run failed`.
    */
   fail(what: string, thrown: unknown): RunOutcome {
     return this.#buildFailure(
@@ -200,8 +199,8 @@ export class RunEventProcessor {
   }
 
   /**
-   * Returns the key of the chain to which an event belongs. The processor caches the last key, because most
-   * events continue the previous chain and the lookup of a newly built string is slower.
+   * Returns the key of the chain to which an event belongs. The processor caches the last key, because
+   * most events continue the previous chain.
    */
   #getChainKey({ author = "", branch = "", nodeInfo, content }: AdkEvent): string {
     const nodePath = nodeInfo?.path ?? "";

@@ -5,8 +5,7 @@ import type { AdkEvent, AdkRunRequest } from "./types.ts";
 type StatusEvent = Extract<AgentEvent, { status: unknown }>;
 
 /**
- * Hooks that are called in every ADK run. A hook that throws an error fails the task in the same way as a
- * run that throws an error.
+ * Hooks that are called in every ADK run. If a hook throws an error, the task fails.
  */
 export interface RunHooks {
   /**
@@ -19,8 +18,8 @@ export interface RunHooks {
   ) => AdkRunRequest | StatusEvent | undefined | Promise<AdkRunRequest | StatusEvent | undefined>;
   /**
    * Hook that runs before each event is emitted, except the final status. The hook returns `undefined` to
-   * emit the event unchanged, `null` to drop the event, or other events to replace the event. The parameter
-   * `source` is the most recent ADK event.
+   * emit the event unchanged, `null` to drop the event, or other events to replace the event. The
+   * parameter `source` of the hook is the most recent ADK event.
    */
   onEvent?: (
     event: AgentEvent,

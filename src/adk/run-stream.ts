@@ -14,9 +14,8 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 /**
  * Iterator over the engine events of one ADK run.
  *
- * A generator would not suffice, because the iterator must emit buffered text when the run is idle. The
- * iterator also ends immediately on abort, although ADK returns from an aborted run only when the current
- * tool ends.
+ * The iterator is not a generator, because it must emit buffered text while the run is idle. On abort, the
+ * iterator ends immediately. ADK itself waits until the current tool ends.
  *
  * If a run fails, the iterator first yields the failed status and then throws the error. The engine reports
  * the thrown error to the server's observer.
@@ -47,7 +46,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
     return this.#lastAdkEvent;
   }
 
-  /** Closes a run whose hook failed, and returns the failed result. */
+  /** Closes a run after one of its hooks failed, and returns the failed result. */
   fail(what: string, error: unknown): RunOutcome {
     this.#close();
     // No hook can fail before the processor exists.

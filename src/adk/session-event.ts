@@ -23,8 +23,7 @@ import { collectLongRunningCallIds, parseLongRunningCall, toGenaiPart } from "./
 import type { AdkEvent, GenaiPart } from "./types.ts";
 
 /**
- * Options for the conversion of a peer's output to an ADK event: the author, the position in the session,
- * and the permissions of the peer.
+ * Options for the conversion of a peer's output to an ADK event.
  */
 export interface SessionEventOptions {
   /** Name of the local agent that represents the peer. A peer cannot choose the author of an event. */
@@ -39,8 +38,8 @@ export interface SessionEventOptions {
   /** Returns an id for a placeholder call. Default: a function that returns random ids. */
   readonly newId?: () => string;
   /**
-   * If `true`, the event keeps the text of a question in addition to the placeholder call, for consumers
-   * that read only text. Default: `false`.
+   * If `true`, the event contains the text of a question in addition to the placeholder call. The text is
+   * for consumers that ignore function calls. Default: `false`.
    */
   readonly keepQuestionText?: boolean;
   /**
@@ -51,8 +50,8 @@ export interface SessionEventOptions {
 }
 
 /**
- * Names of the placeholder calls, which represent a peer's question without a call. ADK for Python uses the
- * same names for placeholder calls.
+ * Names of the placeholder calls, which represent questions without a function call. ADK for Python uses
+ * the same names for placeholder calls.
  */
 export const PLACEHOLDER_CALLS = {
   TASK_STATE_INPUT_REQUIRED: {
@@ -67,7 +66,7 @@ export const PLACEHOLDER_CALLS = {
 
 /**
  * Converts a response of a peer to an ADK session event. Returns `undefined` if the response has no content
- * for a session. An event that contains unfinished output is `partial`. The event that ends a turn has
+ * for a session. An event with unfinished output is `partial`. The event that ends a turn has
  * `turnComplete`, even if the peer waits for input.
  */
 export function toSessionEvent(response: StreamResponse, options: SessionEventOptions): AdkEvent | undefined {
@@ -144,8 +143,8 @@ class SessionEventBuilder {
   }
 
   /**
-   * Returns the event that ends a turn. The state of the peer's task decides whether the turn failed,
-   * waits, or is complete.
+   * Returns the event that ends a turn. The event reports a failure, a question, or completion, depending
+   * on the state of the peer's task.
    */
   #buildTurnEnd(
     taskIds: TaskIds,

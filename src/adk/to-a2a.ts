@@ -16,7 +16,10 @@ export interface ToA2aOptions
    * storage as the tasks.
    */
   sessionService?: BaseSessionService;
-  /** Members that override the generated agent card, or the path or URL of a JSON file with these members. */
+  /**
+   * Members that override the generated agent card. The value may also be the path or URL of a JSON file with
+   * these members.
+   */
   agentCard?: Partial<AgentCard> | string | URL;
   /** ADK runner that runs the agent, with the runner's own services. Default: a new ADK runner. */
   runner?: Runner | AdkRunner | (() => Runner | AdkRunner | Promise<Runner | AdkRunner>);

@@ -3,15 +3,14 @@ import type { AdkEvent, AdkFunctionCall, GenaiContent, SessionCall } from "./typ
 
 export interface CallAwaitingUser extends SessionCall {
   /**
-   * The call that would stay without a response if the user never answered. The call is either the request
-   * to the user or the tool call that the request blocks.
+   * The unanswered call, which is either the request to the user or the tool call that the request blocks.
    */
   readonly orphanedCall?: SessionCall;
 }
 
 /** The unanswered calls in the history of a session. */
 interface UnansweredCalls {
-  /** Calls whose tools were running when the run was canceled, failed, or was killed with its process. */
+  /** Calls to tools that were running when the run ended, for example by cancellation. */
   readonly interrupted: readonly SessionCall[];
   /** Calls that still wait for a response of the user. */
   readonly awaitingUser: readonly CallAwaitingUser[];
@@ -56,8 +55,7 @@ export function findUnansweredCalls(events: readonly AdkEvent[], message?: Genai
 }
 
 /**
- * Returns the id of the tool call that waits for a confirmation or credential request, if the request
- * blocks a tool call.
+ * Returns the id of the tool call that a confirmation or credential request blocks, if any.
  */
 function findBlockedCallId({ name, args }: AdkFunctionCall): string | undefined {
   if (name === CONFIRMATION_CALL_NAME) return (args?.["originalFunctionCall"] as AdkFunctionCall)?.id;

@@ -28,8 +28,8 @@ interface GrpcChannelOptions {
   /** TLS certificates. If `tls` is `undefined`, the connection is not encrypted. */
   readonly tls: ClientTls | undefined;
   /**
-   * Maximum size of a received message in bytes. A call fails if its response exceeds the maximum message
-   * size.
+   * Maximum size of a received message in bytes. A gRPC call fails if a response message exceeds the
+   * maximum size.
    */
   readonly maxMessageBytes: number;
 }
@@ -40,7 +40,10 @@ type GrpcCallTarget = Pick<GrpcMethod, "path" | "operation">;
 export interface GrpcCallOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
-  /** Callback that the channel calls once, with a lookup function for the response metadata. */
+  /**
+   * Callback for the response metadata. The channel calls the callback once, with a function that looks up
+   * metadata values.
+   */
   readonly onHeaders?: ((header: (name: string) => string | undefined) => void) | undefined;
 }
 

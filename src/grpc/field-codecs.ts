@@ -3,17 +3,20 @@ import { type BinaryReader, type BinaryWriter, WireType } from "@bufbuild/protob
 /** A codec for one protobuf field type, which converts between the binary format and ProtoJSON. */
 export interface FieldCodec {
   readonly wireType: WireType;
-  /** Value of an absent field that has no presence. `undefined` for message types. */
+  /**
+   * Value of an absent field, if the field type cannot distinguish absent from empty. `undefined` for message
+   * types.
+   */
   readonly emptyValue: unknown;
   /**
-   * Reads a value. The parameter `before` is the current value of the field, because a message field may
-   * arrive in several pieces.
+   * Reads a value. A message field may arrive in several pieces, so `before` is the value of the earlier
+   * pieces.
    */
   read(reader: BinaryReader, before: unknown): unknown;
   write(writer: BinaryWriter, value: unknown): void;
 }
 
-/** Codec for `string`. Throws if the bytes are invalid UTF-8, and never replaces characters silently. */
+/** Codec for `string`. Throws if the bytes are invalid UTF-8, instead of replacing characters silently. */
 export const stringCodec: FieldCodec = {
   wireType: WireType.LengthDelimited,
   emptyValue: "",
@@ -51,8 +54,8 @@ export function toBuffer({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
 }
 
 /**
- * Creates a codec for a protobuf enum. The element `names[n]` is the name of enum number n. The codec
- * returns a number without a name as a number, which the JSON decoder then validates.
+ * Creates a codec for a protobuf enum. The element `names[n]` is the name of enum number n. If an enum
+ * number has no name, the codec returns the number. The JSON decoder then validates the number.
  */
 export function createEnumCodec(names: readonly string[]): FieldCodec {
   const numbers = new Map<unknown, number>(names.map((name, number) => [name, number]));
@@ -91,8 +94,9 @@ export function readFields(
 }
 
 /**
- * Creates a codec for `google.protobuf.Timestamp` or `Duration`, which have seconds and nanoseconds. The
- * function `format` converts the seconds and nanoseconds to JSON, and `parse` converts the JSON back.
+ * Creates a codec for `google.protobuf.Timestamp` or `google.protobuf.Duration`. Timestamps and durations
+ * both consist of seconds and nanoseconds. The function `format` converts the seconds and nanoseconds to
+ * JSON, and `parse` converts the JSON back.
  */
 function createSecondsNanosCodec(
   format: (seconds: number, nanos: number) => string,

@@ -22,7 +22,7 @@ export interface IncomingCall {
 
 /** Status and metadata of a failed gRPC call. */
 export interface GrpcFailure extends GrpcError {
-  /** Metadata that the server sends together with the status. */
+  /** Response metadata that accompanies the status of a failed call. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -39,8 +39,8 @@ export type GrpcResponse =
 /** A sink that receives the messages of a response stream. */
 export interface GrpcMessageSink {
   /**
-   * Writes a message. If the client is slow, the sink returns a promise. The promise resolves when the sink
-   * accepts more messages, or when the client has disconnected.
+   * Writes a message. If the client is slow, the sink returns a promise. The promise resolves when the
+   * client can receive more messages or has disconnected.
    */
   write(binary: Uint8Array): Promise<void> | undefined;
   end(failure?: GrpcFailure): void;
@@ -53,7 +53,7 @@ export interface ServerTls {
   readonly key: string | Uint8Array;
   readonly cert: string | Uint8Array;
   /**
-   * Certificate of the authority for client certificates, in PEM format. If a certificate authority is set,
+   * PEM certificate of the authority that signs client certificates. If a certificate authority is set,
    * the server rejects clients without a valid client certificate.
    */
   readonly clientCa?: string | Uint8Array;
@@ -72,7 +72,7 @@ interface GrpcListenerOptions {
   readonly maxRequestBytes: number;
   /** Time in milliseconds without traffic after which the server sends an HTTP/2 ping. 0 disables pings. */
   readonly keepaliveMs: number;
-  /** Handles a call. The promise that the handler returns must not reject. */
+  /** Handles a call. The handler must return a promise that never rejects. */
   readonly handleCall: (call: IncomingCall) => Promise<GrpcResponse>;
 }
 
@@ -92,8 +92,8 @@ interface GrpcListener {
 const MAX_CONCURRENT_STREAMS = 1_000;
 
 /**
- * Starts a gRPC server for a list of services. The server passes messages on as bytes, and `handleCall`
- * decodes the bytes.
+ * Starts a gRPC server for a list of services. The server passes the bytes of each message to
+ * `handleCall`, which decodes them.
  */
 export async function startGrpcListener(options: GrpcListenerOptions): Promise<GrpcListener> {
   const { host, port, tls, maxRequestBytes, keepaliveMs } = options;
@@ -120,8 +120,8 @@ export async function startGrpcListener(options: GrpcListenerOptions): Promise<G
 }
 
 /**
- * If the port is in use, rejects with the system error. The grpc-js library only logs that binding failed,
- * without the reason.
+ * If the port is in use, rejects with the system error. If binding fails, the grpc-js library does not
+ * report the reason.
  */
 async function assertPortAvailable(host: string, port: number): Promise<void> {
   const probe = createServer().listen(port, host);

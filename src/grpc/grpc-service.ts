@@ -3,11 +3,11 @@ import type { ProtocolVersion } from "../wire/index.ts";
 import type { MessageCodec } from "./message-codec.ts";
 
 /**
- * A method of a gRPC service: the path of the method, and the codecs of the request and response messages.
+ * A method of a gRPC service, with its path and its message codecs.
  */
 export interface GrpcMethod {
   readonly operation: OperationName;
-  /** Path of the HTTP/2 requests for the gRPC method: `/package.Service/Method`. */
+  /** HTTP/2 path of the gRPC method, in the form `/package.Service/Method`. */
   readonly path: string;
   readonly isStreaming: boolean;
   readonly request: MessageCodec;

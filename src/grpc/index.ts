@@ -1,10 +1,9 @@
 /**
- * THE gRPC BINDING. gRPC services of each protocol version, with data tables that define the messages of the
- * services. Data tables define the messages of the services. The gRPC codecs convert messages between binary
- * and ProtoJSON, which the `wire` folder encodes and decodes for all bindings. The `grpc` folder also
- * contains a listener and a channel over HTTP/2, and a codec for `google.rpc.Status`. The gRPC module
- * requires two optional packages. Other modules load the gRPC module with `import()`, and only when the
- * modules use gRPC.
+ * THE gRPC BINDING. The `grpc` folder contains the gRPC services of each protocol version. Data tables
+ * define the messages of the services. The gRPC codecs convert messages between binary and ProtoJSON. The
+ * `wire` folder encodes and decodes the ProtoJSON for all bindings. The `grpc` folder also contains a
+ * listener and a channel over HTTP/2, and a codec for `google.rpc.Status`. The gRPC module requires two
+ * optional packages. Other modules load the gRPC module on first use, with `import()`.
  */
 export type { GrpcCallOptions } from "./channel.ts";
 export { GrpcChannel } from "./channel.ts";

@@ -105,8 +105,8 @@ function assertJsonDepth(depth: number): void {
 }
 
 /**
- * Writes the same value that `JSON.stringify` would write, because agents may yield any data and the other
- * bindings send JSON.
+ * Writes a value as `JSON.stringify` would write it. Agents may yield any data, and the other bindings
+ * send JSON.
  */
 function writeValue(writer: BinaryWriter, input: unknown): void {
   const value = hasToJsonMethod(input) ? input.toJSON() : input;

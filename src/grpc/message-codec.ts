@@ -16,13 +16,13 @@ import {
 
 /**
  * Definitions of protobuf messages by message name. A definition is a space-separated list of fields with
- * their ProtoJSON names, in the following syntax:
+ * their ProtoJSON names.
  * - The syntax `name=number` defines a string field.
  * - `:Type` sets another type.
  * - `[]` marks a list.
  * - The suffix `{Type}` defines a map with string keys.
- * - The suffix `?` defines a field with presence, whose empty value differs from an absent value.
- * - The suffix `!` defines a field that gets its empty value when the field is absent.
+ * - The suffix `?` defines a field in which an empty value differs from an absent value.
+ * - The suffix `!` defines a field that is empty by default.
  * - The prefix `|` defines a member of the only oneof of the message.
  */
 export type MessageDefinitions = Readonly<Record<string, string>>;
@@ -121,13 +121,13 @@ function parseField(text: string, codecs: ReadonlyMap<string, FieldCodec>): Mess
 }
 
 /**
- * Writer that the codec reuses for the next message. For a small message, growing a new buffer takes half
- * of the encoding time.
+ * Writer that the codec reuses for the next message. With a new writer for each small message, allocating
+ * the buffer would take half of the encoding time.
  */
 let spareWriter: BinaryWriter | undefined;
 /**
- * Maximum size in bytes of a message whose writer the codec reuses. The size is limited because the buffer
- * of a writer never shrinks.
+ * Maximum message size in bytes for which the codec reuses its writer. The size is limited because the
+ * buffer of a writer never shrinks.
  */
 const MAX_SPARE_WRITER_BYTES = 64 * 1024;
 

@@ -6,8 +6,8 @@ function passThroughBytes(binary: Buffer): Uint8Array {
 }
 
 /**
- * gRPC serializers that pass messages through as bytes, so that Colloquy's own codecs report invalid
- * messages.
+ * gRPC serializers that return the bytes of a message unchanged. Colloquy's own codecs decode the bytes
+ * and report invalid messages.
  */
 export const RAW_SERIALIZERS: Pick<
   MethodDefinition<Uint8Array, Uint8Array>,

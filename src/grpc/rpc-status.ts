@@ -21,7 +21,7 @@ const DETAIL_CODECS = new Map<unknown, MessageCodec>(
 /**
  * Maximum size of a status message in bytes. By default, gRPC implementations reject trailers over 8 KiB.
  * The base64 encoding of the binary status adds one third to its size. The trailer also contains the
- * message as text, in which each byte may be escaped as three characters.
+ * message as text. An escaped byte of this text takes three characters.
  */
 const MAX_MESSAGE_BYTES = 800;
 /** Maximum size of all error details in a status, in bytes. */
@@ -36,8 +36,7 @@ interface RpcStatus {
 
 /**
  * Encodes the value of the binary `grpc-status-details-bin` metadata. The encoder omits details of unknown
- * types, because the encoder has no codec for unknown types. The encoder also omits details that exceed the
- * trailer limit.
+ * types, for which it has no codec. The encoder also omits details that exceed the trailer limit.
  */
 export function encodeRpcStatus({ code, message, details }: RpcStatus): Uint8Array {
   let remainingBytes = MAX_DETAILS_BYTES;

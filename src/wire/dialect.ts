@@ -7,8 +7,8 @@ import type { RouteMatcher } from "./route-matcher.ts";
 export type ProtocolVersion = "1.0" | "0.3";
 
 /**
- * A codec between the JSON of one protocol version and the internal model: operation parameters, results,
- * and stream events. The internal model is always the model of A2A 1.0.
+ * A codec between the JSON of one protocol version and the internal model. The codec converts operation
+ * parameters, results, and stream events. The internal model is always the model of A2A 1.0.
  */
 export interface OperationCodec {
   /**
@@ -24,7 +24,7 @@ export interface OperationCodec {
    */
   encodeEvent(event: LogEvent): string;
   /**
-   * Returns `true` if the protocol version ends the stream after the event, even if the engine's stream
+   * Returns `true` if the event must be the last of the client's stream, even if the engine's stream
    * continues.
    */
   readonly isLastEvent?: (event: LogEvent, operation: StreamingOperation) => boolean;
@@ -64,8 +64,7 @@ export interface JsonRpcDialect extends OperationCodec {
   /** Encodes an error as a complete JSON-RPC response. */
   encodeError(id: JsonRpcId, error: A2AError): string;
   /**
-   * Encoder for streams whose events are not JSON-RPC responses. By default, each event of a stream is a
-   * JSON-RPC response.
+   * Encoder for the events of a stream. By default, each event of a stream is a JSON-RPC response.
    */
   readonly eventEncoder?: SseEventEncoder;
   /**
@@ -75,7 +74,7 @@ export interface JsonRpcDialect extends OperationCodec {
   readonly needsTask?: boolean;
 }
 
-/** An encoder that returns complete server-sent events, including field names and the final blank line. */
+/** Encodes stream events as complete server-sent events, with field names and the final blank line. */
 export interface SseEventEncoder {
   encodeEvent(event: LogEvent): string;
   encodeFailure(error: A2AError): string;
@@ -86,7 +85,7 @@ export interface RestDialect extends OperationCodec {
   readonly version: ProtocolVersion;
   readonly mediaType: "application/json" | "application/a2a+json";
   readonly matchRoute: RouteMatcher;
-  /** Collects the parameters of an HTTP request into one JSON value, which `decodeParams` reads. */
+  /** Collects the parameters of an HTTP request into one JSON value for `decodeParams`. */
   collectParams(
     operation: OperationName,
     path: Record<string, string>,

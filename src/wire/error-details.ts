@@ -35,7 +35,7 @@ export function toErrorDetails(error: A2AError): JsonObject[] {
   return details;
 }
 
-/** Message of a received error, and the reason to use if the details contain no known reason. */
+/** Message of a received error, with a default error reason. */
 interface ErrorFallback {
   message: string;
   /** Reason of the error if the error details contain no known reason. */

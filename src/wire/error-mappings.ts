@@ -1,8 +1,8 @@
 import type { ErrorReason } from "../protocol/index.ts";
 
 /**
- * Patch version of A2A 1.0 whose error tables the server uses. The two revisions differ in a few error
- * statuses and in the REST media type.
+ * Patch version of A2A 1.0, which determines the error statuses of the server. A2A 1.0.0 and 1.0.1 differ
+ * in a few error statuses and in the REST media type.
  */
 export type SpecRevision = "1.0.0" | "1.0.1";
 
@@ -31,7 +31,7 @@ interface ErrorMapping {
 }
 
 /**
- * Error codes of every error reason in every binding (A2A §5.4 at 1.0.1). JSON-RPC reserves -32000 for
+ * Error codes by error reason for all bindings (A2A 1.0.1 §5.4). JSON-RPC reserves -32000 for
  * implementations. The code -32010 is not used, because the draft of A2A 1.1 reserves the code -32010.
  */
 export const ERROR_MAPPINGS: Record<ErrorReason, ErrorMapping> = {
@@ -84,8 +84,7 @@ const STATUS_OVERRIDES_1_0_0: Partial<Record<ErrorReason, Partial<Pick<ErrorMapp
 };
 
 /**
- * Returns the HTTP status and the gRPC status that a revision of the specification defines for an error
- * reason.
+ * Returns the HTTP status and the gRPC status of an error reason in a revision of A2A.
  */
 export function getErrorStatus(
   reason: ErrorReason,
@@ -103,8 +102,8 @@ export function isErrorReason(value: unknown): value is ErrorReason {
 }
 
 /**
- * Returns the error reason of a JSON-RPC error code. Returns `undefined` if the code is unknown, and for
- * the code -32000, which several reasons share.
+ * Returns the error reason of a JSON-RPC error code. Returns `undefined` if the code is unknown. The code
+ * -32000 also returns `undefined`, because several error reasons share the code -32000.
  */
 export function findReasonByJsonRpcCode(code: unknown): ErrorReason | undefined {
   return code === -32000
@@ -131,7 +130,10 @@ export function getReasonByHttpStatus(status: number): ErrorReason {
   return ERROR_REASONS_BY_HTTP_STATUS[status] ?? (status < 500 ? "INVALID_PARAMS" : "INTERNAL");
 }
 
-/** Converts an error reason to its error name in A2A §3.3.2: `TASK_NOT_FOUND` becomes `TaskNotFoundError`. */
+/**
+ * Converts an error reason to the error name in A2A §3.3.2, for example `TASK_NOT_FOUND` to
+ * `TaskNotFoundError`.
+ */
 export function toErrorName(reason: ErrorReason): string {
   if (reason === "PARSE_ERROR") return "JSONParseError";
   const words = reason.toLowerCase().split("_");

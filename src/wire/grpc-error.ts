@@ -14,7 +14,7 @@ export interface GrpcError {
   readonly details: readonly JsonObject[];
 }
 
-/** Converts an error to the gRPC status that a revision of the specification defines. */
+/** Converts an error to its gRPC status in a revision of A2A. */
 export function toGrpcError(error: A2AError, revision: SpecRevision): GrpcError {
   return {
     status: getErrorStatus(error.reason, revision).grpc,
@@ -24,8 +24,8 @@ export function toGrpcError(error: A2AError, revision: SpecRevision): GrpcError 
 }
 
 /**
- * Converts the status of a failed gRPC call to an error. The member `status` is the name of a gRPC status,
- * which may be a status that A2A does not use.
+ * Converts the status of a failed gRPC call to an error. The member `status` is the name of any gRPC
+ * status, even if A2A does not use this status.
  */
 export function fromGrpcError(
   operation: OperationName,
@@ -47,8 +47,8 @@ export function fromGrpcError(
 }
 
 /**
- * The most likely error reason of each gRPC status that has no details. A2A 0.3 servers send no error
- * details, and gRPC libraries create errors themselves.
+ * The most likely error reason for each gRPC status, if the status has no details. A2A 0.3 servers send no
+ * error details. Errors that a gRPC library creates also have no details.
  */
 const ERROR_REASONS_BY_GRPC_STATUS: Readonly<Record<string, ErrorReason>> = {
   // gRPC has no paths, so the task is what the server did not find.

@@ -1,8 +1,9 @@
 /**
  * ENCODING AND DECODING. Codecs between the protocol model and the bytes of a binding. The `wire` folder
- * contains the JSON format of each protocol version (`v1`, `v0_3`), the JSON-RPC and HTTP+JSON envelopes,
- * server-sent events, version negotiation, and the error tables. The codecs decode requests in strict mode
- * and report every violation with its path. The codecs decode responses of other agents in tolerant mode.
+ * contains the JSON format of each protocol version (`v1`, `v0_3`) and the envelopes of JSON-RPC and
+ * HTTP+JSON. The `wire` folder also contains server-sent events, version negotiation, and the error
+ * tables. The codecs decode requests in strict mode and report every violation with its path. The codecs
+ * decode responses of other agents in tolerant mode.
  */
 export type { SpecRevision } from "./error-mappings.ts";
 export { ERROR_MAPPINGS, toErrorName, getErrorStatus } from "./error-mappings.ts";

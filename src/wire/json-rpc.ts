@@ -3,7 +3,7 @@ import { fromErrorDetails, toErrorDetails } from "./error-details.ts";
 import { ERROR_MAPPINGS, findReasonByJsonRpcCode, getReasonByHttpStatus } from "./error-mappings.ts";
 import { formatJsonValue } from "./proto-json-schema.ts";
 
-/** Id of a JSON-RPC request, which the response repeats. */
+/** Id of a JSON-RPC request and its response. */
 export type JsonRpcId = string | number | null;
 
 /** The envelope of a JSON-RPC request. */
@@ -24,7 +24,9 @@ export interface JsonRpcError {
   data?: JsonObject[];
 }
 
-/** An error that reports an invalid JSON-RPC request. The property `id` is the id of the error response. */
+/**
+ * An error that reports an invalid JSON-RPC request. The member `id` is the id for the error response.
+ */
 export class JsonRpcRequestError extends Error {
   override readonly name: string = "JsonRpcRequestError";
   readonly id: JsonRpcId;
@@ -93,7 +95,10 @@ function createInvalidRequestError(id: JsonRpcId, violations: FieldViolation[]):
   return new JsonRpcRequestError(id, new A2AError("INVALID_REQUEST", message, { violations }));
 }
 
-/** Encodes a JSON-RPC response whose result is already JSON text, so each event is serialized only once. */
+/**
+ * Encodes a JSON-RPC response. The parameter `resultJson` is JSON text, so each event is serialized only
+ * once.
+ */
 export function encodeJsonRpcResult(id: JsonRpcId, resultJson: string): string {
   return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${resultJson}}`;
 }

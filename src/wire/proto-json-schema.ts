@@ -1,23 +1,22 @@
 import { A2AError, type FieldViolation, isObject } from "../protocol/index.ts";
 
 /**
- * A decoder for one type of ProtoJSON value. The schema of a protocol version consists of schemas that
+ * A decoder for values of one ProtoJSON type. The schema of a protocol version consists of schemas that
  * `createMessageSchema`, `createListSchema`, `createMapSchema`, and `scalar-schemas.ts` provide. A schema
  * does not throw if the input is invalid. The schema adds every violation with its path to the
  * `DecodingContext`, which the caller checks at the end.
  */
 export interface Schema<T> {
   /**
-   * Decodes a JSON value to its normal form. Returns `undefined` if the value is not set, or if the schema
-   * rejected the value and added a violation.
+   * Decodes a JSON value to its normal form. Returns `undefined` if the value is not set or invalid. For
+   * an invalid value, the schema also adds a violation.
    */
   decode(json: unknown, at: DecodingContext): T | undefined;
   /**
-   * `true` if JSON `null` is a value of the schema's type. For all other types, `null` means that the value
-   * is not set.
+   * `true` if `null` is a valid value. For all other types, `null` means that the value is not set.
    */
   readonly isNullable?: boolean;
-  /** `true` for maps. An empty map counts as not set, but an empty message counts as set. */
+  /** `true` for maps. An empty map counts as missing, but an empty message counts as present. */
   readonly isMap?: boolean;
 }
 
@@ -26,7 +25,7 @@ const MAX_VIOLATIONS = 100;
 const MAX_PATH_SEGMENT_LENGTH = 100;
 
 /**
- * Mode that determines how strictly the decoder checks the input:
+ * The strictness with which the decoder checks its input.
  * - In `strict` mode, which is used for requests, the decoder validates all values.
  * - In `tolerant` mode, which is used for responses, the decoder ignores unknown values, and missing members
  *   get defaults.
@@ -41,12 +40,12 @@ export class DecodingContext {
   /** `true` if missing optional members get their default value. */
   readonly fillsDefaults: boolean;
   readonly violations: FieldViolation[] = [];
-  /** Number of all violations, including violations beyond the reported maximum. */
+  /** Number of all violations, which may exceed the number of reported violations. */
   refusalCount = 0;
   readonly #rootName: string;
   readonly #path: (string | number)[] = [];
 
-  /** The parameter `root` is the path of violations in the top-level value, for example `params`. */
+  /** The parameter `root` is the path of the top-level value, for example `params`. */
   constructor(root: string, mode: DecodingMode) {
     this.#rootName = root;
     this.isStrict = mode === "strict";
@@ -61,7 +60,10 @@ export class DecodingContext {
     this.#path.pop();
   }
 
-  /** Adds a violation at the current path. The description of a violation must say how to fix the value. */
+  /**
+   * Adds a violation at the current path. The description of a violation should explain how to correct the
+   * value.
+   */
   addViolation(description: string): undefined {
     this.refusalCount++;
     if (this.violations.length < MAX_VIOLATIONS)
@@ -108,11 +110,11 @@ export function decodeTolerantly<T>(
   });
 }
 
-/** Schema of a message member, together with the meaning of an absent member. */
+/** Schema of a message member, with the rule for absent values. */
 interface FieldSchema<T> {
   readonly schema: Schema<T>;
   /**
-   * Rule that determines whether the member must be present:
+   * Rule for missing and empty values of the member.
    * - An empty value of an `implicit` member counts as not set and is omitted.
    * - An empty value of an `optional` member is kept.
    * - A `required` member must be present and not empty.
@@ -120,9 +122,9 @@ interface FieldSchema<T> {
    */
   readonly presence: "implicit" | "optional" | "required" | "oneof";
   /**
-   * Default value of a missing member. The default applies to `implicit` members in all modes except
-   * canonical mode, and to `required` members in all modes except strict mode. The decoder rejects a
-   * message without a `required` member if the member has no default.
+   * Default value of a missing member. For `implicit` members, the default applies in strict and tolerant
+   * mode. For `required` members, the default applies in tolerant and canonical mode. If a `required`
+   * member has no default and is missing, the decoder rejects the message.
    */
   readonly fallback?: unknown;
 }
@@ -151,8 +153,8 @@ type UnionKeys<T> = T extends unknown ? keyof T : never;
 type UnionValue<T, K> = T extends unknown ? (K extends keyof T ? Exclude<T[K], undefined> : never) : never;
 
 /**
- * Schemas for all members of `T`, or for the members of every variant if `T` is a union. The compiler
- * reports an error if a member has no schema.
+ * Schemas for all members of the message type `T`. If `T` is a union, the type has a schema for each
+ * member of every variant. The compiler reports an error if a member has no schema.
  */
 export type FieldSchemas<T> = {
   readonly [K in UnionKeys<T>]-?: Schema<UnionValue<T, K>> | FieldSchema<UnionValue<T, K>>;
@@ -161,8 +163,8 @@ export type FieldSchemas<T> = {
 interface NamedFieldSchema extends FieldSchema<unknown> {
   readonly name: string;
   /**
-   * Name of the member in the JSON of the protocol. The string `alternateName` is a second name under which
-   * the decoder accepts the member.
+   * Name of the member in the JSON of the protocol. The decoder also accepts the member under the name in
+   * `alternateName`.
    */
   readonly wireName: string;
   readonly alternateName: string;
@@ -170,11 +172,10 @@ interface NamedFieldSchema extends FieldSchema<unknown> {
 
 /** Options for `createMessageSchema`. */
 interface MessageSchemaOptions<T> {
-  /** If `true`, a response must also have one of the `oneof` members. Default: `false`. */
+  /** If `true`, both requests and responses must have a `oneof` member. Default: `false`. */
   readonly requiresOneof?: boolean;
   /**
-   * Protocol names of members whose protocol name differs from the model: the preferred name first, then
-   * other accepted names.
+   * Protocol names of renamed members. The preferred name comes first, followed by other accepted names.
    */
   readonly wireNames?: { readonly [K in UnionKeys<T>]?: readonly [string, ...string[]] };
 }
@@ -182,7 +183,7 @@ interface MessageSchemaOptions<T> {
 /**
  * Creates a schema for a message. The decoder accepts each member under its camelCase name or its
  * snake_case name, but not under both names. The decoder ignores unknown members. If the schema has `oneof`
- * members, a request must have exactly one `oneof` member. A response may have no `oneof` member, unless
+ * members, a request must have exactly one `oneof` member. A response may omit the `oneof` member, unless
  * `requiresOneof` is set.
  */
 export function createMessageSchema<T extends object>(
@@ -282,7 +283,7 @@ function resolveMissingField(
   at.popPath();
 }
 
-/** Decodes the fallback value, so that each message gets its own copy with complete members. */
+/** Decodes the fallback value. Each message therefore gets its own complete copy. */
 function fillDefault(
   { name, schema, fallback }: NamedFieldSchema,
   out: Record<string, unknown>,
@@ -355,7 +356,7 @@ export function withCheck<T>(schema: Schema<T>, findViolation: (value: T) => str
   };
 }
 
-/** Creates a schema that converts each value that the given schema decodes without violations. */
+/** Creates a schema that decodes a value with another schema and then converts the value. */
 export function withConversion<A, B>(
   schema: Schema<A>,
   convert: (value: A, at: DecodingContext) => B | undefined,

@@ -19,7 +19,7 @@ interface RestError {
   body: { error: { code: number; status: GrpcStatusName; message: string; details: JsonObject[] } };
 }
 
-/** Converts an error to the HTTP response that a revision of the specification defines. */
+/** Converts an error to its HTTP response in a revision of A2A. */
 export function toRestError(error: A2AError, revision: SpecRevision): RestError {
   const { http, grpc } = getErrorStatus(error.reason, revision);
   const details = toErrorDetails(error);
@@ -66,8 +66,8 @@ function findReasonByProblemType(type: unknown): ErrorReason | undefined {
 }
 
 /**
- * gRPC statuses that belong to exactly one error reason. For example, `FAILED_PRECONDITION` has no entry,
- * because five error reasons have this gRPC status.
+ * Error reasons by gRPC status, for statuses with exactly one error reason. For example,
+ * `FAILED_PRECONDITION` has no entry, because five error reasons have this gRPC status.
  */
 const ERROR_REASONS_BY_GRPC_STATUS: Record<string, ErrorReason> = {
   UNAUTHENTICATED: "UNAUTHENTICATED",

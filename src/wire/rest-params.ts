@@ -1,9 +1,9 @@
 import { A2AError, isObject, type OperationName } from "../protocol/index.ts";
 
 /**
- * Collects the parameters of a REST request into one JSON object, which the decoder for JSON-RPC parameters
- * can read. The JSON object contains the path parameters, and the members of a POST body or of a GET query.
- * Throws `INVALID_PARAMS` if the body or the query contradicts the path.
+ * Collects the parameters of a REST request into one JSON object, in the form of JSON-RPC parameters. The
+ * JSON object contains the path parameters, and also the members of the POST body or the query parameters
+ * of a GET request. Throws `INVALID_PARAMS` if the body or the query contradicts the path.
  */
 export function collectRestParams(
   operation: OperationName,

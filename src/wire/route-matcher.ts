@@ -12,8 +12,8 @@ export interface RestRoute {
 }
 
 /**
- * Result of matching a request path: the operation with its path parameters, or the HTTP methods that the
- * path allows.
+ * Result of matching a request path. A match contains the operation and its path parameters. If the path
+ * allows only other HTTP methods, the result lists the allowed methods.
  */
 type RestRouteMatch =
   | { operation: OperationName; pathParams: Record<string, string> }
@@ -28,8 +28,8 @@ export type RouteMatcher = (method: string, path: string) => RestRouteMatch | un
 
 /**
  * Creates a matcher for a list of routes. If `tenants` is true, the matcher also accepts each path below
- * `/{tenant}`. The matcher removes `:verb` from the last segment before it percent-decodes the segment, so
- * an id may contain an encoded colon.
+ * `/{tenant}`. The matcher removes `:verb` from the last segment and then percent-decodes the segment. An
+ * id may therefore contain an encoded colon.
  */
 export function createRouteMatcher(
   routes: readonly RestRoute[],
@@ -46,7 +46,7 @@ export function createRouteMatcher(
   };
 }
 
-/** A path segment, which has a decoded text and, if it is the last segment, a verb. */
+/** A decoded path segment. The last segment of a path may also have a verb. */
 interface PathSegment {
   readonly text: string;
   readonly verb: string;

@@ -2,8 +2,8 @@ import { isObject, type JsonObject, type JsonValue } from "../protocol/index.ts"
 import { type DecodingContext, formatJsonValue, type Schema } from "./proto-json-schema.ts";
 
 /**
- * Maximum nesting depth of JSON values. Recursive code would overflow the stack if the JSON were nested
- * more deeply.
+ * Maximum nesting depth of JSON values. More deeply nested JSON could overflow the stack of recursive
+ * code.
  */
 const MAX_JSON_DEPTH = 100;
 
@@ -29,8 +29,8 @@ export const boolSchema: Schema<boolean> = {
 const INT32_LIMIT = 2 ** 31;
 
 /**
- * Schema for 32-bit integers. The schema accepts a number without a fraction, or the decimal text of such a
- * number: `5`, `5.0`, and `"5"`.
+ * Schema for 32-bit integers. The schema accepts integers as numbers or as strings, for example `5`,
+ * `5.0`, and `"5"`.
  */
 export const int32Schema: Schema<number> = {
   decode(json, at) {
@@ -159,9 +159,9 @@ function validateMembers(json: object, at: DecodingContext, depth: number): void
 }
 
 /**
- * Creates a schema for an enum whose values are read by name or by number. The element `names[n]` is the
- * name of enum number n. The element `names[0]` is the unspecified value, which counts as not set. In
- * tolerant mode, an unknown enum value also counts as not set, because a newer agent may have more values.
+ * Creates a schema for an enum, which accepts names and numbers. The element `names[n]` is the name of
+ * enum number n. The element `names[0]` is the unspecified value, which counts as not set. In tolerant
+ * mode, an unknown enum value also counts as not set, because a newer agent may have more values.
  */
 export function createEnumSchema<T extends string>(names: readonly [string, ...T[]]): Schema<T> {
   const [unspecified, ...known] = names;
@@ -201,7 +201,7 @@ export function createMappedEnumSchema<T extends string>(
 }
 
 /**
- * Returns the enum name that differs from a text only in case, hyphens, or prefix. For example,
+ * Finds the enum name for a text that may differ in case, hyphens, or prefix. For example,
  * `input-required` matches `TASK_STATE_INPUT_REQUIRED`.
  */
 function findSimilarName(text: string, names: readonly string[]): string | undefined {

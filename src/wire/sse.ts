@@ -7,8 +7,7 @@ export function encodeSseFrame(data: string, id?: number): string {
 }
 
 /**
- * Encodes a server-sent event with an event name, for events that differ in type from the other events of
- * the stream.
+ * Encodes a server-sent event with an event name.
  */
 export function encodeNamedSseFrame(event: string, data: string): string {
   return `event: ${event}\ndata: ${data}\n\n`;
@@ -37,8 +36,8 @@ const MAX_EVENT_BYTES = 16 * 2 ** 20;
 
 /**
  * Parses a byte stream into server-sent events. The byte stream may be split at any byte. The parser
- * discards an event without its final blank line, because the connection was cut and the server sends the
- * event again. If the consumer returns early, the iterator cancels the byte stream.
+ * discards an incomplete event at the end of the stream. After a reconnection, the server sends the event
+ * again. If the consumer returns early, the iterator cancels the byte stream.
  */
 export async function* parseSse(
   stream: AsyncIterable<Uint8Array>,

@@ -13,12 +13,12 @@ export interface VersionNegotiationInput {
   /** Protocol versions that the interface supports. */
   supported: readonly ProtocolVersion[];
   /**
-   * Protocol version of a request without `A2A-Version`: The value `0.3` follows A2A §3.6.2, and the value
+   * Protocol version of a request without `A2A-Version`. The value `0.3` follows A2A §3.6.2, and the value
    * `infer` selects `inferredVersion`.
    */
   whenMissing: "0.3" | "infer";
   /**
-   * Protocol version that the form of the request indicates: The version is `1.0` if the request has a
+   * Protocol version that the form of the request indicates. The version is `1.0` if the request has a
    * PascalCase method or a 1.0 path. The inferred version is used only if `whenMissing` is `infer`.
    */
   inferredVersion?: ProtocolVersion | undefined;
@@ -51,8 +51,8 @@ export function negotiateVersion({
 }
 
 /**
- * Parses a version of the form `Major.Minor` and ignores a patch version (A2A §3.6): `1.0.1` is `1.0`.
- * Returns `undefined` if the version is invalid.
+ * Parses a version of the form `Major.Minor` and ignores a patch version (A2A §3.6). For example, `1.0.1`
+ * becomes `1.0`. Returns `undefined` if the version is invalid.
  */
 function parseMajorMinor(text: string): string | undefined {
   return /^((?:0|[1-9]\d*)\.(?:0|[1-9]\d*))(?:\.\d+)?$/.exec(text)?.[1];

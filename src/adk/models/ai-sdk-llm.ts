@@ -145,8 +145,8 @@ class LlmResponseBuilder {
 type GenaiFinishReason = NonNullable<LlmResponse["finishReason"]>;
 
 /**
- * The finish reasons of Google's `genai` package. The finish reasons are strings and not `genai`'s enum,
- * because the enum would require an import of the `genai` package.
+ * The finish reasons of Google's `genai` package. The finish reasons are strings, because `genai`'s enum
+ * would require an import of the `genai` package.
  */
 const GENAI_FINISH_REASONS: Record<FinishReason, unknown> = {
   stop: "STOP",

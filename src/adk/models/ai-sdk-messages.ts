@@ -14,10 +14,10 @@ type UserPart = Exclude<UserContent, string>[number];
 type ToolResultPart = Extract<ToolContent[number], { type: "tool-result" }>;
 
 /**
- * Converts the contents of an ADK request to AI SDK messages. ADK removes call ids that ADK itself
- * assigned. The conversion matches calls without ids with their responses by name and order. If a call has
- * no response, for example after a crash, the conversion adds an error response, because providers reject a
- * conversation with a missing response.
+ * Converts the contents of an ADK request to AI SDK messages. ADK removes the call ids that it assigned.
+ * If a call has no id, the conversion finds its response by name and order. If a call has no response, for
+ * example after a crash, the conversion adds an error response. Providers reject a conversation with a
+ * missing response.
  */
 export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
   const messages: ModelMessage[] = [];
@@ -106,9 +106,9 @@ function toCodeTextPart({ executableCode, codeExecutionResult }: Part): { type: 
 const PROVIDER_METADATA_PREFIX = "ai-sdk:";
 
 /**
- * Encodes the metadata that a provider requires back with a message part, for example a thought signature
- * or an item id. The encoded metadata is stored in `thoughtSignature`, where ADK also stores the signatures
- * of Gemini.
+ * Encodes provider metadata of a message part, for example a thought signature or an item id. Later
+ * requests must return the metadata of a provider to that provider. The encoded metadata is stored in
+ * `thoughtSignature`, where ADK also stores the signatures of Gemini.
  */
 export function encodeProviderMetadata(metadata: ProviderMetadata | undefined): {
   thoughtSignature?: string;

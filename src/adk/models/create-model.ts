@@ -13,7 +13,7 @@ export interface ModelOptions {
    * `OPENAI_API_KEY`.
    */
   apiKey?: string;
-  /** Base URL of the provider's API, for example the URL of a proxy or of a remote Ollama server. */
+  /** Base URL of the provider's API, for example a proxy or a remote Ollama server. */
   baseURL?: string;
   headers?: Record<string, string>;
 }
@@ -84,8 +84,8 @@ function createProviderModel(name: string, packageName: string, modelName: strin
 }
 
 /**
- * Returns the function of an AI SDK provider package that creates a provider. A provider package exports a
- * `create…` function with its own name, for example `createOpenAI`, and possibly other `create…` functions.
+ * Returns the `create…` function of an AI SDK provider package. If the package exports several `create…`
+ * functions, the function with the name of the package is preferred, for example `createOpenAI`.
  */
 function findProviderFactory(exports: Record<string, unknown>, packageName: string): ProviderFactory {
   const own = `create${packageName.slice(packageName.indexOf("/") + 1).replaceAll("-", "")}`;

@@ -3,8 +3,8 @@ import type { LogWarningsFunction } from "ai";
 
 /**
  * Redirects the log output of ADK and the AI SDK to a function. By default, ADK logs every request to the
- * console, and the AI SDK logs every setting that a model does not support. The function `tell` receives
- * each distinct warning or error once.
+ * console. The AI SDK logs settings that a model does not support. The function `tell` receives each
+ * distinct warning or error once.
  *
  * The redirection applies to the entire process, so only programs should redirect model logs, not
  * libraries.

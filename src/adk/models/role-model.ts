@@ -20,7 +20,10 @@ export interface RoleModelRequest {
 interface RoleModelReply {
   readonly text: string;
   readonly usage?: RoleModelUsage;
-  /** Reason why the model stopped: `stop`, `length`, `filter`, or the provider's own reason in lower case. */
+  /**
+   * Reason why the model stopped, which is `stop`, `length`, `filter`, or the provider's own reason in lower
+   * case.
+   */
   readonly finish: string;
   /** Name of the model that answered, if the provider reports the name. */
   readonly model?: string;
@@ -55,12 +58,12 @@ export interface RoleModelOptions {
 }
 
 /**
- * Returns a model for agent roles that calls an ADK model, and can therefore call any AI SDK model:
- * `toRoleModel(createModel("openai:gpt-5-mini"))`.
+ * Returns a model for agent roles that calls an ADK model. With `createModel`, the ADK model can be any AI
+ * SDK model, as in `toRoleModel(createModel("openai:gpt-5-mini"))`.
  *
  * The `complete` function rejects if the provider still fails after the retries of its SDK. If the signal
  * aborts, `complete` rejects with the reason of the signal. If the provider filtered the answer or stopped
- * before the first text, the answer has an empty text and a matching `finish`.
+ * before the first text, the text is empty, and `finish` contains the reason.
  */
 export function toRoleModel(llm: BaseLlm, options: RoleModelOptions = {}): LlmRoleModel {
   const { id = llm.model, evidenceKind = "live-model" } = options;

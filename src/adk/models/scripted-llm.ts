@@ -25,8 +25,8 @@ export interface ScriptInput {
 }
 
 /**
- * A script is a list of replies in order, or a function that returns the reply for an input. The model
- * repeats the last reply of a list.
+ * A script is an ordered list of replies, or a function from an input to a reply. The model repeats the
+ * last reply of a list.
  */
 export type Script = readonly ScriptedReply[] | ((input: ScriptInput) => ScriptedReply);
 
@@ -41,8 +41,8 @@ export interface ScriptedLlmOptions {
 /**
  * ADK model that follows a script, for tests and for demos without an API key. A scripted model streams the
  * text in chunks and then yields the complete response. Scripts can also call tools, return errors, and
- * delay the chunks. The reported input tokens are the words of the input, and the reported output tokens
- * are the chunks and tool calls of the output.
+ * delay the chunks. The model reports the number of input words as input tokens. The model reports the
+ * number of chunks and tool calls as output tokens.
  *
  * ```ts
  * new ScriptedLlm(({ text, results }) =>

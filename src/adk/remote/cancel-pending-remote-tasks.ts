@@ -15,7 +15,7 @@ export interface RemoteAgentProxy {
   cancelRemoteTask(taskId: string, session: SessionLike): Promise<void>;
 }
 
-/** Cancels the remote tasks that wait for input on behalf of a canceled local task. */
+/** Cancels the waiting remote tasks of a canceled local task. */
 export async function cancelPendingRemoteTasks(
   { agent, sessionService }: AdkRunner,
   sessionKey: SessionKey,
@@ -33,8 +33,8 @@ export async function cancelPendingRemoteTasks(
 }
 
 /**
- * Returns the ids of pending remote tasks with their local agents. The result excludes a remote task that
- * has since asked a question on behalf of another local task.
+ * Returns the ids of pending remote tasks with their local agents. The result excludes a remote task if
+ * its latest question belongs to another local task.
  */
 function findPendingRemoteTasks(
   localTaskId: string,
@@ -59,8 +59,9 @@ interface AgentNode {
 }
 
 /**
- * Finds all remote agents among an agent's sub-agents, workflow nodes, and agent tools, by app name and
- * agent name. ADK runs an agent tool as a separate app with separate sessions.
+ * Finds all remote agents among the sub-agents, workflow nodes, and agent tools of an agent. Returns the
+ * remote agents by app name and agent name. ADK runs an agent tool as a separate app with separate
+ * sessions.
  */
 function collectRemoteProxies(root: object, appName: string): Map<string, Map<string, RemoteAgentProxy>> {
   const apps = new Map<string, Map<string, RemoteAgentProxy>>();

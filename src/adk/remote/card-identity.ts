@@ -14,8 +14,8 @@ export function toAdkDescription({ description }: Pick<AgentCard, "description">
 }
 
 /**
- * Returns a valid ADK name for the agent of an agent card. ADK requires an agent name that is an identifier
- * other than `user`.
+ * Converts the name in an agent card to a valid ADK agent name. ADK requires an agent name that is an
+ * identifier other than `user`.
  */
 export function toAdkName({ name }: Pick<AgentCard, "name">): string {
   const identifier = name.trim().replaceAll(/[^\p{ID_Continue}$-]+/gu, "_");

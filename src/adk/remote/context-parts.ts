@@ -2,9 +2,9 @@ import { isReservedCallName } from "../reserved-calls.ts";
 import type { AdkEvent, AdkFunctionResponse, GenaiPart } from "../types.ts";
 
 /**
- * Converts an event of another agent to parts that are context for a peer. The converted text and calls are
- * quoted as text under a heading. The conversion keeps files, code, and code results unchanged, and omits
- * thoughts.
+ * Converts an event of another agent to message parts that the peer receives as context. The converted
+ * text and calls are quoted as text under a heading. The conversion keeps files, code, and code results
+ * unchanged, and omits thoughts.
  */
 export function renderContextParts({ author = "agent", content }: AdkEvent): GenaiPart[] {
   const rendered = (content?.parts ?? []).flatMap((part) => renderContextPart(author, part) ?? []);
@@ -24,14 +24,14 @@ function renderContextPart(author: string, part: GenaiPart): GenaiPart | undefin
   };
 }
 
-/** Converts a user's response to a call to text, for a peer that did not make the call. */
+/** Converts a user's response to text for a peer that did not make the corresponding call. */
 export function renderToolAnswer({ name = "", response }: AdkFunctionResponse): GenaiPart | undefined {
   return isInternalCall(name) ? undefined : { text: `Tool ${name} returned: ${formatJson(response)}` };
 }
 
 /**
- * Returns true for calls that must not be sent to peers: agent transfers, and ADK's requests to its user,
- * which may contain credentials.
+ * Returns true for calls that must not be sent to peers. The function returns true for agent transfers and
+ * for ADK's requests to the user, which may contain credentials.
  */
 function isInternalCall(name: string | undefined): boolean {
   return name === "transfer_to_agent" || isReservedCallName(name);

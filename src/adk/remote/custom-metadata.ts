@@ -1,14 +1,17 @@
 import { toA2aMetadataKey } from "../metadata.ts";
 import type { AdkEvent } from "../types.ts";
 
-/** Keys of the custom metadata in which session events store the ids of the peer. */
+/** Custom metadata keys under which a session event stores the peer's ids. */
 export const TASK_ID_KEY: "a2a:task_id" = toA2aMetadataKey("task_id");
 export const CONTEXT_ID_KEY: "a2a:context_id" = toA2aMetadataKey("context_id");
-/** Metadata key for the message id of a peer's answer that has no task and possibly no context. */
+/**
+ * Metadata key for the message id of an answer without a task. An answer without a task may also have no
+ * context id.
+ */
 export const MESSAGE_ID_KEY: "a2a:message_id" = toA2aMetadataKey("message_id");
 /** Metadata key for the interrupted state of the peer's task. */
 export const TASK_STATE_KEY: "a2a:state" = toA2aMetadataKey("state");
-/** Metadata key for the local task on whose behalf the peer's task waits. */
+/** Metadata key for the id of the local task that needs the result of the peer's task. */
 export const LOCAL_TASK_ID_KEY: "a2a:for_task" = toA2aMetadataKey("for_task");
 /** Metadata key for the ids of the complete artifacts in an event. */
 export const ARTIFACT_IDS_KEY: "a2a:artifact_ids" = toA2aMetadataKey("artifact_ids");

@@ -1,5 +1,5 @@
 /**
- * Timer that aborts its signal unless `reset` is called every `ms` milliseconds. Call `stop` to release the
+ * Timer that aborts its signal if `reset` is not called for `ms` milliseconds. Call `stop` to release the
  * timer.
  */
 export class IdleTimeout {

@@ -16,7 +16,7 @@ export interface OutgoingMessage {
   readonly parts: readonly Part[];
   /** Context id of the session at the peer. */
   readonly contextId?: string;
-  /** Id of the peer's task whose question the message answers. */
+  /** Id of the peer's task that the message answers. */
   readonly taskId?: string;
 }
 
@@ -32,15 +32,15 @@ export interface OutgoingMessageOptions {
   readonly toA2aPart?: ((part: GenaiPart) => Part | undefined) | undefined;
 }
 
-/** An outgoing part. The parameter `recipient` is the event whose call the part answers. */
+/** An outgoing part. If the part answers a call, `recipient` is the event that contains the call. */
 interface OutgoingPart {
   readonly part: Part;
   readonly recipient?: AdkEvent | undefined;
 }
 
 /**
- * Returns the messages that a remote agent has not received yet: all events since its last output, and
- * undelivered answers.
+ * Returns the undelivered messages for a remote agent. The result contains all events since the agent's
+ * last output, and undelivered answers.
  *
  * The answer to a call goes to the task that made the call. If the peer asks without a call, the next user
  * message is the answer. Events of other agents are sent to the peer as context. The result contains
@@ -82,8 +82,8 @@ export function toOutgoingMessages(
 }
 
 /**
- * Returns the answers whose task has produced no output since the answer. If several answers were sent at
- * once, the peer may not have received all answers.
+ * Returns the answers to tasks that have produced no output since the answer. If several answers were sent
+ * at once, the peer may not have received all answers.
  */
 function findUndeliveredAnswers(
   before: readonly AdkEvent[],

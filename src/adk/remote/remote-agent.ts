@@ -242,9 +242,9 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 
   /**
-   * Links the peer's waiting task to the local task, so that the cancellation of the local task also
-   * cancels the peer's task. If the local task is canceled while it waits, `cancelPendingRemoteTasks`
-   * cancels the peer's task.
+   * Links the peer's waiting task to the local task. If the local task is canceled, the peer's task is
+   * also canceled. If the local task is canceled while it waits, `cancelPendingRemoteTasks` cancels the
+   * peer's task.
    */
   #linkCancellation(event: AdkEvent, context: InvocationContext): void {
     const { run } = findRunContext(context) ?? {};
@@ -303,7 +303,7 @@ function toErrorEvent(error: unknown): AdkEvent {
   return { errorCode: `A2A_${A2AError.from(error).reason}`, errorMessage, turnComplete: true };
 }
 
-/** Returns true if the error means that the peer's task cannot accept answers any more. */
+/** Returns true if the error means that the peer's task no longer accepts answers. */
 function isTaskGone(error: unknown): boolean {
   const { reason } = A2AError.from(error);
   return reason === "TASK_NOT_FOUND" || reason === "UNSUPPORTED_OPERATION";

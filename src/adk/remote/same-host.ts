@@ -2,8 +2,8 @@ import type { A2AClient } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Throws if an agent card refers to an agent on another host. User credentials are meant for the host in
- * the configured URL, and a card could redirect the credentials to any host.
+ * Throws if the agent URL in an agent card has another host than the configured URL. Without this check,
+ * an agent card could redirect user credentials to any host.
  */
 export function assertSameHost({
   cardUrl,

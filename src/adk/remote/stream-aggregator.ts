@@ -34,9 +34,11 @@ interface TaskIds {
  */
 export class StreamAggregator {
   readonly #options: SessionEventOptions;
-  /** Artifacts without a complete event, in the order of their last update. */
+  /** Incomplete artifacts, in the order of their last update. */
   readonly #openArtifacts = new Map<string, Artifact>();
-  /** Content of each completed artifact as JSON, or `undefined` for artifacts of earlier requests. */
+  /**
+   * Content of each complete artifact as JSON. The content is `undefined` for artifacts of earlier requests.
+   */
   readonly #emittedArtifacts = new Map<string, string | undefined>();
   readonly #seenCallKeys = new Set<string>();
   #taskIds: TaskIds = { taskId: "", contextId: "" };
@@ -64,8 +66,8 @@ export class StreamAggregator {
   }
 
   /**
-   * Emits the complete events of all open artifacts. The aggregator's caller must call the method when the
-   * stream has ended for any reason.
+   * Emits the complete events of all open artifacts. The caller must call this method whenever the stream
+   * ends, even after an error.
    */
   finish(): AdkEvent[] {
     const artifacts = [...this.#openArtifacts.values()];
@@ -197,7 +199,7 @@ function getTaskState(response: StreamResponse): Task["status"]["state"] | undef
   return "statusUpdate" in response ? response.statusUpdate.status.state : undefined;
 }
 
-/** Returns true if an artifact is the empty partial artifact that ADK for Go does not remove. */
+/** Returns true for an empty partial artifact, as sent by ADK for Go. */
 function isEmptiedPartial({ parts, metadata }: Artifact): boolean {
   return parts.every((part) => {
     const isPartial = metadata?.[PARTIAL_KEY] === true || part.metadata?.[PARTIAL_KEY] === true;
@@ -212,8 +214,8 @@ function mergeAdjacentParts(parts: readonly Part[]): Part[] {
 }
 
 /**
- * Returns the parts that were added to the list `before` to make the list `after`. Returns an empty list if
- * `after` does not start with `before`.
+ * Returns the parts at the end of `after` that `before` does not contain. Returns an empty list if `after`
+ * does not start with `before`.
  */
 function computeAddedParts(before: readonly Part[], after: readonly Part[]): Part[] {
   const previous = mergeAdjacentParts(before);

@@ -2,8 +2,8 @@ import { type InvocationContext, StreamingMode } from "@google/adk";
 import type { AdkEvent } from "../types.ts";
 
 /**
- * Returns true if an agent appears to run as an ADK tool. `AgentTool` runs the agent as an app with the
- * agent's name and without streaming, and uses only the text of the last event as the result.
+ * Returns true if an agent appears to run as an ADK tool. `AgentTool` runs the agent without streaming, as
+ * an app with the agent's name. The result of the tool is the text of the last event.
  */
 export function isRunningAsTool(name: string, { session, runConfig }: InvocationContext): boolean {
   return session.appName === name && runConfig?.streamingMode !== StreamingMode.SSE;

@@ -11,7 +11,7 @@ type StateMap = Map<string, string>;
 
 interface MemorySessionRow extends SessionRow {
   updated: number;
-  /** Events by id. A stored event that is replaced keeps its position. */
+  /** Events by id. If a stored event is replaced, the new event keeps its position. */
   readonly events: Map<string, EventRow>;
   state: StateMap | undefined;
 }
@@ -90,7 +90,7 @@ export class MemorySessionRepository implements SessionRepository {
     if (userState) yield* userState;
   }
 
-  /** Runs `work` without a rollback, because operations in memory do not fail halfway. */
+  /** Runs `work` without rollback support, because operations in memory do not fail halfway. */
   runTransaction<T>(work: () => T): T {
     return work();
   }
@@ -111,7 +111,7 @@ export class MemorySessionRepository implements SessionRepository {
   }
 }
 
-/** Returns a string that is unique for a combination of names. */
+/** Combines several names into one unique key. */
 function encodeKey(app: string, user: string, id = ""): string {
   return `${app.length}:${user.length}:${app}${user}${id}`;
 }

@@ -12,7 +12,7 @@ export interface MemorySessionOptions {
  * like `SqliteSessionService`.
  *
  * If there are more than `maxSessions` sessions, the service evicts the least recently used sessions. The
- * service keeps a session at least until half as many other sessions have been used.
+ * service evicts a session only after at least `maxSessions / 2` other sessions have been used.
  */
 export class MemorySessionService extends RepositorySessionService {
   readonly #repository: MemorySessionRepository;

@@ -16,7 +16,9 @@ import type { SessionRow, SessionRepository, StateLevel } from "./session-reposi
 
 /** ADK session service that stores its data in a session repository. */
 export abstract class RepositorySessionService extends BaseSessionService {
-  /** State that was written through each session object, from which ADK detects stale writes. */
+  /**
+   * State that was written through each session object. ADK uses the written state to detect stale writes.
+   */
   readonly #writtenStates = new WeakMap<Session, Session>();
 
   protected abstract getRepository(): SessionRepository;
@@ -82,8 +84,8 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }
 
   /**
-   * Stores an event and then adds the event to the given session object. The method does not add events
-   * that other runs have stored in the meantime, so a run continues with its original conversation.
+   * Stores an event and then adds the event to the given session object. The method does not add events of
+   * concurrent runs, so a run continues with its original conversation.
    */
   override async appendEvent(request: AppendEventRequest): Promise<Event> {
     if (request.event.partial) return request.event;
@@ -106,7 +108,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
     return event;
   }
 
-  /** Removes temporary state from an event, and removes values that a newer event has already replaced. */
+  /** Removes temporary state and outdated values from an event. */
   async #prepareEvent({
     session,
     event,
@@ -133,8 +135,8 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }
 
   /**
-   * Stores each state value in the scope that its name prefix selects. All sessions of an app share `app:`
-   * state, and all sessions of a user share `user:` state. The service never stores `temp:` state.
+   * Stores state values. The name prefix of a state value selects its scope. All sessions of an app share
+   * `app:` state, and all sessions of a user share `user:` state. The service never stores `temp:` state.
    */
   #writeState(row: SessionRow, state: readonly StateEntry[]): void {
     for (const [name, json] of state) this.getRepository().setState(row, parseStateLevel(name), name, json);

@@ -36,8 +36,8 @@ export interface SessionRepository {
   /** Sets a state value, or deletes the state value if `json` is `undefined`. */
   setState(session: SessionRow, level: StateLevel, name: string, json: string | undefined): void;
   /**
-   * Returns the state that is visible to a session: the state of the session, of the session's user, and of
-   * the app.
+   * Returns all state that a session can read. The readable state belongs to the session, to its user, or
+   * to the app.
    */
   loadSessionState(session: SessionRow): Iterable<readonly [name: string, json: string]>;
   /** Runs `work` in a transaction. If `work` throws, the transaction is rolled back. */

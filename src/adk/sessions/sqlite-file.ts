@@ -41,8 +41,8 @@ const CREATE_TABLES_SQL = `
  * disk.
  *
  * If a task store uses the same file, the task store syncs the write-ahead log to disk before it responds.
- * Session data that is written before a task event precedes the task event in the log, so both reach the
- * disk together. Sessions are therefore as durable as tasks.
+ * Earlier session data precedes the task event in the log, so both reach the disk together. Sessions are
+ * therefore as durable as tasks.
  */
 const BUSY_TIMEOUT_MS = 5000;
 const PRAGMAS_SQL = `
@@ -54,8 +54,8 @@ const PRAGMAS_SQL = `
 const SQLITE_BUSY = 5;
 
 /**
- * Opens a SQLite database file. If the file or its folder is missing, the function creates the missing file
- * and folder, readable only by the current user.
+ * Opens a SQLite database file. If the file or its folder is missing, the function creates both. Only the
+ * current user can read the new file and folder.
  */
 export function openSqlite(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });

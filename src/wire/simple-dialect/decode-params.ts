@@ -19,15 +19,15 @@ export type SimpleMethod = "tasks/create" | "tasks/get" | "message/send" | "mess
 
 /**
  * Returns the method of a simple-dialect request, or `undefined` if the request belongs to A2A 0.3. Only
- * the simple dialect has the method `tasks/create`. The simple dialect and 0.3 share the other methods, but
- * their parameters have different members:
+ * the simple dialect has the method `tasks/create`. The simple dialect and 0.3 share the other methods,
+ * but use different parameters.
  * - The simple dialect identifies a task by `taskId`, but 0.3 identifies a task by `id`.
  * - In the simple dialect, the message id is outside the message. In 0.3, the message contains the message
  *   id and a `kind`.
  *
- * A request with a member that the simple dialect does not define counts as a 0.3 request. A request that
- * is valid in both protocols or in neither protocol also counts as a 0.3 request, for example a message
- * without any id while `autoMessageId` is set.
+ * A request with a member that the simple dialect does not define counts as a 0.3 request. A request also
+ * counts as a 0.3 request if it is valid in both protocols or in neither. For example, a message without
+ * any id is a 0.3 message if `autoMessageId` is set.
  */
 export function findSimpleMethod(
   method: string,
@@ -80,8 +80,8 @@ function createInputParts(input: JsonObject): Part[] {
 }
 
 /**
- * Returns the input member whose name marks a question, or the only non-empty text of the input if no
- * member name marks a question.
+ * Returns the question in an input. If no member has the name of a question, returns the only non-empty
+ * text of the input.
  */
 function findQuestionText(input: JsonObject): string | undefined {
   const question = QUESTION_INPUT_NAMES.map((name) => input[name]).find(isNonEmptyString);

@@ -17,8 +17,8 @@ import { encodeArtifact, encodeMessage, encodeTaskState } from "./encode.ts";
  * Encodes a stream event as server-sent events of the simple dialect: The stream contains `message` and
  * `artifact` events, and ends with a `done` or `error` event. The data repeats the event name as `type`,
  * because some clients read only the data. If the simple dialect has no counterpart for an event, the
- * encoder writes only the event id, from which a client can resume. If `endsAtQuestion` is true, the stream
- * ends when the agent requests input.
+ * encoder writes only the event id. A client can resume the stream from the event id. If `endsAtQuestion`
+ * is true, the stream ends when the agent requests input.
  */
 export function encodeEventFrames(event: LogEvent, endsAtQuestion: boolean): string {
   const text = event.encodeWith(endsAtQuestion ? encodeUntilQuestion : encodeUntilEnd);
@@ -69,7 +69,7 @@ function encodeEndFrame(taskId: string, { state, message }: TaskStatus): string 
   return encodeTypedFrame("error", { ...stateMembers, message: text, taskId });
 }
 
-/** Encodes the error that ends a stream without ending the task. */
+/** Encodes the error at the end of a failed stream. The task may continue after the stream has failed. */
 export function encodeFailureFrame(error: A2AError): string {
   const { code, message } = toSimpleError(error);
   return encodeTypedFrame("error", { code, message });

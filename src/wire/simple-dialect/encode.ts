@@ -104,7 +104,8 @@ export function encodeCreatedTask(task: Task, agentId: string): JsonObject {
 }
 
 /**
- * Encodes the result of `message/send`, which is a task, or a message if the agent replies without a task.
+ * Encodes the result of `message/send`. The result is a message if the agent replies without a task,
+ * otherwise a task.
  */
 export function encodeSendResponse(response: SendMessageResponse, agentId: string): JsonObject {
   if ("task" in response) return encodeTask(response.task, agentId);
@@ -130,8 +131,8 @@ function computeTaskTimes({ id, status }: Task): { createdAt?: string; updatedAt
 }
 
 /**
- * Returns the creation time in a version 7 UUID, whose first 48 bits are a Unix time in milliseconds (RFC
- * 9562 §5.7). The engine creates task ids that are version 7 UUIDs.
+ * Returns the creation time in a version 7 UUID. The first 48 bits of the UUID are a Unix time in
+ * milliseconds (RFC 9562 §5.7). The engine creates task ids that are version 7 UUIDs.
  */
 function parseUuidV7Time(id: string): string | undefined {
   const [, high = "", low = ""] = /^([0-9a-f]{8})-([0-9a-f]{4})-7/i.exec(id) ?? [];

@@ -1,7 +1,7 @@
 /**
- * Codec for the simple dialect, which a guide to A2A defines. The simple dialect has `tasks/create`,
- * `tasks/get {taskId}`, messages without ids, five task states, flat parts, and named server-sent events. A
- * server supports the simple dialect at the same URL as A2A 0.3.
+ * Codec for the simple dialect, a protocol from a guide to A2A. The simple dialect has `tasks/create`,
+ * `tasks/get {taskId}`, messages without ids, five task states, flat parts, and named server-sent events.
+ * A server supports the simple dialect at the same URL as A2A 0.3.
  */
 export { createSimpleDialect, taskEventCodec } from "./simple-json-rpc-dialect.ts";
 export { toSimpleError } from "./simple-error.ts";

@@ -2,9 +2,9 @@ import type { A2AError } from "../../protocol/index.ts";
 import { toJsonRpcError, type JsonRpcError } from "../json-rpc.ts";
 
 /**
- * Converts an error to a JSON-RPC error of the simple dialect. The error codes are the codes of JSON-RPC
- * and A2A, except -32004 if a task is not found, as in the guide's server. A2A uses the code -32004 for
- * unsupported operations, so `data` contains the error reason.
+ * Converts an error to a JSON-RPC error of the simple dialect. The simple dialect uses the error codes of
+ * JSON-RPC and A2A, with one exception. As in the guide's server, the code is -32004 if a task is not
+ * found. A2A uses the code -32004 for unsupported operations, so `data` contains the error reason.
  */
 export function toSimpleError(error: A2AError): JsonRpcError {
   const jsonRpcError = toJsonRpcError(error);

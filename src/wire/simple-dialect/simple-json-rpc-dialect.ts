@@ -13,13 +13,13 @@ import { encodeCreatedTask, encodeSendResponse, encodeTask } from "./encode.ts";
 
 /** Context that the codec needs to translate a request of the simple dialect. */
 interface SimpleDialectContext {
-  /** Id of the agent, which encoded tasks contain. */
+  /** Id of the agent, for the tasks in responses. */
   readonly agentId: string;
   /** Creates an id for a message that has no id. */
   readonly createMessageId: () => string;
   /**
-   * If `true`, the server accepts 0.3 messages without an id, so only members outside the message identify
-   * the simple dialect.
+   * If `true`, the server accepts 0.3 messages without an id. Only members outside the message then
+   * identify the simple dialect.
    */
   readonly autoMessageId?: boolean;
 }

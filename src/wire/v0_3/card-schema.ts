@@ -174,7 +174,7 @@ const createSkillSchema = (security: Schema<SecurityRequirement>): Schema<AgentS
     { wireNames: { securityRequirements: ["security"] } },
   );
 
-/** Members of a 0.3 agent card that have another location in a 1.0 card. */
+/** Members of a 0.3 agent card with a different location in 1.0. */
 interface RelocatedCardFields {
   protocolVersion: string;
   url: string;
@@ -268,9 +268,9 @@ export const AGENT_CARD_SCHEMA: Schema<AgentCard> = createCardSchema({
 });
 
 /**
- * Merges the interfaces of a 0.3 card into one list that starts with the main interface. The specification
- * of 0.3 recommends that the additional interfaces repeat the main interface, so the function removes
- * duplicates.
+ * Merges the interfaces of a 0.3 card into one list that starts with the main interface. The function
+ * removes duplicates, because 0.3 recommends listing the main interface again under the additional
+ * interfaces.
  */
 function mergeInterfaces(
   declared: readonly { url: string; transport: string }[],

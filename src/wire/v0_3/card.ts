@@ -50,7 +50,7 @@ export function toCard03(card: AgentCard): Card03 {
 /**
  * Merges the 0.3 form and the 1.0 form of an agent card into one object. Clients of either version find all
  * members that they need, and ignore the other members. The merged card has no signatures, because a
- * signature would cover the text of one version only.
+ * signature covers the text of only one version.
  */
 export function toHybridCard(card: AgentCard): HybridCard {
   const { signatures: _, securitySchemes, ...v1 } = card;

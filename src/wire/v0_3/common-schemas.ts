@@ -33,8 +33,7 @@ import {
 } from "../scalar-schemas.ts";
 
 /**
- * Options of `createCommonSchemas`, which describe the differences between the JSON-RPC types and the proto
- * of 0.3.
+ * Options of `createCommonSchemas`, for the differences between the JSON-RPC types and the proto of 0.3.
  */
 interface CommonSchemaOptions {
   readonly partSchema: Schema<Part>;
@@ -78,8 +77,8 @@ const AUTH_SCHEMES_SCHEMA: Schema<string> = withConversion(
 );
 
 /**
- * Schema for the authentication info of a webhook. An authentication info without a scheme and credentials
- * counts as not set, like an empty proto message.
+ * Schema for the authentication info of a webhook. If both the scheme and the credentials are missing, the
+ * authentication info counts as not set.
  */
 const AUTHENTICATION_INFO_SCHEMA: Schema<AuthenticationInfo> = withConversion(
   createMessageSchema<Partial<AuthenticationInfo>>(
@@ -212,8 +211,8 @@ export function createCommonSchemas({
 }
 
 /**
- * Id of a push notification configuration that a client sets without an id. If a client sets another
- * configuration without an id, the new configuration replaces the old one. The TCK for 0.3 reads the
- * configuration back under the id `default`.
+ * Default id for a push notification configuration without an id. If a client sets another configuration
+ * without an id, the new configuration replaces the old one. The TCK for 0.3 reads the configuration back
+ * under the id `default`.
  */
 export const DEFAULT_PUSH_CONFIG_ID = "default";

@@ -30,8 +30,8 @@ import { ROLE_NAMES, TASK_STATE_NAMES } from "./enum-names.ts";
 // Converts the 1.0 model to the JSON-RPC types of A2A 0.3.
 
 /**
- * Converts a 1.0 part to 0.3. The conversion omits the media type and the file name of a text or data part,
- * because 0.3 has no members for the media type and the name. The official SDKs also omit the media type
+ * Converts a 1.0 part to 0.3. The conversion omits the media type and the file name of a text or data
+ * part. A2A 0.3 has no media type or file name for these parts. The official SDKs also omit the media type
  * and the file name.
  */
 export function toPart03(part: Part): Part03 {
@@ -71,7 +71,7 @@ function toTaskStatus03({ state, message, timestamp }: TaskStatus): TaskStatus03
   return status;
 }
 
-/** Converts a 1.0 task to the 0.3 form that JSON-RPC results and push notifications contain. */
+/** Converts a 1.0 task to the 0.3 form for JSON-RPC results and push notifications. */
 export function toTask03({ status, artifacts, history, ...task }: Task): Task03 {
   return {
     kind: "task",

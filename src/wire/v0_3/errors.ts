@@ -3,15 +3,15 @@ import { type GrpcError, toGrpcError as toGrpcErrorV1 } from "../grpc-error.ts";
 import { ERROR_MAPPINGS, toErrorName, type SpecRevision } from "../error-mappings.ts";
 import { toRestError } from "../rest-error.ts";
 
-/** JSON-RPC codes that Colloquy uses if 0.3 does not define an error. */
+/** JSON-RPC codes for errors that 0.3 does not define. */
 const SUBSTITUTE_CODES: Partial<Record<ErrorReason, number>> = {
   EXTENSION_SUPPORT_REQUIRED: -32600,
   VERSION_NOT_SUPPORTED: -32004,
 };
 
 /**
- * Converts an error to a JSON-RPC error of 0.3. The error has no `data` member, because one Go client
- * accepts only an object as `data`, and the other Go client accepts only a list.
+ * Converts an error to a JSON-RPC error of 0.3. The JSON-RPC error has no `data` member. One Go client
+ * accepts only an object as `data`, and another accepts only a list.
  */
 export function toJsonRpcError({ reason, message }: A2AError): { code: number; message: string } {
   return { code: SUBSTITUTE_CODES[reason] ?? ERROR_MAPPINGS[reason].jsonRpc, message };
@@ -19,8 +19,8 @@ export function toJsonRpcError({ reason, message }: A2AError): { code: number; m
 
 /**
  * Converts an error to an HTTP+JSON response for 0.3 clients. A2A 0.3 does not specify a format for
- * HTTP+JSON errors. The response body contains a member for each known client: the code for JavaScript, the
- * type for Python, and the 1.0 members for Go.
+ * HTTP+JSON errors. The response body contains a code for JavaScript clients, a type for Python clients,
+ * and the 1.0 members for Go clients.
  */
 export function toRestErrorResponse(
   error: A2AError,
@@ -31,9 +31,9 @@ export function toRestErrorResponse(
 }
 
 /**
- * Converts an error to a gRPC status for 0.3 clients. A2A 0.3 does not specify gRPC statuses. The gRPC
- * statuses are the statuses of A2A 1.0.0, which implementations of 0.3 also use. The status message starts
- * with the error name, because Python's client expects the name there.
+ * Converts an error to a gRPC status for 0.3 clients. A2A 0.3 does not specify gRPC statuses. The function
+ * uses the gRPC statuses of A2A 1.0.0, as other 0.3 implementations do. The status message starts with the
+ * error name, because Python's client expects the name there.
  */
 export function toGrpcError(error: A2AError): GrpcError {
   const status = toGrpcErrorV1(error, "1.0.0");

@@ -199,8 +199,8 @@ export const DELETE_PUSH_CONFIG_PARAMS_SCHEMA: Schema<DeleteTaskPushNotification
   );
 
 /**
- * Number of push notification configurations per page, which is also the maximum number of configurations
- * per task. A page has all configurations of a task, because 0.3 has no pages.
+ * Maximum number of push notification configurations per task, and page size of the list. One page
+ * contains all configurations of a task, because 0.3 has no pagination.
  */
 const MAX_PUSH_CONFIGS = 100;
 

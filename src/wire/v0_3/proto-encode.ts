@@ -72,7 +72,9 @@ function toProtoTaskPushConfig(config: TaskPushNotificationConfig): object {
   return { name: formatPushConfigResourceName(taskId, id), pushNotificationConfig: toPushConfig03(config) };
 }
 
-/** Converts an agent card to the proto of 0.3, which has the security types of 1.0 under different names. */
+/**
+ * Converts an agent card to the proto of 0.3. The proto has the security types of 1.0 under different names.
+ */
 function toProtoCard(card: AgentCard): object {
   const { securitySchemes, securityRequirements, skills } = card;
   const { securitySchemes: _schemes, security: _security, ...rest } = toCard03(card);

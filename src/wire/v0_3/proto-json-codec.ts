@@ -66,9 +66,9 @@ export interface ClientCodec {
 const serializeProtoEvent: EventEncoder = (event) => JSON.stringify(toProtoEvent(event));
 
 /**
- * Codec for the ProtoJSON messages of 0.3's proto, which gRPC transports in binary form and HTTP+JSON
- * responses contain as JSON. A request is a complete request message, so the request identifies a task by
- * its resource name.
+ * Codec for the ProtoJSON messages of 0.3's proto. The messages are binary over gRPC, and JSON in
+ * HTTP+JSON responses. A request identifies a task by resource name, as in the request messages of the
+ * proto.
  */
 export const protoJsonCodec: OperationCodec & ClientCodec = {
   decodeParams: (operation, json) => decodeStrictly(PROTO_PARAMS_SCHEMAS[operation], json, "params"),

@@ -78,7 +78,7 @@ const PROTO_PART_SCHEMA: Schema<Part> = withConversion(
   },
 );
 
-/** Schema for a history length without presence, in which 0 counts as not set. */
+/** Schema for a history length in which 0 counts as not set. */
 const PROTO_HISTORY_LENGTH_SCHEMA: Schema<number> = withConversion(HISTORY_LENGTH_SCHEMA, (length) =>
   length === 0 ? undefined : length,
 );
@@ -145,7 +145,7 @@ export const PROTO_CANCEL_TASK_REQUEST_SCHEMA: Schema<CancelTaskRequest> = creat
 export const PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA: Schema<SubscribeToTaskRequest> =
   PROTO_CANCEL_TASK_REQUEST_SCHEMA;
 
-/** Schema for the `TaskPushNotificationConfig` message, to which the server assigns a `name`. */
+/** Schema for the `TaskPushNotificationConfig` message, with the `name` from the server. */
 export const PROTO_TASK_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> = withConversion(
   createMessageSchema<{ name?: PushConfigIds; config: TaskPushNotificationConfig }>(
     { name: PUSH_CONFIG_RESOURCE_NAME_SCHEMA, config: required(PUSH_CONFIG_SCHEMA) },

@@ -3,9 +3,9 @@ import { decodeTolerantly } from "../proto-json-schema.ts";
 import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 
 /**
- * The canonical JSON texts that the signature of an agent card may cover. `specification` follows A2A
- * §8.4.1. The `sdk` text follows the official SDKs, which omit every empty value, even a REQUIRED value. If
- * a card has no empty values, the two canonical texts are equal.
+ * The two canonical JSON texts of an agent card. The signature of a card may cover either of the two
+ * texts. `specification` follows A2A §8.4.1. The `sdk` text follows the official SDKs, which omit every
+ * empty value, even a REQUIRED value. If a card has no empty values, the two canonical texts are equal.
  */
 interface CanonicalCard {
   readonly specification: string;
@@ -13,9 +13,9 @@ interface CanonicalCard {
 }
 
 /**
- * Returns the canonical texts of an agent card. The parameter `json` must be the card as served, because
- * only the served text shows which optional members are set. The canonical texts omit members that A2A 1.0
- * does not define. Throws `INVALID_AGENT_RESPONSE` if the JSON is not an agent card.
+ * Returns the canonical texts of an agent card. The parameter `json` must be the card as the server sent
+ * it. A decoded card does not show which optional members are set. The canonical texts omit members that
+ * A2A 1.0 does not define. Throws `INVALID_AGENT_RESPONSE` if the JSON is not an agent card.
  */
 export function canonicalizeCard(json: unknown): CanonicalCard {
   const { signatures: _, ...card } = decodeTolerantly(AGENT_CARD_SCHEMA, json, "card", "canonical");

@@ -85,9 +85,9 @@ const KNOWN_API_KEY_LOCATION_SCHEMA: Schema<ApiKeyLocation> = createEnumSchema([
 ]);
 
 /**
- * Schema for the location of an API key, which is a string in the A2A proto. The canonical form of a card
- * keeps the location string unchanged. In tolerant mode, an unknown location decodes to `header`, which
- * most servers use.
+ * Schema for the location of an API key. In the A2A proto, the location is a string. The canonical form of
+ * a card keeps the location string unchanged. In tolerant mode, an unknown location decodes to `header`,
+ * which most servers use.
  */
 const API_KEY_LOCATION_SCHEMA: Schema<ApiKeyLocation> = {
   decode(json, at) {

@@ -6,8 +6,8 @@ import { decodeParams, decodeResult, isOperationName } from "./decode.ts";
 import { matchRoute } from "./routes.ts";
 
 /**
- * Codec for 1.0 JSON. The dialects serialize results unchanged, because the engine's model is already 1.0
- * and each event has its JSON text.
+ * Codec for 1.0 JSON. The 1.0 dialects serialize results unchanged, because the engine uses the 1.0 model.
+ * Each event already has its JSON text.
  */
 const v1Codec: OperationCodec = {
   decodeParams,
