@@ -124,8 +124,8 @@ const NUMBER_PATTERN = /\d+\.?\d*|\.\d+/g;
 
 /**
  * Computes the final answer from the answers of the solver. The final answer is the last solver answer, plus
- * the error of each earlier answer that no later step uses. Otherwise, a wrong answer that no later step uses
- * would not change the final answer.
+ * the error of each earlier answer that no later step uses. If the function did not add the error, some wrong
+ * answers would not change the final answer.
  */
 function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonly StepBatch[]): string {
   const last = findings.at(-1)?.answer ?? "";

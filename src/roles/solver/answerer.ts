@@ -50,7 +50,7 @@ export function createAnswerer(options: AnswererOptions): Role {
 
 /**
  * Routes on which a controller sends complete problems to a solver. The standard card protocol contains no
- * route for complete problems.
+ * routes between a controller and a solver.
  */
 export const ANSWERER_ROUTES: readonly CardRoute<
   CoreRole,
