@@ -89,8 +89,8 @@ export function requireSingleId(words: readonly string[]): string {
 }
 
 /**
- * Creates the error that reports an interrupted wait, either by Ctrl-C or by `--timeout`. The agent continues
- * the task. The command in `resume` waits for the task again.
+ * Creates the error that reports an interrupted wait, either by Ctrl-C or by `--timeout`. After an
+ * interrupted wait, the agent continues the task, and the command in `resume` waits for the task again.
  */
 export function toInterruptedWaitError(
   call: AgentCommandContext<ClientOptions>,

@@ -11,8 +11,8 @@ import {
 } from "./settings.ts";
 
 /**
- * Options that only the command line can set (a2a-cli SPEC §11.3). The options describe a single call or
- * select the settings file.
+ * Options that only the command line can set (a2a-cli SPEC §11.3). Settings cannot set options that describe
+ * a single call or that select the settings file.
  */
 const UNSETTABLE_OPTIONS: ReadonlySet<string> = new Set(
   [
@@ -36,8 +36,8 @@ const UNSETTABLE_OPTIONS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Pairs of mutually exclusive options. If the command line contains one option of a pair, settings cannot set
- * the other option.
+ * Pairs of mutually exclusive options. If the command line contains one option, settings cannot set the
+ * opposite option.
  */
 const OPPOSITE_OPTIONS: Readonly<Record<string, string>> = { async: "wait", wait: "async" };
 

@@ -161,8 +161,8 @@ export function appendValue(text: string, previous: string[] | undefined): strin
 }
 
 /**
- * Parses one occurrence of a repeatable option with comma-separated values. With commas, one variable can
- * contain several values.
+ * Parses one occurrence of a repeatable option with comma-separated values. An environment variable can
+ * therefore contain several values for the option.
  */
 function appendCommaList(text: string, previous: string[] | undefined): string[] {
   return [...(previous ?? []), ...text.split(",").map((one) => one.trim())];

@@ -1,4 +1,7 @@
-/** An error that ends a command with a specific exit code. The program prints no error message. */
+/**
+ * An error that ends a command with a specific exit code. For an `ExitCodeError`, the program prints no error
+ * message.
+ */
 export class ExitCodeError extends Error {
   override readonly name: string = "ExitCodeError";
   readonly exitCode: number;

@@ -1,8 +1,8 @@
 import { basename, relative } from "node:path";
 
 /**
- * Returns the command that started `colloquy`, for example `npx colloquy`. Users can paste commands with this
- * prefix unchanged.
+ * Returns the command that started `colloquy`, for example `npx colloquy`. Users can paste a printed command
+ * that starts with this prefix.
  */
 export function getInvocationCommand(
   argv: readonly string[] = process.argv,

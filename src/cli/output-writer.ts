@@ -150,8 +150,8 @@ export class OutputWriter {
   }
 
   /**
-   * Writes the task's ids and state after a stream in text format, because long output hides the ids at the
-   * start.
+   * In text format, writes the task's ids and state again after a stream, because long output hides the first
+   * ids.
    */
   writeStreamEnd(ids: { id: string; contextId: string; state: TaskState }): void {
     if (this.format === "text") renderIds(this.#textWriter, ids);

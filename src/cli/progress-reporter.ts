@@ -5,7 +5,8 @@ interface ProgressStep {
   readonly done: number;
   readonly total: number;
   /**
-   * Number of steps that an earlier process finished. The estimate of the remaining time ignores these steps.
+   * Number of steps that an earlier process finished. The estimate of the remaining time ignores the steps of
+   * earlier processes.
    */
   readonly doneBefore?: number;
   readonly note?: string;

@@ -22,8 +22,8 @@ export type SettingSource =
       readonly kind: "local";
       readonly file: string;
       /**
-       * Whether the command discovered the `.env` file. The value is `false` if the user passed the path. A
-       * discovered `.env` file may belong to an untrusted project.
+       * Whether the command discovered the `.env` file, instead of using a path from the user. A discovered
+       * `.env` file may belong to an untrusted project.
        */
       readonly isDiscovered: boolean;
     };

@@ -44,7 +44,7 @@ export interface SolveRequest {
   readonly contextId?: string;
   /**
    * Signal that stops the work on the problem. If the abort reason is a control card, the controller forwards
-   * its parameters.
+   * the parameters of the control card.
    */
   readonly signal?: AbortSignal;
   /**

@@ -62,8 +62,8 @@ export interface PlanInput {
   /** Dispatch mode of the planner, which is `chained`, `plan-first`, or `parallel`. */
   readonly mode: string;
   /**
-   * Reason why the planner rejected the previous reply of the model. The reason is missing unless the request
-   * is a retry.
+   * Reason why the planner rejected the previous reply of the model. The rejection reason exists only if the
+   * request is a retry.
    */
   readonly rejectionReason?: string;
 }

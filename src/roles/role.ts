@@ -79,11 +79,11 @@ export interface TaskContext {
    * the state `INPUT_REQUIRED`.
    */
   sendQuery(query: QueryRequest): Promise<ResultCard | ErrorCard>;
-  /** Reports an error while the task continues. The `ErrorCard` replies to no message card. */
+  /** Reports an error while the task continues. The sent `ErrorCard` replies to no message card. */
   sendNotice(error: Extract<TaskOutcome, { error: string }>): void;
   /**
-   * Returns all control cards that arrived since the last call to `takeControlCards`, for example `budget`.
-   * The control card `stop` aborts `signal` and is never returned.
+   * Removes and returns all control cards that have arrived, for example `budget`. The control card `stop`
+   * aborts `signal` and is never returned.
    */
   takeControlCards(): ControlCard[];
   /**

@@ -8,7 +8,7 @@ export interface CompletionWord {
 
 /** A command with all words that can follow the command. */
 export interface CompletionLevel {
-  /** Command path, for example `task get`. The path of the program itself is empty. */
+  /** Command path, for example `task get`. The command path of the program itself is empty. */
   readonly commandPath: string;
   /** Names of subcommands, and values of arguments that accept only fixed values. */
   readonly commands: readonly CompletionWord[];
@@ -16,7 +16,10 @@ export interface CompletionLevel {
     readonly long: string;
     readonly short?: string;
     readonly takesValue: boolean;
-    /** Fixed values that the option accepts. The list is empty if the option accepts any value. */
+    /**
+     * Fixed values that the option accepts. The list of fixed values is empty if the option accepts any
+     * value.
+     */
     readonly values: readonly string[];
   })[];
 }

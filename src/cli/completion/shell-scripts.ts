@@ -122,8 +122,8 @@ function renderZshWord({ word, description }: CompletionWord): string {
 }
 
 /**
- * Removes quotes and backslashes from a text and encloses the text in single quotes. The result is valid in
- * bash, zsh, and fish.
+ * Removes quotes and backslashes from a text and encloses the text in single quotes. The quoted text is valid
+ * in bash, zsh, and fish.
  */
 function quoteForShell(text: string): string {
   return `'${text.replaceAll("'", "").replaceAll("\\", "")}'`;

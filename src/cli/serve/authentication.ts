@@ -127,7 +127,7 @@ function createOpenIdScheme({ oidcIssuer, audience }: ServeAuthOptions): AuthSch
   return withUsageErrors(() => openIdConnect({ issuer: oidcIssuer, audience }));
 }
 
-/** Path of a file with API keys. The file can change while the server runs. */
+/** Path of a file with API keys. The file with API keys can change while the server runs. */
 class ApiKeyFile {
   readonly #path: string;
   readonly #now: () => number;

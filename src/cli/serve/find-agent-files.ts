@@ -3,8 +3,8 @@ import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { createUsageError } from "../cli-error.ts";
 
 /**
- * A file that the agent search examined. The result is either an agent id or the reason why the search
- * skipped the file.
+ * A file that the agent search examined. The search determines either an agent id or the reason why the file
+ * was skipped.
  */
 type AgentFileCandidate = { file: string; id: string } | { file: string; skipped: string };
 

@@ -74,8 +74,8 @@ function isGeneratorFunction(value: unknown): value is AgentGenerator {
 }
 
 /**
- * Returns whether a value has the members of an ADK agent. The function does not check the class, because the
- * file may load another copy of ADK.
+ * Returns whether a value has the members of an ADK agent. Checking the ADK class is not sufficient, because
+ * the agent file may load another copy of ADK.
  */
 function isAdkSource(value: unknown): value is AdkRunnableSource {
   const isNode =
@@ -91,8 +91,8 @@ function hasMember(value: unknown, member: string, type: "function" | "string" |
 }
 
 /**
- * Loads the `.env` file from the agent's folder. ADK projects store API keys in this `.env` file. Existing
- * environment variables take precedence over the `.env` file.
+ * Loads the `.env` file from the agent's folder. ADK projects store API keys in the `.env` file of the
+ * agent's folder. Existing environment variables take precedence over the `.env` file.
  */
 function loadEnvFile(file: string): void {
   const env = join(dirname(file), ".env");

@@ -34,7 +34,7 @@ export interface ServeOptions extends ServeAuthOptions {
   output: OutputFormat;
 }
 
-/** The agents to serve, and the texts of the banner on a started server. */
+/** The agents to serve, and the banner texts that the command prints after the server has started. */
 interface ServeSetup {
   /** Agents by name, of which the first is the default agent. */
   agents: Record<string, Agent>;

@@ -31,15 +31,16 @@ interface CardDeliveryOptions {
   readonly card: TaskCard | QueryCard;
   readonly journal: CardJournal;
   /**
-   * Id of the A2A context that all tasks of the problem share. The id is sent only to agents that support
-   * message cards. Other agents would treat all tasks in the A2A context as one conversation.
+   * Id of the A2A context that all tasks of the problem share. The context id is sent only to agents that
+   * support message cards. Agents without message card support would treat all tasks in the A2A context as
+   * one conversation.
    */
   readonly contextId: string;
   /** Id of the task in which a role delegates this message card. */
   readonly parentTaskId?: string | undefined;
   /**
    * Signal that cancels the recipient's task. If the abort reason is a control card, the delivery forwards
-   * its parameters.
+   * the parameters of the control card.
    */
   readonly signal: AbortSignal;
   readonly deadlineMs?: number | undefined;

@@ -3,8 +3,8 @@ import { truncateText } from "../../cards/index.ts";
 const MAX_ERROR_CHARACTERS = 500;
 
 /**
- * Formats a thrown value as a short error text. The text is short enough for an error card. Without the
- * limit, the error card could be invalid, and the task would get no reply.
+ * Formats a thrown value as a short error text. The error text is short enough for an error card. If the
+ * error card were invalid, the task would get no reply.
  */
 export function formatError(thrown: unknown): string {
   const text = (thrown instanceof Error ? thrown.message : String(thrown)).toWellFormed();

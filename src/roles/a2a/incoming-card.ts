@@ -16,8 +16,8 @@ import { omitUndefined } from "./omit-undefined.ts";
 import { isControlCard } from "./stop-reason.ts";
 
 /**
- * Returns whether the reply to an incoming message must be a message card. The sender must accept the media
- * type of message cards. The sender must also request the extension or send a message card.
+ * Returns whether the reply to an incoming message must be a message card. The sender of the message must
+ * accept the media type of message cards, and must request the extension or send a message card.
  */
 export function shouldReplyInCards({ extensions, message, configuration }: Run): boolean {
   const acceptsCards =
@@ -27,8 +27,8 @@ export function shouldReplyInCards({ extensions, message, configuration }: Run):
 }
 
 /**
- * Parses the message card that starts a task. The function converts a plain text message to a task card. The
- * sender of the task card is the first role that may send tasks to this role. A message card without an id
+ * Parses the message card that starts a task. The function converts plain text to a task card. The sender of
+ * this task card is the first role that may send tasks to the receiving role. A message card without an id
  * gets the message id.
  */
 export function parseRequestCard(message: Message, role: string, protocol: AnyCardProtocol): MessageCard {

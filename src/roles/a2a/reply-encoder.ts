@@ -77,7 +77,9 @@ function toTextMessage(card: MessageCard): AgentMessage {
   return { parts: [{ text: formatCardText(card) }] };
 }
 
-/** Returns the content of a message card as text. For a query, the list of options follows the content. */
+/**
+ * Returns the content of a message card as text. For a query card, the list of options follows the content.
+ */
 export function formatCardText({ content, metadata }: MessageCard): string {
   const { options } = metadata as { options?: readonly string[] };
   return options?.length ? `${content} (${options.join(" | ")})` : content;

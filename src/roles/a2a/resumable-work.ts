@@ -25,7 +25,7 @@ export class ResumableWork<Answer> {
     this.#onStop = onStop;
   }
 
-  /** Emits an event. After the work has ended, new events are dropped. */
+  /** Emits an event. Events are dropped after the work has ended. */
   emit(event: TaskUpdateEvent): void {
     if (this.#ended) return;
     this.#pendingEvents.push(event);

@@ -58,8 +58,8 @@ export interface RoleAgentOptions extends RoleRuntimeOptions, AnswerWaitLimits {
 }
 
 /**
- * Creates an A2A agent from a role. The agent accepts a task as a message card or as plain text. The reply
- * has the same form as the task.
+ * Creates an A2A agent from a role. The agent accepts a task as a message card or as plain text. The agent
+ * replies with a message card to a message card, and with plain text to plain text.
  */
 export function createRoleAgent(role: Role, options: RoleAgentOptions = {}): Agent {
   return new RoleAgent(role, options);

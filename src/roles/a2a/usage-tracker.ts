@@ -63,8 +63,8 @@ export class UsageTracker {
   }
 
   /**
-   * Passes the usage to `write`, which creates the message card. Afterwards, the function resets the tracker.
-   * If `write` throws, the tracker is not reset.
+   * Passes the token usage to `write`, which creates the message card, and then resets the tracker. If
+   * `write` throws, the tracker is not reset.
    */
   flushToCard<C>(write: (spent: UsageMetadata) => C): C {
     this.#accrueBusyTime();

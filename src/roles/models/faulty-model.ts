@@ -20,8 +20,8 @@ export interface FaultOptions {
   /** Fraction of calls that are delayed, and the delay in milliseconds. */
   readonly slow?: { readonly share: number; readonly ms: number };
   /**
-   * Whether the planner answers without a solver call. The planner does so only in its first reply (`once`)
-   * or in every reply (`always`).
+   * Whether the planner answers before any solver call, either in its first reply (`once`) or in every reply
+   * (`always`).
    */
   readonly refuseFirst?: "once" | "always";
   /** Whether the planner repeats its first subtask forever without answering. */
@@ -39,8 +39,8 @@ export interface FaultOptions {
 
 /**
  * Wraps a model and injects faults into the replies. With injected faults, tests show how planners and
- * reports handle forced first calls, repairs, limits, timeouts, and wrong answers. If each solver reply of an
- * oracle is wrong with probability p, a chain of n calls is correct with probability (1 − p)^n.
+ * reports handle forced first calls, repairs, limits, timeouts, and wrong answers. If each solver reply is
+ * wrong with probability p, a chain of n solver calls is correct with probability (1 − p)^n.
  */
 export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
   const { wrong = 0, invalidJson = 0, fails = 0, slow, refuseFirst, loop = false } = faults;

@@ -89,8 +89,8 @@ function planNextAction(input: PlanInput, steps: readonly OracleStep[], batch: b
 /** A subtask with one or more solution steps, each on a separate line. */
 interface StepBatch {
   /**
-   * Text of the subtask. If a number is the answer to the earlier batch `s1`, the text contains `{s1}`
-   * instead of the number.
+   * Text of the subtask. If a number in the subtask is the answer to the earlier batch `s1`, the text
+   * contains `{s1}` instead of the number.
    */
   readonly task: string;
   readonly expectedAnswer: string;
@@ -123,9 +123,9 @@ function insertPlaceholders(expression: string, batches: readonly StepBatch[]): 
 const NUMBER_PATTERN = /\d+\.?\d*|\.\d+/g;
 
 /**
- * Computes the final answer from the answers of the solver. The result is the last answer, plus the error of
- * each earlier answer that no later step uses. Without the added error, a wrong answer that no later step
- * uses would not change the final answer.
+ * Computes the final answer from the answers of the solver. The final answer is the last solver answer, plus
+ * the error of each earlier answer that no later step uses. If the function did not add the error, some wrong
+ * answers would not change the final answer.
  */
 function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonly StepBatch[]): string {
   const last = findings.at(-1)?.answer ?? "";

@@ -5,11 +5,11 @@ import type { ModelRequest, PlanInput, RoleModel } from "../role-model.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 
 /**
- * Creates a model that replays published GSM8K answers. The answers come from four OpenAI models of 2021, and
- * `model` selects one of these models. As an answerer, the recorded model returns the complete solution. As a
- * planner or a solver, the recorded model returns a few lines of the solution per call, and the answer at the
- * end. The four models have known accuracies of 21.7, 39.0, 34.7, and 56.3 % on the test split. Every
- * experiment method must reproduce these accuracies.
+ * Creates a model that replays published GSM8K answers. The published answers come from four OpenAI models of
+ * 2021, and `model` selects one of the four models. As an answerer, the recorded model returns the complete
+ * solution. As a planner or a solver, the recorded model returns a few lines of the solution per call, and
+ * the answer at the end. Every experiment method must reproduce the known accuracies of the four models on
+ * the test split: 21.7, 39.0, 34.7, and 56.3 %.
  *
  * Throws `INVALID_PARAMS` if a task matches no sample by `sample_id` or by text.
  */

@@ -96,9 +96,7 @@ export function findPartialOutcome(state: PlannerState, errorType: string): Task
   return best === undefined ? undefined : createPartialOutcome(state, best, errorType);
 }
 
-/**
- * Creates a `partial` outcome. `errorType` identifies the limit that ended the work, or identifies a stop.
- */
+/** Creates a `partial` outcome. `errorType` identifies the limit or the stop that ended the work. */
 export function createPartialOutcome(
   { turn, limits }: PlannerState,
   result: string,

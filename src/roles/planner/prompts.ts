@@ -60,7 +60,7 @@ export function renderProblem(task: TaskCard, policy: ContextPolicy): string {
   return lines.join("\n");
 }
 
-/** Renders a numbered list of solver findings. The first number is `first`. */
+/** Renders a list of solver findings, numbered from `first`. */
 export function renderFindings(findings: readonly SolverFinding[], first = 1): string {
   return [
     "Found:",

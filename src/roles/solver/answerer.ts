@@ -20,8 +20,8 @@ export interface AnswererOptions {
   /** Maximum number of tokens of one sampled answer. Default: 2,048. */
   readonly maxTokens?: number;
   /**
-   * Sampling temperature. If the temperature is 0, additional samples are useless. The default temperature
-   * depends on the model.
+   * Sampling temperature. If the temperature is 0, additional answer samples are useless. The default
+   * temperature depends on the model.
    */
   readonly temperature?: number;
   /** Seed of the first answer sample. Each additional sample uses the next integer as its seed. */
@@ -49,8 +49,8 @@ export function createAnswerer(options: AnswererOptions): Role {
 }
 
 /**
- * Routes on which a controller sends complete problems to a solver. The standard card protocol does not
- * contain these routes.
+ * Routes on which a controller sends complete problems to a solver. The standard card protocol contains no
+ * routes between a controller and a solver.
  */
 export const ANSWERER_ROUTES: readonly CardRoute<
   CoreRole,

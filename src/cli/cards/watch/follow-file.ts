@@ -3,8 +3,8 @@ import { type FileHandle, open, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * New complete lines of a file, with the file position after the last line. The value `"reset"` reports that
- * the file was replaced or truncated.
+ * New complete lines of a file, with the file position after the last line. The value `"reset"` means that
+ * the watched file was replaced or truncated.
  */
 export type FileFollowEvent =
   | { readonly lines: readonly string[]; readonly position: FilePosition }

@@ -10,7 +10,7 @@ interface WatchServerOptions {
   readonly title: string;
   readonly port: number;
   readonly runId?: string;
-  /** Called if the watched file contains lines of another run. The page shows only one run. */
+  /** Called if the watched file contains lines of another run. The watch page shows only one run. */
   readonly onForeignRun?: (runId: string) => void;
 }
 
@@ -24,8 +24,8 @@ export interface WatchServer {
 }
 
 /**
- * Maximum number of simultaneous event streams. The limit exists because each stream reads the file
- * separately.
+ * Maximum number of simultaneous event streams. Each event stream reads the recording file separately, so the
+ * number of event streams is limited.
  */
 const MAX_STREAMS = 16;
 
