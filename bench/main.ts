@@ -4,7 +4,7 @@ import { renderTable, type ReportTable } from "./report.ts";
 import { parseSettings, USAGE, type BenchmarkSettings, type WorkloadName } from "./settings.ts";
 import { ENFORCED_SYSTEM_PATTERN } from "./systems-under-test.ts";
 import { measureAdk } from "./workloads/adk.ts";
-import { measureChunks } from "./workloads/chunks.ts";
+import { measureChunks } from "./workloads/long-streams.ts";
 import { measureGrpc } from "./workloads/grpc.ts";
 import { measureIdleSubscribers } from "./workloads/idle-subscribers.ts";
 import { measureSend, measureStreaming } from "./workloads/message-throughput.ts";

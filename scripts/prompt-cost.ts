@@ -18,7 +18,7 @@ import {
   mergeSocraticSteps,
   type Paragraph,
 } from "../src/cards/index.ts";
-import { runRole } from "../src/roles/task-context.fixture.ts";
+import { runRole } from "../src/roles/fake-task-context.fixture.ts";
 import {
   createAnswerer,
   createPlanner,

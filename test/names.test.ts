@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { findBadNames } from "../scripts/readability/name-rules.ts";
-import { listNames } from "../scripts/readability/population.ts";
+import { listNames } from "../scripts/readability/names-and-sentences.ts";
 
 const declare = (
   name: string,

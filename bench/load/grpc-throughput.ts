@@ -1,7 +1,7 @@
 import * as grpc from "@grpc/grpc-js";
 import { GRPC_SERVICE_V1 } from "../../src/grpc/index.ts";
 import { formatJob, type BenchmarkJob } from "../job.ts";
-import { foldResults, type WireResult } from "./task-outcome.ts";
+import { foldIntoTaskOutcome, type ReceivedTaskResult } from "./task-outcome.ts";
 import { createMessageId, MESSAGE_ID_LENGTH, type ServerEndpoint } from "./request-template.ts";
 import { ResponseCounter, type LoadOptions, type ThroughputResult } from "./response-counter.ts";
 
@@ -41,7 +41,7 @@ export async function measureGrpcThroughput({
   for (const connection of connections) connection.close();
   const codec = GRPC_SERVICE_V1.methods[request.operation]!.response;
   return counter.summarize((messages) =>
-    foldResults(messages.map((binary) => codec.decode(binary) as WireResult)),
+    foldIntoTaskOutcome(messages.map((binary) => codec.decode(binary) as ReceivedTaskResult)),
   );
 }
 

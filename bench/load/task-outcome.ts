@@ -21,7 +21,7 @@ type WireTask = { id: string; status: WireStatus; artifacts?: WireArtifact[] };
 type WireStatusUpdate = { taskId: string; status: WireStatus };
 type WireArtifactUpdate = { artifact: WireArtifact; append?: boolean };
 /** One result in A2A 1.0, where a member names the variant, or in 0.3, where `kind` names it. */
-export type WireResult = {
+export type ReceivedTaskResult = {
   task?: WireTask;
   statusUpdate?: WireStatusUpdate;
   artifactUpdate?: WireArtifactUpdate;
@@ -38,15 +38,15 @@ export function parseTaskOutcome(bytes: Buffer): TaskOutcome {
   const isStreamed = headers["content-type"]?.startsWith("text/event-stream") ?? false;
   const messages = isStreamed ? splitSseFrames(body).flatMap(parseSseData) : [body];
   const results = messages.map((message) => {
-    const { result, error } = JSON.parse(message) as { result?: WireResult; error?: unknown };
+    const { result, error } = JSON.parse(message) as { result?: ReceivedTaskResult; error?: unknown };
     if (!result) throw new Error(`the response contains an error: ${JSON.stringify(error)}`);
     return result.kind ? fromV03Result(result) : result;
   });
-  return foldResults(results);
+  return foldIntoTaskOutcome(results);
 }
 
 /** Folds the results of one response into a task outcome. */
-export function foldResults(results: readonly WireResult[]): TaskOutcome {
+export function foldIntoTaskOutcome(results: readonly ReceivedTaskResult[]): TaskOutcome {
   const artifacts = new Map<string, string>();
   let state: string | undefined;
   let taskId: string | undefined;
@@ -96,7 +96,7 @@ function parseSseData(frame: string): string[] {
   return lines.length > 0 ? [lines.map((line) => line.slice(5)).join("\n")] : [];
 }
 
-function fromV03Result(result: WireResult): WireResult {
+function fromV03Result(result: ReceivedTaskResult): ReceivedTaskResult {
   if (result.kind === "task") return { task: result as unknown as WireTask };
   if (result.kind === "status-update") return { statusUpdate: result as unknown as WireStatusUpdate };
   if (result.kind === "artifact-update") return { artifactUpdate: result as unknown as WireArtifactUpdate };

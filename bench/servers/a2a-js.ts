@@ -13,7 +13,7 @@ import * as grpc from "@grpc/grpc-js";
 import express from "express";
 import type { StartedSystem } from "../system-process.ts";
 import { parseJob, runJob } from "../job.ts";
-import { listenOnFreePort } from "./listen.ts";
+import { listenOnFreePort } from "./listen-on-free-port.ts";
 
 /** Starts a server of `@a2a-js/sdk` as its samples do: Express, JSON-RPC, and tasks in memory. */
 export async function startA2aJsServer(): Promise<StartedSystem> {

@@ -2,7 +2,7 @@ import { InMemorySessionService, LogLevel, Runner, setLogLevel, StreamingMode, t
 import type { StartedSystem } from "../system-process.ts";
 import { SCRIPTED_TEXT } from "../scripted-job.ts";
 import { createAdkAgent } from "./adk-agent.ts";
-import { listenOnFreePort } from "./listen.ts";
+import { listenOnFreePort } from "./listen-on-free-port.ts";
 
 /** Starts ADK's own A2A server (A2A 0.3, Express, tasks and sessions in memory). */
 export async function startToA2aServer(): Promise<StartedSystem> {

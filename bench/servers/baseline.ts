@@ -1,7 +1,7 @@
 import { createServer, type ServerResponse } from "node:http";
 import type { StartedSystem, RecordedResponse } from "../system-process.ts";
 import { runJob, WAIT_JOB, yieldToEventLoop } from "../job.ts";
-import { listenOnFreePort } from "./listen.ts";
+import { listenOnFreePort } from "./listen-on-free-port.ts";
 
 /**
  * Starts a server that shows the lower bound of the cost of a Node server. `node:http` reads the body of the

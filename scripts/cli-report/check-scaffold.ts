@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { readServerUrl } from "./startup.ts";
+import { readServerUrl } from "./measure-startup.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const cliFile = join(root, "bin/colloquy.js");

@@ -97,4 +97,4 @@ export function computeTierTally({ rows }: ComplianceReport, tier: number): Tier
   };
 }
 
-export const toFullId = (id: string): string => CLI_SPEC.prefix + id;
+export const toFullRequirementId = (id: string): string => CLI_SPEC.prefix + id;

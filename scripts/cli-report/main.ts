@@ -13,9 +13,14 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { toFullId, createComplianceReport, computeTierTally, type TestOutcome } from "./compliance-report.ts";
+import {
+  toFullRequirementId,
+  createComplianceReport,
+  computeTierTally,
+  type TestOutcome,
+} from "./compliance-report.ts";
 import { checkScaffold } from "./check-scaffold.ts";
-import { measureStartup } from "./startup.ts";
+import { measureStartup } from "./measure-startup.ts";
 import { renderMarkdown, renderYaml, type ReportMetadata } from "./report-formats.ts";
 
 const { values } = parseArgs({
@@ -49,7 +54,7 @@ for (const tier of [1, 2, 3]) {
   console.log(`tier ${tier}: ${pass} of ${total}${satisfied ? ", satisfied" : ""}`);
 }
 for (const { id, tier, status, note } of report.rows) {
-  if (status !== "pass" && tier === 1) console.log(`  ${toFullId(id)} ${status}: ${note}`);
+  if (status !== "pass" && tier === 1) console.log(`  ${toFullRequirementId(id)} ${status}: ${note}`);
 }
 const { startup } = metadata;
 for (const { command, median } of startup?.rows ?? []) {

@@ -1,11 +1,11 @@
 import { CLI_SPEC } from "../../test/cli-requirements.ts";
 import {
-  toFullId,
+  toFullRequirementId,
   computeTierTally,
   type ComplianceReport,
   type RequirementRow,
 } from "./compliance-report.ts";
-import type { StartupTimings } from "./startup.ts";
+import type { StartupTimings } from "./measure-startup.ts";
 
 export interface ReportMetadata {
   readonly version: string;
@@ -72,7 +72,7 @@ attestation:
 
 function renderRequirement({ id, tier, section, text, status, note }: RequirementRow): string {
   const area = id.replace(/_\d+$/, "");
-  return `  ${toFullId(id)}:
+  return `  ${toFullRequirementId(id)}:
     tier: ${tier}
     area: ${area}
     spec: ${quoteYaml(section)}
@@ -104,7 +104,7 @@ export function renderMarkdown(
   });
   const rows = report.rows.map(
     ({ id, tier, section, text, status, note }) =>
-      `| \`${toFullId(id)}\` | ${tier} | ${section} | ${text} | ${STATUS_MARKS[status]} | ${note.replaceAll("|", "\\|")} |`,
+      `| \`${toFullRequirementId(id)}\` | ${tier} | ${section} | ${text} | ${STATUS_MARKS[status]} | ${note.replaceAll("|", "\\|")} |`,
   );
   return `# Colloquy ${version} and the CLI specification ${CLI_SPEC.version} of ${CLI_SPEC.revision}
 

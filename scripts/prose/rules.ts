@@ -1,6 +1,6 @@
 import type { TextlintRuleReporter } from "@textlint/kernel";
 import { split } from "sentence-splitter";
-import { BANNED_PHRASES } from "./vocabulary.ts";
+import { BANNED_PHRASES } from "./banned-phrases.ts";
 
 /** A sentence with more words than this is hard to read once. */
 export const MAX_WORDS = 40;

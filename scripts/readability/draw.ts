@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
-import { listNames, listSentences } from "./population.ts";
+import { listNames, listSentences } from "./names-and-sentences.ts";
 
 const { values } = parseArgs({
   options: {

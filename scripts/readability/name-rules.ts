@@ -1,4 +1,4 @@
-import type { DeclaredName } from "./population.ts";
+import type { DeclaredName } from "./names-and-sentences.ts";
 
 interface NameRule {
   readonly pattern: RegExp;

@@ -14,8 +14,8 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { countUnexpectedOutcomes, type ExpectedFailure } from "./count-unexpected-outcomes.ts";
 import { parseJunitReport } from "./junit-report.ts";
-import { KITS, type CompatibilityKit, type KitRun } from "./kits.ts";
-import { root, withSut } from "./with-sut.ts";
+import { KITS, type CompatibilityKit, type KitRun } from "./compatibility-kits.ts";
+import { root, withSut } from "./with-agent-under-test.ts";
 
 const USAGE =
   "usage: npm run tck -- --v1.0 PATH --v0.3 PATH [--python PATH] [--store memory|sqlite:FILE] [--only TEXT]";

@@ -1,6 +1,6 @@
 import type { Run } from "../engine/index.ts";
 import { type Message, getText } from "../protocol/index.ts";
-import type { Turn } from "./generator.ts";
+import type { Turn } from "./generator-agent.ts";
 
 /**
  * The caller, the tenant, and the context id of a conversation. Conversations of different callers are

@@ -4,9 +4,9 @@
  * `inputRequired` create the values that a generator yields. `data`, `file`, and `text` create parts.
  */
 export { data, file, text } from "../protocol/index.ts";
-export { command } from "./command.ts";
-export type { CommandOptions } from "./command.ts";
-export { agent } from "./generator.ts";
-export type { GeneratorOptions, Turn, AgentGenerator } from "./generator.ts";
+export { command } from "./command-agent.ts";
+export type { CommandOptions } from "./command-agent.ts";
+export { agent } from "./generator-agent.ts";
+export type { GeneratorOptions, Turn, AgentGenerator } from "./generator-agent.ts";
 export { artifact, authRequired, chunk, failed, inputRequired, reply, status } from "./agent-yield.ts";
 export type { PartLike, AgentYield } from "./agent-yield.ts";

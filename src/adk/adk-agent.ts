@@ -2,11 +2,11 @@ import type { RunConfig } from "@google/adk";
 import { SlotMap } from "../data-structures/index.ts";
 import type { Agent, AgentDescription, Observer, Run } from "../engine/index.ts";
 import type { Part, Task } from "../protocol/index.ts";
-import { describeAdkAgent, type AdkCardOptions } from "./card.ts";
+import { describeAdkAgent, type AdkCardOptions } from "./describe-adk-agent.ts";
 import { isStatusEvent, type RunHooks, applyRunHooks } from "./run-hooks.ts";
-import { admitMessage } from "./pending-calls.ts";
-import { toAdkMetadataKey } from "./metadata.ts";
-import { toGenaiPart } from "./parts.ts";
+import { checkPendingCallAnswers } from "./pending-function-calls.ts";
+import { toAdkMetadataKey } from "./adk-event-metadata.ts";
+import { toGenaiPart } from "./part-conversion.ts";
 import { RunEventProcessor, type RunEventProcessorOptions } from "./run-event-processor.ts";
 import { type RunStart, RunStream } from "./run-stream.ts";
 import { cancelPendingRemoteTasks } from "./remote/cancel-pending-remote-tasks.ts";
@@ -14,7 +14,7 @@ import { registerRunContext, type AdkRunContext } from "./adk-run-context.ts";
 import { IdleFlusher } from "./idle-flusher.ts";
 import { deriveSessionKey } from "./sessions/session-key.ts";
 import { createLazyRunner, type AdkRunnableSource, type RunnerOptions } from "./lazy-runner.ts";
-import type { AdkRunner, AdkRunRequest, GenaiPart, SessionKey } from "./types.ts";
+import type { AdkRunner, AdkRunRequest, GenaiPart, SessionKey } from "./adk-structural-types.ts";
 
 /** Options of `adkAgent`. */
 export interface AdkAgentOptions
@@ -96,7 +96,7 @@ async function startRun(
   const defaultSession = deriveSessionKey(runner.appName, run.contextId, run.caller);
   const runContext = registerRunContext(run);
   const processor = createProcessor(defaultSession, runContext, options);
-  const admission = admitMessage(
+  const admission = checkPendingCallAnswers(
     run.message,
     run.task,
     options.runConfig?.allowRemoteToolConfirmation ?? false,
@@ -159,7 +159,7 @@ function buildRunRequest(
     sessionId,
     newMessage: { role: "user", parts: parts.flatMap((part) => convert(part) ?? []) },
     // A remote message must not confirm tools. ADK's own guard (`remoteDelivered`) logs a warning on every
-    // run. `admitMessage` has already rejected forbidden confirmations, and plain text must not count as a
+    // run. `checkPendingCallAnswers` has already rejected forbidden confirmations, and plain text must not count as a
     // confirmation either.
     runConfig: {
       streamingMode: "sse",

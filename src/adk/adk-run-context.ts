@@ -1,5 +1,5 @@
 import type { Run } from "../engine/index.ts";
-import { toAdkMetadataKey } from "./metadata.ts";
+import { toAdkMetadataKey } from "./adk-event-metadata.ts";
 
 /** Metadata key for the ids of other waiting tasks in the context of a task. */
 export const WAITING_TASK_IDS_KEY: "adk_waiting_task_ids" = toAdkMetadataKey("waiting_task_ids");

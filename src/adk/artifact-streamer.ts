@@ -1,7 +1,7 @@
 import { type JsonObject, type Part, appendPart } from "../protocol/index.ts";
 import type { ArtifactEvent } from "./artifact-merger.ts";
-import { PARTIAL_KEY } from "./metadata.ts";
-import { THOUGHT_SIGNATURE_KEY } from "./parts.ts";
+import { PARTIAL_KEY } from "./adk-event-metadata.ts";
+import { THOUGHT_SIGNATURE_KEY } from "./part-conversion.ts";
 
 /**
  * Emitted content of an artifact: consecutive text parts of one type, or one part without text.

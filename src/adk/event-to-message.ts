@@ -1,7 +1,7 @@
 import type { JsonObject, Message } from "../protocol/index.ts";
-import { toActionsMetadata, toEventMetadata } from "./metadata.ts";
-import { toA2aParts } from "./parts.ts";
-import type { AdkEvent } from "./types.ts";
+import { toActionsMetadata, toEventMetadata } from "./adk-event-metadata.ts";
+import { toA2aParts } from "./part-conversion.ts";
+import type { AdkEvent } from "./adk-structural-types.ts";
 
 /**
  * Converts an ADK event to an A2A message. Returns `undefined` if the event has no content. Long-running

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { type JsonObject, type Task, type TaskArtifactUpdateEvent, toBase64 } from "../protocol/index.ts";
 import { createServer, type Server } from "../server/index.ts";
 import { type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
-import type { AdkEvent, AdkRunner, GenaiPart } from "./types.ts";
+import type { AdkEvent, AdkRunner, GenaiPart } from "./adk-structural-types.ts";
 
 type Version = "1.0" | "0.3";
 

@@ -9,10 +9,10 @@
 export { toA2a, type ToA2aOptions } from "./to-a2a.ts";
 export { type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
 export type { AdkRunnable, AdkRunnableSource, RunnerOptions } from "./lazy-runner.ts";
-export { type AdkAgentLike, buildAgentSkills, type AdkCardOptions } from "./card.ts";
-export { toA2aPart, toA2aParts, toGenaiPart, toGenaiParts } from "./parts.ts";
+export { type AdkAgentLike, buildAgentSkills, type AdkCardOptions } from "./describe-adk-agent.ts";
+export { toA2aPart, toA2aParts, toGenaiPart, toGenaiParts } from "./part-conversion.ts";
 export { eventToMessage } from "./event-to-message.ts";
-export { type SessionEventOptions, toSessionEvent } from "./session-event.ts";
+export { type SessionEventOptions, toSessionEvent } from "./to-session-event.ts";
 export {
   toActionsMetadata,
   ADK_EXTENSION_URI,
@@ -20,10 +20,17 @@ export {
   fromEventMetadata,
   type PeerAction,
   toSessionMetadata,
-} from "./metadata.ts";
+} from "./adk-event-metadata.ts";
 export { RemoteAgent, type RemoteAgentOptions, type RemoteRequest } from "./remote/remote-agent.ts";
 export type { RunHooks } from "./run-hooks.ts";
-export type { AdkEvent, AdkRunner, AdkRunRequest, GenaiContent, GenaiPart, SessionKey } from "./types.ts";
+export type {
+  AdkEvent,
+  AdkRunner,
+  AdkRunRequest,
+  GenaiContent,
+  GenaiPart,
+  SessionKey,
+} from "./adk-structural-types.ts";
 export { MemorySessionService, type MemorySessionOptions } from "./sessions/memory-session-service.ts";
 export { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 export {

@@ -11,7 +11,7 @@ import type {
 } from "@google/adk";
 import { A2AError } from "../protocol/index.ts";
 import { patchRunner } from "./patch-runner.ts";
-import type { AdkRunner } from "./types.ts";
+import type { AdkRunner } from "./adk-structural-types.ts";
 
 /** An ADK object that Colloquy can serve: an agent of any type, a workflow, an app, or a runner. */
 export type AdkRunnable = BaseAgent | Workflow | App | Runner | AdkRunner;

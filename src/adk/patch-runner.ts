@@ -1,10 +1,14 @@
 import type * as Adk from "@google/adk";
-import { isAgentTool } from "./agent-tool.ts";
-import { buildInterruptedResponses, type CallAwaitingUser, findUnansweredCalls } from "./unanswered-calls.ts";
-import { collectLongRunningCallIds } from "./parts.ts";
+import { isAgentTool } from "./is-agent-tool.ts";
+import {
+  buildInterruptedResponses,
+  type CallAwaitingUser,
+  findUnansweredCalls,
+} from "./unanswered-function-calls.ts";
+import { collectLongRunningCallIds } from "./part-conversion.ts";
 import { propagateRunContext, type AdkRunContext } from "./adk-run-context.ts";
 import { bypassEmptyPlugins } from "./bypass-empty-plugins.ts";
-import type { AdkEvent, AdkFunctionCall, SessionCall } from "./types.ts";
+import type { AdkEvent, AdkFunctionCall, SessionFunctionCall } from "./adk-structural-types.ts";
 
 const patchedManagers = new WeakSet<Adk.PluginManager>();
 
@@ -72,7 +76,7 @@ interface SessionWriteContext {
 }
 
 async function appendInterruptedResponses(
-  unanswered: readonly SessionCall[],
+  unanswered: readonly SessionFunctionCall[],
   { session, sessionService, createEvent }: SessionWriteContext,
 ): Promise<void> {
   for (const [event, calls] of groupByEvent(unanswered)) {
@@ -92,7 +96,7 @@ async function appendInterruptedResponses(
 async function findAbandonedCalls(
   runContext: AdkRunContext,
   awaitingUser: readonly CallAwaitingUser[],
-): Promise<SessionCall[]> {
+): Promise<SessionFunctionCall[]> {
   const tasks = await runContext.run.listInterruptedTasks();
   if (tasks.length > 0) runContext.waitingTaskIds = tasks.map(({ id }) => id);
   const waitingCallIds = new Set(
@@ -103,7 +107,7 @@ async function findAbandonedCalls(
   );
 }
 
-function groupByEvent(unanswered: readonly SessionCall[]): Map<AdkEvent, AdkFunctionCall[]> {
+function groupByEvent(unanswered: readonly SessionFunctionCall[]): Map<AdkEvent, AdkFunctionCall[]> {
   const events = new Map<AdkEvent, AdkFunctionCall[]>();
   for (const { event, call } of unanswered) events.set(event, [...(events.get(event) ?? []), call]);
   return events;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../protocol/index.ts";
-import { isJsonObject } from "./metadata.ts";
+import { isJsonObject } from "./adk-event-metadata.ts";
 
 /**
  * Members of a credential request that the bridge may send to a caller. The value `true` allows the entire

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "../engine/index.ts";
 import { type Artifact, fold, isEventRefusal, type Part, type Task, getText } from "../protocol/index.ts";
 import { RunEventProcessor, type RunEventProcessorOptions } from "./run-event-processor.ts";
-import type { AdkEvent, GenaiPart } from "./types.ts";
+import type { AdkEvent, GenaiPart } from "./adk-structural-types.ts";
 
 const sessionKey = { appName: "app", userId: "A2A_USER_C", sessionId: "C" };
 const sessionMetadata = { adk_app_name: "app", adk_user_id: "A2A_USER_C", adk_session_id: "C" };

@@ -2,21 +2,21 @@ import type { AgentEvent } from "../engine/index.ts";
 import type { JsonObject, Part } from "../protocol/index.ts";
 import { ArtifactStreamer } from "./artifact-streamer.ts";
 import { type ArtifactEvent, ArtifactMerger } from "./artifact-merger.ts";
-import { PendingCalls } from "./pending-calls.ts";
+import { PendingCalls } from "./pending-function-calls.ts";
 import {
   toActionsMetadata,
   ADK_EXTENSION_URI,
   toEventMetadata,
   toAdkMetadataKey,
-  hasExtraMetadata,
+  hasEventSpecificMetadata,
   toSessionMetadata,
   ERROR_MESSAGE_KEY,
   PARTIAL_KEY,
-  TYPE_KEY,
-} from "./metadata.ts";
-import { toA2aParts, toJsonObject } from "./parts.ts";
+  DATA_PART_TYPE_KEY,
+} from "./adk-event-metadata.ts";
+import { toA2aParts, toJsonObject } from "./part-conversion.ts";
 import { type AdkRunContext, WAITING_TASK_IDS_KEY } from "./adk-run-context.ts";
-import type { AdkEvent, GenaiPart, SessionKey } from "./types.ts";
+import type { AdkEvent, GenaiPart, SessionKey } from "./adk-structural-types.ts";
 
 /** Options that control how the events of a run are converted. */
 export interface RunEventProcessorOptions {
@@ -129,7 +129,7 @@ export class RunEventProcessor {
     const metadata = (): JsonObject => ({ ...this.#sessionMetadata, ...toEventMetadata(event) });
     if (event.partial) {
       return parts.length > 0
-        ? this.#artifactStreamer.addPartial(chain, parts, metadata, hasExtraMetadata(event))
+        ? this.#artifactStreamer.addPartial(chain, parts, metadata, hasEventSpecificMetadata(event))
         : undefined;
     }
     if (parts.length > 0 && !failed) this.#clearRecoveredError(chain);
@@ -241,7 +241,7 @@ export class RunEventProcessor {
       return toA2aPart ? (parts ?? []).flatMap((part) => toA2aPart(part, event) ?? []) : toA2aParts(parts);
     }
     const output = typeof event.output === "object" ? toJsonObject(event.output) : (event.output as string);
-    return [{ data: output, metadata: { [TYPE_KEY]: "output" } }];
+    return [{ data: output, metadata: { [DATA_PART_TYPE_KEY]: "output" } }];
   }
 
   /** Stores the first model error of a run. The processor ignores later model errors. */

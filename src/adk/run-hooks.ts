@@ -1,6 +1,6 @@
 import type { AgentEvent, Run } from "../engine/index.ts";
 import type { RunStream } from "./run-stream.ts";
-import type { AdkEvent, AdkRunRequest } from "./types.ts";
+import type { AdkEvent, AdkRunRequest } from "./adk-structural-types.ts";
 
 type StatusEvent = Extract<AgentEvent, { status: unknown }>;
 

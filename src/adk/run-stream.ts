@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../engine/index.ts";
 import type { RunOutcome, RunEventProcessor } from "./run-event-processor.ts";
 import type { IdleListener, IdleFlusher } from "./idle-flusher.ts";
-import type { AdkEvent } from "./types.ts";
+import type { AdkEvent } from "./adk-structural-types.ts";
 
 /** A started run, or the result of a run that could not start. */
 export type RunStart = { readonly processor: RunEventProcessor } & (

@@ -6,7 +6,7 @@ import { createServer, type ListenOptions, type Server, type ServerOptions } fro
 import { type AdkAgentOptions, adkAgent } from "./adk-agent.ts";
 import { SqliteSessionService } from "./sessions/sqlite-session-service.ts";
 import type { AdkRunnableSource } from "./lazy-runner.ts";
-import type { AdkRunner } from "./types.ts";
+import type { AdkRunner } from "./adk-structural-types.ts";
 
 /** Options of `toA2a`. */
 export interface ToA2aOptions

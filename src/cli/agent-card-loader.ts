@@ -5,10 +5,10 @@ import { A2AError, type AgentCard } from "../protocol/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { toClientAuthOptions, parseServiceParams } from "./client-auth-options.ts";
 import { createDebugLogger } from "./debug-logger.ts";
-import { createTextResponse, createNodeFetch } from "./node-fetch.ts";
+import { createTextResponse, createNodeFetch } from "./lightweight-fetch.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { CliError, createUsageError } from "./cli-error.ts";
-import { createRedactor } from "./redactor.ts";
+import { createRedactor } from "./credential-redactor.ts";
 
 /**
  * Splits the positional arguments into the agent reference and the remaining arguments. If the command line

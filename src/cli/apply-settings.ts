@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command, type Option } from "commander";
 import { createUsageError } from "./cli-error.ts";
-import { CREDENTIAL_OPTIONS } from "./redactor.ts";
+import { CREDENTIAL_OPTIONS } from "./credential-redactor.ts";
 import {
   isDiscoveredSource,
   isReadableByOthers,
@@ -45,7 +45,7 @@ const OPPOSITE_OPTIONS: Readonly<Record<string, string>> = { async: "wait", wait
  * Returns whether a variable can set the command-line option. No variable can set a hidden option, because a
  * hidden option is only an alias.
  */
-export function isSettable({ long, hidden }: Option): boolean {
+export function isSettableByVariable({ long, hidden }: Option): boolean {
   return long !== undefined && long !== null && !hidden && !UNSETTABLE_OPTIONS.has(long);
 }
 
@@ -54,7 +54,11 @@ export function applySettings(command: Command, settings: Settings): void {
   const isOnCommandLine = (name: string): boolean => command.getOptionValueSource(name) === "cli";
   for (const option of command.options) {
     const name = option.attributeName();
-    if (!isSettable(option) || isOnCommandLine(name) || isOnCommandLine(OPPOSITE_OPTIONS[name] ?? ""))
+    if (
+      !isSettableByVariable(option) ||
+      isOnCommandLine(name) ||
+      isOnCommandLine(OPPOSITE_OPTIONS[name] ?? "")
+    )
       continue;
     const variable = toVariableName(option.long ?? "");
     const setting = settings.get(variable);

@@ -5,7 +5,7 @@ import { generateApiKey } from "../server/auth/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createOutputOption } from "./client-options.ts";
 import { OutputWriter, type OutputFormat } from "./output-writer.ts";
-import { readApiKeys } from "./serve/authentication.ts";
+import { readApiKeys } from "./serve/serve-auth-options.ts";
 
 interface AuthNewKeyOptions {
   tenant?: string;

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { loadAgentCard } from "./agent-card-loader.ts";
-import { defineCardCommand } from "./agent-command.ts";
+import { defineCardCommand } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
 

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { v1 } from "../wire/index.ts";
 import { signCard, type CardSigningOptions } from "../server/index.ts";
-import { defineCardCommand } from "./agent-command.ts";
+import { defineCardCommand } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";

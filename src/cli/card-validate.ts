@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { v1 } from "../wire/index.ts";
-import { defineCardCommand } from "./agent-command.ts";
+import { defineCardCommand } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { CliError } from "./cli-error.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { createCardVerifier, type CardTrustOptions, type CardVerifier } from "../client/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import { defineCardCommand } from "./agent-command.ts";
+import { defineCardCommand } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { appendValue, type ClientOptions } from "./client-options.ts";
 import { CliError, createUsageError } from "./cli-error.ts";

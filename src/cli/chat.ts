@@ -3,7 +3,7 @@ import { Command } from "commander";
 import type { JsonObject, Part, StreamResponse, Task } from "../protocol/index.ts";
 import { isInterrupted } from "../protocol/index.ts";
 import { createAnswerParts, findPendingToolCalls } from "./tool-call-answers.ts";
-import { defineClientCommand, type AgentCommandContext } from "./agent-command.ts";
+import { defineClientCommand, type AgentCommandContext } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { formatCommandLine } from "./format-command.ts";
 import { parseJsonObject, type ClientOptions } from "./client-options.ts";

@@ -1,5 +1,10 @@
 import { Command, type Option } from "commander";
-import { applySettings, collectSettingWarnings, isCredentialOption, isSettable } from "./apply-settings.ts";
+import {
+  applySettings,
+  collectSettingWarnings,
+  isCredentialOption,
+  isSettableByVariable,
+} from "./apply-settings.ts";
 import type { CliContext } from "./cli-context.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { addClientOptions, type ClientOptions } from "./client-options.ts";
@@ -87,7 +92,7 @@ function getRootCommand(command: Command): Command {
 /** Returns the options of all client commands by variable name. */
 function collectSettableOptions(command: Command): Map<string, Option> {
   const isClient = command.options.some(({ long }) => long === "--agent-card");
-  const clientOptions = isClient ? command.options.filter((option) => isSettable(option)) : [];
+  const clientOptions = isClient ? command.options.filter((option) => isSettableByVariable(option)) : [];
   return new Map([
     ...clientOptions.map((option) => [getOptionVariable(option), option] as const),
     ...command.commands.flatMap((child) => [...collectSettableOptions(child)]),

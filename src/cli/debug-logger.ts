@@ -1,5 +1,5 @@
-import type { FetchObserver } from "./node-fetch.ts";
-import { redactHeaders, type Redactor } from "./redactor.ts";
+import type { FetchObserver } from "./lightweight-fetch.ts";
+import { redactHeaders, type Redactor } from "./credential-redactor.ts";
 
 /**
  * Creates an observer that logs the request, response, outcome, and duration of each HTTP exchange for

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import type { CliContext } from "./cli-context.ts";
-import { PROGRAM_DESCRIPTION, readPackageVersion } from "./version.ts";
+import { PROGRAM_DESCRIPTION, readPackageVersion } from "./package-version.ts";
 
 /**
  * Creates `colloquy info`, which prints plugin metadata for the official `a2a` CLI (a2a-cli,

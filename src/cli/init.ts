@@ -9,7 +9,7 @@ import { createOutputOption } from "./client-options.ts";
 import { OutputWriter, type OutputFormat } from "./output-writer.ts";
 import { createUsageError } from "./cli-error.ts";
 import { toAgentId } from "./serve/find-agent-files.ts";
-import { readPackageVersion } from "./version.ts";
+import { readPackageVersion } from "./package-version.ts";
 
 interface InitOptions {
   name?: string;

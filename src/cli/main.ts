@@ -1,18 +1,18 @@
 import { Console } from "node:console";
 import { Command, CommanderError } from "commander";
-import { COMMANDS, NEEDS_ALL_COMMANDS, type CommandTable } from "./commands.ts";
+import { COMMANDS, COMMANDS_THAT_LOAD_ALL, type CommandTable } from "./command-table.ts";
 import type { CliContext } from "./cli-context.ts";
 import { OutputWriter, type OutputFormat, type OutputStreams } from "./output-writer.ts";
 import { type CliError, createUsageError, toCliError } from "./cli-error.ts";
 import { readSettings } from "./settings.ts";
 import { ExitCodeError } from "./exit-code-error.ts";
-import { PROGRAM_DESCRIPTION, readPackageVersion } from "./version.ts";
+import { PROGRAM_DESCRIPTION, readPackageVersion } from "./package-version.ts";
 
 /** Runs the program with the given arguments and returns the exit code. */
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
   try {
     const words = argv[0] === "help" ? toHelpArguments(argv.slice(1)) : argv;
-    const called = NEEDS_ALL_COMMANDS.has(words[0] ?? "") ? "all" : words;
+    const called = COMMANDS_THAT_LOAD_ALL.has(words[0] ?? "") ? "all" : words;
     await (await createProgram(called, context)).parseAsync(words, { from: "user" });
     return 0;
   } catch (error) {

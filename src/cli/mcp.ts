@@ -10,7 +10,7 @@ import { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import { createErrorObserver } from "./serve/serve-until-stopped.ts";
 import { readSettings } from "./settings.ts";
 import { waitForAbort } from "./wait-for-abort.ts";
-import { readPackageVersion } from "./version.ts";
+import { readPackageVersion } from "./package-version.ts";
 
 interface McpOptions extends ClientOptions {
   port?: number;

@@ -13,8 +13,8 @@ import {
   renderPushConfig,
   renderSentMessage,
   renderTask,
-  type RenderDetail,
-} from "./render.ts";
+  type TextDetailOptions,
+} from "./render-protocol-objects.ts";
 import { renderJson, escapeControlCharacters, TextWriter } from "./text-writer.ts";
 
 export type OutputFormat = "text" | "json";
@@ -187,7 +187,7 @@ export class OutputWriter {
     this.#streams.out(`${renderJson(value, this.#jsonLines ? undefined : 2)}\n`);
   }
 
-  #getDetail(history: boolean): RenderDetail {
+  #getDetail(history: boolean): TextDetailOptions {
     return { history: history || this.#verbose, verbose: this.#verbose };
   }
 }

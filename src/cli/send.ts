@@ -2,7 +2,11 @@ import { Command, Option } from "commander";
 import { collect } from "../client/index.ts";
 import type { JsonObject, Part, SendMessageResponse, StreamResponse } from "../protocol/index.ts";
 import { createAnswerParts } from "./tool-call-answers.ts";
-import { defineClientCommand, toInterruptedWaitError, type AgentCommandContext } from "./agent-command.ts";
+import {
+  defineClientCommand,
+  toInterruptedWaitError,
+  type AgentCommandContext,
+} from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { formatCommandLine } from "./format-command.ts";
 import {
@@ -13,7 +17,7 @@ import {
 } from "./client-options.ts";
 import { PartFlags, createSendUsageError } from "./part-flags.ts";
 import { reportTaskState, untilTerminalOrInterrupted, waitForTask } from "./wait-for-task.ts";
-import { showStream } from "./show-stream.ts";
+import { writeStreamEvents } from "./write-stream-events.ts";
 
 interface SendOptions extends ClientOptions {
   async?: boolean;
@@ -92,7 +96,7 @@ async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): P
     // A streaming agent first repeats the task as it was before this turn. An agent without streaming only
     // sends the result.
     const known = taskId !== undefined && client.card.capabilities.streaming === true;
-    return showStream(client.stream(parts, request), call, known);
+    return writeStreamEvents(client.stream(parts, request), call, known);
   }
   const response = isAsync
     ? await client.send(parts, request)

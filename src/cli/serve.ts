@@ -5,7 +5,7 @@ import type { CliContext } from "./cli-context.ts";
 import { createOutputOption, parsePort } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";
 import type { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
-import { addAuthOptions } from "./serve/authentication.ts";
+import { addAuthOptions } from "./serve/serve-auth-options.ts";
 import { renderCurlCommand, renderSendCommand, type ServedAgent } from "./serve/banner.ts";
 import type { ServeOptions } from "./serve/serve-until-stopped.ts";
 
@@ -35,7 +35,7 @@ Examples:
   colloquy serve agent.ts --host 0.0.0.0 --auth-token-env MY_TOKEN`,
     )
     .action(async (paths: string[], said: ServeCommandOptions, self: Command) => {
-      const { applyConfig, readConfig } = await import("./serve/config.ts");
+      const { applyConfig, readConfig } = await import("./serve/apply-config-file.ts");
       const config = await readConfig(said.config, context.cwd);
       if (config) applyConfig(self, config);
       await runServe(paths, self.opts<ServeCommandOptions>(), context, config?.agents);
@@ -102,7 +102,7 @@ async function loadAgents(
   adk: AdkAgentFactory,
 ): Promise<{ agents: Record<string, Agent>; skipped: string[] }> {
   if (exec === undefined) {
-    const { isPathList } = await import("./serve/config.ts");
+    const { isPathList } = await import("./serve/apply-config-file.ts");
     if (!isPathList(agents)) return { agents: agents, skipped: [] };
     const { loadAgentFiles } = await import("./serve/load-agent-files.ts");
     return loadAgentFiles(agents, adk);

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { A2AError, type Task } from "../protocol/index.ts";
-import { defineClientCommand, requireSingleId, type AgentCommandContext } from "./agent-command.ts";
+import { defineClientCommand, requireSingleId, type AgentCommandContext } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { formatCommandLine } from "./format-command.ts";
 import type { ClientOptions } from "./client-options.ts";

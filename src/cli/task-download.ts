@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Command } from "commander";
-import { defineClientCommand, requireSingleId } from "./agent-command.ts";
+import { defineClientCommand, requireSingleId } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { collectArtifactFiles } from "./download/artifact-files.ts";
 import type { ClientOptions } from "./client-options.ts";

@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { defineClientCommand, requireSingleId } from "./agent-command.ts";
+import { defineClientCommand, requireSingleId } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { parseCount, createPollIntervalOption, type ClientOptions } from "./client-options.ts";
 import { reportTaskState } from "./wait-for-task.ts";

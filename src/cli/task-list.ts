@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from "commander";
 import { TASK_STATES, type TaskState } from "../protocol/index.ts";
-import { defineClientCommand } from "./agent-command.ts";
+import { defineClientCommand } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { parseCount, type ClientOptions } from "./client-options.ts";
 

@@ -1,10 +1,10 @@
 import { Command } from "commander";
 import { collect } from "../client/index.ts";
-import { defineClientCommand, requireSingleId } from "./agent-command.ts";
+import { defineClientCommand, requireSingleId } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { reportTaskState, untilTerminalOrInterrupted } from "./wait-for-task.ts";
-import { showStream } from "./show-stream.ts";
+import { writeStreamEvents } from "./write-stream-events.ts";
 
 interface TaskSubscribeOptions extends ClientOptions {
   after?: string;
@@ -17,7 +17,7 @@ export function createTaskSubscribeCommand(context: CliContext): Command {
     const after = options.after === undefined ? {} : { after: options.after };
     const stream = client.tasks.subscribe(requireSingleId(call.args), { signal, ...after });
     // In text format the command always streams, because following a task is its purpose.
-    if (options.stream || options.output === "text") return showStream(stream, call);
+    if (options.stream || options.output === "text") return writeStreamEvents(stream, call);
     const response = await collect(untilTerminalOrInterrupted(stream));
     if (!("task" in response)) return;
     output.writeTask(response.task);

@@ -4,7 +4,7 @@ import {
   toInterruptedWaitError,
   requireSingleId,
   type AgentCommandContext,
-} from "./agent-command.ts";
+} from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { formatCommandLine } from "./format-command.ts";
 import { parseCount, createPollIntervalOption, type ClientOptions } from "./client-options.ts";

@@ -14,7 +14,7 @@ import {
 } from "../protocol/index.ts";
 import type { AgentCardCache } from "./card/agent-card-cache.ts";
 import { openResumableStream } from "./stream/resumable-stream.ts";
-import type { CallOptions } from "./transport/http.ts";
+import type { CallOptions } from "./transport/send-http-request.ts";
 import { type MessageInput, type SendOptions, toSendMessageRequest } from "./message-input.ts";
 import { pollTask } from "./stream/poll-task.ts";
 import { type RetryOptions, retryRead } from "./stream/retry.ts";

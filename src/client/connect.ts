@@ -3,11 +3,11 @@ import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index
 import { createAuthorizer } from "./auth/authorizer.ts";
 import { AgentCardCache } from "./card/agent-card-cache.ts";
 import { chooseInterface, getProtocolVersion } from "./choose-interface.ts";
-import { findClearTextError, withHeadersForbidden } from "./clear-text.ts";
+import { findUnencryptedCredentialsError, withCustomHeadersRejected } from "./clear-text-credentials.ts";
 import { discoverCard } from "./card/discover-card.ts";
 import { isGrpcAvailable } from "./transport/grpc-transport.ts";
 import { withAuthErrorDetails } from "./auth-error-details.ts";
-import { withCloseDelay } from "./stream/close-delay.ts";
+import { withDelayedStreamClose } from "./stream/delayed-stream-close.ts";
 import { createA2AClient, type A2AClient } from "./a2a-client.ts";
 import { createTransport } from "./transport/create-transport.ts";
 
@@ -25,7 +25,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const origin = getInterfaceOrigin(agentInterface);
   const clearTextError = options.allowClearText
     ? undefined
-    : findClearTextError(agentInterface, fetchedCard.url, options.grpc);
+    : findUnencryptedCredentialsError(agentInterface, fetchedCard.url, options.grpc);
   if (clearTextError && (auth || Object.keys(http.headers).length > 0)) throw clearTextError;
   const authorizer = auth && {
     authorizer: createAuthorizer(fetchedCard.card, {
@@ -40,9 +40,9 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     ...authorizer,
     version: getProtocolVersion(agentInterface) ?? version,
   });
-  const guardedTransport = clearTextError ? withHeadersForbidden(transport, clearTextError) : transport;
+  const guardedTransport = clearTextError ? withCustomHeadersRejected(transport, clearTextError) : transport;
   const delayedTransport =
-    transport.version === "0.3" ? withCloseDelay(guardedTransport, reconnect) : guardedTransport;
+    transport.version === "0.3" ? withDelayedStreamClose(guardedTransport, reconnect) : guardedTransport;
   return createA2AClient({
     cardCache: new AgentCardCache(source, fetchedCard),
     agentInterface,

@@ -4,8 +4,8 @@ import type { AuthorizeFunction, ClientAuthOptions } from "./auth/client-auth.ts
 import { createChallengeAuthorizer } from "./auth/challenge-authorizer.ts";
 import { discoverCard } from "./card/discover-card.ts";
 import type { CardFetchOptions } from "./card/fetch-card.ts";
-import type { GrpcClientOptions } from "./transport/http.ts";
-import type { TransportOptions } from "./transport/http.ts";
+import type { GrpcClientOptions } from "./transport/send-http-request.ts";
+import type { TransportOptions } from "./transport/send-http-request.ts";
 import type { RetryOptions } from "./stream/retry.ts";
 import type { ClientBinding } from "./transport/create-transport.ts";
 

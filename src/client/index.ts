@@ -13,14 +13,14 @@ export type {
   OAuthClient,
   AuthorizeRequest,
 } from "./auth/client-auth.ts";
-export { collect } from "./collect.ts";
+export { collect } from "./collect-stream.ts";
 export { connect } from "./connect.ts";
 export type { ConnectOptions } from "./find-card.ts";
 export { findCard } from "./find-card.ts";
 export type { ExchangeOptions, ExchangeClient } from "./message-exchange.ts";
 export { cancelTaskIgnoringErrors, exchangeMessage } from "./message-exchange.ts";
-export type { GrpcClientOptions } from "./transport/http.ts";
-export type { CallOptions } from "./transport/http.ts";
+export type { GrpcClientOptions } from "./transport/send-http-request.ts";
+export type { CallOptions } from "./transport/send-http-request.ts";
 export type { MessageInput, SendOptions } from "./message-input.ts";
 export type { RetryOptions } from "./stream/retry.ts";
 export type { A2AClient, ClientPushConfigs, ClientTasks } from "./a2a-client.ts";

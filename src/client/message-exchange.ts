@@ -1,4 +1,4 @@
-import { delay } from "./http/abort.ts";
+import { delay } from "./http/abortable-waits.ts";
 import type { MessageInput, SendOptions } from "./message-input.ts";
 import type { A2AClient } from "./a2a-client.ts";
 import { getTaskId, isInterrupted, isTerminal, type StreamResponse } from "../protocol/index.ts";

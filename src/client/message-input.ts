@@ -5,7 +5,7 @@ import type {
   SendMessageConfiguration,
   SendMessageRequest,
 } from "../protocol/index.ts";
-import type { CallOptions } from "./transport/http.ts";
+import type { CallOptions } from "./transport/send-http-request.ts";
 
 /** Input for an agent: a text, a list of parts, or a message that has at least `parts`. */
 export type MessageInput = string | readonly Part[] | (Pick<Message, "parts"> & Partial<Message>);

@@ -1,6 +1,6 @@
 import { SlotMap } from "../data-structures/index.ts";
 import { getCallerKey, type Caller } from "./caller.ts";
-import { ConcurrencyLimit } from "./limits.ts";
+import { ConcurrencyLimit } from "./engine-limits.ts";
 
 /** State that an engine keeps for one active caller. */
 export interface CallerState<InFlight> {

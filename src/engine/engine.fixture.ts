@@ -8,11 +8,11 @@ import {
 import { MemoryStore } from "../stores/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
 import type { Clock } from "./clock.ts";
-import { Committer } from "./committer.ts";
+import { Committer } from "./event-committer.ts";
 import { Engine, type EngineOptions } from "./engine.ts";
 import type { Observer } from "./observer.ts";
 import type { TaskStore } from "./task-store.ts";
-import type { Subscription } from "./subscription.ts";
+import type { Subscription } from "./log-subscription.ts";
 
 /** A clock that only the test advances. */
 export class FakeClock implements Clock {

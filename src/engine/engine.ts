@@ -17,10 +17,10 @@ import type { Agent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
-import type { Committer } from "./committer.ts";
-import { limitHistory } from "./history.ts";
-import { Inbox, type AcceptResult } from "./inbox.ts";
-import { resolveEngineLimits, ConcurrencyLimit, type EngineLimits } from "./limits.ts";
+import type { Committer } from "./event-committer.ts";
+import { limitHistory } from "./limit-history.ts";
+import { Inbox, type AcceptResult } from "./message-inbox.ts";
+import { resolveEngineLimits, ConcurrencyLimit, type EngineLimits } from "./engine-limits.ts";
 import { listTasks } from "./list-tasks.ts";
 import { withSafeListeners, type Observer } from "./observer.ts";
 import type { Outbox } from "./push/outbox.ts";
@@ -29,7 +29,7 @@ import {
   PushConfigOperations,
   type WebhookValidator,
 } from "./push/push-config-operations.ts";
-import { recoverTasks, type RecoveryContext } from "./recovery.ts";
+import { recoverTasks, type RecoveryContext } from "./recover-tasks.ts";
 import { createServerClosingError, type Runner } from "./runner.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
@@ -40,7 +40,7 @@ import {
   createSingleEventSubscription,
   type Subscription,
   type SubscriptionSpan,
-} from "./subscription.ts";
+} from "./log-subscription.ts";
 
 /** Push notification options of an engine. The engine's store must have a `pushStore`. */
 export interface EnginePushOptions {

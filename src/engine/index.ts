@@ -19,11 +19,11 @@ export type { Clock } from "./clock.ts";
 export { systemClock } from "./clock.ts";
 
 export { generateUuidV7 } from "./id-generator.ts";
-export { Committer } from "./committer.ts";
+export { Committer } from "./event-committer.ts";
 export { Engine } from "./engine.ts";
 export type { EnginePushOptions } from "./engine.ts";
 export type { PersistedTurn } from "./persisted-turn.ts";
-export type { EngineLimits } from "./limits.ts";
+export type { EngineLimits } from "./engine-limits.ts";
 
 export type { Observer, PushDeliveryReport } from "./observer.ts";
 export { withSafeListeners } from "./observer.ts";
@@ -37,8 +37,8 @@ export type {
   TaskStore,
   UnfinishedTask,
 } from "./task-store.ts";
-export type { Subscription } from "./subscription.ts";
-export { createSingleEventSubscription } from "./subscription.ts";
+export type { Subscription } from "./log-subscription.ts";
+export { createSingleEventSubscription } from "./log-subscription.ts";
 export type {
   NotificationSender,
   DeliveryResult,

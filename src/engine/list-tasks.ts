@@ -7,7 +7,7 @@ import {
   type Task,
 } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
-import { limitHistory } from "./history.ts";
+import { limitHistory } from "./limit-history.ts";
 import type { TaskListCursor, TaskListQuery, TaskStore } from "./task-store.ts";
 
 const DEFAULT_PAGE_SIZE = 50;

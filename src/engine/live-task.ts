@@ -15,7 +15,7 @@ import {
 import { Deferred } from "../data-structures/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { formatTimestamp, type Clock } from "./clock.ts";
-import type { Committer, LogWriter } from "./committer.ts";
+import type { Committer, LogWriter } from "./event-committer.ts";
 import type { PersistedTurn } from "./persisted-turn.ts";
 import type { Observer } from "./observer.ts";
 import type { WatchedTask } from "./push/active-webhooks.ts";
@@ -23,7 +23,7 @@ import type { WebhookRegistration } from "./push/push-store.ts";
 import { PendingEvents } from "./pending-events.ts";
 import { SnapshotSchedule } from "./snapshot-schedule.ts";
 import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
-import { Tail } from "./tail.ts";
+import { TaskLogTail } from "./task-log-tail.ts";
 
 export interface LiveTaskContext {
   readonly store: TaskStore;
@@ -75,7 +75,7 @@ export class LiveTask implements LogWriter, WatchedTask {
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly contextId: string;
-  readonly tail: Tail = new Tail();
+  readonly tail: TaskLogTail = new TaskLogTail();
   /** False if the task is known to have no webhooks. */
   mayHaveWebhooks: boolean;
   readonly #context: LiveTaskContext;

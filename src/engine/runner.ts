@@ -15,7 +15,7 @@ import {
 import type { Deferred } from "../data-structures/index.ts";
 import { toTaskMessage, toStatusUpdate, toTaskEvent } from "./to-task-event.ts";
 import type { Agent } from "./agent.ts";
-import { ArtifactRestart } from "./artifact-restart.ts";
+import { ArtifactRestart } from "./restarted-turn-artifacts.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import { toPersistedTurn } from "./persisted-turn.ts";
 import type { IdGenerator } from "./id-generator.ts";

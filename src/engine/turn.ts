@@ -8,7 +8,7 @@ import type {
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
-import type { ArtifactRestart } from "./artifact-restart.ts";
+import type { ArtifactRestart } from "./restarted-turn-artifacts.ts";
 import type { Caller } from "./caller.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 

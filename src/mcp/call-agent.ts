@@ -10,7 +10,7 @@ import {
   type TaskState,
 } from "../protocol/index.ts";
 import { isA2AError } from "./is-a2a-error.ts";
-import type { AgentRequest } from "./tool-arguments.ts";
+import type { ToolCallRequest } from "./tool-arguments.ts";
 
 /** Options for `callAgent`. */
 interface AgentCallOptions {
@@ -38,7 +38,7 @@ const CANCEL_TIMEOUT_MS = 10_000;
  */
 export async function callAgent(
   client: A2AClient,
-  request: AgentRequest,
+  request: ToolCallRequest,
   { signal, onEvent, waitMs, metadata }: AgentCallOptions,
 ): Promise<SendMessageResponse> {
   signal.throwIfAborted();
@@ -82,7 +82,7 @@ export async function callAgent(
 /** Yields the events of an agent request until its task ends or is interrupted. */
 async function* streamAgentEvents(
   client: A2AClient,
-  { parts, ...taskIds }: AgentRequest,
+  { parts, ...taskIds }: ToolCallRequest,
   metadata: JsonObject | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<StreamResponse, void, undefined> {

@@ -1,7 +1,7 @@
 import type { InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { type SendMessageResponse, getText } from "../protocol/index.ts";
-import type { AgentRequest } from "./tool-arguments.ts";
-import { sanitizeText } from "./sanitize-text.ts";
+import type { ToolCallRequest } from "./tool-arguments.ts";
+import { cleanAndTruncateText } from "./sanitize-text.ts";
 
 type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
@@ -18,7 +18,7 @@ export function toElicitation(
 ): InputRequiredResult | undefined {
   if (!("task" in response) || response.task.status.state !== "TASK_STATE_INPUT_REQUIRED") return undefined;
   const { id, status } = response.task;
-  const question = sanitizeText(getText(status.message?.parts ?? []), 4000);
+  const question = cleanAndTruncateText(getText(status.message?.parts ?? []), 4000);
   if (question === "") return undefined;
   return inputRequired({
     inputRequests: {
@@ -43,7 +43,7 @@ export function toElicitation(
 export function parseElicitationAnswer(
   { inputResponse }: McpServerSdk,
   { mcpReq }: ServerContext,
-): AgentRequest | "refused" | undefined {
+): ToolCallRequest | "refused" | undefined {
   const taskId = mcpReq.requestState<string>();
   const response = inputResponse(mcpReq.inputResponses, ANSWER_KEY);
   if (typeof taskId !== "string" || response.kind !== "elicit") return undefined;

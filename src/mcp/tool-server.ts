@@ -11,7 +11,7 @@ import { A2AError } from "../protocol/index.ts";
 import { isA2AError } from "./is-a2a-error.ts";
 import { toElicitation, parseElicitationAnswer } from "./elicitation.ts";
 import { callAgent } from "./call-agent.ts";
-import { decodeToolArguments, type AgentRequest } from "./tool-arguments.ts";
+import { decodeToolArguments, type ToolCallRequest } from "./tool-arguments.ts";
 import { McpProgressReporter, type ProgressNotifier } from "./mcp-progress-reporter.ts";
 import { toCallToolError, toCallToolResult } from "./call-tool-result.ts";
 import { type SkillTool, type ToolDefinition, createSkillTools } from "./skill-tool.ts";
@@ -133,7 +133,7 @@ export class ToolServer {
    * Converts the user's answer to an agent request. If the user refused to answer, the request waits for the
    * task, so that the model receives the question.
    */
-  #toAgentRequest(userAnswer: AgentRequest | "refused", { mcpReq }: ServerContext): AgentRequest {
+  #toAgentRequest(userAnswer: ToolCallRequest | "refused", { mcpReq }: ServerContext): ToolCallRequest {
     return userAnswer === "refused" ? { parts: [], taskId: mcpReq.requestState<string>() ?? "" } : userAnswer;
   }
 }

@@ -46,7 +46,7 @@ export class FetchRequest implements HttpRequest {
   }
 }
 
-export function toResponse({ status, headers, body }: HttpReply, { method }: HttpRequest): Response {
+export function toFetchResponse({ status, headers, body }: HttpReply, { method }: HttpRequest): Response {
   if (method === "HEAD" || body === undefined) return new Response(null, { status, headers });
   if (typeof body === "string") return new Response(body, { status, headers });
   return new Response(createBodyStream(body), { status, headers });

@@ -1,12 +1,12 @@
 /**
  * THE SERVER ROOM. `node-adapter.ts` or `fetch-adapter.ts` converts a request to an `HttpRequest`.
  * `router.ts` finds the agent. A protocol binding in `bindings/` authenticates the caller and decodes the
- * request, and `operations.ts` calls the agent's engine. The response body is JSON, or a stream of
+ * request, and `perform-operation.ts` calls the agent's engine. The response body is JSON, or a stream of
  * server-sent events that `bindings/event-stream.ts` writes.
  */
 export { createServer } from "./server.ts";
 export type { ServerAddress, ListenOptions, Server } from "./server.ts";
-export type { ServerLimits, ServerOptions } from "./options.ts";
+export type { ServerLimits, ServerOptions } from "./server-options.ts";
 export type { GrpcOptions } from "./bindings/grpc.ts";
 
 export type { MountedHandler, CallerContext } from "./mounted-handler.ts";

@@ -1,6 +1,6 @@
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import type { ServerOptions } from "./options.ts";
+import type { ServerOptions } from "./server-options.ts";
 
 /**
  * Throws an error if the server would listen beyond loopback without authentication, unless

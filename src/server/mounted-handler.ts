@@ -1,7 +1,7 @@
 import type { Caller } from "../engine/index.ts";
 import { authenticateCaller } from "./auth/authenticate-caller.ts";
 import type { HttpRequest } from "./http-exchange.ts";
-import { FetchRequest, toResponse } from "./fetch-adapter.ts";
+import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
 
 /** A request handler on the same port as the server's agents, such as another API for the agents. */
@@ -55,7 +55,7 @@ export async function createCallerContext(
     url: IN_PROCESS_URL,
     fetch: async (fetchRequest) => {
       const httpRequest = new FetchRequest(fetchRequest);
-      return toResponse(await routeRequest(httpRequest, inProcessContext), httpRequest);
+      return toFetchResponse(await routeRequest(httpRequest, inProcessContext), httpRequest);
     },
   };
 }

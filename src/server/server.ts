@@ -16,11 +16,11 @@ import {
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
-import { EventStreamRegistry, type ErrorReporter } from "./bindings/event-stream.ts";
+import { EventStreamRegistry, type ErrorConverter } from "./bindings/event-stream.ts";
 import { createCallerContext, type MountedHandler } from "./mounted-handler.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import { createPushService, type PushService } from "./push/push-service.ts";
-import { FetchRequest, toResponse } from "./fetch-adapter.ts";
+import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
 import { startGrpcServer, type GrpcServer, type GrpcOptions } from "./bindings/grpc.ts";
 import { BasePathRequest } from "./base-path-request.ts";
 import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
@@ -28,10 +28,10 @@ import { toNodeListener } from "./node-listener.ts";
 import { assertSafeBind, HostHeaderGuard } from "./loopback-protection.ts";
 import { resolveStore } from "./resolve-store.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
-import { assertValidOptions, SUPPORTED_VERSIONS, type ServerOptions } from "./options.ts";
+import { assertValidOptions, SUPPORTED_VERSIONS, type ServerOptions } from "./server-options.ts";
 import { createJwksProvider } from "./jwks-provider.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
-import { createTenantAssertion, findSingleTenant } from "./tenants.ts";
+import { createTenantAssertion, findOnlyAcceptedTenant } from "./tenants.ts";
 import {
   toAgentEntries,
   getAgentPath,
@@ -130,7 +130,7 @@ class AgentServer implements Server {
     this.store = resolveStore(options.store);
     this.#pushService = createPushService(options.push ?? {}, this.store, options.observer);
     const observer = withSafeListeners(options.observer ?? {});
-    const reportError: ErrorReporter = (where, error) => {
+    const reportError: ErrorConverter = (where, error) => {
       if (!(error instanceof A2AError) || isServerFault(error)) observer.onError?.({ where, error });
       return A2AError.from(error);
     };
@@ -148,7 +148,7 @@ class AgentServer implements Server {
       inputModePolicy,
       authenticator,
       publicUrl,
-      tenant: findSingleTenant(tenants),
+      tenant: findOnlyAcceptedTenant(tenants),
       assertTenantServed: tenants && createTenantAssertion(tenants),
       pushNotifications: this.#pushService !== undefined,
     });
@@ -189,7 +189,7 @@ class AgentServer implements Server {
       const request = new FetchRequest(fetchRequest);
       const handler = this.#findMountedHandler(request);
       if (handler) return await this.#callMountedHandler(handler, fetchRequest, request);
-      return toResponse(await this.#handle(request), request);
+      return toFetchResponse(await this.#handle(request), request);
     };
   }
 
@@ -312,7 +312,7 @@ class AgentServer implements Server {
       });
     } catch (thrown) {
       const error = this.#routerContext.reportError("mounted handler", thrown);
-      return toResponse(this.#createErrorReply(request, error), request);
+      return toFetchResponse(this.#createErrorReply(request, error), request);
     }
   }
 

@@ -28,7 +28,7 @@ export function createTenantAssertion(tenants: TenantsOption): TenantAssertion {
  * Returns the only tenant that the server accepts. Returns `undefined` if the server accepts several tenants.
  * An agent card must not reveal the tenants of other callers.
  */
-export function findSingleTenant(tenants: TenantsOption | undefined): string | undefined {
+export function findOnlyAcceptedTenant(tenants: TenantsOption | undefined): string | undefined {
   return typeof tenants === "object" && tenants.length === 1 ? tenants[0] : undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { PushStore, TaskScope, Webhook, WebhookProgress, WebhookRegistration } from "../engine/index.ts";
 import { isTerminal, type TaskState } from "../protocol/index.ts";
-import { getScopeKey } from "./scope-key.ts";
+import { getScopeKey } from "./task-scope-key.ts";
 
 /** Looks up the last sequence number and the state of a task. */
 type TaskStateLookup = (

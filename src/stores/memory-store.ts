@@ -13,8 +13,8 @@ import type {
 } from "../engine/index.ts";
 import { isTerminal, copyTask, type LogEvent, type Task, type TaskState } from "../protocol/index.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
-import { replayEvents } from "./replay.ts";
-import { getScopeKey } from "./scope-key.ts";
+import { foldLoggedEvents } from "./replay-task-events.ts";
+import { getScopeKey } from "./task-scope-key.ts";
 
 const SHORT_LOG_LENGTH = 16;
 
@@ -247,7 +247,7 @@ function hasDuplicateMessage({ messages: known }: ScopeData, messages: LogAppend
 
 /** Returns a copy of the current task. The store folds events only when a task is loaded. */
 function foldCurrentTask(log: TaskLog): Task {
-  log.task = replayEvents(log.task, log.events.slice(log.foldedCount));
+  log.task = foldLoggedEvents(log.task, log.events.slice(log.foldedCount));
   log.foldedCount = log.events.length;
   return copyTask(log.task as Task);
 }

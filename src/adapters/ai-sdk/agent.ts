@@ -9,7 +9,7 @@ import {
   getConversationKey,
   createMemoryConversationStore,
 } from "../conversation-store.ts";
-import { agent, type Turn } from "../generator.ts";
+import { agent, type Turn } from "../generator-agent.ts";
 import { chunk, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJson } from "../to-json.ts";

@@ -7,5 +7,5 @@ export { encodeConversationKey } from "../conversation-store.ts";
 export type { ConversationKey, ConversationStore } from "../conversation-store.ts";
 export type { AiSdkAgent, AiSdkCallOptions, AiSdkOptions, AiSdkResult } from "./agent.ts";
 export { fromAiSdk } from "./agent.ts";
-export type { A2aToolOptions } from "./tool.ts";
-export { a2aTool } from "./tool.ts";
+export type { A2aToolOptions } from "./a2a-tool.ts";
+export { a2aTool } from "./a2a-tool.ts";

@@ -7,7 +7,7 @@ import {
   encodeConversationKey,
   getConversationKey,
 } from "../conversation-store.ts";
-import { agent, type Turn } from "../generator.ts";
+import { agent, type Turn } from "../generator-agent.ts";
 import { chunk, type PartLike, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { toJson } from "../to-json.ts";

@@ -5,6 +5,6 @@
  */
 export type { CompiledLangGraph, LangGraphConfig, LangGraphOptions } from "./graph.ts";
 export { fromLangGraph } from "./graph.ts";
-export type { A2aNodeOptions } from "./node.ts";
-export { a2aNode } from "./node.ts";
+export type { A2aNodeOptions } from "./a2a-node.ts";
+export { a2aNode } from "./a2a-node.ts";
 export type { RemoteAgentAnswer } from "../remote-agent-client.ts";

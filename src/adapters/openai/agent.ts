@@ -6,7 +6,7 @@ import {
   getConversationKey,
   createMemoryConversationStore,
 } from "../conversation-store.ts";
-import { agent } from "../generator.ts";
+import { agent } from "../generator-agent.ts";
 import { chunk } from "../agent-yield.ts";
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
 import { decodeChunk, type ToolCallDelta } from "./completion-chunk.ts";

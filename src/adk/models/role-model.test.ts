@@ -6,7 +6,7 @@ import { MockLanguageModelV4 } from "ai/test";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, it } from "vitest";
 import { createPlanner, type RoleModel } from "../../roles/index.ts";
 import { parseAction } from "../../roles/index.ts";
-import { runRole } from "../../roles/task-context.fixture.ts";
+import { runRole } from "../../roles/fake-task-context.fixture.ts";
 import { AiSdkLlm, createModel, toRoleModel, type RoleModelRequest, ScriptedLlm } from "./index.ts";
 
 type GenerateResult = Awaited<ReturnType<MockLanguageModelV4["doGenerate"]>>;

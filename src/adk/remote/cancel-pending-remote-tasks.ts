@@ -1,6 +1,6 @@
 import type { Task } from "../../protocol/index.ts";
-import { isAgentTool } from "../agent-tool.ts";
-import type { AdkEvent, AdkRunner, SessionKey } from "../types.ts";
+import { isAgentTool } from "../is-agent-tool.ts";
+import type { AdkEvent, AdkRunner, SessionKey } from "../adk-structural-types.ts";
 import { LOCAL_TASK_ID_KEY, TASK_ID_KEY, getCustomMetadataText } from "./custom-metadata.ts";
 
 /** Members of an ADK session that are needed to find pending remote tasks. */

@@ -1,5 +1,5 @@
 import { connect, type ConnectOptions, type A2AClient } from "../../client/index.ts";
-import { ADK_EXTENSION_URI } from "../metadata.ts";
+import { ADK_EXTENSION_URI } from "../adk-event-metadata.ts";
 
 /**
  * Maximum number of cached connections. When the cache exceeds the maximum number of connections, the cache

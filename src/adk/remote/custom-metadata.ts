@@ -1,5 +1,5 @@
-import { toA2aMetadataKey } from "../metadata.ts";
-import type { AdkEvent } from "../types.ts";
+import { toA2aMetadataKey } from "../adk-event-metadata.ts";
+import type { AdkEvent } from "../adk-structural-types.ts";
 
 /** Custom metadata keys under which a session event stores the peer's ids. */
 export const TASK_ID_KEY: "a2a:task_id" = toA2aMetadataKey("task_id");
@@ -34,7 +34,7 @@ export function getCustomMetadataText(key: string, { customMetadata }: AdkEvent)
  * Returns true if an event contains output of the peer. Events that the local agent creates itself, for
  * example after a connection error, have no `a2a:` keys.
  */
-export function isAnswerFrom(name: string, { author, partial, customMetadata = {} }: AdkEvent): boolean {
+export function isPeerOutputEvent(name: string, { author, partial, customMetadata = {} }: AdkEvent): boolean {
   return author === name && !partial && Object.keys(customMetadata).some((key) => key.startsWith("a2a:"));
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Part } from "../../protocol/index.ts";
-import type { AdkEvent, GenaiPart } from "../types.ts";
+import type { AdkEvent, GenaiPart } from "../adk-structural-types.ts";
 import { type OutgoingMessage, toOutgoingMessages } from "./outgoing-message.ts";
 
 const createAuthoredEvent = (author: string, ...parts: (string | GenaiPart)[]): AdkEvent => ({

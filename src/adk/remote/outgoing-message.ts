@@ -1,11 +1,17 @@
 import type { Part } from "../../protocol/index.ts";
-import { toA2aPart, toJsonObject } from "../parts.ts";
-import { PLACEHOLDER_CALLS } from "../session-event.ts";
-import type { AdkEvent, AdkFunctionCall, AdkFunctionResponse, GenaiPart, SessionCall } from "../types.ts";
-import { renderToolAnswer, renderContextParts } from "./context-parts.ts";
+import { toA2aPart, toJsonObject } from "../part-conversion.ts";
+import { PLACEHOLDER_CALLS } from "../to-session-event.ts";
+import type {
+  AdkEvent,
+  AdkFunctionCall,
+  AdkFunctionResponse,
+  GenaiPart,
+  SessionFunctionCall,
+} from "../adk-structural-types.ts";
+import { renderToolAnswer, renderContextParts } from "./render-context-parts.ts";
 import {
   CONTEXT_ID_KEY,
-  isAnswerFrom,
+  isPeerOutputEvent,
   TASK_STATE_KEY,
   TASK_ID_KEY,
   getCustomMetadataText,
@@ -51,7 +57,7 @@ export function toOutgoingMessages(
   options: OutgoingMessageOptions,
 ): [OutgoingMessage, ...OutgoingMessage[]] {
   const visible = events.filter((event) => !event.partial && isVisibleFromBranch(options.branch, event));
-  const own = visible.filter((event) => isAnswerFrom(options.name, event));
+  const own = visible.filter((event) => isPeerOutputEvent(options.name, event));
   const calls = collectAnswerableCalls(own);
   const freshStart = visible.findLastIndex((event) => event === own.at(-1)) + 1;
   const fresh = visible.slice(freshStart);
@@ -87,7 +93,7 @@ export function toOutgoingMessages(
  */
 function findUndeliveredAnswers(
   before: readonly AdkEvent[],
-  calls: ReadonlyMap<string, SessionCall>,
+  calls: ReadonlyMap<string, SessionFunctionCall>,
 ): AdkEvent[] {
   const answeredTaskIds = new Set<string | undefined>();
   const undelivered: AdkEvent[] = [];
@@ -104,7 +110,7 @@ function findUndeliveredAnswers(
 
 function toOutgoingParts(
   event: AdkEvent,
-  calls: ReadonlyMap<string, SessionCall>,
+  calls: ReadonlyMap<string, SessionFunctionCall>,
   visible: readonly AdkEvent[],
   { toA2aPart: convert = (part) => toA2aPart(part) }: OutgoingMessageOptions,
 ): OutgoingPart[] {
@@ -144,8 +150,8 @@ function toPlainPart({ response = {} }: AdkFunctionResponse): Part {
 }
 
 /** Returns the calls that a user can answer, by call id. */
-function collectAnswerableCalls(own: readonly AdkEvent[]): Map<string, SessionCall> {
-  const calls = new Map<string, SessionCall>();
+function collectAnswerableCalls(own: readonly AdkEvent[]): Map<string, SessionFunctionCall> {
+  const calls = new Map<string, SessionFunctionCall>();
   for (const event of own) {
     if (getCustomMetadataText(TASK_ID_KEY, event) === undefined) continue;
     for (const call of extractFunctionCalls(event)) if (call.id) calls.set(call.id, { event, call });
@@ -165,7 +171,7 @@ function findCallById(id: string | undefined, events: readonly AdkEvent[]): AdkF
 function isAwaitingTextAnswer(
   own: readonly AdkEvent[],
   visible: readonly AdkEvent[],
-  calls: ReadonlyMap<string, SessionCall>,
+  calls: ReadonlyMap<string, SessionFunctionCall>,
 ): boolean {
   const last = own.at(-1);
   const isWaiting =

@@ -12,7 +12,7 @@ import { connect } from "../../client/index.ts";
 import type { Run } from "../../engine/index.ts";
 import { getText } from "../../protocol/index.ts";
 import { adkAgent } from "../adk-agent.ts";
-import type { AdkEvent } from "../types.ts";
+import type { AdkEvent } from "../adk-structural-types.ts";
 import {
   Conversation,
   listFinalTexts,

@@ -18,26 +18,26 @@ import {
   type SendOptions,
 } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import type { PeerAction } from "../metadata.ts";
+import type { PeerAction } from "../adk-event-metadata.ts";
 import { findRunContext } from "../adk-run-context.ts";
-import type { SessionEventOptions } from "../session-event.ts";
-import type { AdkEvent } from "../types.ts";
+import type { SessionEventOptions } from "../to-session-event.ts";
+import type { AdkEvent } from "../adk-structural-types.ts";
 import { StreamAggregator } from "./stream-aggregator.ts";
 import type { RemoteAgentProxy } from "./cancel-pending-remote-tasks.ts";
 import { ConnectionCache } from "./connection-cache.ts";
-import { toAdkDescription, toAdkName } from "./card-identity.ts";
-import { isRunningAsTool, mergeTurnEnd } from "./turn-end.ts";
+import { toAdkDescription, toAdkName } from "./adk-name-from-card.ts";
+import { isRunningAsTool, mergeTurnEnd } from "./merge-turn-end.ts";
 import { type OutgoingMessage, type OutgoingMessageOptions, toOutgoingMessages } from "./outgoing-message.ts";
 import {
   listKnownArtifactIds,
   LOCAL_TASK_ID_KEY,
-  isAnswerFrom,
+  isPeerOutputEvent,
   setCustomMetadata,
   TASK_STATE_KEY,
   TASK_ID_KEY,
   getCustomMetadataText,
 } from "./custom-metadata.ts";
-import { assertSameHost } from "./same-host.ts";
+import { assertCardOnSameHost } from "./assert-same-host.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
 import { untilAborted } from "./until-aborted.ts";
 
@@ -181,7 +181,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
       for await (const event of this.#sendRequest(replacement ?? outgoing, context)) yield (last = event);
       // Stops after a failed request. If a later request succeeded, the failed messages would count as
       // delivered and would never be sent again.
-      if (last?.errorCode !== undefined && !isAnswerFrom(this.name, last)) return;
+      if (last?.errorCode !== undefined && !isPeerOutputEvent(this.name, last)) return;
     }
   }
 
@@ -271,7 +271,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     if (typeof location !== "string") return location;
     const client = await this.#connectionCache.getClient(location);
     if (typeof agent === "string") this.#applyCardDescription(client);
-    if (headers) assertSameHost(client);
+    if (headers) assertCardOnSameHost(client);
     return client;
   }
 

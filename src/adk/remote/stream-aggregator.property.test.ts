@@ -8,7 +8,7 @@ import {
   type StreamResponse,
   type Task,
 } from "../../protocol/index.ts";
-import type { AdkEvent } from "../types.ts";
+import type { AdkEvent } from "../adk-structural-types.ts";
 import { StreamAggregator } from "./stream-aggregator.ts";
 
 const taskIds = { taskId: "T", contextId: "C" };

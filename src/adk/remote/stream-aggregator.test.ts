@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Artifact, JsonObject, Part, StreamResponse, TaskState } from "../../protocol/index.ts";
-import type { AdkEvent } from "../types.ts";
+import type { AdkEvent } from "../adk-structural-types.ts";
 import { StreamAggregator } from "./stream-aggregator.ts";
 
 const taskIds = { taskId: "T", contextId: "C" };

@@ -8,9 +8,9 @@ import {
   type Task,
   type TaskArtifactUpdateEvent,
 } from "../../protocol/index.ts";
-import { PARTIAL_KEY, toA2aMetadataKey } from "../metadata.ts";
-import { type SessionEventOptions, toSessionEvent } from "../session-event.ts";
-import type { AdkEvent } from "../types.ts";
+import { PARTIAL_KEY, toA2aMetadataKey } from "../adk-event-metadata.ts";
+import { type SessionEventOptions, toSessionEvent } from "../to-session-event.ts";
+import type { AdkEvent } from "../adk-structural-types.ts";
 import {
   ARTIFACT_IDS_KEY,
   CONTEXT_ID_KEY,

@@ -1,5 +1,5 @@
 import type { Caller } from "../../engine/index.ts";
-import type { SessionKey } from "../types.ts";
+import type { SessionKey } from "../adk-structural-types.ts";
 
 /**
  * Returns the ADK session key of an A2A context. The session id is the context id, and the user is the

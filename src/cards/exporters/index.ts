@@ -5,5 +5,5 @@
  */
 export { toOtlpTraces } from "./otlp.ts";
 export { toPerfettoTrace } from "./perfetto.ts";
-export { toResponseTraces } from "./traceability.ts";
+export { toResponseTraces } from "./response-traces.ts";
 export type { TraceExportOptions } from "./trace-spans.ts";

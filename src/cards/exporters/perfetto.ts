@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
-import type { Delegation } from "../views/delegations.ts";
+import type { Delegation } from "../views/delegation-forest.ts";
 import {
   flattenDelegations,
   listDelegationCards,

@@ -1,7 +1,7 @@
 import { isTraceparent } from "../a2a/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
 import type { ModelCallLine, CardTransportInfo, CardLine, Recording, RunLine } from "../recording/index.ts";
-import type { Delegation, WorkSpan } from "../views/delegations.ts";
+import type { Delegation, WorkSpan } from "../views/delegation-forest.ts";
 import {
   type SampleExchange,
   buildSampleExchanges,

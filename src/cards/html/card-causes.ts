@@ -1,5 +1,5 @@
 import type { MessageCard } from "../message-card/index.ts";
-import { buildDelegationForest } from "../views/delegations.ts";
+import { buildDelegationForest } from "../views/delegation-forest.ts";
 import { flattenDelegations, listDelegationCards } from "../views/sample-exchanges.ts";
 import type { PageCard } from "./run-model.ts";
 

@@ -14,7 +14,7 @@ import {
   type ValidationContext,
   type FieldRule,
 } from "./validation/validation-context.ts";
-import { boolean, id, list, object, oneOf, required, string } from "./validation/rules.ts";
+import { boolean, id, list, object, oneOf, required, string } from "./validation/field-rules.ts";
 
 /** A type of message card, which consists of a `message_type` and rules for the metadata. */
 export interface CardType<Name extends string = string, Own extends object = object> {

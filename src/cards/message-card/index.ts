@@ -22,7 +22,7 @@ export { truncateText } from "./truncate-text.ts";
 export { fromJson, parseCard, toDict, toJson } from "./parse-card.ts";
 export { type CardType, type CardTypeOptions, CORE_CARD_TYPES, defineCardType } from "./card-type.ts";
 export type { FieldRule } from "./validation/validation-context.ts";
-export * as rules from "./validation/rules.ts";
+export * as rules from "./validation/field-rules.ts";
 export {
   type CardOfType,
   type CardProtocol,

@@ -15,7 +15,7 @@ import {
   oneOf,
   required,
   string,
-} from "./validation/rules.ts";
+} from "./validation/field-rules.ts";
 
 /**
  * Maximum size of a message card's content in bytes of UTF-8. Message content above 256 KiB must be sent as a

@@ -16,7 +16,7 @@ import {
   oneOf,
   required,
   string,
-} from "../message-card/validation/rules.ts";
+} from "../message-card/validation/field-rules.ts";
 import type { RecordLine } from "./record-lines.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { A2AError } from "../../protocol/index.ts";
-import { type RunAttemptLines, selectFirstScores, separateLastAttempts } from "./attempts.ts";
+import { type RunAttemptLines, selectFirstScores, separateLastAttempts } from "./run-attempt-selection.ts";
 import { decodeRecordLine } from "./decode-record-line.ts";
 import type { Recording, RecordLine, TornLine } from "./record-lines.ts";
-import { compareByTime, findWallClockOffset } from "./line-time.ts";
+import { compareByTime, findWallClockOffset } from "./record-line-time.ts";
 
 /** Options of `decodeRecording`. */
 interface DecodeRecordingOptions {

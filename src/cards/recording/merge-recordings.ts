@@ -1,7 +1,7 @@
-import { findSampleId, selectFirstScores } from "./attempts.ts";
+import { findSampleId, selectFirstScores } from "./run-attempt-selection.ts";
 import { computeClockShiftBounds } from "./clock-shift.ts";
 import type { ModelCallLine, CardLine, ClockAdjustment, Recording } from "./record-lines.ts";
-import { compareByTime, findWallClockOffset } from "./line-time.ts";
+import { compareByTime, findWallClockOffset } from "./record-line-time.ts";
 
 /** A recording and the name of its record file. */
 export interface NamedRecording {

@@ -1,5 +1,5 @@
 import type { MessageCard } from "../message-card/index.ts";
-import { findSampleId } from "./attempts.ts";
+import { findSampleId } from "./run-attempt-selection.ts";
 import { selectBestCardLines } from "./best-card-line.ts";
 import type { ModelCallLine, CardLine, Recording, RecordLine, ScoreLine } from "./record-lines.ts";
 

@@ -4,7 +4,7 @@
  * `buildSampleExchanges`. The views escape text from agents for each output format.
  */
 
-export { type Delegation, type WorkSpan } from "./delegations.ts";
+export { type Delegation, type WorkSpan } from "./delegation-forest.ts";
 export {
   type SampleExchange,
   buildSampleExchanges,

@@ -12,7 +12,7 @@ import {
   type DelegationForest,
   buildDelegationForest,
   type WorkSpan,
-} from "./delegations.ts";
+} from "./delegation-forest.ts";
 
 /** Recording, or list of message cards whose timestamps are used as times. */
 export type CardsOrRecording = readonly MessageCard[] | Recording;

@@ -1,5 +1,5 @@
 import type { MessageCard } from "../message-card/index.ts";
-import type { Delegation } from "./delegations.ts";
+import type { Delegation } from "./delegation-forest.ts";
 import { buildSampleExchanges, listDelegationCards } from "./sample-exchanges.ts";
 import { escapeMermaid as escaped } from "./mermaid-escape.ts";
 

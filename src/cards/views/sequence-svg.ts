@@ -1,5 +1,5 @@
 import type { MessageCard } from "../message-card/index.ts";
-import { mapRepliesToTaskNumbers } from "./answered-tasks.ts";
+import { mapRepliesToTaskNumbers } from "./reply-task-numbers.ts";
 import { flattenDelegations, buildSampleExchanges } from "./sample-exchanges.ts";
 import { getCardTypeClass } from "./card-type-class.ts";
 import { measurePixels, renderSvgDocument, renderSvgText } from "./svg-document.ts";

@@ -1,5 +1,5 @@
 import type { MessageCard } from "../message-card/index.ts";
-import { mapRepliesToTaskNumbers } from "./answered-tasks.ts";
+import { mapRepliesToTaskNumbers } from "./reply-task-numbers.ts";
 import { formatCardDelay } from "./card-delay.ts";
 import { truncateToColumns, fitToColumns, toSingleLine, measureColumns } from "./text-width.ts";
 

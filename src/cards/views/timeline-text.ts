@@ -1,4 +1,4 @@
-import type { WorkSpan } from "./delegations.ts";
+import type { WorkSpan } from "./delegation-forest.ts";
 import { type CardsOrRecording, listWorkSpans } from "./sample-exchanges.ts";
 import { fitToColumns, measureColumns, truncateLine } from "./text-width.ts";
 

@@ -13,7 +13,7 @@ import { OutputWriter } from "../output-writer.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
 import { ProgressReporter } from "../progress-reporter.ts";
 import { ExitCodeError } from "../exit-code-error.ts";
-import { readPackageVersion } from "../version.ts";
+import { readPackageVersion } from "../package-version.ts";
 import { renderComparison } from "./compare.ts";
 import { type RoleModelOptions, createRoleModel } from "./role-models.ts";
 import { addCardsRunOptions, type CardsRunOptions } from "./run-options.ts";

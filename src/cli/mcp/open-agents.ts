@@ -5,7 +5,7 @@ import type { McpAgentSource } from "../../mcp/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import type { ClientOptions } from "../client-options.ts";
 import { createUsageError, toCliError } from "../cli-error.ts";
-import { CREDENTIAL_OPTIONS } from "../redactor.ts";
+import { CREDENTIAL_OPTIONS } from "../credential-redactor.ts";
 import type { AdkAgentFactory } from "../serve/adk-agent-factory.ts";
 import { connectToAgent } from "../agent-connection.ts";
 

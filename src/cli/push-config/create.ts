@@ -1,7 +1,7 @@
 import { Command } from "commander";
-import { defineClientCommand, requireSingleId } from "../agent-command.ts";
+import { defineClientCommand, requireSingleId } from "../define-agent-command.ts";
 import type { CliContext } from "../cli-context.ts";
-import type { PushConfigCreateOptions } from "./options.ts";
+import type { PushConfigCreateOptions } from "./push-config-options.ts";
 
 export function createPushConfigCreateCommand(context: CliContext): Command {
   const command = new Command("create")

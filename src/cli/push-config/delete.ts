@@ -1,8 +1,8 @@
 import { Command } from "commander";
-import { defineClientCommand } from "../agent-command.ts";
+import { defineClientCommand } from "../define-agent-command.ts";
 import type { CliContext } from "../cli-context.ts";
 import type { ClientOptions } from "../client-options.ts";
-import { requireTaskAndConfigIds } from "./options.ts";
+import { requireTaskAndConfigIds } from "./push-config-options.ts";
 
 /** Creates `colloquy task push-config delete`. Deleting an unknown push configuration is not an error. */
 export function createPushConfigDeleteCommand(context: CliContext): Command {

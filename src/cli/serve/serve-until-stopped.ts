@@ -10,14 +10,14 @@ import type { CliContext } from "../cli-context.ts";
 import { OutputWriter, type OutputFormat } from "../output-writer.ts";
 import { CliError, createUsageError } from "../cli-error.ts";
 import { waitForAbort } from "../wait-for-abort.ts";
-import { readPackageVersion } from "../version.ts";
+import { readPackageVersion } from "../package-version.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import {
   createAuthSchemes,
   hasAuthOptions,
   describeClientCredentials,
   type ServeAuthOptions,
-} from "./authentication.ts";
+} from "./serve-auth-options.ts";
 import { renderAgentList, type ServedAgent } from "./banner.ts";
 
 /** Options that the commands `serve` and `demo` share. */

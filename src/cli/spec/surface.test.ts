@@ -9,7 +9,7 @@ import {
   runInProcess,
   startServingProcess,
 } from "../cli-process.contract.ts";
-import { readPackageVersion } from "../version.ts";
+import { readPackageVersion } from "../package-version.ts";
 import { startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
 import { parseFields, runSuccessfully } from "./run-command.fixture.ts";
 

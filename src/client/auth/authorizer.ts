@@ -1,6 +1,6 @@
 import { A2AError } from "../../protocol/index.ts";
 import type { AuthorizeFunction, ClientAuthOptions } from "./client-auth.ts";
-import { createTokenFetcher } from "./oauth.ts";
+import { createTokenFetcher } from "./oauth-token-fetcher.ts";
 import {
   type AgentCardSecurity,
   formatRequirements,

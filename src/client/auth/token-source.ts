@@ -1,4 +1,4 @@
-import { untilAborted } from "../http/abort.ts";
+import { untilAborted } from "../http/abortable-waits.ts";
 
 /**
  * An access token with its expiry time in milliseconds since 1970. A token without an expiry time is used

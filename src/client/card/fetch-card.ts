@@ -1,7 +1,12 @@
 import { A2AError, type AgentCard, type ErrorReason } from "../../protocol/index.ts";
-import { type TransportOptions, JSON_MEDIA_TYPES, sendRequest, withRetryAfter } from "../transport/http.ts";
-import { parseJson } from "../http/json.ts";
-import { readBoundedText } from "../http/fetch.ts";
+import {
+  type TransportOptions,
+  JSON_MEDIA_TYPES,
+  sendRequest,
+  withRetryAfter,
+} from "../transport/send-http-request.ts";
+import { parseJson } from "../http/parse-json.ts";
+import { readBoundedText } from "../http/fetch-without-redirects.ts";
 import { decodeCard } from "./decode-card.ts";
 import { type RetryOptions, retryRead } from "../stream/retry.ts";
 

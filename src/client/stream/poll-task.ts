@@ -1,6 +1,6 @@
 import { isTerminal, type StreamResponse, type Task } from "../../protocol/index.ts";
 import { type RetryOptions } from "./retry.ts";
-import { delay } from "../http/abort.ts";
+import { delay } from "../http/abortable-waits.ts";
 
 const POLL_INTERVAL_MS = 1_000;
 

@@ -1,4 +1,4 @@
-import { delay } from "../http/abort.ts";
+import { delay } from "../http/abortable-waits.ts";
 import { A2AError } from "../../protocol/index.ts";
 
 /** Retry policy for streams that lose their connection, and for failed read requests. */

@@ -1,5 +1,5 @@
 import { A2AError, isTerminal, type Task } from "../../protocol/index.ts";
-import type { CallOptions } from "../transport/http.ts";
+import type { CallOptions } from "../transport/send-http-request.ts";
 import { isRetryable } from "./retry.ts";
 import type { ReceivedEvent, Transport } from "../transport/transport.ts";
 

@@ -1,6 +1,6 @@
 import type { AgentInterface } from "../../protocol/index.ts";
 import { createGrpcTransport } from "./grpc-transport.ts";
-import type { TransportOptions } from "./http.ts";
+import type { TransportOptions } from "./send-http-request.ts";
 import { JsonRpcTransport } from "./json-rpc-transport.ts";
 import { RestTransport } from "./rest-transport.ts";
 import type { Transport } from "./transport.ts";

@@ -10,7 +10,12 @@ import { type ProtoDialect, type ProtocolVersion, v0_3, v1 } from "../../wire/in
 import type { Authorization } from "../auth/authorizer.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { createUnsupportedOperationError } from "./dialect.ts";
-import { type CallOptions, EXTENSIONS_HEADER, type TransportOptions, parseHeaderList } from "./http.ts";
+import {
+  type CallOptions,
+  EXTENSIONS_HEADER,
+  type TransportOptions,
+  parseHeaderList,
+} from "./send-http-request.ts";
 import {
   type ReceivedEvent,
   type StreamCallOptions,

@@ -11,9 +11,9 @@ import {
   readUnaryBody,
   sendRequest,
   withRetryAfter,
-} from "./http.ts";
-import { readChunks } from "../http/fetch.ts";
-import { parseJson } from "../http/json.ts";
+} from "./send-http-request.ts";
+import { readChunks } from "../http/fetch-without-redirects.ts";
+import { parseJson } from "../http/parse-json.ts";
 import {
   type ReceivedEvent,
   type StreamCallOptions,

@@ -1,6 +1,6 @@
 import type { OperationName, Operations, StreamResponse } from "../../protocol/index.ts";
 import type { ProtocolVersion } from "../../wire/index.ts";
-import type { CallOptions } from "./http.ts";
+import type { CallOptions } from "./send-http-request.ts";
 
 /** The A2A operations that return a stream. */
 export type StreamOperation = "SendStreamingMessage" | "SubscribeToTask";

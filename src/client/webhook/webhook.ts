@@ -1,6 +1,6 @@
 import { getTaskId, isObject, A2AError, type StreamResponse } from "../../protocol/index.ts";
 import { v0_3, v1 } from "../../wire/index.ts";
-import { parseJson } from "../http/json.ts";
+import { parseJson } from "../http/parse-json.ts";
 import { NotificationRejectedError } from "./notification-rejected-error.ts";
 import { createWebhookAuthenticator, type WebhookAuthOptions } from "./webhook-authenticator.ts";
 

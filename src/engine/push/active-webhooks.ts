@@ -1,7 +1,7 @@
 import { getCallerKey, type TaskScope } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { WebhookDelivery } from "./webhook-delivery.ts";
-import type { ProgressRecorder } from "./progress-recorder.ts";
+import type { ProgressRecorder } from "./delivery-progress-recorder.ts";
 import type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";
 import type { WaitGroup } from "./wait-group.ts";
 

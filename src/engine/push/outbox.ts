@@ -4,8 +4,8 @@ import { withSafeListeners, type Observer } from "../observer.ts";
 import type { TaskStore } from "../task-store.ts";
 import type { NotificationSender, DeliveryFailure } from "./notification-sender.ts";
 import { FairScheduler } from "./fair-scheduler.ts";
-import type { DeliveryPageOutcome, WebhookDelivery } from "./webhook-delivery.ts";
-import { ProgressRecorder } from "./progress-recorder.ts";
+import type { DeliveryStepOutcome, WebhookDelivery } from "./webhook-delivery.ts";
+import { ProgressRecorder } from "./delivery-progress-recorder.ts";
 import { computeRetryDelay, resolveRetryPolicy, type RetryPolicy } from "./retry-policy.ts";
 import type { PushStore, WebhookRegistration } from "./push-store.ts";
 import { WaitGroup } from "./wait-group.ts";
@@ -176,7 +176,7 @@ export class Outbox {
     this.#waitGroup.done();
   }
 
-  async #deliverPage(delivery: WebhookDelivery): Promise<DeliveryPageOutcome> {
+  async #deliverPage(delivery: WebhookDelivery): Promise<DeliveryStepOutcome> {
     if (delivery.isObsolete || this.#stopController.signal.aborted) return "gone";
     try {
       return await delivery.deliverPage(this.#store, this.#deliver, this.#stopController.signal, () =>
@@ -188,7 +188,7 @@ export class Outbox {
     }
   }
 
-  #applyOutcome(delivery: WebhookDelivery, outcome: DeliveryPageOutcome): void {
+  #applyOutcome(delivery: WebhookDelivery, outcome: DeliveryStepOutcome): void {
     if (outcome === "more" || (outcome === "caught up" && delivery.hasNewEvents)) this.#enqueue(delivery);
     else if (outcome === "caught up") this.#activeWebhooks.markIdle(delivery);
     else if (outcome === "finished") this.#recordFinished(delivery);

@@ -1,6 +1,6 @@
 import { fold, isEventRefusal, copyTask, type LogEvent, type Task } from "../../protocol/index.ts";
 import type { TaskScope } from "../caller.ts";
-import { readLog } from "../read-log.ts";
+import { readLog } from "../read-task-log.ts";
 import type { TaskStore } from "../task-store.ts";
 
 /** The state of a task at one position in its log. `TaskProjection` advances event by event. */

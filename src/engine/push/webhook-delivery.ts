@@ -20,7 +20,7 @@ type DeliveryState = "idle" | "ready" | "working" | "waiting";
  * Result of a delivery step. After a delivery step, the delivery has caught up with the log, has more events
  * to send, has sent the task's last event, is obsolete, or has failed.
  */
-export type DeliveryPageOutcome = "caught up" | "more" | "finished" | "gone" | DeliveryFailure;
+export type DeliveryStepOutcome = "caught up" | "more" | "finished" | "gone" | DeliveryFailure;
 
 /** Delivers the events of a task to one webhook in order. */
 export class WebhookDelivery {
@@ -65,7 +65,7 @@ export class WebhookDelivery {
     deliver: NotificationSender,
     signal: AbortSignal,
     onDelivered: () => void,
-  ): Promise<DeliveryPageOutcome> {
+  ): Promise<DeliveryStepOutcome> {
     const { scope, taskId } = this.webhook;
     this.hasNewEvents = false;
     const events = await store.readEvents(scope, taskId, this.#deliveredSeq, PAGE_LIMIT);

@@ -31,7 +31,7 @@ export function createAnswerCard(
 ): ResultCard {
   const metadata = {
     ...omitUndefined({ in_reply_to }),
-    ...buildSelectionMetadata(answer?.selected),
+    ...toQueryOptionMetadata(answer?.selected),
     ...spent,
   };
   const text = answer?.result ?? `${journal.runtime.role} has no answer to this query; continue without one`;
@@ -39,7 +39,7 @@ export function createAnswerCard(
 }
 
 /** Returns the selected query options as message card metadata. */
-export function buildSelectionMetadata(selected: QueryAnswer["selected"]): CardMetadata {
+export function toQueryOptionMetadata(selected: QueryAnswer["selected"]): CardMetadata {
   if (selected === undefined) return {};
   return { selected: typeof selected === "string" ? selected : [...selected] };
 }

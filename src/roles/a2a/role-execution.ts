@@ -13,7 +13,7 @@ import type {
 } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest } from "../role-model.ts";
 import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "../role.ts";
-import { createAnswerCard, tryAnswerQuery, buildSelectionMetadata } from "./query-answer.ts";
+import { createAnswerCard, tryAnswerQuery, toQueryOptionMetadata } from "./query-answer.ts";
 import { buildReplyMetadata, type CardJournal } from "./card-journal.ts";
 import { deliverCard } from "./card-delivery.ts";
 import { omitUndefined } from "./omit-undefined.ts";
@@ -223,7 +223,7 @@ export class RoleExecution implements TaskContext {
     const answer = await role.answerQuery?.(requestCard, this);
     if (!answer) return { result: `The ${role.name} has no answer to this query`, status: "error" };
     const { result, selected } = answer;
-    return { result, status: "success", metadata: buildSelectionMetadata(selected) };
+    return { result, status: "success", metadata: toQueryOptionMetadata(selected) };
   }
 
   async #deliverCard(card: TaskCard | QueryCard, deadlineMs?: number): Promise<ResultCard | ErrorCard> {

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonValue } from "../../protocol/index.ts";
-import { runRole } from "../task-context.fixture.ts";
+import { runRole } from "../fake-task-context.fixture.ts";
 import type { RoleModel } from "../role-model.ts";
 import { createPlanner } from "../planner/index.ts";
 import { createAnswerer, createSolver } from "../solver/index.ts";

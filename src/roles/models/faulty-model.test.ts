@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { getGsm8kSlice } from "../../cards/index.ts";
 import { findLastNumber } from "../../cards/index.ts";
-import { createFakeTaskContext, runRole } from "../task-context.fixture.ts";
+import { createFakeTaskContext, runRole } from "../fake-task-context.fixture.ts";
 import type { ModelRequest } from "../role-model.ts";
 import type { PlannerOptions } from "../planner/index.ts";
 import { createAnswerer, createSolver } from "../solver/index.ts";

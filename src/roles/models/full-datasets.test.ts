@@ -12,7 +12,7 @@ import {
   GSM8K_ANSWER_MODELS,
   scoreGsm8k,
 } from "../../cards/index.ts";
-import { runRole } from "../task-context.fixture.ts";
+import { runRole } from "../fake-task-context.fixture.ts";
 import { countCorrect, solveGsm8k } from "./solve-gsm8k.fixture.ts";
 import { createDocumentsContext, parseDocuments } from "../context-documents.ts";
 import { createPlanner } from "../planner/index.ts";

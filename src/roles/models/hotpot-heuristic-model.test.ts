@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../protocol/index.ts";
-import { runRole } from "../task-context.fixture.ts";
+import { runRole } from "../fake-task-context.fixture.ts";
 import { createDocumentsContext, parseDocuments } from "../context-documents.ts";
 import { createPlanner } from "../planner/index.ts";
 import { createSolver } from "../solver/index.ts";

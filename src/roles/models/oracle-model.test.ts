@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { getGsm8kSlice, type Gsm8kSample } from "../../cards/index.ts";
-import { createFakeTaskContext, runRole } from "../task-context.fixture.ts";
+import { createFakeTaskContext, runRole } from "../fake-task-context.fixture.ts";
 import { createPlanner, type PlannerOptions } from "../planner/index.ts";
 import { createAnswerer } from "../solver/index.ts";
 import { createOracleModel, createScriptedModel } from "./index.ts";

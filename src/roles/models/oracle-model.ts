@@ -9,7 +9,7 @@ import {
 } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { SolverFinding, ModelRequest, PlanInput, RoleModel } from "../role-model.ts";
-import { fillPlaceholders } from "../planner/placeholders.ts";
+import { fillPlaceholders } from "../planner/subtask-placeholders.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 
 /** Options for `createOracleModel`. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Gsm8kModelAnswers } from "../../cards/index.ts";
-import { runRole } from "../task-context.fixture.ts";
+import { runRole } from "../fake-task-context.fixture.ts";
 import { createPlanner } from "../planner/index.ts";
 import { createAnswerer, createSolver } from "../solver/index.ts";
 import { createRecordedModel } from "./index.ts";

@@ -2,7 +2,7 @@ import { type ErrorCard, type Gsm8kSample, type ResultCard, scoreGsm8k } from ".
 import { createPlanner, type PlannerOptions } from "../planner/index.ts";
 import type { RoleModel } from "../role-model.ts";
 import { createSolver } from "../solver/index.ts";
-import { type InMemoryRunLog, runRole } from "../task-context.fixture.ts";
+import { type InMemoryRunLog, runRole } from "../fake-task-context.fixture.ts";
 
 /** The outcome of one GSM8K problem. */
 export interface SampleOutcome {

@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createFakeTaskContext } from "../task-context.fixture.ts";
+import { createFakeTaskContext } from "../fake-task-context.fixture.ts";
 import { createScriptedModel } from "../models/scripted-model.ts";
 import type { TaskOutcome } from "../role.ts";
 import { dispatchSubtasks } from "./dispatch-subtasks.ts";
 import { resolveSettings } from "./planner-options.ts";
-import { fillPlaceholders, findDependencyProblem, type Subtask } from "./placeholders.ts";
+import { fillPlaceholders, findDependencyProblem, type Subtask } from "./subtask-placeholders.ts";
 import { createPlannerState } from "./planner-state.ts";
 import { createPlanner } from "./index.ts";
 

@@ -6,7 +6,7 @@ import type { DelegationRequest, TaskContext } from "../role.ts";
 import { sumTokens } from "../token-usage.ts";
 import { buildSubtaskContext } from "./context-policy.ts";
 import type { PlannerSettings } from "./planner-options.ts";
-import { fillPlaceholders, type Subtask, listDependencies } from "./placeholders.ts";
+import { fillPlaceholders, type Subtask, listDependencies } from "./subtask-placeholders.ts";
 import { toFinding, type PlannerState } from "./planner-state.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { truncateText } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import { extractJsonValues } from "./extract-json-values.ts";
-import type { Subtask } from "./placeholders.ts";
+import type { Subtask } from "./subtask-placeholders.ts";
 
 /**
  * An action that a planner chooses. In the JSON form of an action, the member `action` selects the variant.

@@ -2,7 +2,7 @@ import type { ControlCard, ErrorCard, ResultCard, TaskCard } from "../../cards/i
 import type { SolverFinding, ModelMessage } from "../role-model.ts";
 import type { TaskOutcome } from "../role.ts";
 import { type PlannerLimits, resolveLimits, type PlannerSettings } from "./planner-options.ts";
-import type { Subtask } from "./placeholders.ts";
+import type { Subtask } from "./subtask-placeholders.ts";
 
 /** The complete state of a planner between two steps. */
 export interface PlannerState {

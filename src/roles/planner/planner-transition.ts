@@ -3,7 +3,7 @@ import type { SolverFinding, ModelMessage, ModelReply } from "../role-model.ts";
 import type { TaskOutcome } from "../role.ts";
 import { sumTokens } from "../token-usage.ts";
 import { type PlannerAction, parseAction } from "./planner-action.ts";
-import { findDependencyProblem, type Subtask } from "./placeholders.ts";
+import { findDependencyProblem, type Subtask } from "./subtask-placeholders.ts";
 import * as prompts from "./prompts.ts";
 import { buildPlannerRequest, type PlannerRequest, renderPlannerStatus } from "./planner-request.ts";
 import {

@@ -5,7 +5,7 @@ import {
   type FakeTaskContextOptions,
   createFakeTaskContext,
   runRole,
-} from "../task-context.fixture.ts";
+} from "../fake-task-context.fixture.ts";
 import { createDocumentsContext } from "../context-documents.ts";
 import type { PlanInput } from "../role-model.ts";
 import { createScriptedModel, type ScriptedModelReply } from "../models/scripted-model.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type FakeTaskContextOptions, runRole } from "../task-context.fixture.ts";
+import { type FakeTaskContextOptions, runRole } from "../fake-task-context.fixture.ts";
 import { createDocumentsContext } from "../context-documents.ts";
 import { createScriptedModel, type ScriptedModelReply } from "../models/scripted-model.ts";
 import {

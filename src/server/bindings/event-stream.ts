@@ -19,7 +19,7 @@ export interface EventStreamEncoder {
  * Returns a function that recognizes the last event of a stream. The last event depends on the protocol
  * version and the operation.
  */
-export function createEndCondition(
+export function createLastEventMatcher(
   { isLastEvent }: OperationCodec,
   operation: OperationName,
 ): Pick<EventStreamEncoder, "isLastEvent"> {
@@ -32,7 +32,7 @@ export function createEndCondition(
  * Function that converts an error to an `A2AError` for the caller, and reports internal errors to the
  * observer.
  */
-export type ErrorReporter = (where: string, error: unknown) => A2AError;
+export type ErrorConverter = (where: string, error: unknown) => A2AError;
 
 /**
  * HTTP headers of an event stream (A2A §9.4.2). The headers `cache-control` and `x-accel-buffering` prevent
@@ -48,11 +48,11 @@ export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
 /** The open event streams of a server, with a timer that sends heartbeats on idle streams. */
 export class EventStreamRegistry {
   readonly #heartbeatMs: number;
-  readonly #reportError: ErrorReporter;
+  readonly #reportError: ErrorConverter;
   readonly #openStreams = new Bag<EventStream>();
   #heartbeatTimer: NodeJS.Timeout | undefined;
 
-  constructor(heartbeatMs: number, reportError: ErrorReporter) {
+  constructor(heartbeatMs: number, reportError: ErrorConverter) {
     this.#heartbeatMs = heartbeatMs;
     this.#reportError = reportError;
   }
@@ -114,7 +114,7 @@ class EventStream implements BagItem {
   readonly #subscription: Subscription;
   readonly #encoder: EventStreamEncoder;
   readonly #sink: ResponseSink;
-  readonly #reportError: ErrorReporter;
+  readonly #reportError: ErrorConverter;
   #lastWriteAt = Date.now();
   #isWaitingForDrain = false;
 
@@ -122,7 +122,7 @@ class EventStream implements BagItem {
     subscription: Subscription,
     encoder: EventStreamEncoder,
     sink: ResponseSink,
-    reportError: ErrorReporter,
+    reportError: ErrorConverter,
   ) {
     this.#subscription = subscription;
     this.#encoder = encoder;

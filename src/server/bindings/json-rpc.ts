@@ -18,7 +18,7 @@ import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "../http-exchange.ts";
 import { assertJsonContentType } from "../request-body.ts";
 import type { ServedAgent } from "../served-agent.ts";
-import { createEndCondition, EVENT_STREAM_HEADERS, type EventStreamEncoder } from "./event-stream.ts";
+import { createLastEventMatcher, EVENT_STREAM_HEADERS, type EventStreamEncoder } from "./event-stream.ts";
 import {
   buildCacheHeaders,
   handleOperation,
@@ -155,6 +155,6 @@ function createJsonRpcStreamEncoder(
       return event.seq > 0 ? `id: ${event.seq}\n${frame}` : frame;
     },
     encodeFailure: (error) => encodeSseFrame(dialect.encodeError(id, error)),
-    ...createEndCondition(dialect, operation),
+    ...createLastEventMatcher(dialect, operation),
   };
 }

@@ -13,13 +13,13 @@ import {
 } from "../../wire/index.ts";
 import { AuthChallengeError, createUnauthenticatedError } from "../auth/authenticator.ts";
 import type { AuthenticateFunction } from "../auth/auth-scheme.ts";
-import { assertOperationSupported } from "../capabilities.ts";
+import { assertOperationSupported } from "../assert-operation-supported.ts";
 import { activateExtensions, buildExtensionHeaders } from "../extensions.ts";
 import type { HttpRequest } from "../http-exchange.ts";
-import type { EventStreamRegistry, ErrorReporter } from "./event-stream.ts";
+import type { EventStreamRegistry, ErrorConverter } from "./event-stream.ts";
 import { assertAcceptedInputModes } from "../input-modes.ts";
 import { MethodNotAllowedError } from "./method-not-allowed.ts";
-import { performOperation, type OperationOutcome } from "../operations.ts";
+import { performOperation, type OperationOutcome } from "../perform-operation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 
 /** Server settings and services that the protocol bindings use to handle a request. */
@@ -37,7 +37,7 @@ export interface BindingContext {
   readonly eventStreams: EventStreamRegistry;
   /** Authenticates a request. The server has no `authenticate` function if all requests are anonymous. */
   readonly authenticate: AuthenticateFunction | undefined;
-  readonly reportError: ErrorReporter;
+  readonly reportError: ErrorConverter;
 }
 
 /** An HTTP request without its body. */

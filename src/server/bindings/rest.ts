@@ -13,7 +13,7 @@ import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { readJsonBody } from "../request-body.ts";
 import type { ServedAgent } from "../served-agent.ts";
-import { createEndCondition, type EventStreamEncoder } from "./event-stream.ts";
+import { createLastEventMatcher, type EventStreamEncoder } from "./event-stream.ts";
 import { MethodNotAllowedError } from "./method-not-allowed.ts";
 import {
   buildCacheHeaders,
@@ -23,7 +23,7 @@ import {
   resolveProtocolVersion,
   type BindingContext,
 } from "./request-pipeline.ts";
-import { handleTaskEvents, matchTaskEventsPath } from "./task-events.ts";
+import { handleTaskEvents, matchTaskEventsPath } from "./task-events-endpoint.ts";
 
 const REST_DIALECTS: Readonly<Record<ProtocolVersion, RestDialect>> = {
   "1.0": v1.restDialect,
@@ -159,6 +159,6 @@ function createRestStreamEncoder(
         ? encodeNamedSseFrame(dialect.failureEventName, body)
         : encodeSseFrame(body);
     },
-    ...createEndCondition(dialect, operation),
+    ...createLastEventMatcher(dialect, operation),
   };
 }

@@ -1,6 +1,6 @@
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { getBareHostname, HostList } from "./host-list.ts";
+import { getBareHostname, HostList } from "./allowed-host-list.ts";
 import { isPublicAddress } from "./network-address.ts";
 import { DnsLookupQueue, type HostResolver } from "./dns-lookup-queue.ts";
 

@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { WebhookValidator } from "../../engine/index.ts";
 import type { AuthenticationInfo, FieldViolation } from "../../protocol/index.ts";
-import { getBareHostname } from "./host-list.ts";
+import { getBareHostname } from "./allowed-host-list.ts";
 import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guard.ts";
 
 const MAX_ID_LENGTH = 256;

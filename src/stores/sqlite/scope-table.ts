@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { TaskScope } from "../../engine/index.ts";
-import { getScopeKey } from "../scope-key.ts";
-import { createKeyCache } from "./key-cache.ts";
+import { getScopeKey } from "../task-scope-key.ts";
+import { createKeyCache } from "./integer-key-cache.ts";
 
 /** Maps scopes to integer keys. */
 export class ScopeTable {

@@ -7,7 +7,7 @@ import type {
   UnfinishedTask,
 } from "../../engine/index.ts";
 import { LogEvent, type Task, type TaskState } from "../../protocol/index.ts";
-import { replayEvents } from "../replay.ts";
+import { foldLoggedEvents } from "../replay-task-events.ts";
 import type { ScopeTable } from "./scope-table.ts";
 
 /** Key and current state of a stored task. */
@@ -143,7 +143,7 @@ export class TaskReader {
   #foldTask({ key }: Pick<TaskRow, "key">): Task {
     const newest = this.#selectSnapshot.get(key) as unknown as SnapshotRow | undefined;
     const task = newest && (JSON.parse(newest.json) as Task);
-    return replayEvents(task, this.#iterateEventsAfter(key, newest?.seq ?? 0)) as Task;
+    return foldLoggedEvents(task, this.#iterateEventsAfter(key, newest?.seq ?? 0)) as Task;
   }
 
   *#iterateEventsAfter(key: number, after: number): Generator<LogEvent> {

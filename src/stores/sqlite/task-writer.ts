@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { LogAppend, AppendRefusal } from "../../engine/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
-import { createKeyCache } from "./key-cache.ts";
+import { createKeyCache } from "./integer-key-cache.ts";
 import type { PushTable } from "./push-table.ts";
 import type { ScopeTable } from "./scope-table.ts";
 

@@ -1,4 +1,4 @@
-import { buildDelegationForest } from "../../views/delegations.ts";
+import { buildDelegationForest } from "../../views/delegation-forest.ts";
 import { flattenDelegations } from "../../views/sample-exchanges.ts";
 import { listRoles } from "../run-statistics.ts";
 import type { PageCard } from "../run-model.ts";

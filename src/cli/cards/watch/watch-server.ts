@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { renderLiveHtmlReport } from "../../../cards/index.ts";
-import { streamRecordEvents } from "./record-events.ts";
+import { streamRecordEvents } from "./stream-record-events.ts";
 
 interface WatchServerOptions {
   readonly file: string;

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { findChromium, openBrowser, openObservedPage } from "../../../cards/html/browser.fixture.ts";
 import { createScriptedRecordText, GSM8K_SCRIPTS } from "../../../cards/recording/recording.fixture.ts";
 import { createTempDirectory } from "../../cli-process.contract.ts";
-import { streamRecordEvents } from "./record-events.ts";
+import { streamRecordEvents } from "./stream-record-events.ts";
 import { followFile, type FileFollowEvent } from "./follow-file.ts";
 import { startWatchServer, type WatchServer } from "./watch-server.ts";
 

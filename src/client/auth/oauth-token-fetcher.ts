@@ -1,0 +1,171 @@
+import { isObject, A2AError } from "../../protocol/index.ts";
+import { isLoopback } from "../http/loopback.ts";
+import { fetchWithoutRedirects, readBoundedText } from "../http/fetch-without-redirects.ts";
+import { parseJson } from "../http/parse-json.ts";
+import type { OAuthClient } from "./client-auth.ts";
+import { encodeBase64, type TokenEndpointSource } from "./auth-plan.ts";
+import type { AccessToken } from "./token-source.ts";
+
+/** The values that a request for an OAuth token needs. */
+interface TokenRequestOptions {
+  readonly oauthClient: OAuthClient;
+  readonly endpointSource: TokenEndpointSource;
+  readonly scopes: readonly string[];
+  /**
+   * The origin of the agent's URL. The client may send its secret to the agent's origin without a configured
+   * issuer.
+   */
+  readonly agentOrigin: string;
+  readonly fetch: typeof fetch;
+  readonly now: () => number;
+}
+
+interface TokenEndpoint {
+  readonly url: string;
+  readonly secretLocation: "header" | "body";
+}
+
+const TOKEN_TIMEOUT_MS = 30_000;
+const RESPONSE_LIMITS = { maxResponseBytes: 2 ** 20 };
+
+/**
+ * Creates a function that requests tokens with client credentials (RFC 6749 §4.4). The function resolves the
+ * token endpoint on its first call, and again after a failure.
+ */
+export function createTokenFetcher(options: TokenRequestOptions): () => Promise<AccessToken> {
+  let endpoint: Promise<TokenEndpoint> | undefined;
+  return async () => {
+    endpoint ??= resolveTokenEndpoint(options);
+    try {
+      return await requestToken(await endpoint, options);
+    } catch (error) {
+      endpoint = undefined;
+      throw error;
+    }
+  };
+}
+
+async function resolveTokenEndpoint({
+  oauthClient,
+  endpointSource,
+  agentOrigin,
+  fetch,
+}: TokenRequestOptions): Promise<TokenEndpoint> {
+  const { issuer, secretLocation } = oauthClient;
+  const sourceUrl = "tokenUrl" in endpointSource ? endpointSource.tokenUrl : endpointSource.metadataUrl;
+  assertTrustedOrigin(sourceUrl, [agentOrigin, issuer]);
+  if ("tokenUrl" in endpointSource) return { url: sourceUrl, secretLocation: secretLocation ?? "header" };
+  const url = sourceUrl.includes("/.well-known/")
+    ? sourceUrl
+    : `${sourceUrl.replace(/\/+$/, "")}${OIDC_METADATA_PATH}`;
+  const { status, json } = await fetchJson(fetch, url, { headers: { accept: "application/json" } });
+  const { token_endpoint, token_endpoint_auth_methods_supported } = json;
+  if (status !== 200 || typeof token_endpoint !== "string") {
+    throw createUnauthenticatedError(
+      `${url} answered ${status} without a token endpoint. Check the metadata URL in the card.`,
+    );
+  }
+  // RFC 8414 §3.3: metadata of a different issuer must not be used.
+  if (stripTrailingSlashes(String(json["issuer"])) !== deriveIssuer(url)) {
+    throw createUnauthenticatedError(
+      `${url} contains the metadata of a different issuer, ${JSON.stringify(json["issuer"])}.`,
+    );
+  }
+  assertSecureUrl(token_endpoint);
+  const supportsBasicAuth =
+    !Array.isArray(token_endpoint_auth_methods_supported) ||
+    token_endpoint_auth_methods_supported.includes("client_secret_basic");
+  return { url: token_endpoint, secretLocation: secretLocation ?? (supportsBasicAuth ? "header" : "body") };
+}
+
+const OIDC_METADATA_PATH = "/.well-known/openid-configuration";
+
+/**
+ * Returns the authorization server whose metadata is published at a URL. OpenID Connect appends the
+ * well-known path to the issuer's path, and RFC 8414 puts the well-known path first.
+ */
+function deriveIssuer(metadataUrl: string): string {
+  return stripTrailingSlashes(metadataUrl.replace(/\/\.well-known\/[^/?#]+/, ""));
+}
+
+function stripTrailingSlashes(url: string): string {
+  return url.replace(/\/+$/, "");
+}
+
+async function requestToken(
+  { url, secretLocation }: TokenEndpoint,
+  { oauthClient, scopes, fetch, now }: TokenRequestOptions,
+): Promise<AccessToken> {
+  const { id, secret } = oauthClient;
+  const form = new URLSearchParams({ grant_type: "client_credentials", ...oauthClient.tokenParameters });
+  if (scopes.length > 0) form.set("scope", scopes.join(" "));
+  const headers = new Headers({ accept: "application/json", "content-type": FORM_MEDIA_TYPE });
+  if (secretLocation === "body") {
+    form.set("client_id", id);
+    form.set("client_secret", secret);
+  } else headers.set("authorization", `Basic ${encodeBase64(`${formEncode(id)}:${formEncode(secret)}`)}`);
+  const requestedAt = now();
+  const { status, json } = await fetchJson(fetch, url, { method: "POST", headers, body: form.toString() });
+  const { access_token, token_type, expires_in } = json;
+  if (status === 200 && typeof access_token === "string" && /^bearer$/i.test(String(token_type))) {
+    const lifetime = Number(expires_in);
+    if (expires_in === undefined || !Number.isFinite(lifetime)) return { value: access_token };
+    // The token is renewed early, to allow for clock differences and network latency.
+    return {
+      value: access_token,
+      expiresAt: requestedAt + lifetime * 1_000 - Math.min(30_000, lifetime * 100),
+    };
+  }
+  const { error, error_description } = json;
+  const errorText = [error, error_description].filter((text) => typeof text === "string").join(": ");
+  const message = `${url} issued no token to client ${JSON.stringify(id)}: ${errorText.slice(0, 300) || `HTTP ${status}`}. Check { auth: { oauthClient } }.`;
+  throw status >= 500 || status === 429
+    ? new A2AError("UNAVAILABLE", message)
+    : createUnauthenticatedError(message);
+}
+
+const FORM_MEDIA_TYPE = "application/x-www-form-urlencoded";
+
+/**
+ * Encodes text as a form value, as RFC 6749 §2.3.1 requires for the client id and secret in the
+ * `Authorization` header.
+ */
+function formEncode(text: string): string {
+  return new URLSearchParams({ a: text }).toString().slice(2);
+}
+
+async function fetchJson(
+  fetchFunction: typeof fetch,
+  url: string,
+  init: RequestInit,
+): Promise<{ status: number; json: Record<string, unknown> }> {
+  const signal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
+  const response = await fetchWithoutRedirects(fetchFunction, url, { ...init, signal });
+  const json = parseJson(await readBoundedText(RESPONSE_LIMITS, response, signal));
+  return { status: response.status, json: isObject(json) ? json : {} };
+}
+
+function assertTrustedOrigin(url: string, trustedUrls: readonly (string | undefined)[]): void {
+  assertSecureUrl(url);
+  const { origin } = new URL(url);
+  const isTrusted = trustedUrls.some(
+    (trustedUrl) =>
+      trustedUrl !== undefined && URL.canParse(trustedUrl) && new URL(trustedUrl).origin === origin,
+  );
+  if (isTrusted) return;
+  const message = `The card requests the client secret at ${origin}, which is not the agent's host. If that server issued the secret, set { auth: { oauthClient: { issuer: ${JSON.stringify(origin)} } } }.`;
+  throw createUnauthenticatedError(message);
+}
+
+/** Throws if a client secret would be sent unencrypted to another machine. */
+function assertSecureUrl(url: string): void {
+  const { protocol, hostname } = URL.canParse(url) ? new URL(url) : { protocol: "", hostname: "" };
+  if (protocol === "https:" || (protocol === "http:" && isLoopback(hostname))) return;
+  throw createUnauthenticatedError(
+    `The card's token URL ${JSON.stringify(url)} does not use HTTPS, so the client secret is not sent.`,
+  );
+}
+
+function createUnauthenticatedError(message: string): A2AError {
+  return new A2AError("UNAUTHENTICATED", message);
+}

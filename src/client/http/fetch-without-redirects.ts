@@ -1,0 +1,110 @@
+import { A2AError } from "../../protocol/index.ts";
+import { untilAborted } from "./abortable-waits.ts";
+
+/**
+ * Calls `fetch` without following redirects, because credentials belong to one origin. Rejects with
+ * `UNAVAILABLE` if the host does not answer, and with `INVALID_AGENT_RESPONSE` if the host redirects the
+ * request.
+ *
+ * The function observes the abort signal itself, because `fetch` loses the signal of a `Request` that is
+ * garbage collected. Without its own check of the signal, an aborted call might never reject.
+ */
+export async function fetchWithoutRedirects(
+  send: typeof fetch,
+  url: string,
+  init: RequestInit & { readonly signal?: AbortSignal },
+): Promise<Response> {
+  const pendingResponse = send(url, { ...init, redirect: "manual" });
+  let response: Response;
+  try {
+    response = await untilAborted(pendingResponse, init.signal);
+  } catch (cause) {
+    void pendingResponse.then(({ body }) => body?.cancel()).catch(() => {});
+    throw toNetworkError(cause, init.signal, `No answer from ${new URL(url).origin}`);
+  }
+  const { status, type } = response;
+  if (type !== "opaqueredirect" && (status < 300 || status >= 400 || status === 304)) return response;
+  await response.body?.cancel();
+  const target = response.headers.get("location") ?? "elsewhere";
+  const message = `${removeUrlQuery(url)} redirects to ${target}. Connect to that address if you trust it.`;
+  throw new A2AError("INVALID_AGENT_RESPONSE", message);
+}
+
+/** Removes the query from a URL for an error message, because the query may contain an API key. */
+export function removeUrlQuery(url: string): string {
+  const { origin, pathname } = new URL(url);
+  return origin + pathname;
+}
+
+/** Reads a response body as text. Rejects with `INVALID_AGENT_RESPONSE` if the body exceeds the limit. */
+export async function readBoundedText(
+  { maxResponseBytes }: { readonly maxResponseBytes: number },
+  response: Response,
+  signal?: AbortSignal,
+): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  let size = 0;
+  for await (const bytes of readChunks(response, signal)) {
+    size += bytes.length;
+    if (size > maxResponseBytes) {
+      const message = `The agent's response is larger than ${maxResponseBytes} bytes. Raise maxResponseBytes if this size is expected.`;
+      throw new A2AError("INVALID_AGENT_RESPONSE", message);
+    }
+    text += decoder.decode(bytes, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/**
+ * Yields the chunks of a response body. Rejects with `UNAVAILABLE` if the connection breaks. The connection
+ * closes when the consumer stops reading or the signal aborts.
+ *
+ * The function observes the abort signal itself, because `fetch` loses the signal of a `Request` that is
+ * garbage collected. Without its own check of the signal, an aborted stream might never end.
+ */
+export async function* readChunks(
+  response: Response,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (!response.body) return;
+  const reader = response.body.getReader();
+  const close = (): void => void reader.cancel().catch(() => {});
+  signal?.addEventListener("abort", close, { once: true });
+  if (signal?.aborted) close();
+  try {
+    for (let result = await reader.read(); !result.done; result = await reader.read()) yield result.value;
+  } catch (cause) {
+    throw toNetworkError(cause, signal, `The connection to ${getResponseOrigin(response)} broke`);
+  } finally {
+    signal?.removeEventListener("abort", close);
+    close();
+  }
+  if (signal?.aborted) throw signal.reason;
+}
+
+function getResponseOrigin(response: Response): string {
+  return URL.canParse(response.url) ? new URL(response.url).origin : "the agent";
+}
+
+/** Returns the abort reason if the signal was aborted, and an `UNAVAILABLE` error after a network failure. */
+function toNetworkError(cause: unknown, signal: AbortSignal | undefined, description: string): unknown {
+  if (signal?.aborted) return signal.reason;
+  if (cause instanceof A2AError) return cause;
+  return new A2AError(
+    "UNAVAILABLE",
+    `${description} (${getFetchErrorReason(cause)}); is the agent running and reachable?`,
+    {
+      cause,
+    },
+  );
+}
+
+/** Returns the reason of a failed `fetch` call from the `cause` of the thrown error. */
+function getFetchErrorReason(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown cause";
+  const { cause } = error;
+  const code =
+    cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
+  return code ?? (cause instanceof Error && cause.message ? cause.message : error.message);
+}

@@ -1,0 +1,178 @@
+import { A2AError } from "../../protocol/index.ts";
+import { fromRestError, parseRetryAfter, type ProtocolVersion } from "../../wire/index.ts";
+import type { Authorization, Authorizer } from "../auth/authorizer.ts";
+import { fetchWithoutRedirects, readBoundedText, removeUrlQuery } from "../http/fetch-without-redirects.ts";
+
+/** Options of all requests to one remote agent. */
+export interface TransportOptions {
+  readonly fetch: typeof fetch;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The protocol version, which is sent with every request (A2A §3.6.1) and ignored by 0.3 servers. */
+  readonly version: ProtocolVersion;
+  /** URIs of the extensions that are requested with every request. */
+  readonly extensions: readonly string[];
+  /** Authenticates the requests. The authorizer is absent if no credentials are configured. */
+  readonly authorizer?: Authorizer;
+  /** Maximum size in bytes of a response that is not a stream. */
+  readonly maxResponseBytes: number;
+  /** Maximum size in bytes of one stream event. */
+  readonly maxEventBytes: number;
+  /** Options of gRPC connections, which do not use `fetch`. */
+  readonly grpc?: GrpcClientOptions;
+}
+
+/** Options for gRPC connections. */
+export interface GrpcClientOptions {
+  /**
+   * Whether the gRPC connection uses TLS. TLS is the default, except for the local machine and for addresses
+   * with the scheme `grpc` or `http`.
+   */
+  readonly tls?: boolean;
+  /**
+   * Trusted certificate authorities in PEM format. By default, the client trusts the authorities of Node.js.
+   */
+  readonly ca?: string;
+  /** The TLS client certificate in PEM format, for servers that require a certificate. Requires `key`. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** Whether the client accepts any server certificate. For development only. Default: false. */
+  readonly insecure?: boolean;
+}
+
+/** Options for one call of a client method. */
+export interface CallOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Receives the URIs of the activated extensions when the agent responds. */
+  readonly onExtensionsActivated?: ((extensions: readonly string[]) => void) | undefined;
+}
+
+/** An HTTP request to a remote agent. */
+export interface OutgoingRequest extends CallOptions {
+  readonly method: "GET" | "POST" | "DELETE";
+  readonly url: string;
+  readonly accept: string;
+  readonly contentType?: string;
+  readonly body?: string;
+}
+
+/** The `Accept` header value for JSON responses. */
+export const JSON_MEDIA_TYPES = "application/a2a+json, application/json";
+
+/** The header for requested and activated extensions, by protocol version (A2A §3.2.6, 0.3 §3.2). */
+export const EXTENSIONS_HEADER: Readonly<Record<ProtocolVersion, string>> = {
+  "1.0": "a2a-extensions",
+  "0.3": "x-a2a-extensions",
+};
+
+/**
+ * Sends one request to the agent with the common headers and credentials. If the agent responds with 401, the
+ * request is sent again with renewed credentials, because a rejected request has no side effects.
+ */
+export async function sendRequest(options: TransportOptions, request: OutgoingRequest): Promise<Response> {
+  const { authorizer } = options;
+  if (!authorizer) return sendRequestOnce(options, request, undefined);
+  const authorization = await authorizer.authorize(request.signal);
+  const response = await sendRequestOnce(options, request, authorization);
+  if (response.status !== 401 || !authorizer.invalidate(authorization)) return response;
+  await response.body?.cancel();
+  return sendRequestOnce(options, request, await authorizer.authorize(request.signal));
+}
+
+async function sendRequestOnce(
+  options: TransportOptions,
+  {
+    method,
+    url,
+    accept,
+    contentType,
+    body,
+    signal,
+    headers: callHeaders,
+    onExtensionsActivated,
+  }: OutgoingRequest,
+  authorization: Authorization | undefined,
+): Promise<Response> {
+  const extensions = EXTENSIONS_HEADER[options.version];
+  const headers = new Map<string, string>();
+  // Later headers replace earlier ones, regardless of case. A `Map` is used because Node.js takes 20 ms to
+  // load `Headers`.
+  for (const headerGroup of [
+    options.headers,
+    authorization?.headers,
+    callHeaders,
+    { "a2a-version": options.version, accept },
+    contentType === undefined ? undefined : { "content-type": contentType },
+    options.extensions.length > 0 ? { [extensions]: options.extensions.join(", ") } : undefined,
+  ]) {
+    for (const [name, value] of Object.entries(headerGroup ?? {}))
+      headers.set(name.toLowerCase(), requireValidHeader(name, value));
+  }
+  const response = await fetchWithoutRedirects(options.fetch, addQueryCredentials(url, authorization), {
+    method,
+    headers: Object.fromEntries(headers),
+    ...(body === undefined ? {} : { body }),
+    ...(signal ? { signal } : {}),
+  });
+  if (onExtensionsActivated && response.ok)
+    onExtensionsActivated(parseHeaderList(response.headers.get(extensions)));
+  return response;
+}
+
+/**
+ * Throws if a header name or value is invalid. Without the check of header names and values, `fetch` would
+ * throw an error that looks like a network failure.
+ */
+function requireValidHeader(name: string, value: string): string {
+  // oxlint-disable-next-line no-control-regex -- the pattern has to match control characters
+  if (/^[\w!#$%&'*+.^`|~-]+$/.test(name) && !/[^\t\u0020-\u007e\u0080-\u00ff]/.test(value)) return value;
+  throw new TypeError(`The header ${JSON.stringify(name)} has a name or a value that HTTP does not allow.`);
+}
+
+function addQueryCredentials(url: string, authorization: Authorization | undefined): string {
+  if (!authorization?.query) return url;
+  const target = new URL(url);
+  for (const [name, value] of Object.entries(authorization.query)) target.searchParams.set(name, value);
+  return target.href;
+}
+
+/** Splits a comma-separated header value into its trimmed, non-empty elements. */
+export function parseHeaderList(header: string | null | undefined): string[] {
+  return (header ?? "").split(",").flatMap((uri) => uri.trim() || []);
+}
+
+/** Reads a complete response. Rejects if the response is a stream, because a stream might never end. */
+export function readUnaryBody(
+  options: TransportOptions,
+  response: Response,
+  signal?: AbortSignal,
+): Promise<string> {
+  if (!isEventStream(response)) return readBoundedText(options, response, signal);
+  void response.body?.cancel();
+  return Promise.reject(toResponseError(response, undefined));
+}
+
+/** Returns whether a response is an SSE stream. */
+export function isEventStream(response: Response): boolean {
+  return response.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream") ?? false;
+}
+
+/**
+ * Creates the error for a response with an error status or with content that is neither JSON nor a stream.
+ */
+export function toResponseError(response: Response, body: unknown): A2AError {
+  if (!response.ok) return fromRestError(response.status, body);
+  const type = response.headers.get("content-type") ?? "no content type";
+  const source = response.url ? removeUrlQuery(response.url) : "The agent";
+  const message = `${source} answered ${response.status} with ${type} that is not an A2A response. Check the agent's URL.`;
+  return new A2AError("INVALID_AGENT_RESPONSE", message);
+}
+
+/** Adds the delay in the `Retry-After` header of the response to an error that has no retry delay. */
+export function withRetryAfter(error: A2AError, response: Response): A2AError {
+  const delayMs = parseRetryAfter(response.headers.get("retry-after"), Date.now());
+  if (error.retryAfter !== undefined || delayMs === undefined) return error;
+  const { violations, metadata, details, cause } = error;
+  const retryAfter = delayMs / 1_000;
+  return new A2AError(error.reason, error.message, { violations, metadata, details, cause, retryAfter });
+}

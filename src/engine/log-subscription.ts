@@ -1,0 +1,183 @@
+import type { LogEvent } from "../protocol/index.ts";
+import { LOG_PAGE_LIMIT, readLog } from "./read-task-log.ts";
+import type { Runner } from "./runner.ts";
+import type { TaskStore } from "./task-store.ts";
+
+/**
+ * A reader's position in a stream of events. Readers pull events, so an idle reader costs only one
+ * subscription object (E5).
+ */
+export interface Subscription {
+  /**
+   * Resolves with one or more next events in order, or with `undefined` at the end of the stream. Rejects
+   * if the subscription can no longer read the events of the task.
+   */
+  next(): Promise<readonly LogEvent[] | undefined>;
+  /**
+   * Ends the subscription without affecting the task (E2). If `close` is called, a pending call to `next`
+   * resolves with `undefined`.
+   */
+  close(): void;
+  /**
+   * True if the reader has received every event. If `isComplete` is false at the end of the stream, the
+   * stream was interrupted.
+   */
+  readonly isComplete: boolean;
+}
+
+/** Start and end positions of a subscription. */
+export interface SubscriptionSpan {
+  /**
+   * Sequence number of the last event that the reader already has. The subscription delivers only events
+   * after `afterSeq`.
+   */
+  readonly afterSeq: number;
+  /** First event of the subscription, which contains the task at `afterSeq`. */
+  readonly openingEvent?: LogEvent;
+  /**
+   * Sequence number of a turn's message. If `turnSeq` is set, the subscription ends at the first event
+   * after `turnSeq` that requests user input. By default, the subscription ends when the task ends.
+   */
+  readonly turnSeq?: number;
+}
+
+/**
+ * Delivers every event after a snapshot exactly once and in order (E3). Events come from the runner's
+ * shared tail, or from the store if the reader has fallen behind the tail. The reader's only state is the
+ * sequence number of its last event.
+ */
+export class LogSubscription implements Subscription {
+  readonly #runner: Runner;
+  readonly #store: TaskStore;
+  readonly #turnSeq: number | undefined;
+  readonly #onClose: () => void;
+  #openingEvent: LogEvent | undefined;
+  #readSeq: number;
+  #isClosed = false;
+  #hasStopped = false;
+  #wakeReader: (() => void) | undefined;
+
+  constructor(runner: Runner, store: TaskStore, span: SubscriptionSpan, onClose: () => void) {
+    this.#runner = runner;
+    this.#store = store;
+    this.#turnSeq = span.turnSeq;
+    this.#openingEvent = span.openingEvent;
+    this.#readSeq = span.afterSeq;
+    runner.retain();
+    this.#onClose = onClose;
+  }
+
+  async next(): Promise<readonly LogEvent[] | undefined> {
+    if (this.#openingEvent) {
+      const opening = [this.#openingEvent];
+      this.#openingEvent = undefined;
+      return opening;
+    }
+    for (;;) {
+      if (this.#isClosed) return undefined;
+      const { liveTask } = this.#runner;
+      if (this.#readSeq < liveTask.seq) {
+        const events = this.#cutAtStop(await this.#readNextEvents());
+        if (events.length > 0) return events;
+      } else if (liveTask.hasEndedAt(this.#readSeq)) {
+        this.close();
+      } else {
+        await this.#waitForCommit();
+      }
+    }
+  }
+
+  get isComplete(): boolean {
+    return this.#hasStopped || this.#runner.liveTask.hasEndedAt(this.#readSeq);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#runner.release();
+    this.#onClose();
+    this.#wakeReader?.();
+  }
+
+  /** Reads the next committed events. */
+  async #readNextEvents(): Promise<LogEvent[]> {
+    const { liveTask } = this.#runner;
+    const events =
+      liveTask.tail.findSince(this.#readSeq) ??
+      (await this.#store.readEvents(liveTask.scope, liveTask.taskId, this.#readSeq, LOG_PAGE_LIMIT));
+    const last = events.at(-1);
+    // The log has no gaps, so an empty page means that a bounded memory store evicted the task.
+    if (!last) this.close();
+    else this.#readSeq = last.seq;
+    return events;
+  }
+
+  /** Selects the events to deliver, up to the end of the reader's turn. */
+  #cutAtStop(events: LogEvent[]): LogEvent[] {
+    const turnSeq = this.#turnSeq;
+    const stop =
+      turnSeq === undefined ? -1 : events.findIndex((event) => event.seq > turnSeq && isInputRequest(event));
+    if (stop < 0) return events.every(isSentToReaders) ? events : events.filter(isSentToReaders);
+    this.#hasStopped = true;
+    this.close();
+    return events.slice(0, stop + 1).filter(isSentToReaders);
+  }
+
+  #waitForCommit(): Promise<void> {
+    const commit = this.#runner.liveTask.waitForCommit();
+    return new Promise((resolve, reject) => {
+      this.#wakeReader = resolve;
+      commit.then(resolve, reject);
+    });
+  }
+}
+
+/**
+ * Returns false for user messages, which are part of the history and not of the response stream. A response
+ * stream contains only the task and its updates (A2A §3.1.2).
+ */
+function isSentToReaders({ event }: LogEvent): boolean {
+  return !("message" in event);
+}
+
+/**
+ * Returns true for INPUT_REQUIRED, which ends the stream of a turn. AUTH_REQUIRED does not end the stream,
+ * because the agent may continue without a new message (A2A §7.6.1).
+ */
+function isInputRequest({ event }: LogEvent): boolean {
+  return "statusUpdate" in event && event.statusUpdate.status.state === "TASK_STATE_INPUT_REQUIRED";
+}
+
+/**
+ * Resolves with true if the turn requested user input at or before the start position of the reader.
+ */
+export async function hasRequestedInput(
+  { liveTask }: Runner,
+  store: TaskStore,
+  { turnSeq = 0, afterSeq }: SubscriptionSpan,
+): Promise<boolean> {
+  for await (const event of readLog(store, liveTask, turnSeq, afterSeq))
+    if (isInputRequest(event)) return true;
+  return false;
+}
+
+/**
+ * Creates a subscription that delivers one event. The event is a reply without a task, or the final state of
+ * a task.
+ */
+export function createSingleEventSubscription(event: LogEvent | undefined): Subscription {
+  let isDelivered = false;
+  return {
+    next() {
+      const events = isDelivered || !event ? undefined : [event];
+      isDelivered = true;
+      return Promise.resolve(events);
+    },
+    close() {
+      isDelivered = true;
+    },
+    get isComplete() {
+      return isDelivered;
+    },
+  };
+}

@@ -1,0 +1,403 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { MemoryStore } from "../stores/index.ts";
+import { copyTask, getText, type Task } from "../protocol/index.ts";
+import type { Agent, AgentEvent, Run } from "./agent.ts";
+import type { LogAppend, AppendRefusal } from "./task-store.ts";
+import { Committer } from "./event-committer.ts";
+import { Engine } from "./engine.ts";
+import {
+  alice,
+  inputRequiredEvent,
+  createChunkEvent,
+  completedEvent,
+  collectEvents,
+  FakeClock,
+  createEngineFixture,
+  ScriptedAgent,
+  getErrorReason,
+  createRequest,
+  toTaskScope,
+  flushEventLoop,
+  getResponseTask,
+  formatEvent,
+  workingEvent,
+} from "./engine.fixture.ts";
+
+/** A store that stops responding after a number of commits, as if its process were killed. */
+class CrashingStore extends MemoryStore {
+  commitsLeft = Infinity;
+
+  override commit(batch: readonly LogAppend[]): Promise<readonly (AppendRefusal | undefined)[]> {
+    if (this.commitsLeft-- > 0) return super.commit(batch);
+    return new Promise(() => {});
+  }
+}
+
+/** A store that fails once to read the log of a task. */
+class FailingReadStore extends MemoryStore {
+  failingTaskId: string | undefined;
+
+  override readEvents(
+    ...request: Parameters<MemoryStore["readEvents"]>
+  ): ReturnType<MemoryStore["readEvents"]> {
+    if (request[1] !== this.failingTaskId) return super.readEvents(...request);
+    this.failingTaskId = undefined;
+    return Promise.reject(new Error("The disk is away."));
+  }
+}
+
+const getArtifactText = (task: Task, id = "a"): string | undefined => {
+  const artifact = task.artifacts?.find(({ artifactId }) => artifactId === id);
+  return artifact && getText(artifact.parts);
+};
+
+describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", (afterRestart) => {
+  const createAgent = (): ScriptedAgent => new ScriptedAgent({ afterRestart });
+
+  it("repeats the turn of a killed process, for the same task and caller [E9]", async () => {
+    const store = new MemoryStore();
+    const before = createEngineFixture({ store, agent: createAgent() });
+    const request = createRequest("hi", {
+      configuration: {
+        acceptedOutputModes: ["text/plain"],
+        taskPushNotificationConfig: undefined as never,
+      },
+    });
+    void before.engine
+      .sendMessage({ ...request, metadata: { urgent: true } }, alice, { extensions: ["urn:x"] })
+      .catch(() => {});
+    const { run: first } = await before.agent.waitForRun(0);
+    await flushEventLoop();
+    expect(first.attempt).toBe(1);
+
+    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
+    await engine.open();
+    const { run } = await after.waitForRun(0);
+    expect(run).toMatchObject({
+      taskId: first.taskId,
+      contextId: first.contextId,
+      attempt: 2,
+      message: first.message,
+      configuration: { acceptedOutputModes: ["text/plain"] },
+      metadata: { urgent: true },
+      extensions: ["urn:x"],
+      caller: alice,
+    });
+    expect((await engine.getTask({ id: run.taskId }, alice)).status.state).toBe("TASK_STATE_WORKING");
+  });
+
+  it("answers a client that sends its message again [E9, E10]", async () => {
+    const store = new MemoryStore();
+    const before = createEngineFixture({ store, agent: createAgent() });
+    const request = createRequest("hi");
+    void before.engine.sendMessage(request, alice).catch(() => {});
+    await before.agent.waitForRun(0);
+    await flushEventLoop();
+    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
+    await engine.open();
+    const answer = engine.sendMessage(request, alice);
+    (await after.waitForRun(0)).emit(createChunkEvent("done", false)).end();
+    const task = getResponseTask(await answer);
+    expect(task.status.state).toBe("TASK_STATE_COMPLETED");
+    expect(getArtifactText(task)).toBe("done");
+    expect(after.runs).toHaveLength(1);
+  });
+
+  it("repeats a later turn of a task, but no turn that waits for its user [E9]", async () => {
+    const store = new MemoryStore();
+    const before = createEngineFixture({ store, agent: createAgent() });
+    const first = before.engine.sendMessage(createRequest("one"), alice);
+    (await before.agent.waitForRun(0)).emit(createChunkEvent("which? ", false), inputRequiredEvent).end();
+    const { id } = getResponseTask(await first);
+    const waiting = createEngineFixture({ store, agent: createAgent() });
+    await waiting.engine.open();
+    expect(waiting.agent.runs).toHaveLength(0);
+
+    void waiting.engine.sendMessage(createRequest("two", { taskId: id }), alice).catch(() => {});
+    await waiting.agent.waitForRun(0);
+    await flushEventLoop();
+    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
+    await engine.open();
+    const { run } = await after.waitForRun(0);
+    expect(getText(run.message.parts)).toBe("two");
+    expect(run.task.history?.map(({ parts }) => getText(parts))).toEqual(["one", "which?", "two"]);
+    expect(run.task.artifacts).toHaveLength(1);
+  });
+
+  it("starts a limited number of times, however the process ends [E9, E14]", async () => {
+    const store = new MemoryStore();
+    const before = createEngineFixture({ store, agent: createAgent() });
+    void before.engine.sendMessage(createRequest("hi"), alice).catch(() => {});
+    const { run } = await before.agent.waitForRun(0);
+    await flushEventLoop();
+    const attempts: number[] = [];
+    for (let at = 0; at < 4; at++) {
+      const { engine, agent: after } = createEngineFixture({
+        store,
+        agent: createAgent(),
+        limits: { turnAttempts: 3 },
+      });
+      await engine.open();
+      attempts.push(...after.runs.map((again) => again.run.attempt));
+    }
+    expect(attempts).toEqual([2, 3]);
+    const { status } = await createEngineFixture({ store }).engine.getTask({ id: run.taskId }, alice);
+    expect(status.state).toBe("TASK_STATE_FAILED");
+    expect(getText(status.message?.parts ?? [])).toContain("stopped in each of 3 attempts");
+    expect(await store.listUnfinished()).toEqual([]);
+  });
+
+  it("runs once per turn, even if recovery fails and is repeated [E9]", async () => {
+    const store = new FailingReadStore();
+    const before = createEngineFixture({ store, agent: createAgent() });
+    for (const text of ["one", "two"])
+      void before.engine.sendMessage(createRequest(text), alice).catch(() => {});
+    const { run: second } = await before.agent.waitForRun(1);
+    await flushEventLoop();
+    store.failingTaskId = second.taskId;
+    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
+    await expect(engine.open()).rejects.toThrow("The disk is away.");
+    await engine.open();
+    await flushEventLoop();
+    expect(after.runs.map(({ run }) => [getText(run.message.parts), run.attempt])).toEqual([
+      ["one", 2],
+      ["two", 2],
+    ]);
+  });
+
+  it("does not exceed the run limit: further tasks fail [E9, E14]", async () => {
+    const store = new MemoryStore();
+    const before = createEngineFixture({ store, agent: createAgent() });
+    for (const text of ["one", "two"])
+      void before.engine.sendMessage(createRequest(text), alice).catch(() => {});
+    await before.agent.waitForRun(1);
+    await flushEventLoop();
+    const { engine, agent: after } = createEngineFixture({
+      store,
+      agent: createAgent(),
+      limits: { runs: 1 },
+    });
+    await engine.open();
+    await flushEventLoop();
+    expect(after.runs).toHaveLength(1);
+    const states = before.agent.runs.map(
+      async ({ run }) => (await engine.getTask({ id: run.taskId }, alice)).status.state,
+    );
+    expect((await Promise.all(states)).toSorted()).toEqual(["TASK_STATE_FAILED", "TASK_STATE_WORKING"]);
+  });
+
+  it("can be canceled after the restart, and the earlier process can no longer write [E8, E9]", async () => {
+    const store = new MemoryStore();
+    const before = createEngineFixture({ store, agent: createAgent() });
+    void before.engine.sendMessage(createRequest("hi"), alice).catch(() => {});
+    const dead = await before.agent.waitForRun(0);
+    await flushEventLoop();
+    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
+    await engine.open();
+    const again = await after.waitForRun(0);
+    again.run.signal.addEventListener("abort", () => again.end());
+    const late = before.engine.subscribeToTask({ id: dead.run.taskId }, alice);
+    dead.emit(createChunkEvent("late"));
+    await expect(collectEvents(await late)).rejects.toMatchObject({ reason: "UNAVAILABLE" });
+    await engine.cancelTask({ id: again.run.taskId }, alice);
+    await flushEventLoop();
+    const { status, artifacts } = await engine.getTask({ id: again.run.taskId }, alice);
+    expect(status.state).toBe("TASK_STATE_CANCELED");
+    expect(artifacts).toBeUndefined();
+    expect(await store.listUnfinished()).toEqual([]);
+  });
+
+  it("leaves its task to the next server when the store is durable [E9, E15]", async () => {
+    const store = Object.assign(new MemoryStore(), { isDurable: true });
+    const before = createEngineFixture({ store, agent: createAgent() });
+    const request = createRequest("hi");
+    const answer = before.engine.sendMessage(request, alice);
+    const run = await before.agent.waitForRun(0);
+    run.run.signal.addEventListener("abort", () => run.end());
+    await flushEventLoop();
+    await before.engine.close(1000);
+    expect(await getErrorReason(answer)).toBe("UNAVAILABLE");
+    const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
+    await engine.open();
+    const repeated = engine.sendMessage(request, alice);
+    (await after.waitForRun(0)).end();
+    expect(getResponseTask(await repeated)).toMatchObject({
+      id: run.run.taskId,
+      status: { state: "TASK_STATE_COMPLETED" },
+    });
+  });
+
+  it("fails when its server closes and the store is not durable", async () => {
+    const { engine, agent } = createEngineFixture({ agent: createAgent() });
+    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const run = await agent.waitForRun(0);
+    run.run.signal.addEventListener("abort", () => run.end());
+    await engine.close(1000);
+    expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_FAILED");
+  });
+});
+
+describe("the input of a repeated run", () => {
+  it("is the task at the start of the turn for restart, and the current task for resume [E9]", async () => {
+    for (const [afterRestart, seen] of [
+      ["restart", undefined],
+      ["resume", "half"],
+    ] as const) {
+      const store = new MemoryStore();
+      const before = createEngineFixture({ store, agent: new ScriptedAgent({ afterRestart }) });
+      void before.engine.sendMessage(createRequest("hi"), alice).catch(() => {});
+      (await before.agent.waitForRun(0)).emit(workingEvent, createChunkEvent("half", false));
+      await flushEventLoop();
+      const { engine, agent } = createEngineFixture({
+        store,
+        agent: new ScriptedAgent({ afterRestart }),
+      });
+      await engine.open();
+      const { run } = await agent.waitForRun(0);
+      expect(getArtifactText(run.task)).toBe(seen);
+      expect(getArtifactText(await engine.getTask({ id: run.taskId }, alice))).toBe("half");
+    }
+  });
+
+  it("contains the messages that the agent accepted during the turn [E9]", async () => {
+    const taking = (): ScriptedAgent =>
+      Object.assign(new ScriptedAgent({ afterRestart: "restart" }), { deliver: () => true });
+    const store = new MemoryStore();
+    const before = createEngineFixture({ store, agent: taking() });
+    void before.engine.sendMessage(createRequest("one"), alice).catch(() => {});
+    const { run } = await before.agent.waitForRun(0);
+    await flushEventLoop();
+    await before.engine.sendMessage(createRequest("two", { taskId: run.taskId }), alice);
+    const { engine, agent } = createEngineFixture({ store, agent: taking() });
+    await engine.open();
+    const again = (await agent.waitForRun(0)).run;
+    expect(getText(again.message.parts)).toBe("one");
+    expect(again.task.history?.map(({ parts }) => getText(parts))).toEqual(["one", "two"]);
+  });
+
+  it("contains no webhook secrets, scopes, or claims", async () => {
+    const store = new MemoryStore();
+    const before = createEngineFixture({ store, agent: new ScriptedAgent({ afterRestart: "restart" }) });
+    const caller = { ...alice, scopes: ["all"], claims: { sub: "alice" }, choseTenant: true };
+    void before.engine.sendMessage(createRequest("hi"), caller).catch(() => {});
+    await before.agent.waitForRun(0);
+    await flushEventLoop();
+    expect(await store.listUnfinished()).toMatchObject([{ turn: { seq: 1, attempt: 1, choseTenant: true } }]);
+    expect(JSON.stringify(await store.listUnfinished())).not.toMatch(/scopes|claims/);
+  });
+});
+
+describe("an artifact of a restarted turn", () => {
+  it("is the content at the start of the turn plus the output of the last attempt [E9]", async () => {
+    const store = new MemoryStore();
+    const agents = (): ScriptedAgent => new ScriptedAgent({ afterRestart: "restart" });
+    const before = createEngineFixture({ store, agent: agents() });
+    const first = before.engine.sendMessage(createRequest("one"), alice);
+    (await before.agent.waitForRun(0)).emit(createChunkEvent("log: ", false), inputRequiredEvent).end();
+    const { id } = getResponseTask(await first);
+    void before.engine.sendMessage(createRequest("two", { taskId: id }), alice).catch(() => {});
+    (await before.agent.waitForRun(1)).emit(
+      createChunkEvent("half"),
+      createChunkEvent("new, half", false, "b"),
+    );
+    await flushEventLoop();
+    const { engine, agent } = createEngineFixture({ store, agent: agents() });
+    await engine.open();
+    const run = await agent.waitForRun(0);
+    // An agent may also append to an artifact that it has not started.
+    run
+      .emit(
+        createChunkEvent("whole"),
+        createChunkEvent("."),
+        createChunkEvent("new", true, "b"),
+        createChunkEvent(", whole", true, "b"),
+      )
+      .end();
+    await flushEventLoop();
+    const task = await engine.getTask({ id }, alice);
+    expect(getArtifactText(task)).toBe("log: whole.");
+    expect(getArtifactText(task, "b")).toBe("new, whole");
+  });
+});
+
+/**
+ * Writes a report in pieces after the existing content. With `resume`, it continues after the recorded
+ * content.
+ */
+function createReportAgent(afterRestart: "restart" | "resume", pieces: readonly string[]): Agent {
+  return {
+    afterRestart,
+    describe: () => ({ name: "reporter", description: "Reports" }),
+    async *execute({ task }: Run): AsyncGenerator<AgentEvent, void> {
+      yield workingEvent;
+      yield { artifact: { artifactId: "found", parts: [{ data: pieces.length }] } };
+      const recorded = task.artifacts?.find(({ artifactId }) => artifactId === "a");
+      let known = recorded ? getText(recorded.parts).length : 0;
+      let isBegun = recorded !== undefined;
+      for (const piece of pieces) {
+        if (known >= piece.length) {
+          known -= piece.length;
+          continue;
+        }
+        yield createChunkEvent(piece, isBegun);
+        isBegun = true;
+        await flushEventLoop(1);
+      }
+      yield completedEvent;
+    },
+  };
+}
+
+describe("processes that are killed at any commit, repeatedly", () => {
+  it.each(["restart", "resume"] as const)(
+    "end with one complete report in a log without gaps: %s [E9, E1]",
+    async (afterRestart) => {
+      await fc.assert(
+        fc.asyncProperty(
+          fc.array(fc.stringMatching(/^[a-z]{3}$/), { minLength: 1, maxLength: 8 }),
+          // At least one commit for the message and one for the attempt.
+          fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 3 }),
+          async (pieces, deaths) => {
+            const store = new CrashingStore();
+            const live = (commits: number): Engine => {
+              store.commitsLeft = commits;
+              const clock = new FakeClock();
+              return new Engine({
+                agent: createReportAgent(afterRestart, pieces),
+                agentId: "puppet",
+                store,
+                committer: new Committer(store, clock),
+                clock,
+                mergeChunks: false,
+              });
+            };
+            const request = createRequest("report");
+            void live(deaths[0] ?? Infinity)
+              .sendMessage(request, alice)
+              .catch(() => {});
+            await flushEventLoop(40);
+            for (const commits of deaths.slice(1)) {
+              void live(commits)
+                .open()
+                .catch(() => {});
+              await flushEventLoop(40);
+            }
+            const last = live(Infinity);
+            await last.open();
+            // The client sends the same message again.
+            const { id, ...task } = getResponseTask(await last.sendMessage(request, alice));
+            expect(task.status.state).toBe("TASK_STATE_COMPLETED");
+            expect(getArtifactText({ id, ...task })).toBe(pieces.join(""));
+            expect(task.artifacts?.map(({ artifactId }) => artifactId)).toEqual(["found", "a"]);
+            const log = await store.readEvents(toTaskScope(alice), id, 0, { events: 1000, maxBytes: 1e6 });
+            expect(log.map(({ seq }) => seq)).toEqual(log.map((_, at) => at + 1));
+            expect(log.filter(({ event }) => formatEvent(event) === "COMPLETED")).toHaveLength(1);
+            expect(copyTask(await last.getTask({ id }, alice))).toEqual({ id, ...task });
+          },
+        ),
+        { numRuns: 60 },
+      );
+    },
+  );
+});
