@@ -208,7 +208,7 @@ function assertSucceeded(outcomes: readonly ReportedOutcome[]): void {
   if (failed)
     throw new CliError(
       "A2ACLI_ERR_UNREACHABLE",
-      `Some problems of ${failed.runId} have no verdict: ${failed.failureReason ?? "nobody said why"}`,
+      `Some problems of ${failed.runId} have no verdict: ${failed.failureReason ?? "the reason is unknown"}`,
       "Run the same command again with --resume.",
     );
   if (outcomes.some(({ status }) => status === "interrupted")) throw new ExitCodeError(130);
