@@ -1,7 +1,7 @@
-import type { SystemProcessMethods } from "./system-process.ts";
-import type { BenchmarkJob } from "./job.ts";
+import type { SystemProcessMethods } from "./system-process-main.ts";
+import type { BenchmarkJob } from "./benchmark-job.ts";
 import {
-  getBaselinePath,
+  getBaselineServerUrlPath,
   createJobRequest,
   type ServerEndpoint,
   type A2AMethod,
@@ -36,7 +36,7 @@ export class BenchmarkContext {
     this.#logProgress = logProgress;
   }
 
-  static async start(
+  static async startWithLoadGenerator(
     settings: BenchmarkSettings,
     logProgress: (line: string) => void,
   ): Promise<BenchmarkContext> {
@@ -47,7 +47,7 @@ export class BenchmarkContext {
     return new BenchmarkContext(settings, loadGenerator, logProgress);
   }
 
-  async stop(): Promise<void> {
+  async stopLoadGenerator(): Promise<void> {
     await this.loadGenerator.stop();
   }
 
@@ -57,7 +57,7 @@ export class BenchmarkContext {
   }
 
   /** Starts the systems, runs `work`, and stops the systems even when `work` throws. */
-  async withSystems<T>(
+  async runWithStartedSystems<T>(
     names: readonly SystemName[],
     work: (systems: readonly RunningSystem[]) => Promise<T>,
   ): Promise<T> {
@@ -77,7 +77,7 @@ export class BenchmarkContext {
       : [];
     const client = await ChildProcessClient.start<SystemProcessMethods>(
       name,
-      new URL("./system-process.ts", import.meta.url),
+      new URL("./system-process-main.ts", import.meta.url),
       [name],
       execArgv,
     );
@@ -99,7 +99,7 @@ export class BenchmarkContext {
   }
 
   /** Records the response of a system and makes the baseline repeat it event by event. */
-  async recordForBaseline(
+  async recordResponseForBaselineReplay(
     systems: readonly RunningSystem[],
     recordedSystem: SystemName,
     method: A2AMethod,
@@ -114,7 +114,7 @@ export class BenchmarkContext {
     const contentType = headers["content-type"]?.split(";")[0] ?? "";
     const isStreamed = contentType === "text/event-stream";
     await baseline.process.call("setRecordedResponse", {
-      path: getBaselinePath(method, job),
+      path: getBaselineServerUrlPath(method, job),
       contentType,
       frames: isStreamed ? splitSseFrames(body) : [body],
       yieldsBetweenFrames: job.kind === "turns",
@@ -130,7 +130,7 @@ export function requireRunningSystem(systems: readonly RunningSystem[], name: Sy
 }
 
 /** Rotates a list, so that each round starts with a different system. */
-export function rotate<T>(all: readonly T[], by: number): T[] {
+export function rotateList<T>(all: readonly T[], by: number): T[] {
   const offset = by % all.length;
   return [...all.slice(offset), ...all.slice(0, offset)];
 }

@@ -5,38 +5,41 @@ import { fork, type ChildProcess } from "node:child_process";
  * `ChildProcessClient.start`. Each system under test and the load generator run in separate processes, so
  * that the CPU time of each can be measured alone.
  */
-export type RpcMethods = Record<string, (argument: never) => unknown>;
+export type ChildProcessMethods = Record<string, (argument: never) => unknown>;
 
-interface RpcRequest {
+interface ChildProcessRequest {
   id: number;
   call: string;
   argument: unknown;
 }
 
-interface RpcResponse {
+interface ChildProcessResponse {
   id: number;
   value?: unknown;
   error?: string;
 }
 
 /** Answers the calls of the parent process, and exits when the parent disconnects. */
-export function serveParentProcessCalls(methods: RpcMethods): void {
-  process.on("message", (request: RpcRequest) => void handleRpcRequest(methods, request));
+export function serveParentProcessCalls(methods: ChildProcessMethods): void {
+  process.on("message", (request: ChildProcessRequest) => void dispatchParentProcessCall(methods, request));
   process.on("disconnect", () => process.exit(0));
-  process.send?.({ id: 0 } satisfies RpcResponse);
+  process.send?.({ id: 0 } satisfies ChildProcessResponse);
 }
 
-async function handleRpcRequest(methods: RpcMethods, { id, call, argument }: RpcRequest): Promise<void> {
+async function dispatchParentProcessCall(
+  methods: ChildProcessMethods,
+  { id, call, argument }: ChildProcessRequest,
+): Promise<void> {
   try {
     const value = await methods[call]?.(argument as never);
-    process.send?.({ id, value } satisfies RpcResponse);
+    process.send?.({ id, value } satisfies ChildProcessResponse);
   } catch (error) {
     process.send?.({ id, error: error instanceof Error ? (error.stack ?? error.message) : String(error) });
   }
 }
 
 /** Client of a child process, which runs in the parent. */
-export class ChildProcessClient<C extends RpcMethods> {
+export class ChildProcessClient<C extends ChildProcessMethods> {
   readonly #child: ChildProcess;
   readonly #pending = new Map<number, PromiseWithResolvers<unknown>>();
   readonly #name: string;
@@ -45,7 +48,7 @@ export class ChildProcessClient<C extends RpcMethods> {
   private constructor(name: string, child: ChildProcess) {
     this.#name = name;
     this.#child = child;
-    child.on("message", ({ id, value, error }: RpcResponse) => {
+    child.on("message", ({ id, value, error }: ChildProcessResponse) => {
       const pending = this.#pending.get(id);
       this.#pending.delete(id);
       if (error === undefined) pending?.resolve(value);
@@ -58,7 +61,7 @@ export class ChildProcessClient<C extends RpcMethods> {
   }
 
   /** Starts `module` in a child process. Resolves when the child has called `serveParentProcessCalls`. */
-  static async start<C extends RpcMethods>(
+  static async start<C extends ChildProcessMethods>(
     name: string,
     module: URL,
     args: readonly string[] = [],
@@ -84,7 +87,7 @@ export class ChildProcessClient<C extends RpcMethods> {
     const id = ++this.#lastRequestId;
     const pending = Promise.withResolvers<unknown>();
     this.#pending.set(id, pending);
-    this.#child.send({ id, call, argument } satisfies RpcRequest);
+    this.#child.send({ id, call, argument } satisfies ChildProcessRequest);
     return pending.promise as Promise<Awaited<ReturnType<C[K]>>>;
   }
 

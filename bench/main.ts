@@ -1,9 +1,9 @@
 import { availableParallelism } from "node:os";
 import { BenchmarkContext } from "./benchmark-context.ts";
 import { renderTable, type ReportTable } from "./report.ts";
-import { parseSettings, USAGE, type BenchmarkSettings, type WorkloadName } from "./settings.ts";
-import { ENFORCED_SYSTEM_PATTERN } from "./systems-under-test.ts";
-import { measureAdk } from "./workloads/adk.ts";
+import { parseCommandLineSettings, USAGE, type BenchmarkSettings, type WorkloadName } from "./settings.ts";
+import { FAULTS_FAIL_BENCHMARK_SYSTEM_PATTERN } from "./systems-under-test.ts";
+import { measureAdkThroughput } from "./workloads/adk.ts";
 import { measureChunks } from "./workloads/long-streams.ts";
 import { measureGrpc } from "./workloads/grpc.ts";
 import { measureIdleSubscribers } from "./workloads/idle-subscribers.ts";
@@ -14,12 +14,12 @@ const WORKLOADS_BY_NAME: Record<WorkloadName, (bench: BenchmarkContext) => Promi
   stream: measureStreaming,
   chunks: measureChunks,
   grpc: measureGrpc,
-  adk: measureAdk,
+  adk: measureAdkThroughput,
   readers: measureIdleSubscribers,
 };
 
-const settings = readCommandLineSettings();
-if (settings) await runBenchmark(settings);
+const commandLineSettings = readCommandLineSettings();
+if (commandLineSettings) await runBenchmark(commandLineSettings);
 
 async function runBenchmark(settings: BenchmarkSettings): Promise<void> {
   const startedAt = performance.now();
@@ -39,7 +39,7 @@ async function runBenchmark(settings: BenchmarkSettings): Promise<void> {
   // A missed target is only reported. A wrong response of Colloquy or of the baseline invalidates the
   // numbers, so it fails the benchmark.
   for (const { subject, faults } of tables.flatMap(({ rows }) => rows)) {
-    if (faults.length === 0 || !ENFORCED_SYSTEM_PATTERN.test(subject)) continue;
+    if (faults.length === 0 || !FAULTS_FAIL_BENCHMARK_SYSTEM_PATTERN.test(subject)) continue;
     logProgress(`${subject}: ${faults[0]}`);
     process.exitCode = 1;
   }
@@ -47,7 +47,7 @@ async function runBenchmark(settings: BenchmarkSettings): Promise<void> {
 
 /** Runs the selected workloads and prints each table as soon as it is complete. */
 async function measureWorkloads(settings: BenchmarkSettings): Promise<ReportTable[]> {
-  const bench = await BenchmarkContext.start(settings, logProgress);
+  const bench = await BenchmarkContext.startWithLoadGenerator(settings, logProgress);
   const allTables: ReportTable[] = [];
   try {
     for (const workload of settings.workloads) {
@@ -58,7 +58,7 @@ async function measureWorkloads(settings: BenchmarkSettings): Promise<ReportTabl
     }
     return allTables;
   } finally {
-    await bench.stop();
+    await bench.stopLoadGenerator();
   }
 }
 
@@ -73,7 +73,7 @@ function logProgress(line: string): void {
  */
 function readCommandLineSettings(): BenchmarkSettings | undefined {
   try {
-    const parsed = parseSettings(process.argv.slice(2));
+    const parsed = parseCommandLineSettings(process.argv.slice(2));
     if (!parsed) console.log(USAGE);
     return parsed;
   } catch (error) {

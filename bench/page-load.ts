@@ -11,35 +11,35 @@ import {
   findChromium,
   CHROMIUM_MISSING_MESSAGE,
   writePageToDisk,
-  openBrowser,
+  launchChromium,
 } from "../src/cards/html/browser.fixture.ts";
 import { renderHtmlReport } from "../src/cards/html/index.ts";
-import { listRecordedCards, decodeRecording } from "../src/cards/recording/index.ts";
-import { createFullSizeRecording } from "../src/cards/html/full-size-recording.fixture.ts";
+import { listDistinctRecordedCards, decodeRecording } from "../src/cards/recording/index.ts";
+import { createGsm8kSizedRecording } from "../src/cards/html/gsm8k-sized-recording.fixture.ts";
 
-const REPETITIONS = 7;
+const PAGE_LOAD_REPETITIONS = 7;
 
 if (findChromium() === undefined) {
   console.log(CHROMIUM_MISSING_MESSAGE);
   process.exit(1);
 }
-const browser = await openBrowser();
-console.log(`Chromium ${browser.version()}, median of ${REPETITIONS} (slowest)`);
-const files = process.argv.slice(2);
-const recordingLoaders =
-  files.length > 0
-    ? files.map((file) => () => decodeRecording(readFileSync(file, "utf8"), file))
-    : [1, 3].map((rounds) => () => createFullSizeRecording(1_319, rounds));
-for (const loadRecording of recordingLoaders) {
+const browser = await launchChromium();
+console.log(`Chromium ${browser.version()}, median of ${PAGE_LOAD_REPETITIONS} (slowest)`);
+const recordingFiles = process.argv.slice(2);
+const cardRecordingLoaders =
+  recordingFiles.length > 0
+    ? recordingFiles.map((file) => () => decodeRecording(readFileSync(file, "utf8"), file))
+    : [1, 3].map((rounds) => () => createGsm8kSizedRecording(1_319, rounds));
+for (const loadRecording of cardRecordingLoaders) {
   const recording = loadRecording();
   const startedAt = performance.now();
   const html = renderHtmlReport(recording);
   const renderMs = performance.now() - startedAt;
   const url = await writePageToDisk(html);
   const times: PageLoadTimes[] = [];
-  for (let repetition = 0; repetition < REPETITIONS; repetition++)
-    times.push(await measurePageLoad(browser, url));
-  const cards = listRecordedCards(recording).length;
+  for (let repetition = 0; repetition < PAGE_LOAD_REPETITIONS; repetition++)
+    times.push(await measureReportPageLoad(browser, url));
+  const cards = listDistinctRecordedCards(recording).length;
   const megabytes = statSync(fileURLToPath(url)).size / 1e6;
   console.log(
     `${recording.run?.sample_ids.length} problems, ${cards} cards: ${megabytes.toFixed(1)} MB, made in ${renderMs.toFixed(0)} ms; ` +
@@ -54,7 +54,7 @@ interface PageLoadTimes {
   readonly drawnMs: number;
 }
 
-async function measurePageLoad(browser: Browser, url: string): Promise<PageLoadTimes> {
+async function measureReportPageLoad(browser: Browser, url: string): Promise<PageLoadTimes> {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   await page.goto(url);
   await page.waitForSelector("body[data-ready]");

@@ -20,14 +20,16 @@ export type TargetsBySystem<R extends ThroughputRatios = ThroughputRatios> = Par
   Record<SystemName, (ratios: R) => PerformanceTarget[]>
 >;
 
-export const SEND_TARGETS: TargetsBySystem = {
+export const SEND_PERFORMANCE_TARGETS: TargetsBySystem = {
   "colloquy-memory": defineThroughputTargets(0.45, 8),
   "colloquy-sqlite": defineThroughputTargets(0.2, 3),
 };
-export const STREAM_TARGETS: TargetsBySystem = { "colloquy-memory": defineThroughputTargets(0.5, 5) };
-export const CHUNK_TARGETS: TargetsBySystem<ChunkThroughputRatios> = {
-  "colloquy-memory": defineChunkTargets(0.4, 100),
-  "colloquy-memory-unmerged": defineChunkTargets(0.3, 100),
+export const STREAM_PERFORMANCE_TARGETS: TargetsBySystem = {
+  "colloquy-memory": defineThroughputTargets(0.5, 5),
+};
+export const CHUNK_PERFORMANCE_TARGETS: TargetsBySystem<ChunkThroughputRatios> = {
+  "colloquy-memory": defineChunkPerformanceTargets(0.4, 100),
+  "colloquy-memory-unmerged": defineChunkPerformanceTargets(0.3, 100),
 };
 
 /**
@@ -46,7 +48,7 @@ function defineThroughputTargets(
   ];
 }
 
-function defineChunkTargets(
+function defineChunkPerformanceTargets(
   floor: number,
   a2aJs: number,
 ): (ratios: ChunkThroughputRatios) => PerformanceTarget[] {

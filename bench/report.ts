@@ -1,10 +1,10 @@
 /** Format of a number in a table. */
-export type NumberFormat = "rate" | "ratio" | "ms" | "us" | "kb" | "count";
+export type NumberFormatName = "rate" | "ratio" | "ms" | "us" | "kb" | "count";
 
 export interface ReportColumn {
   readonly key: string;
   readonly title: string;
-  readonly format: NumberFormat;
+  readonly format: NumberFormatName;
 }
 
 /** A performance target and its result. */
@@ -25,7 +25,7 @@ export interface ReportRow {
   readonly targets: readonly PerformanceTarget[];
   /** Number of responses that were decoded completely. */
   readonly checked: number;
-  /** Problems of the responses. For `ENFORCED_SYSTEM_PATTERN`, they fail the benchmark. */
+  /** Problems of the responses. For `FAULTS_FAIL_BENCHMARK_SYSTEM_PATTERN`, they fail the benchmark. */
   readonly faults: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export interface ReportTable {
   readonly rows: readonly ReportRow[];
 }
 
-const NUMBER_FORMATTERS: Record<NumberFormat, (value: number) => string> = {
+const NUMBER_FORMATTERS: Record<NumberFormatName, (value: number) => string> = {
   rate: (value) => Math.round(value).toLocaleString("en-US"),
   ratio: (value) => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)),
   ms: (value) => (value >= 100 ? Math.round(value).toLocaleString("en-US") : value.toFixed(1)),
@@ -56,7 +56,7 @@ export function renderTable({ title, columns, rows }: ReportTable): string {
         ? ""
         : (row.bounds?.[key] ?? "") + NUMBER_FORMATTERS[format](value);
     }),
-    [...row.targets.map(renderTarget), ...renderFaults(row)].join(", "),
+    [...row.targets.map(renderTarget), ...renderResponseFaults(row)].join(", "),
   ]);
   const widths = head.map((_, at) => Math.max(...[head, ...body].map((line) => line[at]?.length ?? 0)));
   const render = (line: readonly string[]): string =>
@@ -73,7 +73,7 @@ function renderTarget({ text, met }: PerformanceTarget): string {
   return `${met === undefined ? "open" : met ? "pass" : "MISS"} ${text}`;
 }
 
-function renderFaults({ checked, faults }: ReportRow): string[] {
+function renderResponseFaults({ checked, faults }: ReportRow): string[] {
   const [first] = faults;
   return first ? [`WRONG in ${faults.length} of ${checked}: ${first}`] : [];
 }

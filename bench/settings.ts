@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-export const WORKLOADS: readonly WorkloadName[] = ["send", "stream", "chunks", "grpc", "adk", "readers"];
+export const WORKLOAD_NAMES: readonly WorkloadName[] = ["send", "stream", "chunks", "grpc", "adk", "readers"];
 export type WorkloadName = "send" | "stream" | "chunks" | "grpc" | "adk" | "readers";
 
 export interface BenchmarkSettings {
@@ -31,7 +31,7 @@ export interface BenchmarkSettings {
 export const USAGE: string = `npm run bench -- [options]
 
   --quick            about half a minute instead of about three and a half; coarser
-  --only <workload>  one of ${WORKLOADS.join(", ")}; may be repeated
+  --only <workload>  one of ${WORKLOAD_NAMES.join(", ")}; may be repeated
   --json             one JSON document instead of tables
   --profile <dir>    write a CPU profile of every process under test to <dir>`;
 
@@ -39,7 +39,7 @@ export const USAGE: string = `npm run bench -- [options]
  * Parses the command line. Returns `undefined` when it asks for help. Throws for unknown options and
  * workloads.
  */
-export function parseSettings(args: readonly string[]): BenchmarkSettings | undefined {
+export function parseCommandLineSettings(args: readonly string[]): BenchmarkSettings | undefined {
   const { values } = parseArgs({
     args: [...args],
     options: {
@@ -57,7 +57,7 @@ export function parseSettings(args: readonly string[]): BenchmarkSettings | unde
     quick,
     json,
     profileDir: profile,
-    workloads: only.length > 0 ? only : WORKLOADS,
+    workloads: only.length > 0 ? only : WORKLOAD_NAMES,
     rounds: quick ? 3 : 9,
     trialMs: quick ? 200 : 400,
     rampUpMs: 100,
@@ -68,7 +68,7 @@ export function parseSettings(args: readonly string[]): BenchmarkSettings | unde
 }
 
 function parseWorkloadName(name: string): WorkloadName {
-  const known = WORKLOADS.find((workload) => workload === name);
-  if (!known) throw new Error(`the workload ${name} does not exist; use one of ${WORKLOADS.join(", ")}`);
+  const known = WORKLOAD_NAMES.find((workload) => workload === name);
+  if (!known) throw new Error(`the workload ${name} does not exist; use one of ${WORKLOAD_NAMES.join(", ")}`);
   return known;
 }

@@ -1,6 +1,6 @@
-import type { StartedSystem } from "./system-process.ts";
+import type { StartedSystem } from "./system-process-main.ts";
 import type { RequestDialect } from "./load/request-template.ts";
-import type { ColloquyVariant } from "./servers/colloquy.ts";
+import type { ColloquyServerVariant } from "./servers/colloquy.ts";
 
 interface SystemUnderTest {
   readonly dialect: RequestDialect;
@@ -55,7 +55,7 @@ export const SYSTEMS_UNDER_TEST: Record<SystemName, SystemUnderTest> = {
   },
   "adk-toA2a": {
     dialect: "0.3",
-    start: async () => (await import("./servers/adk.ts")).startToA2aServer(),
+    start: async () => (await import("./servers/adk.ts")).startAdkToA2aServer(),
   },
   "adk-runner": {
     dialect: "1.0",
@@ -63,7 +63,7 @@ export const SYSTEMS_UNDER_TEST: Record<SystemName, SystemUnderTest> = {
   },
 };
 
-function defineColloquySystem(variant: ColloquyVariant): SystemUnderTest {
+function defineColloquySystem(variant: ColloquyServerVariant): SystemUnderTest {
   return {
     dialect: "1.0",
     start: async () => (await import("./servers/colloquy.ts")).startColloquyServer(variant),
@@ -71,10 +71,10 @@ function defineColloquySystem(variant: ColloquyVariant): SystemUnderTest {
 }
 
 /** System whose responses the baseline repeats, with one event per chunk. */
-export const RECORDED_SYSTEM: SystemName = "colloquy-memory-unmerged";
+export const SYSTEM_RECORDED_FOR_BASELINE: SystemName = "colloquy-memory-unmerged";
 
 /** Systems whose wrong responses fail the benchmark. */
-export const ENFORCED_SYSTEM_PATTERN: RegExp = /^(floor|colloquy)/;
+export const FAULTS_FAIL_BENCHMARK_SYSTEM_PATTERN: RegExp = /^(floor|colloquy)/;
 
 export const SEND_SYSTEMS: readonly SystemName[] = [
   "floor",
@@ -95,7 +95,7 @@ export const STREAM_SYSTEMS: readonly SystemName[] = CHUNK_SYSTEMS;
 /** Systems that are also measured in A2A 0.3. */
 export const V0_3_STREAM_SYSTEMS: readonly SystemName[] = ["colloquy-memory", "colloquy-memory-unmerged"];
 export const ADK_SYSTEMS: readonly SystemName[] = ["colloquy-adk-memory", "colloquy-adk-sqlite", "adk-toA2a"];
-export const GRPC_SYSTEMS: readonly SystemName[] = [
+export const SYSTEMS_MEASURED_OVER_GRPC: readonly SystemName[] = [
   "colloquy-grpc-memory",
   "colloquy-grpc-memory-unmerged",
   "colloquy-grpc-sqlite",

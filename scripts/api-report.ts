@@ -8,21 +8,21 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Extractor, ExtractorConfig } from "@microsoft/api-extractor";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const folder = join(root, "api");
-const isCheck = process.argv.includes("--check");
-const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+const repositoryRoot = fileURLToPath(new URL("..", import.meta.url));
+const apiReportFolder = join(repositoryRoot, "api");
+const isCheckMode = process.argv.includes("--check");
+const { exports } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as {
   exports: Record<string, string | { types: string }>;
 };
 
 /** Renders the report of one entry. Types that an exported type mentions without being exported are left out. */
-function renderReport(name: string, declarations: string, temporary: string): string {
+function renderApiReport(name: string, declarations: string, temporary: string): string {
   const config = ExtractorConfig.prepare({
     configObjectFullPath: undefined,
-    packageJsonFullPath: join(root, "package.json"),
+    packageJsonFullPath: join(repositoryRoot, "package.json"),
     configObject: {
-      projectFolder: root,
-      mainEntryPointFilePath: join(root, declarations),
+      projectFolder: repositoryRoot,
+      mainEntryPointFilePath: join(repositoryRoot, declarations),
       compiler: {
         skipLibCheck: true,
         overrideTsconfig: {
@@ -34,7 +34,7 @@ function renderReport(name: string, declarations: string, temporary: string): st
             strict: true,
             skipLibCheck: true,
           },
-          files: [join(root, declarations)],
+          files: [join(repositoryRoot, declarations)],
         },
       },
       apiReport: {
@@ -62,27 +62,29 @@ function renderReport(name: string, declarations: string, temporary: string): st
   return readFileSync(join(temporary, `${name}.api.md`), "utf8").replaceAll("\r\n", "\n");
 }
 
-const temporary = mkdtempSync(join(tmpdir(), "colloquy-api-"));
-const stale: string[] = [];
-mkdirSync(folder, { recursive: true });
+const temporaryReportFolder = mkdtempSync(join(tmpdir(), "colloquy-api-"));
+const staleReportFiles: string[] = [];
+mkdirSync(apiReportFolder, { recursive: true });
 try {
   for (const [path, target] of Object.entries(exports)) {
     if (typeof target === "string") continue;
     const name = path === "." ? "colloquy" : path.slice(2).replaceAll("/", "-");
-    const report = renderReport(name, target.types, temporary);
-    const file = join(folder, `${name}.api.md`);
-    if (!isCheck) writeFileSync(file, report);
-    else if (readReport(file) !== report) stale.push(`api/${name}.api.md`);
+    const report = renderApiReport(name, target.types, temporaryReportFolder);
+    const file = join(apiReportFolder, `${name}.api.md`);
+    if (!isCheckMode) writeFileSync(file, report);
+    else if (readApiReportIfPresent(file) !== report) staleReportFiles.push(`api/${name}.api.md`);
   }
 } finally {
-  rmSync(temporary, { recursive: true });
+  rmSync(temporaryReportFolder, { recursive: true });
 }
-if (stale.length > 0) {
-  console.error(`error: the public types have changed; run npm run api and review ${stale.join(", ")}`);
+if (staleReportFiles.length > 0) {
+  console.error(
+    `error: the public types have changed; run npm run api and review ${staleReportFiles.join(", ")}`,
+  );
   process.exitCode = 1;
 }
 
-function readReport(file: string): string | undefined {
+function readApiReportIfPresent(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch {

@@ -9,13 +9,13 @@ import {
   findChromium,
   CHROMIUM_MISSING_MESSAGE,
   writePageToDisk,
-  openBrowser,
-  openObservedPage,
+  launchChromium,
+  openPageRecordingRequestsAndErrors,
 } from "../src/cards/html/browser.fixture.ts";
 import { renderHtmlReport } from "../src/cards/html/index.ts";
 import { decodeRecording } from "../src/cards/recording/index.ts";
 
-const SCREENSHOTS = [
+const SCREENSHOT_DEFINITIONS = [
   { name: "cards-run-light", hash: "", colorScheme: "light" },
   { name: "cards-run-dark", hash: "", colorScheme: "dark" },
   { name: "cards-sequence-light", hash: "#sample=gsm8k_0&card=2", colorScheme: "light" },
@@ -32,17 +32,22 @@ if (file === undefined || findChromium() === undefined) {
   );
   process.exit(1);
 }
-const url = await writePageToDisk(renderHtmlReport(decodeRecording(readFileSync(file, "utf8"), file)));
-const folder = new URL("../docs/images/", import.meta.url);
-mkdirSync(folder, { recursive: true });
-const browser = await openBrowser();
-for (const { name, hash, colorScheme } of SCREENSHOTS) {
+const reportPageUrl = await writePageToDisk(
+  renderHtmlReport(decodeRecording(readFileSync(file, "utf8"), file)),
+);
+const screenshotFolder = new URL("../docs/images/", import.meta.url);
+mkdirSync(screenshotFolder, { recursive: true });
+const browser = await launchChromium();
+for (const { name, hash, colorScheme } of SCREENSHOT_DEFINITIONS) {
   const viewport = { width: 1280, height: 780 };
-  const { page } = await openObservedPage(browser, url + hash, { colorScheme, viewport });
-  const path = new URL(`${name}.png`, folder).pathname;
+  const { page } = await openPageRecordingRequestsAndErrors(browser, reportPageUrl + hash, {
+    colorScheme,
+    viewport,
+  });
+  const path = new URL(`${name}.png`, screenshotFolder).pathname;
   // For a problem, captures only the area beside the list and below the figures. The full page would be twice
   // as large.
-  const clip = hash === "" ? {} : { clip: await computeClipArea(page) };
+  const clip = hash === "" ? {} : { clip: await computeScreenshotClipArea(page) };
   await page.screenshot({ path, ...clip });
   await page.close();
   const { size } = statSync(path);
@@ -51,7 +56,9 @@ for (const { name, hash, colorScheme } of SCREENSHOTS) {
 }
 await browser.close();
 
-async function computeClipArea(page: Page): Promise<{ x: number; y: number; width: number; height: number }> {
+async function computeScreenshotClipArea(
+  page: Page,
+): Promise<{ x: number; y: number; width: number; height: number }> {
   const { x = 0, y = 0 } = (await page.locator("#middle").boundingBox()) ?? {};
   return { x, y, width: 1280 - x, height: 780 - y };
 }

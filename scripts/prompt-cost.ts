@@ -11,7 +11,7 @@ import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import {
   decodeGsm8k,
   decodeHotpotQa,
-  decodeGsm8kSocratic,
+  decodeGsm8kSocraticFile,
   type Gsm8kSample,
   getGsm8kSlice,
   type HotpotQaSample,
@@ -20,10 +20,10 @@ import {
 } from "../src/cards/index.ts";
 import { runRole } from "../src/roles/fake-task-context.fixture.ts";
 import {
-  createAnswerer,
+  createBaselineAnswerer,
   createPlanner,
   createSolver,
-  createDocumentsContext,
+  createTaskContextFromDocuments,
   type ModelRequest,
   createOracleModel,
   type PlannerOptions,
@@ -41,7 +41,7 @@ interface TokenTotals {
 const { values } = parseArgs({ options: { data: { type: "string" } } });
 
 /** Counts the input and output tokens of a model. */
-function withTokenCount(model: RoleModel, sums: TokenTotals): RoleModel {
+function withModelTokenCounting(model: RoleModel, sums: TokenTotals): RoleModel {
   return {
     ...model,
     async complete(request) {
@@ -54,25 +54,25 @@ function withTokenCount(model: RoleModel, sums: TokenTotals): RoleModel {
   };
 }
 
-interface PromptCase<Sample> {
+interface PromptCostCase<Sample> {
   readonly role: Role;
   readonly createModel: (sample: Sample) => RoleModel;
 }
 
-async function measurePromptCost<Sample extends Gsm8kSample | HotpotQaSample>(
+async function measureMeanPromptTokens<Sample extends Gsm8kSample | HotpotQaSample>(
   samples: readonly Sample[],
-  { role, createModel }: PromptCase<Sample>,
+  { role, createModel }: PromptCostCase<Sample>,
 ): Promise<TokenTotals> {
   const sums: TokenTotals = { calls: 0, input: 0, output: 0 };
   for (const sample of samples) {
-    const model = withTokenCount(createModel(sample), sums);
+    const model = withModelTokenCounting(createModel(sample), sums);
     const { reply } = await runRole(role, {
       task: sample.question,
       dataset: sample.dataset,
       sampleId: sample.id,
       model,
       delegates: { solver: { role: createSolver(), model } },
-      ...(sample.dataset === "hotpotqa" && { context: createDocumentsContext(sample.paragraphs) }),
+      ...(sample.dataset === "hotpotqa" && { context: createTaskContextFromDocuments(sample.paragraphs) }),
     });
     if (reply.message_type !== "result") throw new Error(`${sample.id}: ${reply.content}`);
   }
@@ -81,25 +81,28 @@ async function measurePromptCost<Sample extends Gsm8kSample | HotpotQaSample>(
 }
 
 /** Creates a model that returns the human solution with the final answer. */
-function createHumanModel(style: "cot" | "direct", solution: string, gold: string): RoleModel {
+function createHumanSolutionModel(style: "cot" | "direct", solution: string, gold: string): RoleModel {
   return createScriptedModel(() =>
     style === "cot" ? `${solution.trim()}\nAnswer: ${gold}` : `Answer: ${gold}`,
   );
 }
 
-const createBaselineRole = (style: "cot" | "direct"): Role => createAnswerer({ style });
+const createSingleAnswererRole = (style: "cot" | "direct"): Role => createBaselineAnswerer({ style });
 
-function defineGsm8kBaseline(style: "cot" | "direct"): PromptCase<Gsm8kSample> {
+function defineGsm8kBaselinePromptCostCase(style: "cot" | "direct"): PromptCostCase<Gsm8kSample> {
   const modelFor = ({ solution, gold }: Gsm8kSample): RoleModel =>
-    createHumanModel(style, solution.replaceAll(CALCULATOR_ANNOTATION, ""), gold);
-  return { role: createBaselineRole(style), createModel: modelFor };
+    createHumanSolutionModel(style, solution.replaceAll(CALCULATOR_ANNOTATION, ""), gold);
+  return { role: createSingleAnswererRole(style), createModel: modelFor };
 }
 
 /** Matches calculator annotations such as `<<16-3-4=9>>`. */
 const CALCULATOR_ANNOTATION = /<<[^>]*>>/g;
 
 /** Plans the Socratic steps as subtasks, in as many calls as the turn limit allows. */
-function defineGsm8kPlanner(options: PlannerOptions, batch = true): PromptCase<Gsm8kSample> {
+function defineGsm8kPlannerPromptCostCase(
+  options: PlannerOptions,
+  batch = true,
+): PromptCostCase<Gsm8kSample> {
   return {
     role: createPlanner(options),
     createModel: (sample) => createOracleModel([sample], { combineSteps: batch }),
@@ -110,14 +113,14 @@ function defineGsm8kPlanner(options: PlannerOptions, batch = true): PromptCase<G
  * Requests the two supporting paragraphs, either in sequence or in parallel. The findings are the supporting
  * sentences.
  */
-function defineHotpotPlanner(options: PlannerOptions): PromptCase<HotpotQaSample> {
+function defineHotpotPlannerPromptCostCase(options: PlannerOptions): PromptCostCase<HotpotQaSample> {
   return {
     role: createPlanner(options),
-    createModel: (sample) => createScriptedModel((request) => renderHotpotReply(sample, request)),
+    createModel: (sample) => createScriptedModel((request) => renderScriptedHotpotReply(sample, request)),
   };
 }
 
-function renderHotpotReply(sample: HotpotQaSample, { input }: ModelRequest): string {
+function renderScriptedHotpotReply(sample: HotpotQaSample, { input }: ModelRequest): string {
   const needed = sample.paragraphs.filter((paragraph) => getSupportingSentences(sample, paragraph) !== "");
   if (input.kind === "solve") {
     const paragraph = needed.find(({ title }) => input.task.content.endsWith(title));
@@ -148,25 +151,25 @@ function getSupportingSentences(
     .join(" ");
 }
 
-function defineHotpotBaseline(style: "cot" | "direct"): PromptCase<HotpotQaSample> {
+function defineHotpotBaselinePromptCostCase(style: "cot" | "direct"): PromptCostCase<HotpotQaSample> {
   const modelFor = (sample: HotpotQaSample): RoleModel => {
     const needed = sample.paragraphs.map((paragraph) => getSupportingSentences(sample, paragraph));
-    return createHumanModel(style, needed.filter(Boolean).join(" "), sample.gold);
+    return createHumanSolutionModel(style, needed.filter(Boolean).join(" "), sample.gold);
   };
-  return { role: createBaselineRole(style), createModel: modelFor };
+  return { role: createSingleAnswererRole(style), createModel: modelFor };
 }
 
-async function printTable<Sample extends Gsm8kSample | HotpotQaSample>(
+async function printPromptCostTable<Sample extends Gsm8kSample | HotpotQaSample>(
   title: string,
   samples: readonly Sample[],
-  rows: Readonly<Record<string, PromptCase<Sample>>>,
+  rows: Readonly<Record<string, PromptCostCase<Sample>>>,
 ): Promise<void> {
   console.log(`\n${title}, ${samples.length} problems\n`);
   console.log("| method | calls | input | output | total | × CoT | × CoT, output at five times the price |");
   console.log("|---|---|---|---|---|---|---|");
   const found = new Map<string, TokenTotals>();
   for (const [name, promptCase] of Object.entries(rows))
-    found.set(name, await measurePromptCost(samples, promptCase));
+    found.set(name, await measureMeanPromptTokens(samples, promptCase));
   const cot = found.get("CoT") ?? { calls: 0, input: 0, output: 0 };
   for (const [name, { calls, input, output }] of found) {
     const total = (input + output) / (cot.input + cot.output);
@@ -176,47 +179,63 @@ async function printTable<Sample extends Gsm8kSample | HotpotQaSample>(
   }
 }
 
-function readFiles(folder: string, ...names: string[]): string[] | undefined {
+function readDatasetFilesIfPresent(folder: string, ...names: string[]): string[] | undefined {
   const files = names.map((name) => join(folder, name));
   return files.every((file) => existsSync(file))
     ? files.map((file) => readFileSync(file, "utf8"))
     : undefined;
 }
 
-const folder = values.data;
-const [test, socratic] = (folder && readFiles(folder, "gsm8k/test.jsonl", "gsm8k/test_socratic.jsonl")) || [];
-const gsm8k =
+const datasetFolder = values.data;
+const [test, socratic] =
+  (datasetFolder &&
+    readDatasetFilesIfPresent(datasetFolder, "gsm8k/test.jsonl", "gsm8k/test_socratic.jsonl")) ||
+  [];
+const gsm8kSamples =
   test !== undefined && socratic !== undefined
     ? mergeSocraticSteps(
         decodeGsm8k(test, "test.jsonl"),
-        decodeGsm8kSocratic(socratic, "test_socratic.jsonl"),
+        decodeGsm8kSocraticFile(socratic, "test_socratic.jsonl"),
       )
     : getGsm8kSlice();
-await printTable("GSM8K", gsm8k, {
-  direct: defineGsm8kBaseline("direct"),
-  CoT: defineGsm8kBaseline("cot"),
-  "chained, 3 turns": defineGsm8kPlanner({ maxTurns: 3 }),
-  "chained, 3 turns, whole conversation": defineGsm8kPlanner({ maxTurns: 3, transcript: "history" }),
-  "chained, a call for each step": defineGsm8kPlanner({ maxTurns: 12 }, false),
-  "chained, a call for each step, whole conversation": defineGsm8kPlanner(
+await printPromptCostTable("GSM8K", gsm8kSamples, {
+  direct: defineGsm8kBaselinePromptCostCase("direct"),
+  CoT: defineGsm8kBaselinePromptCostCase("cot"),
+  "chained, 3 turns": defineGsm8kPlannerPromptCostCase({ maxTurns: 3 }),
+  "chained, 3 turns, whole conversation": defineGsm8kPlannerPromptCostCase({
+    maxTurns: 3,
+    transcript: "history",
+  }),
+  "chained, a call for each step": defineGsm8kPlannerPromptCostCase({ maxTurns: 12 }, false),
+  "chained, a call for each step, whole conversation": defineGsm8kPlannerPromptCostCase(
     { maxTurns: 12, transcript: "history" },
     false,
   ),
-  "parallel, a call for each step": defineGsm8kPlanner({ mode: "parallel", maxTurns: 12 }, false),
-  "plan first, a call for each step": defineGsm8kPlanner({ mode: "plan-first" }, false),
+  "parallel, a call for each step": defineGsm8kPlannerPromptCostCase(
+    { mode: "parallel", maxTurns: 12 },
+    false,
+  ),
+  "plan first, a call for each step": defineGsm8kPlannerPromptCostCase({ mode: "plan-first" }, false),
 });
 
-const hotpot = (folder && readFiles(folder, "hotpotqa/dev_distractor_first100.jsonl")) || [];
-if (hotpot[0] !== undefined)
-  await printTable("HotpotQA, distractors", decodeHotpotQa(hotpot[0], "dev_distractor_first100.jsonl"), {
-    direct: defineHotpotBaseline("direct"),
-    CoT: defineHotpotBaseline("cot"),
-    "the solver sees all, the planner titles": defineHotpotPlanner({ context: "full" }),
-    "the solver sees all, the planner titles, whole conversation": defineHotpotPlanner({
-      context: "full",
-      transcript: "history",
-    }),
-    "routed: planner sees titles, solver what it is given": defineHotpotPlanner({ context: "routed" }),
-    "routed, both hops at once": defineHotpotPlanner({ context: "routed", mode: "parallel" }),
-  });
+const hotpotDatasetTexts =
+  (datasetFolder && readDatasetFilesIfPresent(datasetFolder, "hotpotqa/dev_distractor_first100.jsonl")) || [];
+if (hotpotDatasetTexts[0] !== undefined)
+  await printPromptCostTable(
+    "HotpotQA, distractors",
+    decodeHotpotQa(hotpotDatasetTexts[0], "dev_distractor_first100.jsonl"),
+    {
+      direct: defineHotpotBaselinePromptCostCase("direct"),
+      CoT: defineHotpotBaselinePromptCostCase("cot"),
+      "the solver sees all, the planner titles": defineHotpotPlannerPromptCostCase({ context: "full" }),
+      "the solver sees all, the planner titles, whole conversation": defineHotpotPlannerPromptCostCase({
+        context: "full",
+        transcript: "history",
+      }),
+      "routed: planner sees titles, solver what it is given": defineHotpotPlannerPromptCostCase({
+        context: "routed",
+      }),
+      "routed, both hops at once": defineHotpotPlannerPromptCostCase({ context: "routed", mode: "parallel" }),
+    },
+  );
 else console.log("\nHotpotQA: pass a folder with hotpotqa/dev_distractor_first100.jsonl in --data.");

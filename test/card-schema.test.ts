@@ -3,7 +3,7 @@ import * as fc from "fast-check";
 import { expect, it } from "vitest";
 import { z } from "zod";
 import { parseCard } from "../src/cards/index.ts";
-import { arbitraryCard, createJanetCards } from "../src/cards/message-card/message-card.fixture.ts";
+import { arbitraryCard, createGsm8kExampleCards } from "../src/cards/message-card/message-card.fixture.ts";
 
 const schemaJson = readFileSync(new URL("../docs/extensions/cards-v1.schema.json", import.meta.url), "utf8");
 const schema = z.fromJSONSchema(JSON.parse(schemaJson) as z.core.JSONSchema.JSONSchema);
@@ -18,10 +18,10 @@ const isParsed = (card: unknown): boolean => {
 
 it("the JSON Schema of message cards accepts the same input as the parser", () => {
   fc.assert(fc.property(arbitraryCard, (card) => isValidBySchema(card) && isParsed(card)));
-  for (const card of createJanetCards()) expect(isValidBySchema(card)).toBe(true);
+  for (const card of createGsm8kExampleCards()) expect(isValidBySchema(card)).toBe(true);
 });
 
-const [card] = createJanetCards();
+const [card] = createGsm8kExampleCards();
 it.each<[string, object]>([
   ["a member too many", { ...card, priority: 1 }],
   ["a role with a space", { ...card, sender: "the planner" }],

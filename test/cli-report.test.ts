@@ -1,10 +1,13 @@
 import { describe, expect, it } from "vitest";
 import {
   createComplianceReport,
-  computeTierTally,
+  computeRequirementTierTally,
   type TestOutcome,
 } from "../scripts/cli-report/compliance-report.ts";
-import { renderMarkdown, renderYaml } from "../scripts/cli-report/report-formats.ts";
+import {
+  renderComplianceReportMarkdown,
+  renderComplianceReportYaml,
+} from "../scripts/cli-report/report-formats.ts";
 import { CLI_DEFAULTS, CLI_REQUIREMENTS, type CliRequirement } from "./cli-requirements.ts";
 
 const REQUIREMENTS: CliRequirement[] = [
@@ -47,7 +50,11 @@ describe("the report on the CLI specification", () => {
     ],
   ])("says of no tier that it is satisfied when %s", (_, tests) => {
     const report = createComplianceReport(tests, REQUIREMENTS);
-    expect([1, 2, 3].map((tier) => computeTierTally(report, tier).satisfied)).toEqual([false, false, false]);
+    expect([1, 2, 3].map((tier) => computeRequirementTierTally(report, tier).satisfied)).toEqual([
+      false,
+      false,
+      false,
+    ]);
   });
 
   it("requires a test for every default before DEFAULT_001 passes", () => {
@@ -60,16 +67,16 @@ describe("the report on the CLI specification", () => {
       status: "fail",
       note: expect.stringContaining("not shown") as string,
     });
-    expect(computeTierTally(createComplianceReport(all.slice(1), rows), 1).satisfied).toBe(false);
+    expect(computeRequirementTierTally(createComplianceReport(all.slice(1), rows), 1).satisfied).toBe(false);
   });
 
   it("contains every id of every tier as YAML and as Markdown", () => {
     const report = createComplianceReport([]);
     const about = { version: "1", date: "2026-01-01", node: "v24", startup: undefined };
     for (const [id] of CLI_REQUIREMENTS) {
-      expect(renderYaml(report, about)).toContain(`\n  A2ACLI_${id}:\n`);
-      expect(renderMarkdown(report, about)).toContain(`| \`A2ACLI_${id}\` |`);
+      expect(renderComplianceReportYaml(report, about)).toContain(`\n  A2ACLI_${id}:\n`);
+      expect(renderComplianceReportMarkdown(report, about)).toContain(`| \`A2ACLI_${id}\` |`);
     }
-    expect(renderYaml(report, about)).toContain("tier_1: {total: 39, pass: 0,");
+    expect(renderComplianceReportYaml(report, about)).toContain("tier_1: {total: 39, pass: 0,");
   });
 });

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { generateFiles } from "../scripts/docs/main.ts";
 import { listExportedNames } from "../scripts/docs/generated-blocks.ts";
-import { CliProcess, createTempDirectory, runInProcess } from "../src/cli/cli-process.contract.ts";
+import { CliProcess, createTempDirectory, runInProcess } from "../src/cli/cli-process.fixture.ts";
 import {
   type CodeBlock,
   parseCodeBlocks,

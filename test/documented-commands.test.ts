@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from "node:fs";
 import type { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { COMMANDS, type CommandTable } from "../src/cli/command-table.ts";
+import { COMMANDS, type CommandTable } from "../src/cli/command-registry.ts";
 import type { CliContext } from "../src/cli/cli-context.ts";
 
 /** Returns the lines in code blocks that start with the program's name, without shell operators. */

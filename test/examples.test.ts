@@ -4,7 +4,7 @@ import {
   startColloquy,
   createTempDirectory,
   startServingProcess,
-} from "../src/cli/cli-process.contract.ts";
+} from "../src/cli/cli-process.fixture.ts";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type DataPart, type Task, getText } from "../src/protocol/index.ts";

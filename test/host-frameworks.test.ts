@@ -15,7 +15,7 @@ import { agent } from "../src/adapters/index.ts";
 import { createBreakingProxy } from "../src/client/breaking-proxy.fixture.ts";
 import { collect, connect } from "../src/client/index.ts";
 import { getText, type SendMessageResponse, type StreamResponse as OurEvent } from "../src/protocol/index.ts";
-import { CliProcess, createTempDirectory } from "../src/cli/cli-process.contract.ts";
+import { CliProcess, createTempDirectory } from "../src/cli/cli-process.fixture.ts";
 import { createOpenAiFacade } from "../src/openai-facade/index.ts";
 import { createServer, toNodeListener, type Server } from "../src/server/index.ts";
 import { STREAM_REQUESTS, createUserMessage } from "./http-bindings.ts";

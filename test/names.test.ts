@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { findBadNames } from "../scripts/readability/name-rules.ts";
-import { listNames } from "../scripts/readability/names-and-sentences.ts";
+import { listDeclaredNames } from "../scripts/readability/list-names-and-sentences.ts";
 
 const declare = (
   name: string,
@@ -14,7 +14,7 @@ const declare = (
 
 describe("names", () => {
   it("keep the rules that a program can check", () => {
-    const names = listNames();
+    const names = listDeclaredNames();
     expect(names.length).toBeGreaterThan(5000);
     expect(findBadNames(names)).toEqual([]);
   });

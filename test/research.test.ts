@@ -5,7 +5,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { type CliProcess, startColloquy, createTempDirectory } from "../src/cli/cli-process.contract.ts";
+import { type CliProcess, startColloquy, createTempDirectory } from "../src/cli/cli-process.fixture.ts";
 import { fromBase64, getText, type Artifact, type Task } from "../src/protocol/index.ts";
 
 const EXAMPLE_FOLDER = fileURLToPath(new URL("../examples/research", import.meta.url));

@@ -1,17 +1,17 @@
 import * as grpc from "@grpc/grpc-js";
 import { GRPC_SERVICE_V1 } from "../../src/grpc/index.ts";
-import { formatJob, type BenchmarkJob } from "../job.ts";
-import { foldIntoTaskOutcome, type ReceivedTaskResult } from "./task-outcome.ts";
+import { formatJobAsMessageText, type BenchmarkJob } from "../benchmark-job.ts";
+import { foldEventsIntoTaskOutcome, type WireTaskOrUpdate } from "./task-outcome.ts";
 import { createMessageId, MESSAGE_ID_LENGTH, type ServerEndpoint } from "./request-template.ts";
 import { ResponseCounter, type LoadOptions, type ThroughputResult } from "./response-counter.ts";
 
 /** Options for `measureGrpcThroughput`. */
 export interface GrpcThroughputOptions extends LoadOptions {
-  readonly request: GrpcJobRequest;
+  readonly request: GrpcBenchmarkJobRequest;
 }
 
 /** A gRPC call that sends a job to an agent. */
-export interface GrpcJobRequest {
+export interface GrpcBenchmarkJobRequest {
   readonly endpoint: ServerEndpoint;
   readonly operation: "SendMessage" | "SendStreamingMessage";
   readonly job: BenchmarkJob;
@@ -31,17 +31,17 @@ export async function measureGrpcThroughput({
     for (;;) {
       const isSampled = counter.countRequest();
       const startedAt = performance.now();
-      const response = await connection.call().catch((error: unknown) => String(error));
-      if (typeof response === "string") return counter.recordFault(response);
+      const response = await connection.callAndCollectMessages().catch((error: unknown) => String(error));
+      if (typeof response === "string") return counter.recordFailedRequest(response);
       const latencyMs = performance.now() - startedAt;
-      if (!counter.recordResponse(latencyMs, isSampled ? response : undefined)) return;
+      if (!counter.recordLatencyAndSample(latencyMs, isSampled ? response : undefined)) return;
     }
   };
-  await counter.waitForEnd(connections.map(runConnection));
+  await counter.waitForConnectionsOrTimeout(connections.map(runConnection));
   for (const connection of connections) connection.close();
   const codec = GRPC_SERVICE_V1.methods[request.operation]!.response;
-  return counter.summarize((messages) =>
-    foldIntoTaskOutcome(messages.map((binary) => codec.decode(binary) as ReceivedTaskResult)),
+  return counter.summarizeThroughput((messages) =>
+    foldEventsIntoTaskOutcome(messages.map((binary) => codec.decode(binary) as WireTaskOrUpdate)),
   );
 }
 
@@ -55,7 +55,7 @@ class GrpcConnection {
   readonly #requestBytes: Buffer;
   readonly #messageIdOffset: number;
 
-  constructor({ endpoint: { host, port }, operation, job }: GrpcJobRequest) {
+  constructor({ endpoint: { host, port }, operation, job }: GrpcBenchmarkJobRequest) {
     const method = GRPC_SERVICE_V1.methods[operation]!;
     this.#client = new grpc.Client(`${host}:${port}`, grpc.credentials.createInsecure(), {
       "grpc.use_local_subchannel_pool": 1,
@@ -65,22 +65,22 @@ class GrpcConnection {
     const message = {
       messageId: MESSAGE_ID_PLACEHOLDER,
       role: "ROLE_USER",
-      parts: [{ text: formatJob(job) }],
+      parts: [{ text: formatJobAsMessageText(job) }],
     };
     this.#requestBytes = Buffer.from(method.request.encode({ message }));
     this.#messageIdOffset = this.#requestBytes.indexOf(MESSAGE_ID_PLACEHOLDER);
   }
 
   /** Sends the call and resolves with all messages of the response. */
-  call(): Promise<Buffer[]> {
+  callAndCollectMessages(): Promise<Buffer[]> {
     return new Promise((resolve, reject) => {
       if (!this.#isStreaming) {
         this.#client.makeUnaryRequest(
           this.#path,
-          passBytesThrough,
-          passBytesThrough,
+          returnBytesUnchanged,
+          returnBytesUnchanged,
           this.#buildNextRequest(),
-          VERSION_METADATA,
+          A2A_VERSION_METADATA,
           (error, answer) => (answer ? resolve([answer]) : reject(error!)),
         );
         return;
@@ -89,10 +89,10 @@ class GrpcConnection {
       this.#client
         .makeServerStreamRequest(
           this.#path,
-          passBytesThrough,
-          passBytesThrough,
+          returnBytesUnchanged,
+          returnBytesUnchanged,
           this.#buildNextRequest(),
-          VERSION_METADATA,
+          A2A_VERSION_METADATA,
         )
         .on("data", (message: Buffer) => messages.push(message))
         .on("error", reject)
@@ -112,9 +112,9 @@ class GrpcConnection {
   }
 }
 
-const VERSION_METADATA = new grpc.Metadata();
-VERSION_METADATA.set("a2a-version", "1.0");
+const A2A_VERSION_METADATA = new grpc.Metadata();
+A2A_VERSION_METADATA.set("a2a-version", "1.0");
 
-function passBytesThrough(bytes: Buffer): Buffer {
+function returnBytesUnchanged(bytes: Buffer): Buffer {
   return bytes;
 }

@@ -21,16 +21,16 @@ export async function measureThroughput({ template, ...load }: ThroughputOptions
       const sendNext = (): void => {
         connection.send(renderNextRequest(template), counter.countRequest(), (error, reply) => {
           if (reply?.status === 200) {
-            if (counter.recordResponse(reply.durationMs, reply.bytes)) return sendNext();
-          } else counter.recordFault(error?.message ?? `HTTP ${reply?.status}`);
+            if (counter.recordLatencyAndSample(reply.durationMs, reply.bytes)) return sendNext();
+          } else counter.recordFailedRequest(error?.message ?? `HTTP ${reply?.status}`);
           return resolve();
         });
       };
       sendNext();
     });
-  await counter.waitForEnd(connections.map(runConnection));
+  await counter.waitForConnectionsOrTimeout(connections.map(runConnection));
   for (const connection of connections) connection.close();
-  return counter.summarize(parseTaskOutcome);
+  return counter.summarizeThroughput(parseTaskOutcome);
 }
 
 /** Options for `measureStreamTiming`. */

@@ -1,7 +1,7 @@
 import { serveParentProcessCalls } from "../child-process-rpc.ts";
 import { measureGrpcThroughput, type GrpcThroughputOptions } from "./grpc-throughput.ts";
 import {
-  waitForSubscribers,
+  waitForSubscriberStreamsToEnd,
   openSubscribers,
   type SubscribersOptions,
   type SubscribersResult,
@@ -33,5 +33,5 @@ serveParentProcessCalls({
   measureStreamTiming,
   sendOnce,
   openSubscribers,
-  waitForSubscribers,
+  waitForSubscribers: waitForSubscriberStreamsToEnd,
 } satisfies LoadGeneratorMethods);

@@ -1,4 +1,4 @@
-import { formatJob, type BenchmarkJob } from "../job.ts";
+import { formatJobAsMessageText, type BenchmarkJob } from "../benchmark-job.ts";
 
 /** Request format of a server: A2A 1.0 or 0.3 over JSON-RPC, or a plain path for the baseline (`floor`). */
 export type RequestDialect = "1.0" | "0.3" | "floor";
@@ -28,11 +28,11 @@ export interface RequestTemplate {
 /** Length of every message id. The constant length makes `Content-Length` equal for all requests. */
 export const MESSAGE_ID_LENGTH = 20;
 const RUN_ID = Math.random().toString(36).slice(2, 8).padEnd(6, "0");
-let sentCount = 0;
+let createdMessageIdCount = 0;
 
 /** Returns a new message id. Servers may treat a message with a known id as a retry. */
 export function createMessageId(): string {
-  return RUN_ID + String(sentCount++).padStart(MESSAGE_ID_LENGTH - RUN_ID.length, "0");
+  return RUN_ID + String(createdMessageIdCount++).padStart(MESSAGE_ID_LENGTH - RUN_ID.length, "0");
 }
 
 /** Returns the next request of a template, with a new message id. */
@@ -47,24 +47,24 @@ export function createJobRequest(
   job: BenchmarkJob,
   returnImmediately = false,
 ): RequestTemplate {
-  const text = formatJob(job);
+  const text = formatJobAsMessageText(job);
   const v03 = endpoint.dialect === "0.3";
   const message = v03
     ? { kind: "message", messageId: "{id}", role: "user", parts: [{ kind: "text", text }] }
     : { messageId: "{id}", role: "ROLE_USER", parts: [{ text }] };
   const params = returnImmediately ? { message, configuration: { returnImmediately } } : { message };
   const rpc = { jsonrpc: "2.0", id: 1, method: v03 ? V03_METHODS[method] : method, params };
-  return createTemplate(endpoint, getBaselinePath(method, job), JSON.stringify(rpc));
+  return createRequestTemplate(endpoint, getBaselineServerUrlPath(method, job), JSON.stringify(rpc));
 }
 
 /** Creates a request that subscribes to a task. */
 export function createSubscribeRequest(endpoint: ServerEndpoint, taskId: string): RequestTemplate {
   const rpc = { jsonrpc: "2.0", id: 1, method: "SubscribeToTask", params: { id: taskId } };
-  return createTemplate(endpoint, getBaselinePath("SubscribeToTask"), JSON.stringify(rpc));
+  return createRequestTemplate(endpoint, getBaselineServerUrlPath("SubscribeToTask"), JSON.stringify(rpc));
 }
 
 /** Returns the path at which the baseline answers a request. The baseline does not read bodies. */
-export function getBaselinePath(method: A2AMethod, job?: BenchmarkJob): string {
+export function getBaselineServerUrlPath(method: A2AMethod, job?: BenchmarkJob): string {
   return job ? `/${method}/${job.kind}/${job.count}` : `/${method}`;
 }
 
@@ -73,7 +73,7 @@ const V03_METHODS: Partial<Record<A2AMethod, string>> = {
   SendStreamingMessage: "message/stream",
 };
 
-function createTemplate(
+function createRequestTemplate(
   { host, port, path, dialect }: ServerEndpoint,
   bare: string,
   body: string,

@@ -33,7 +33,7 @@ export interface ThroughputResult {
  * One response in this many is decoded after the measurement, and so is the first response of each
  * connection.
  */
-const SAMPLE_INTERVAL = 64;
+const RESPONSES_PER_CHECKED_SAMPLE = 64;
 
 /** Counts the responses of one throughput measurement and keeps samples of them. */
 export class ResponseCounter<Sample> {
@@ -55,11 +55,11 @@ export class ResponseCounter<Sample> {
   /** Counts a request, and returns whether its response must be kept as a sample. */
   countRequest(): boolean {
     const index = this.#sent++;
-    return index < this.#options.connections || index % SAMPLE_INTERVAL === 0;
+    return index < this.#options.connections || index % RESPONSES_PER_CHECKED_SAMPLE === 0;
   }
 
   /** Records a response. Returns `false` when the measurement is over. */
-  recordResponse(latencyMs: number, sample: Sample | undefined): boolean {
+  recordLatencyAndSample(latencyMs: number, sample: Sample | undefined): boolean {
     const now = performance.now();
     if (now > this.#end) return false;
     this.#completed++;
@@ -69,20 +69,20 @@ export class ResponseCounter<Sample> {
   }
 
   /** Records a failed request. */
-  recordFault(fault: string): void {
+  recordFailedRequest(fault: string): void {
     if (performance.now() <= this.#end) this.#faults.push(fault);
   }
 
   /**
    * Resolves when all connections are done or the time is over. A slow server may still owe a response then.
    */
-  async waitForEnd(connections: readonly Promise<void>[]): Promise<void> {
+  async waitForConnectionsOrTimeout(connections: readonly Promise<void>[]): Promise<void> {
     const { rampUpMs, durationMs } = this.#options;
     await Promise.race([Promise.all(connections), sleep(rampUpMs + durationMs + 50)]);
   }
 
   /** Checks the samples and summarizes the measurement. */
-  summarize(decode: (sample: Sample) => TaskOutcome): ThroughputResult {
+  summarizeThroughput(decode: (sample: Sample) => TaskOutcome): ThroughputResult {
     const { durationMs, expectedText } = this.#options;
     const faults = [
       ...this.#faults,

@@ -12,18 +12,20 @@ interface StreamSubscriber {
   readonly response: Promise<Buffer>;
 }
 
-let subscribers: StreamSubscriber[] = [];
+let connectedStreamSubscribers: StreamSubscriber[] = [];
 
 /** Opens streams that stay open. Resolves when each stream has received its first event. */
 export async function openSubscribers({ template, count }: SubscribersOptions): Promise<number> {
   // Streams are opened in groups, because the accept queue of a server is short.
   for (let at = 0; at < count; at += 100) {
-    await Promise.all(Array.from({ length: Math.min(100, count - at) }, () => openSubscriber(template)));
+    await Promise.all(
+      Array.from({ length: Math.min(100, count - at) }, () => openStreamSubscriber(template)),
+    );
   }
-  return subscribers.length;
+  return connectedStreamSubscribers.length;
 }
 
-async function openSubscriber(template: RequestTemplate): Promise<void> {
+async function openStreamSubscriber(template: RequestTemplate): Promise<void> {
   const connection = new HttpConnection(template.host, template.port);
   await connection.connected;
   const first = Promise.withResolvers<void>();
@@ -36,7 +38,7 @@ async function openSubscriber(template: RequestTemplate): Promise<void> {
       return resolve(reply.bytes);
     });
   });
-  subscribers.push({ connection, response: answer });
+  connectedStreamSubscribers.push({ connection, response: answer });
   await Promise.race([first.promise, answer.then(throwStreamRefused)]);
 }
 
@@ -54,9 +56,9 @@ export interface SubscribersResult {
 }
 
 /** Waits until every stream has ended and returns the result. */
-export async function waitForSubscribers(): Promise<SubscribersResult> {
-  const finished = subscribers;
-  subscribers = [];
+export async function waitForSubscriberStreamsToEnd(): Promise<SubscribersResult> {
+  const finished = connectedStreamSubscribers;
+  connectedStreamSubscribers = [];
   let completed = 0;
   let sample = "";
   for (const { connection, response } of finished) {

@@ -21,7 +21,7 @@ type WireTask = { id: string; status: WireStatus; artifacts?: WireArtifact[] };
 type WireStatusUpdate = { taskId: string; status: WireStatus };
 type WireArtifactUpdate = { artifact: WireArtifact; append?: boolean };
 /** One result in A2A 1.0, where a member names the variant, or in 0.3, where `kind` names it. */
-export type ReceivedTaskResult = {
+export type WireTaskOrUpdate = {
   task?: WireTask;
   statusUpdate?: WireStatusUpdate;
   artifactUpdate?: WireArtifactUpdate;
@@ -36,17 +36,17 @@ export function parseTaskOutcome(bytes: Buffer): TaskOutcome {
   const { status, headers, body } = parseHttpResponse(bytes);
   if (status !== 200) throw new Error(`HTTP ${status}: ${body.slice(0, 300)}`);
   const isStreamed = headers["content-type"]?.startsWith("text/event-stream") ?? false;
-  const messages = isStreamed ? splitSseFrames(body).flatMap(parseSseData) : [body];
+  const messages = isStreamed ? splitSseFrames(body).flatMap(extractSseDataText) : [body];
   const results = messages.map((message) => {
-    const { result, error } = JSON.parse(message) as { result?: ReceivedTaskResult; error?: unknown };
+    const { result, error } = JSON.parse(message) as { result?: WireTaskOrUpdate; error?: unknown };
     if (!result) throw new Error(`the response contains an error: ${JSON.stringify(error)}`);
     return result.kind ? fromV03Result(result) : result;
   });
-  return foldIntoTaskOutcome(results);
+  return foldEventsIntoTaskOutcome(results);
 }
 
 /** Folds the results of one response into a task outcome. */
-export function foldIntoTaskOutcome(results: readonly ReceivedTaskResult[]): TaskOutcome {
+export function foldEventsIntoTaskOutcome(results: readonly WireTaskOrUpdate[]): TaskOutcome {
   const artifacts = new Map<string, string>();
   let state: string | undefined;
   let taskId: string | undefined;
@@ -54,13 +54,14 @@ export function foldIntoTaskOutcome(results: readonly ReceivedTaskResult[]): Tas
     if (task) {
       ({ id: taskId } = task);
       ({ state } = task.status);
-      for (const { artifactId, parts } of task.artifacts ?? []) artifacts.set(artifactId, getText(parts));
+      for (const { artifactId, parts } of task.artifacts ?? [])
+        artifacts.set(artifactId, joinTextParts(parts));
     }
     if (statusUpdate) ({ state } = statusUpdate.status);
     if (artifactUpdate) {
       const { artifactId, parts } = artifactUpdate.artifact;
       const previousText = artifactUpdate.append ? (artifacts.get(artifactId) ?? "") : "";
-      artifacts.set(artifactId, previousText + getText(parts));
+      artifacts.set(artifactId, previousText + joinTextParts(parts));
     }
   }
   return {
@@ -91,18 +92,18 @@ export function findOutcomeFault(read: () => TaskOutcome, expectedText: string):
   }
 }
 
-function parseSseData(frame: string): string[] {
+function extractSseDataText(frame: string): string[] {
   const lines = frame.split("\n").filter((line) => line.startsWith("data:"));
   return lines.length > 0 ? [lines.map((line) => line.slice(5)).join("\n")] : [];
 }
 
-function fromV03Result(result: ReceivedTaskResult): ReceivedTaskResult {
+function fromV03Result(result: WireTaskOrUpdate): WireTaskOrUpdate {
   if (result.kind === "task") return { task: result as unknown as WireTask };
   if (result.kind === "status-update") return { statusUpdate: result as unknown as WireStatusUpdate };
   if (result.kind === "artifact-update") return { artifactUpdate: result as unknown as WireArtifactUpdate };
   return {};
 }
 
-function getText(parts: readonly WirePart[]): string {
+function joinTextParts(parts: readonly WirePart[]): string {
   return parts.map((part) => part.text ?? "").join("");
 }

@@ -11,13 +11,13 @@ import { jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/server/express";
 import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "@a2a-js/sdk/server/grpc";
 import * as grpc from "@grpc/grpc-js";
 import express from "express";
-import type { StartedSystem } from "../system-process.ts";
-import { parseJob, runJob } from "../job.ts";
+import type { StartedSystem } from "../system-process-main.ts";
+import { parseJobFromMessageText, generateJobChunks } from "../benchmark-job.ts";
 import { listenOnFreePort } from "./listen-on-free-port.ts";
 
 /** Starts a server of `@a2a-js/sdk` as its samples do: Express, JSON-RPC, and tasks in memory. */
 export async function startA2aJsServer(): Promise<StartedSystem> {
-  const handler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ChunkExecutor());
+  const handler = new DefaultRequestHandler(benchmarkAgentCard, new InMemoryTaskStore(), new ChunkExecutor());
   const app = express();
   app.use("/", jsonRpcHandler({ requestHandler: handler, userBuilder: UserBuilder.noAuthentication }));
   return { url: await listenOnFreePort(app) };
@@ -25,7 +25,11 @@ export async function startA2aJsServer(): Promise<StartedSystem> {
 
 /** Starts a gRPC server of `@a2a-js/sdk` with tasks in memory. */
 export async function startA2aJsGrpcServer(): Promise<StartedSystem> {
-  const requestHandler = new DefaultRequestHandler(card, new InMemoryTaskStore(), new ChunkExecutor());
+  const requestHandler = new DefaultRequestHandler(
+    benchmarkAgentCard,
+    new InMemoryTaskStore(),
+    new ChunkExecutor(),
+  );
   const server = new grpc.Server();
   const userBuilder = GrpcUserBuilder.noAuthentication;
   server.addService(A2AService, grpcService({ requestHandler, userBuilder }));
@@ -39,7 +43,7 @@ export async function startA2aJsGrpcServer(): Promise<StartedSystem> {
 
 class ChunkExecutor implements AgentExecutor {
   async execute({ taskId, contextId, userMessage }: RequestContext, bus: ExecutionEventBus): Promise<void> {
-    const { text } = getTextContent(userMessage.parts[0]);
+    const { text } = getPartTextContent(userMessage.parts[0]);
     bus.publish(
       AgentEvent.task({
         id: taskId,
@@ -52,7 +56,7 @@ class ChunkExecutor implements AgentExecutor {
     );
     bus.publish(createStatusUpdate(taskId, contextId, TaskState.TASK_STATE_WORKING));
     let append = false;
-    for await (const chunk of runJob(parseJob(text))) {
+    for await (const chunk of generateJobChunks(parseJobFromMessageText(text))) {
       bus.publish(
         AgentEvent.artifactUpdate({
           taskId,
@@ -95,11 +99,11 @@ function createTextPart(value: string): Part {
   return { content: { $case: "text", value }, metadata: undefined, filename: "", mediaType: "" };
 }
 
-function getTextContent(part: Part | undefined): { text: string } {
+function getPartTextContent(part: Part | undefined): { text: string } {
   return { text: part?.content?.$case === "text" ? part.content.value : "" };
 }
 
-const card: AgentCard = {
+const benchmarkAgentCard: AgentCard = {
   name: "Chunks",
   description: "Answers in chunks.",
   supportedInterfaces: [

@@ -1,13 +1,13 @@
 import { InMemorySessionService, LogLevel, Runner, setLogLevel, StreamingMode, toA2a } from "@google/adk";
-import type { StartedSystem } from "../system-process.ts";
-import { SCRIPTED_TEXT } from "../scripted-job.ts";
-import { createAdkAgent } from "./adk-agent.ts";
+import type { StartedSystem } from "../system-process-main.ts";
+import { SCRIPTED_MODEL_REPLY_TEXT } from "../scripted-model-reply.ts";
+import { createScriptedAdkAgent } from "./scripted-adk-agent.ts";
 import { listenOnFreePort } from "./listen-on-free-port.ts";
 
 /** Starts ADK's own A2A server (A2A 0.3, Express, tasks and sessions in memory). */
-export async function startToA2aServer(): Promise<StartedSystem> {
+export async function startAdkToA2aServer(): Promise<StartedSystem> {
   setLogLevel(LogLevel.ERROR);
-  const url = await listenOnFreePort(await toA2a(createAdkAgent(), { allowUnauthenticated: true }));
+  const url = await listenOnFreePort(await toA2a(createScriptedAdkAgent(), { allowUnauthenticated: true }));
   return { url: `${url}/jsonrpc` };
 }
 
@@ -18,7 +18,7 @@ export async function startToA2aServer(): Promise<StartedSystem> {
 export async function createAdkRunnerSystem(): Promise<StartedSystem> {
   setLogLevel(LogLevel.ERROR);
   const sessionService = new InMemorySessionService();
-  const runner = new Runner({ agent: createAdkAgent(), appName: "bench", sessionService });
+  const runner = new Runner({ agent: createScriptedAdkAgent(), appName: "bench", sessionService });
   let started = 0;
   const runTask = async (): Promise<string> => {
     const session = { userId: "bench", sessionId: String(++started) };
@@ -35,7 +35,7 @@ export async function createAdkRunnerSystem(): Promise<StartedSystem> {
     return text;
   };
   return {
-    async runDirectly({ connections, rampUpMs, durationMs }) {
+    async runJobsWithoutServer({ connections, rampUpMs, durationMs }) {
       const begin = performance.now() + rampUpMs;
       const end = begin + durationMs;
       const faults: string[] = [];
@@ -46,7 +46,7 @@ export async function createAdkRunnerSystem(): Promise<StartedSystem> {
           const text = await runTask();
           const now = performance.now();
           if (now > end) return;
-          if (text !== SCRIPTED_TEXT) faults.push(`the text has ${text.length} characters`);
+          if (text !== SCRIPTED_MODEL_REPLY_TEXT) faults.push(`the text has ${text.length} characters`);
           completed++;
           if (now > begin) counted++;
         }

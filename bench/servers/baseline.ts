@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from "node:http";
-import type { StartedSystem, RecordedResponse } from "../system-process.ts";
-import { runJob, WAIT_JOB, yieldToEventLoop } from "../job.ts";
+import type { StartedSystem, RecordedResponse } from "../system-process-main.ts";
+import { generateJobChunks, WAIT_JOB, yieldToEventLoop } from "../benchmark-job.ts";
 import { listenOnFreePort } from "./listen-on-free-port.ts";
 
 /**
@@ -41,13 +41,13 @@ async function writeFrames(response: ServerResponse, recorded: RecordedResponse)
   const { contentType, frames, yieldsBetweenFrames, initialFrameCount = frames.length } = recorded;
   response.writeHead(200, { "Content-Type": contentType, "Cache-Control": "no-cache" });
   for (const [index, frame] of frames.entries()) {
-    if (index === initialFrameCount) await waitForRelease();
+    if (index === initialFrameCount) await waitUntilWaitingJobsReleased();
     if (yieldsBetweenFrames) await yieldToEventLoop();
     response.write(frame);
   }
   response.end();
 }
 
-async function waitForRelease(): Promise<void> {
-  for await (const _ of runJob(WAIT_JOB));
+async function waitUntilWaitingJobsReleased(): Promise<void> {
+  for await (const _ of generateJobChunks(WAIT_JOB));
 }

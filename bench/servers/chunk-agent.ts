@@ -1,6 +1,6 @@
 import type { Agent, AgentEvent, Run } from "../../src/engine/index.ts";
 import { getText } from "../../src/protocol/index.ts";
-import { parseJob, runJob } from "../job.ts";
+import { parseJobFromMessageText, generateJobChunks } from "../benchmark-job.ts";
 
 /** The agent of the benchmark, implemented for Colloquy's engine. */
 export const chunkAgent: Agent = {
@@ -8,7 +8,7 @@ export const chunkAgent: Agent = {
   async *execute({ message }: Run): AsyncGenerator<AgentEvent> {
     yield { status: { state: "TASK_STATE_WORKING" } };
     let append = false;
-    for await (const { text, last } of runJob(parseJob(getText(message.parts)))) {
+    for await (const { text, last } of generateJobChunks(parseJobFromMessageText(getText(message.parts)))) {
       yield { artifact: { artifactId: "answer", parts: [{ text }] }, append, lastChunk: last };
       append = true;
     }

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Agent } from "../../src/engine/index.ts";
 import { createServer } from "../../src/server/index.ts";
-import type { StartedSystem } from "../system-process.ts";
+import type { StartedSystem } from "../system-process-main.ts";
 
-export interface ColloquyVariant {
+export interface ColloquyServerVariant {
   readonly store: "memory" | "sqlite";
   readonly mergesChunks?: boolean;
   /** Whether the server is measured over gRPC. */
@@ -15,23 +15,23 @@ export interface ColloquyVariant {
 const SCRATCH_DIR = fileURLToPath(new URL("../../.tmp/", import.meta.url));
 
 /** Starts Colloquy with the agent of the benchmark. */
-export async function startColloquyServer(variant: ColloquyVariant): Promise<StartedSystem> {
+export async function startColloquyServer(variant: ColloquyServerVariant): Promise<StartedSystem> {
   const { chunkAgent } = await import("./chunk-agent.ts");
-  return startServer(chunkAgent, variant);
+  return startColloquyServerForAgent(chunkAgent, variant);
 }
 
 /** Starts Colloquy with the ADK agent of all ADK rows. */
-export async function startColloquyAdkServer(variant: ColloquyVariant): Promise<StartedSystem> {
-  const [{ adkAgent }, { createAdkAgent }] = await Promise.all([
+export async function startColloquyAdkServer(variant: ColloquyServerVariant): Promise<StartedSystem> {
+  const [{ adkAgent }, { createScriptedAdkAgent: createAdkAgent }] = await Promise.all([
     import("../../src/adk/index.ts"),
-    import("./adk-agent.ts"),
+    import("./scripted-adk-agent.ts"),
   ]);
-  return startServer(adkAgent(createAdkAgent()), variant);
+  return startColloquyServerForAgent(adkAgent(createAdkAgent()), variant);
 }
 
-async function startServer(
+async function startColloquyServerForAgent(
   agent: Agent,
-  { store, mergesChunks = true, grpc = false }: ColloquyVariant,
+  { store, mergesChunks = true, grpc = false }: ColloquyServerVariant,
 ): Promise<StartedSystem> {
   const server = createServer(
     { bench: agent },

@@ -1,7 +1,7 @@
 import { requireRunningSystem, type BenchmarkContext } from "../benchmark-context.ts";
-import { buildExpectedText } from "../job.ts";
+import { buildExpectedText } from "../benchmark-job.ts";
 import { computeMedianRatio, type ReportTable } from "../report.ts";
-import { GRPC_SYSTEMS } from "../systems-under-test.ts";
+import { SYSTEMS_MEASURED_OVER_GRPC } from "../systems-under-test.ts";
 import {
   CONNECTION_COUNT,
   LATENCY_COLUMNS,
@@ -12,17 +12,17 @@ import {
 /** Measures `SendMessage` and `SendStreamingMessage` with ten chunks over gRPC. */
 export async function measureGrpc(bench: BenchmarkContext): Promise<ReportTable[]> {
   return [
-    await measureOperation(bench, "SendMessage"),
-    await measureOperation(bench, "SendStreamingMessage"),
+    await measureGrpcOperationThroughput(bench, "SendMessage"),
+    await measureGrpcOperationThroughput(bench, "SendStreamingMessage"),
   ];
 }
 
-async function measureOperation(
+async function measureGrpcOperationThroughput(
   bench: BenchmarkContext,
   operation: "SendMessage" | "SendStreamingMessage",
 ): Promise<ReportTable> {
-  const results = await bench.withSystems(GRPC_SYSTEMS, (systems) => {
-    const entries = GRPC_SYSTEMS.map((name) => {
+  const results = await bench.runWithStartedSystems(SYSTEMS_MEASURED_OVER_GRPC, (systems) => {
+    const entries = SYSTEMS_MEASURED_OVER_GRPC.map((name) => {
       const system = requireRunningSystem(systems, name);
       const template = { endpoint: system.endpoint, operation, job: TEN_CHUNK_JOB };
       return {
@@ -47,8 +47,8 @@ async function measureOperation(
       subject,
       cells: { ...rates.tableCells, toA2aJs: computeMedianRatio(rates.perSecond, a2aJs) },
       targets: [],
-      checked: rates.checked,
-      faults: rates.faults,
+      checked: rates.checkedResponseCount,
+      faults: rates.responseFaults,
     })),
   };
 }

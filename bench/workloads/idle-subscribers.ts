@@ -1,15 +1,15 @@
 import { requireRunningSystem, type BenchmarkContext, type RunningSystem } from "../benchmark-context.ts";
-import { WAIT_JOB } from "../job.ts";
+import { WAIT_JOB } from "../benchmark-job.ts";
 import { parseTaskOutcome } from "../load/task-outcome.ts";
 import {
-  getBaselinePath,
+  getBaselineServerUrlPath,
   createJobRequest,
   createSubscribeRequest,
   type RequestTemplate,
 } from "../load/request-template.ts";
 import { splitSseFrames, parseHttpResponse } from "../load/http-response.ts";
 import type { ReportRow, ReportTable } from "../report.ts";
-import { RECORDED_SYSTEM, SUBSCRIBER_SYSTEMS, type SystemName } from "../systems-under-test.ts";
+import { SYSTEM_RECORDED_FOR_BASELINE, SUBSCRIBER_SYSTEMS, type SystemName } from "../systems-under-test.ts";
 
 /**
  * Number of subscribers that are opened before the measurement, so that code and first buffers are not
@@ -26,7 +26,7 @@ export async function measureIdleSubscribers(bench: BenchmarkContext): Promise<R
     bench.logProgress(`  ${name}`);
     resultsBySystem.set(
       name,
-      await bench.withSystems([name], (systems) =>
+      await bench.runWithStartedSystems([name], (systems) =>
         measureMemoryPerSubscriber(bench, requireRunningSystem(systems, name), frames),
       ),
     );
@@ -64,7 +64,7 @@ async function measureMemoryPerSubscriber(
 ): Promise<{ kb: number; faults: string[] }> {
   const { process: client, endpoint, name } = system;
   if (name === "floor") {
-    const path = getBaselinePath("SubscribeToTask");
+    const path = getBaselineServerUrlPath("SubscribeToTask");
     await client.call("setRecordedResponse", {
       path,
       contentType: "text/event-stream",
@@ -102,8 +102,8 @@ async function startWaitingTask(bench: BenchmarkContext, { endpoint, name }: Run
 
 /** Records the frames of a subscription: the current task and its end. */
 async function recordSubscriptionFrames(bench: BenchmarkContext): Promise<string[]> {
-  return bench.withSystems([RECORDED_SYSTEM], async (systems) => {
-    const recordedSystem = requireRunningSystem(systems, RECORDED_SYSTEM);
+  return bench.runWithStartedSystems([SYSTEM_RECORDED_FOR_BASELINE], async (systems) => {
+    const recordedSystem = requireRunningSystem(systems, SYSTEM_RECORDED_FOR_BASELINE);
     const template = createSubscribeRequest(
       recordedSystem.endpoint,
       await startWaitingTask(bench, recordedSystem),

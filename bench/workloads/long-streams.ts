@@ -1,10 +1,10 @@
 import {
   requireRunningSystem,
-  rotate,
+  rotateList,
   type BenchmarkContext,
   type RunningSystem,
 } from "../benchmark-context.ts";
-import { buildExpectedText, type BenchmarkJob } from "../job.ts";
+import { buildExpectedText, type BenchmarkJob } from "../benchmark-job.ts";
 import { createJobRequest } from "../load/request-template.ts";
 import type { StreamTiming } from "../load/http-measurements.ts";
 import {
@@ -14,19 +14,19 @@ import {
   type ReportRow,
   type ReportTable,
 } from "../report.ts";
-import { CHUNK_SYSTEMS, RECORDED_SYSTEM, type SystemName } from "../systems-under-test.ts";
-import { CHUNK_TARGETS } from "../performance-targets.ts";
+import { CHUNK_SYSTEMS, SYSTEM_RECORDED_FOR_BASELINE, type SystemName } from "../systems-under-test.ts";
+import { CHUNK_PERFORMANCE_TARGETS } from "../performance-targets.ts";
 
 const CHUNK_COUNTS = [500, 2000, 8000] as const;
 const [SMALL, , LARGE] = CHUNK_COUNTS;
 /** This system needs seconds to minutes per stream, so each size is measured once in a separate process. */
-const SLOW_SYSTEM: SystemName = "a2a-js";
+const SLOW_SYSTEM_NAME: SystemName = "a2a-js";
 /** Time in milliseconds. A longer stream is measured only in the first round. */
-const LONG_STREAM_MS = 1000;
-/** Timeout of a stream in milliseconds. `SLOW_SYSTEM` has the timeout `settings.streamTimeoutMs` instead. */
+const MAX_REPEATED_STREAM_MS = 1000;
+/** Timeout of a stream in milliseconds. `SLOW_SYSTEM_NAME` has the timeout `settings.streamTimeoutMs` instead. */
 const STREAM_TIMEOUT_MS = 60_000;
 
-const TABLE_TITLES: Record<"turns" | "chunks", string> = {
+const TABLE_TITLES_BY_JOB_KIND: Record<"turns" | "chunks", string> = {
   turns: "One stream, each chunk in its own turn of the event loop",
   chunks: "One stream, chunks as fast as the agent can make them",
 };
@@ -35,29 +35,30 @@ const TABLE_TITLES: Record<"turns" | "chunks", string> = {
 export async function measureChunks(bench: BenchmarkContext): Promise<ReportTable[]> {
   // A quick run omits the stores that write each chunk to disk, because they are slow.
   const quickSystems = CHUNK_SYSTEMS.filter((name) => !name.includes("sqlite"));
-  if (bench.settings.quick) return [await measureTable(bench, quickSystems, "turns")];
-  // `SLOW_SYSTEM` is as slow with immediate chunks as with separate turns, so it is measured once.
-  const fastSystems = CHUNK_SYSTEMS.filter((name) => name !== SLOW_SYSTEM);
+  if (bench.settings.quick) return [await measureChunkStreamTable(bench, quickSystems, "turns")];
+  // `SLOW_SYSTEM_NAME` is as slow with immediate chunks as with separate turns, so it is measured once.
+  const fastSystems = CHUNK_SYSTEMS.filter((name) => name !== SLOW_SYSTEM_NAME);
   return [
-    await measureTable(bench, CHUNK_SYSTEMS, "turns"),
-    await measureTable(bench, fastSystems, "chunks"),
+    await measureChunkStreamTable(bench, CHUNK_SYSTEMS, "turns"),
+    await measureChunkStreamTable(bench, fastSystems, "chunks"),
   ];
 }
 
-async function measureTable(
+async function measureChunkStreamTable(
   bench: BenchmarkContext,
   names: readonly SystemName[],
   kind: "turns" | "chunks",
 ): Promise<ReportTable> {
-  bench.logProgress(`  ${TABLE_TITLES[kind]}`);
-  const times = await bench.withSystems(
-    names.filter((name) => name !== SLOW_SYSTEM),
-    (systems) => measureFastSystems(bench, systems, kind),
+  bench.logProgress(`  ${TABLE_TITLES_BY_JOB_KIND[kind]}`);
+  const times = await bench.runWithStartedSystems(
+    names.filter((name) => name !== SLOW_SYSTEM_NAME),
+    (systems) => measureSystemsInRounds(bench, systems, kind),
   );
-  if (names.includes(SLOW_SYSTEM)) times.set(SLOW_SYSTEM, await measureSlowSystem(bench, kind));
+  if (names.includes(SLOW_SYSTEM_NAME))
+    times.set(SLOW_SYSTEM_NAME, await measureSlowSystemInNewProcesses(bench, kind));
   return {
     workload: "chunks",
-    title: `${TABLE_TITLES[kind]} (${CHUNK_COUNTS.map((size) => size.toLocaleString("en-US")).join(", ")} chunks of 16 bytes)`,
+    title: `${TABLE_TITLES_BY_JOB_KIND[kind]} (${CHUNK_COUNTS.map((size) => size.toLocaleString("en-US")).join(", ")} chunks of 16 bytes)`,
     columns: COLUMNS,
     rows: names.map((subject) => createRow(subject, times, kind)),
   };
@@ -74,13 +75,18 @@ const COLUMNS: readonly ReportColumn[] = [
 
 type TimingsBySystem = Map<SystemName, Map<number, StreamTiming[]>>;
 
-async function measureFastSystems(
+async function measureSystemsInRounds(
   bench: BenchmarkContext,
   systems: readonly RunningSystem[],
   kind: BenchmarkJob["kind"],
 ): Promise<TimingsBySystem> {
   for (const count of CHUNK_COUNTS)
-    await bench.recordForBaseline(systems, RECORDED_SYSTEM, "SendStreamingMessage", { kind, count });
+    await bench.recordResponseForBaselineReplay(
+      systems,
+      SYSTEM_RECORDED_FOR_BASELINE,
+      "SendStreamingMessage",
+      { kind, count },
+    );
   const times: TimingsBySystem = new Map(
     systems.map(({ name }) => [name, new Map(CHUNK_COUNTS.map((size) => [size, []]))]),
   );
@@ -95,10 +101,10 @@ async function measureFastSystems(
   }
   for (let round = 0; round < bench.settings.rounds; round++) {
     bench.logProgress(`  round ${round + 1} of ${bench.settings.rounds}`);
-    for (const system of rotate(systems, round)) {
+    for (const system of rotateList(systems, round)) {
       for (const count of CHUNK_COUNTS) {
         const timings = times.get(system.name)!.get(count)!;
-        if (timings[0] && timings[0].durationMs > LONG_STREAM_MS) continue;
+        if (timings[0] && timings[0].durationMs > MAX_REPEATED_STREAM_MS) continue;
         timings.push(await measureChunkStream(bench, system, { kind, count }, STREAM_TIMEOUT_MS));
       }
     }
@@ -107,14 +113,14 @@ async function measureFastSystems(
 }
 
 /** Measures each stream in a new process, because a stream that was stopped continues in its process. */
-async function measureSlowSystem(
+async function measureSlowSystemInNewProcesses(
   bench: BenchmarkContext,
   kind: BenchmarkJob["kind"],
 ): Promise<Map<number, StreamTiming[]>> {
   const results = new Map<number, StreamTiming[]>();
   for (const count of CHUNK_COUNTS) {
-    bench.logProgress(`  ${SLOW_SYSTEM}, ${count} chunks`);
-    const timing = bench.withSystems([SLOW_SYSTEM], async ([system]) => {
+    bench.logProgress(`  ${SLOW_SYSTEM_NAME}, ${count} chunks`);
+    const timing = bench.runWithStartedSystems([SLOW_SYSTEM_NAME], async ([system]) => {
       await measureChunkStream(bench, system!, { kind, count: 10 }, STREAM_TIMEOUT_MS);
       return measureChunkStream(bench, system!, { kind, count }, bench.settings.streamTimeoutMs);
     });
@@ -143,7 +149,7 @@ function createRow(subject: SystemName, times: TimingsBySystem, kind: string): R
   const longTimings = listTimings(subject, LARGE);
   const toFloor = computeMedianRatio(listSpeeds(subject), listSpeeds("floor"));
   // Each round is compared with the single stream that was measured for that system.
-  const toA2aJs = computeMedian(listSpeeds(subject)) / computeMedian(listSpeeds(SLOW_SYSTEM));
+  const toA2aJs = computeMedian(listSpeeds(subject)) / computeMedian(listSpeeds(SLOW_SYSTEM_NAME));
   const perChunk = (count: number): number =>
     computeMedian(listTimings(subject, count).map(({ durationMs }) => durationMs / count));
   const growth = perChunk(LARGE) / perChunk(SMALL);
@@ -152,7 +158,7 @@ function createRow(subject: SystemName, times: TimingsBySystem, kind: string): R
   const bounds: Record<string, "<" | ">"> = {};
   if (hasTimedOut(subject))
     Object.assign(bounds, { [`ms${LARGE}`]: ">", perSecond: "<", toFloor: "<", growth: ">" });
-  const isBound = hasTimedOut(SLOW_SYSTEM) && subject !== SLOW_SYSTEM;
+  const isBound = hasTimedOut(SLOW_SYSTEM_NAME) && subject !== SLOW_SYSTEM_NAME;
   if (isBound) bounds["toA2aJs"] = ">";
   return {
     subject,
@@ -172,7 +178,7 @@ function createRow(subject: SystemName, times: TimingsBySystem, kind: string): R
     bounds,
     targets:
       kind === "turns"
-        ? (CHUNK_TARGETS[subject]?.({ toBaseline: toFloor, toA2aJs, isBound, growth }) ?? [])
+        ? (CHUNK_PERFORMANCE_TARGETS[subject]?.({ toBaseline: toFloor, toA2aJs, isBound, growth }) ?? [])
         : [],
     checked: CHUNK_COUNTS.flatMap((count) => listTimings(subject, count)).filter(({ hasEnded }) => hasEnded)
       .length,

@@ -1,9 +1,9 @@
 import { requireRunningSystem, type BenchmarkContext, type RunningSystem } from "../benchmark-context.ts";
-import { buildExpectedText } from "../job.ts";
+import { buildExpectedText } from "../benchmark-job.ts";
 import { createJobRequest, type RequestDialect, type A2AMethod } from "../load/request-template.ts";
 import { computeMedianRatio, type ReportRow, type ReportTable } from "../report.ts";
 import {
-  RECORDED_SYSTEM,
+  SYSTEM_RECORDED_FOR_BASELINE,
   SEND_SYSTEMS,
   STREAM_SYSTEMS,
   V0_3_STREAM_SYSTEMS,
@@ -11,8 +11,8 @@ import {
 } from "../systems-under-test.ts";
 import {
   createV03CostTarget,
-  SEND_TARGETS,
-  STREAM_TARGETS,
+  SEND_PERFORMANCE_TARGETS,
+  STREAM_PERFORMANCE_TARGETS,
   type TargetsBySystem,
 } from "../performance-targets.ts";
 import {
@@ -25,7 +25,7 @@ import {
 
 /** Measures `SendMessage` with ten chunks. */
 export function measureSend(bench: BenchmarkContext): Promise<ReportTable[]> {
-  return measureMethod(bench, "send", "SendMessage", SEND_SYSTEMS, SEND_TARGETS);
+  return measureA2AMethodThroughput(bench, "send", "SendMessage", SEND_SYSTEMS, SEND_PERFORMANCE_TARGETS);
 }
 
 /**
@@ -33,17 +33,17 @@ export function measureSend(bench: BenchmarkContext): Promise<ReportTable[]> {
  * of A2A 0.3 in the same process.
  */
 export function measureStreaming(bench: BenchmarkContext): Promise<ReportTable[]> {
-  return measureMethod(
+  return measureA2AMethodThroughput(
     bench,
     "stream",
     "SendStreamingMessage",
     STREAM_SYSTEMS,
-    STREAM_TARGETS,
+    STREAM_PERFORMANCE_TARGETS,
     V0_3_STREAM_SYSTEMS,
   );
 }
 
-async function measureMethod(
+async function measureA2AMethodThroughput(
   bench: BenchmarkContext,
   workload: string,
   method: A2AMethod,
@@ -51,8 +51,8 @@ async function measureMethod(
   targetsBySystem: TargetsBySystem,
   v03Systems: readonly SystemName[] = [],
 ): Promise<ReportTable[]> {
-  const results = await bench.withSystems(names, async (systems) => {
-    await bench.recordForBaseline(systems, RECORDED_SYSTEM, method, TEN_CHUNK_JOB);
+  const results = await bench.runWithStartedSystems(names, async (systems) => {
+    await bench.recordResponseForBaselineReplay(systems, SYSTEM_RECORDED_FOR_BASELINE, method, TEN_CHUNK_JOB);
     const createTarget = (
       label: string,
       system: RunningSystem,
@@ -82,7 +82,7 @@ async function measureMethod(
       const toFloor = computeMedianRatio(rates.perSecond, floor);
       const toA2aJs = computeMedianRatio(rates.perSecond, a2aJs);
       const targets = targetsFor(toFloor, toA2aJs);
-      const { checked, faults } = rates;
+      const { checkedResponseCount: checked, responseFaults: faults } = rates;
       return { subject, cells: { ...rates.tableCells, toFloor, toA2aJs }, targets, checked, faults };
     };
     const own = createRow(

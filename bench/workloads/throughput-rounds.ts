@@ -1,7 +1,7 @@
-import { rotate, type BenchmarkContext, type RunningSystem } from "../benchmark-context.ts";
-import type { GrpcJobRequest } from "../load/grpc-throughput.ts";
+import { rotateList, type BenchmarkContext, type RunningSystem } from "../benchmark-context.ts";
+import type { GrpcBenchmarkJobRequest } from "../load/grpc-throughput.ts";
 import type { RequestTemplate } from "../load/request-template.ts";
-import type { BenchmarkJob } from "../job.ts";
+import type { BenchmarkJob } from "../benchmark-job.ts";
 import { computeMedian, type ReportColumn } from "../report.ts";
 
 /** Job of the workloads that measure requests. */
@@ -22,7 +22,7 @@ export interface LoadTarget {
   readonly label: string;
   readonly system: RunningSystem;
   /** Request over HTTP or gRPC. Absent when the system runs its jobs directly. */
-  readonly request: RequestTemplate | GrpcJobRequest | undefined;
+  readonly request: RequestTemplate | GrpcBenchmarkJobRequest | undefined;
   /** Text that every response must contain. */
   readonly expectedText: string;
 }
@@ -51,12 +51,12 @@ export class ThroughputRounds {
     return this.#rounds.map((round) => round.perSecond);
   }
 
-  get checked(): number {
+  get checkedResponseCount(): number {
     return this.#rounds.reduce((sum, round) => sum + round.checked, 0);
   }
 
-  get faults(): string[] {
-    if (this.checked === 0) return ["no response was complete in time"];
+  get responseFaults(): string[] {
+    if (this.checkedResponseCount === 0) return ["no response was complete in time"];
     return this.#rounds.flatMap((round) => round.faults);
   }
 
@@ -86,7 +86,7 @@ export async function measureThroughputRounds(
     await measureRound(bench, entry, { connections, rampUpMs: 0, durationMs: warmUpMs });
   for (let round = 0; round < rounds; round++) {
     bench.logProgress(`  round ${round + 1} of ${rounds}`);
-    for (const entry of rotate(entries, round)) {
+    for (const entry of rotateList(entries, round)) {
       resultsByLabel
         .get(entry.label)
         ?.add(await measureRound(bench, entry, { connections, rampUpMs, durationMs: trialMs }));
@@ -107,7 +107,8 @@ async function measureRound(
   load: LoadOptions,
 ): Promise<RoundResult> {
   const measureLoad = async (): Promise<Omit<RoundResult, "cpuMicros"> & { readonly completed: number }> => {
-    if (!request) return { ...UNAVAILABLE_METRICS, ...(await system.process.call("runDirectly", load)) };
+    if (!request)
+      return { ...METRICS_UNAVAILABLE_WITHOUT_SERVER, ...(await system.process.call("runDirectly", load)) };
     return "job" in request
       ? await bench.loadGenerator.call("measureGrpcThroughput", {
           ...load,
@@ -123,4 +124,8 @@ async function measureRound(
 }
 
 /** Metrics that are unavailable for a system that runs its jobs directly. */
-const UNAVAILABLE_METRICS = { p50: Number.NaN, p99: Number.NaN, eventsPerResponse: Number.NaN };
+const METRICS_UNAVAILABLE_WITHOUT_SERVER = {
+  p50: Number.NaN,
+  p99: Number.NaN,
+  eventsPerResponse: Number.NaN,
+};

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readServerUrl } from "./measure-startup.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
-const cliFile = join(root, "bin/colloquy.js");
+const repositoryRoot = fileURLToPath(new URL("../../", import.meta.url));
+const builtCliPath = join(repositoryRoot, "bin/colloquy.js");
 
 /**
  * Checks a project created by `colloquy init` with the built package: it compiles, serves its agent, and
@@ -15,17 +15,20 @@ const cliFile = join(root, "bin/colloquy.js");
 export async function checkScaffold(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "colloquy-init-"));
   const cwd = join(folder, "hello-there");
-  runNode([cliFile, "init", "hello-there"], folder);
+  runNode([builtCliPath, "init", "hello-there"], folder);
   const modules = join(cwd, "node_modules");
   mkdirSync(join(modules, "@types"), { recursive: true });
   for (const name of ["typescript", "@types/node"])
-    symlinkSync(join(root, "node_modules", name), join(modules, name));
-  symlinkSync(root, join(modules, "colloquy"));
-  runNode([join(root, "node_modules/typescript/bin/tsc"), "-p", "."], cwd);
+    symlinkSync(join(repositoryRoot, "node_modules", name), join(modules, name));
+  symlinkSync(repositoryRoot, join(modules, "colloquy"));
+  runNode([join(repositoryRoot, "node_modules/typescript/bin/tsc"), "-p", "."], cwd);
   const serve = ["serve", "--store", "memory", "--port", "0"];
-  const server = spawn(process.execPath, [cliFile, ...serve], { cwd, stdio: ["ignore", "ignore", "pipe"] });
+  const server = spawn(process.execPath, [builtCliPath, ...serve], {
+    cwd,
+    stdio: ["ignore", "ignore", "pipe"],
+  });
   try {
-    const output = runNode([cliFile, "send", await readServerUrl(server.stderr), "Ada"], cwd);
+    const output = runNode([builtCliPath, "send", await readServerUrl(server.stderr), "Ada"], cwd);
     if (!output.includes("Hello, Ada!")) throw new Error(`The agent of a new project answered: ${output}`);
   } finally {
     server.kill("SIGKILL");

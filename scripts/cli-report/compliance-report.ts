@@ -72,7 +72,7 @@ function computeRequirementStatus(tests: readonly TestOutcome[]): { status: Comp
   return { status: "pass", note: passed === 1 ? "1 test" : `${passed} tests` };
 }
 
-export interface TierTally {
+export interface RequirementTierTally {
   readonly total: number;
   readonly pass: number;
   readonly fail: number;
@@ -84,7 +84,7 @@ export interface TierTally {
  * Counts the requirements of a tier. Tiers are cumulative: a tier is satisfied only if all lower tiers are
  * satisfied, too.
  */
-export function computeTierTally({ rows }: ComplianceReport, tier: number): TierTally {
+export function computeRequirementTierTally({ rows }: ComplianceReport, tier: number): RequirementTierTally {
   const tierRows = rows.filter((row) => row.tier === tier);
   const count = (status: ComplianceStatus): number => tierRows.filter((row) => row.status === status).length;
   const cumulativeRows = rows.filter((row) => row.tier <= tier);

@@ -16,47 +16,57 @@ import { parseArgs } from "node:util";
 import {
   toFullRequirementId,
   createComplianceReport,
-  computeTierTally,
+  computeRequirementTierTally,
   type TestOutcome,
 } from "./compliance-report.ts";
 import { checkScaffold } from "./check-scaffold.ts";
 import { measureStartup } from "./measure-startup.ts";
-import { renderMarkdown, renderYaml, type ReportMetadata } from "./report-formats.ts";
+import {
+  renderComplianceReportMarkdown,
+  renderComplianceReportYaml,
+  type ReportMetadata,
+} from "./report-formats.ts";
 
 const { values } = parseArgs({
   options: { tests: { type: "string" }, rounds: { type: "string", default: "20" } },
 });
-const root = fileURLToPath(new URL("../../", import.meta.url));
-const reportsFolder = `${root}reports`;
+const repositoryRoot = fileURLToPath(new URL("../../", import.meta.url));
+const reportsFolder = `${repositoryRoot}reports`;
 mkdirSync(reportsFolder, { recursive: true });
 
-const testReportFile = values.tests ?? runTests();
-const { testResults } = JSON.parse(readFileSync(testReportFile, "utf8")) as {
+const testReportPath = values.tests ?? runCliTests();
+const { testResults } = JSON.parse(readFileSync(testReportPath, "utf8")) as {
   testResults: { name: string; assertionResults: TestOutcome[] }[];
 };
 // Tests outside src/cli may cite ids of the same form.
 const testOutcomes = testResults.flatMap(({ name, assertionResults }) =>
   name.includes("/src/cli/") ? assertionResults : [],
 );
-const report = createComplianceReport(testOutcomes);
-const rounds = Number(values.rounds);
-const metadata: ReportMetadata = {
-  version: (JSON.parse(readFileSync(`${root}package.json`, "utf8")) as { version: string }).version,
+const complianceReport = createComplianceReport(testOutcomes);
+const startupMeasurementRounds = Number(values.rounds);
+const complianceReportMetadata: ReportMetadata = {
+  version: (JSON.parse(readFileSync(`${repositoryRoot}package.json`, "utf8")) as { version: string }).version,
   date: new Date().toISOString().slice(0, 10),
   node: process.version,
-  startup: rounds > 0 ? await measureStartup(rounds) : undefined,
+  startup: startupMeasurementRounds > 0 ? await measureStartup(startupMeasurementRounds) : undefined,
 };
-writeFileSync(`${reportsFolder}/cli-compliance.yaml`, renderYaml(report, metadata));
-writeFileSync(`${reportsFolder}/cli-compliance.md`, renderMarkdown(report, metadata));
+writeFileSync(
+  `${reportsFolder}/cli-compliance.yaml`,
+  renderComplianceReportYaml(complianceReport, complianceReportMetadata),
+);
+writeFileSync(
+  `${reportsFolder}/cli-compliance.md`,
+  renderComplianceReportMarkdown(complianceReport, complianceReportMetadata),
+);
 
 for (const tier of [1, 2, 3]) {
-  const { total, pass, satisfied } = computeTierTally(report, tier);
+  const { total, pass, satisfied } = computeRequirementTierTally(complianceReport, tier);
   console.log(`tier ${tier}: ${pass} of ${total}${satisfied ? ", satisfied" : ""}`);
 }
-for (const { id, tier, status, note } of report.rows) {
+for (const { id, tier, status, note } of complianceReport.rows) {
   if (status !== "pass" && tier === 1) console.log(`  ${toFullRequirementId(id)} ${status}: ${note}`);
 }
-const { startup } = metadata;
+const { startup } = complianceReportMetadata;
 for (const { command, median } of startup?.rows ?? []) {
   console.log(
     `${command}: ${median.toFixed(0)} ms, ${(median / (startup?.base.median ?? NaN)).toFixed(2)} × node -e 0`,
@@ -65,12 +75,12 @@ for (const { command, median } of startup?.rows ?? []) {
 await checkScaffold();
 console.log("colloquy init: the project compiles and serves its agent with the built package");
 console.log("reports/cli-compliance.md, .yaml");
-process.exitCode = computeTierTally(report, 1).satisfied ? 0 : 1;
+process.exitCode = computeRequirementTierTally(complianceReport, 1).satisfied ? 0 : 1;
 
-function runTests(): string {
+function runCliTests(): string {
   const out = `${reportsFolder}/cli-tests.json`;
-  const vitest = `${root}node_modules/vitest/vitest.mjs`;
+  const vitest = `${repositoryRoot}node_modules/vitest/vitest.mjs`;
   const args = [vitest, "run", "src/cli/", "--reporter=json", `--outputFile.json=${out}`];
-  spawnSync(process.execPath, args, { cwd: root, stdio: ["ignore", "ignore", "inherit"] });
+  spawnSync(process.execPath, args, { cwd: repositoryRoot, stdio: ["ignore", "ignore", "inherit"] });
   return out;
 }

@@ -17,7 +17,7 @@ export interface StartupTimings {
   readonly rounds: number;
 }
 
-const cliFile = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
+const builtCliPath = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
 
 /**
  * Measures the startup of the built command line and of an empty Node program. The commands alternate, so
@@ -26,13 +26,13 @@ const cliFile = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url))
 export async function measureStartup(rounds: number): Promise<StartupTimings> {
   const directory = mkdtempSync(join(tmpdir(), "colloquy-startup-"));
   const serve = ["serve", "--exec", "cat", "--store", "memory", "--port", "0"];
-  const server = spawn(process.execPath, [cliFile, ...serve], {
+  const server = spawn(process.execPath, [builtCliPath, ...serve], {
     cwd: directory,
     stdio: ["ignore", "ignore", "pipe"],
   });
   try {
     const url = await readServerUrl(server.stderr);
-    const card = spawnSync(process.execPath, [cliFile, "card", "get", url, "-o", "json"], {
+    const card = spawnSync(process.execPath, [builtCliPath, "card", "get", url, "-o", "json"], {
       encoding: "utf8",
     });
     if (card.status !== 0) throw new Error(`The built command line does not work: ${card.stderr}`);
@@ -40,10 +40,10 @@ export async function measureStartup(rounds: number): Promise<StartupTimings> {
     writeFileSync(file, card.stdout);
     const commands: [what: string, args: string[]][] = [
       ["node -e 0", ["-e", "0"]],
-      ["colloquy card get URL", [cliFile, "card", "get", url]],
-      ["colloquy card get FILE", [cliFile, "card", "get", "-a", file]],
-      ["colloquy send URL", [cliFile, "send", url, "hello"]],
-      ["colloquy --version", [cliFile, "--version"]],
+      ["colloquy card get URL", [builtCliPath, "card", "get", url]],
+      ["colloquy card get FILE", [builtCliPath, "card", "get", "-a", file]],
+      ["colloquy send URL", [builtCliPath, "send", url, "hello"]],
+      ["colloquy --version", [builtCliPath, "--version"]],
     ];
     const times = commands.map((): number[] => []);
     for (let round = 0; round < rounds; round++) {

@@ -1,7 +1,7 @@
 import { CLI_SPEC } from "../../test/cli-requirements.ts";
 import {
   toFullRequirementId,
-  computeTierTally,
+  computeRequirementTierTally,
   type ComplianceReport,
   type RequirementRow,
 } from "./compliance-report.ts";
@@ -14,18 +14,21 @@ export interface ReportMetadata {
   readonly startup: StartupTimings | undefined;
 }
 
-const TIERS = [1, 2, 3] as const;
-const TESTED_AGENTS =
+const REQUIREMENT_TIERS = [1, 2, 3] as const;
+const TESTED_AGENTS_TEXT =
   "Colloquy's own server (its TCK runs: docs/conformance.md), @a2a-js/sdk's server, raw HTTP servers";
 
-function getSatisfiedTier(report: ComplianceReport): number {
-  return TIERS.findLast((tier) => computeTierTally(report, tier).satisfied) ?? 0;
+function getHighestSatisfiedTier(report: ComplianceReport): number {
+  return REQUIREMENT_TIERS.findLast((tier) => computeRequirementTierTally(report, tier).satisfied) ?? 0;
 }
 
 /** Renders the report file that the specification requires (COMPLIANCE.md, appendix A). */
-export function renderYaml(report: ComplianceReport, { version, date }: ReportMetadata): string {
-  const tallies = TIERS.map((tier) => {
-    const { total, pass, fail, not_measured, satisfied } = computeTierTally(report, tier);
+export function renderComplianceReportYaml(
+  report: ComplianceReport,
+  { version, date }: ReportMetadata,
+): string {
+  const tallies = REQUIREMENT_TIERS.map((tier) => {
+    const { total, pass, fail, not_measured, satisfied } = computeRequirementTierTally(report, tier);
     return `  tier_${tier}: {total: ${total}, pass: ${pass}, partial: 0, fail: ${fail}, not_measured: ${not_measured}, na: 0, satisfied: ${satisfied}}`;
   });
   return `# Written by \`npm run -s cli-report\` from the outcome of the tests.
@@ -39,10 +42,10 @@ report:
   spec_version: ${quoteYaml(CLI_SPEC.version)}
   spec_revision: ${quoteYaml(CLI_SPEC.revision)}
   a2a_versions: ["1.0", "0.3"]
-  agent_tested: ${quoteYaml(TESTED_AGENTS)}
+  agent_tested: ${quoteYaml(TESTED_AGENTS_TEXT)}
   agent_tck_conformant: yes
   transports_covered: [HTTP+JSON, JSON-RPC, gRPC]
-  tier_claimed: ${getSatisfiedTier(report)}
+  tier_claimed: ${getHighestSatisfiedTier(report)}
 
 summary:
 ${tallies.join("\n")}
@@ -94,12 +97,12 @@ function formatYesNo(isPassed: boolean): string {
 const STATUS_MARKS = { pass: "✅", fail: "❌", not_measured: "⊘" } as const;
 
 /** Renders the report as Markdown. */
-export function renderMarkdown(
+export function renderComplianceReportMarkdown(
   report: ComplianceReport,
   { version, date, node, startup }: ReportMetadata,
 ): string {
-  const tiers = TIERS.map((tier) => {
-    const { total, pass, fail, not_measured, satisfied } = computeTierTally(report, tier);
+  const tiers = REQUIREMENT_TIERS.map((tier) => {
+    const { total, pass, fail, not_measured, satisfied } = computeRequirementTierTally(report, tier);
     return `| ${tier} | ${total} | ${pass} | ${fail} | ${not_measured} | ${formatYesNo(satisfied)} |`;
   });
   const rows = report.rows.map(
@@ -108,7 +111,7 @@ export function renderMarkdown(
   );
   return `# Colloquy ${version} and the CLI specification ${CLI_SPEC.version} of ${CLI_SPEC.revision}
 
-Written on ${date} by \`npm run -s cli-report\`, from the outcome of the tests that name an id in their titles. Tested against: ${TESTED_AGENTS}.
+Written on ${date} by \`npm run -s cli-report\`, from the outcome of the tests that name an id in their titles. Tested against: ${TESTED_AGENTS_TEXT}.
 
 | tier | requirements | ✅ | ❌ | ⊘ | satisfied |
 |---|---|---|---|---|---|

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { EXIT_CODES } from "../../src/cli/cli-error.ts";
-import { ERROR_MAPPINGS, toErrorName } from "../../src/wire/index.ts";
-import { root, SourceFile } from "./source-file.ts";
+import { ERROR_MAPPINGS, toA2AErrorName } from "../../src/wire/index.ts";
+import { repositoryRoot, SourceFile } from "./source-file.ts";
 
 /**
  * Renders the Markdown between `<!-- made of … -->` and `<!-- end -->` in a page. `words` is the text after
@@ -27,9 +27,11 @@ function renderMembersTable(file: string, name: string): string {
   if (!declared) throw new Error(`${file} does not declare ${name}.`);
   const rows = declared.members.map(
     ({ name, type, comment }) =>
-      `| \`${name}\` | ${escapeCell(formatCode(type))} | ${escapeCell(replaceDocLinks(comment))} |`,
+      `| \`${name}\` | ${escapeCell(formatInlineCode(type))} | ${escapeCell(replaceLinkTagsWithCode(comment))} |`,
   );
-  const head = [`### ${name}`, replaceDocLinks(declared.comment)].filter((text) => text !== "").join("\n\n");
+  const head = [`### ${name}`, replaceLinkTagsWithCode(declared.comment)]
+    .filter((text) => text !== "")
+    .join("\n\n");
   return `${head}\n\n| | type | |\n|---|---|---|\n${rows.join("\n")}`;
 }
 
@@ -40,7 +42,7 @@ function renderFunctionsTable(file: string, names: readonly string[]): string {
   const chosen = names.length === 0 ? all : names.map((name) => all.find((one) => one.name === name));
   const rows = chosen.map((one, index) => {
     if (!one) throw new Error(`${file} does not export a function ${names[index]}.`);
-    return `| ${escapeCell(formatCode(one.declaration.type.replace(/: [\w<>[\], |]+$/, "")))} | ${escapeCell(replaceDocLinks(removeCode(one.declaration.comment)))} |`;
+    return `| ${escapeCell(formatInlineCode(one.declaration.type.replace(/: [\w<>[\], |]+$/, "")))} | ${escapeCell(replaceLinkTagsWithCode(getFirstParagraphWithoutCode(one.declaration.comment)))} |`;
   });
   return `| | |\n|---|---|\n${rows.join("\n")}`;
 }
@@ -58,7 +60,7 @@ function renderErrorsTable(): string {
         `${reason} has no docstring in src/protocol/error.ts. Describe its cause and the remedy.`,
       );
     const [cause = "", remedy = ""] = about.replaceAll("\n", " ").split(/ To do: /);
-    const name = toErrorName(reason as keyof typeof ERROR_MAPPINGS);
+    const name = toA2AErrorName(reason as keyof typeof ERROR_MAPPINGS);
     return `| <a id="${reason.toLowerCase()}"></a>\`${reason}\` \`${name}\` | ${jsonRpc} | ${http} | ${grpc} | ${escapeCell(cause)} | ${escapeCell(remedy)} |`;
   });
   const head = "| reason, name | JSON-RPC | HTTP | gRPC | cause | what to do |\n|---|---|---|---|---|---|";
@@ -80,7 +82,7 @@ function renderCliErrorsTable(): string {
 
 /** Renders tables of all exports by package entry, with the first sentence of each docstring. */
 function renderExportsTables(): string {
-  const { exports, name } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+  const { exports, name } = JSON.parse(readFileSync(join(repositoryRoot, "package.json"), "utf8")) as {
     name: string;
     exports: Record<string, string | { default: string }>;
   };
@@ -95,7 +97,7 @@ function renderExportsTables(): string {
       .filter(({ name }, index) => exported.findIndex((other) => other.name === name) === index)
       .map(
         ({ name, declaration: { kind, comment } }) =>
-          `| \`${name}\` | ${kind} | ${escapeCell(getFirstSentence(replaceDocLinks(comment)))} |`,
+          `| \`${name}\` | ${kind} | ${escapeCell(getFirstSentence(replaceLinkTagsWithCode(comment)))} |`,
       );
     return `## ${entry}\n\n| | | |\n|---|---|---|\n${lines.join("\n")}`;
   });
@@ -134,7 +136,7 @@ function renderGlossary(): string {
   return `| | |\n|---|---|\n${rows.join("\n")}`;
 }
 
-function formatCode(text: string): string {
+function formatInlineCode(text: string): string {
   return text === "" ? "" : `\`${text}\``;
 }
 
@@ -142,16 +144,16 @@ function escapeCell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ").trim();
 }
 
-function replaceDocLinks(about: string): string {
+function replaceLinkTagsWithCode(about: string): string {
   return about.replaceAll(/\{@link (\w+)\}/g, "`$1`");
 }
 
-function removeCode(about: string): string {
+function getFirstParagraphWithoutCode(about: string): string {
   return about.replaceAll(/```[^]*?```/g, "").split("\n\n")[0] ?? "";
 }
 
 function getFirstSentence(about: string): string {
-  const [first = ""] = removeCode(about)
+  const [first = ""] = getFirstParagraphWithoutCode(about)
     .replaceAll("\n", " ")
     .split(/(?<=[.:]) (?=[A-Z`])/);
   return first;

@@ -4,11 +4,11 @@
  */
 import { globSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "./source-file.ts";
+import { repositoryRoot } from "./source-file.ts";
 import { renderGeneratedBlock } from "./generated-blocks.ts";
 
 /** The pages in reading order. */
-const PAGE_SECTIONS = [
+const DOCUMENTATION_PAGE_SECTIONS = [
   {
     title: "Get started",
     pages: ["README.md", "docs/tutorial.md", "examples/README.md", "examples/*/README.md"],
@@ -20,14 +20,14 @@ const PAGE_SECTIONS = [
   { title: "Optional", pages: ["docs/decisions/README.md", "AGENTS.md"] },
 ] as const;
 
-const LLMS_SUMMARY =
+const LLMS_TXT_SUMMARY =
   "Colloquy is a TypeScript library that puts agents on the A2A (Agent2Agent) network: an async generator, a Google ADK agent or a " +
   "command becomes a durable, streaming A2A server of 1.0 and 0.3 over JSON-RPC, HTTP+JSON and gRPC. ES modules, Node ≥ 22.13.";
 
 /** Returns every generated file with its content. */
 export function generateFiles(): Map<string, string> {
   const files = new Map<string, string>();
-  for (const file of globSync("docs/reference/*.md", { cwd: root }).toSorted())
+  for (const file of globSync("docs/reference/*.md", { cwd: repositoryRoot }).toSorted())
     files.set(file, fillGeneratedBlocks(readPage(file)));
   const text = (file: string): string => files.get(file) ?? readPage(file);
   files.set("llms.txt", renderLlmsTxt(text));
@@ -45,10 +45,12 @@ function fillGeneratedBlocks(page: string): string {
 /** Renders `llms.txt` in the format of llmstxt.org: a summary, and one line for each page. */
 function renderLlmsTxt(text: (file: string) => string): string {
   const sections = listPages().map(({ title, pages }) => {
-    const lines = pages.map((page) => `- [${findTitle(text(page))}](${page}): ${findSummary(text(page))}`);
+    const lines = pages.map(
+      (page) => `- [${findPageTitle(text(page))}](${page}): ${findPageSummary(text(page))}`,
+    );
     return `## ${title}\n\n${lines.join("\n")}`;
   });
-  return `# Colloquy\n\n> ${LLMS_SUMMARY}\n\n${sections.join("\n\n")}\n`;
+  return `# Colloquy\n\n> ${LLMS_TXT_SUMMARY}\n\n${sections.join("\n\n")}\n`;
 }
 
 /** Renders `llms-full.txt`: the content of all pages except those about Colloquy's internals. */
@@ -60,20 +62,20 @@ function renderLlmsFullTxt(text: (file: string) => string): string {
 }
 
 function listPages(): { title: string; pages: string[] }[] {
-  return PAGE_SECTIONS.map(({ title, pages }) => ({
+  return DOCUMENTATION_PAGE_SECTIONS.map(({ title, pages }) => ({
     title,
     pages: pages
-      .flatMap((pattern) => globSync(pattern, { cwd: root }).toSorted())
+      .flatMap((pattern) => globSync(pattern, { cwd: repositoryRoot }).toSorted())
       .filter((page) => title !== "Topics" || page !== "docs/tutorial.md"),
   }));
 }
 
-function findTitle(page: string): string {
+function findPageTitle(page: string): string {
   return /^# (.+)$/m.exec(page)?.[1] ?? "";
 }
 
 /** Returns the first sentence after the title. */
-function findSummary(page: string): string {
+function findPageSummary(page: string): string {
   const paragraphs = page.replace(/^# .+\n/m, "").split(/\n\n+/);
   const first = paragraphs.find((one) => /^[\p{L}`*[]/u.test(one.trim())) ?? "";
   const plain = first
@@ -84,7 +86,8 @@ function findSummary(page: string): string {
 }
 
 function readPage(file: string): string {
-  return readFileSync(join(root, file), "utf8");
+  return readFileSync(join(repositoryRoot, file), "utf8");
 }
 
-if (import.meta.main) for (const [file, text] of generateFiles()) writeFileSync(join(root, file), text);
+if (import.meta.main)
+  for (const [file, text] of generateFiles()) writeFileSync(join(repositoryRoot, file), text);

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseSync } from "rolldown/utils";
 
-export const root: string = fileURLToPath(new URL("../..", import.meta.url));
+export const repositoryRoot: string = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The members of a syntax tree node that are used here. */
 interface SyntaxNode {
@@ -14,17 +14,17 @@ interface SyntaxNode {
 }
 
 /** A named declaration or member with its docstring. */
-export interface DocumentedName {
+export interface NameWithDocstring {
   readonly name: string;
   /** The source text of the type, on one line. */
   readonly type: string;
   readonly comment: string;
 }
 
-export interface Declaration extends DocumentedName {
+export interface Declaration extends NameWithDocstring {
   readonly kind: "type" | "function" | "class" | "value";
   /** The members of an interface or a class, or the values of a union of strings. */
-  readonly members: readonly DocumentedName[];
+  readonly members: readonly NameWithDocstring[];
 }
 
 /** The declarations of a source file. */
@@ -44,7 +44,7 @@ export class SourceFile {
 
   private constructor(file: string) {
     this.#file = file;
-    this.#text = readFileSync(join(root, file), "utf8");
+    this.#text = readFileSync(join(repositoryRoot, file), "utf8");
     const { program, comments } = parseSync(file, this.#text, { lang: "ts" });
     this.#comments = comments;
     this.#body = program.body as unknown as SyntaxNode[];
@@ -82,7 +82,7 @@ export class SourceFile {
       return (statement["specifiers"] as SyntaxNode[]).map((one) => {
         const local = (one["local"] as SyntaxNode)["name"] as string;
         const name = (one["exported"] as SyntaxNode)["name"] as string;
-        return { name, declaration: this.#resolveExport(statement, local) };
+        return { name, declaration: this.#resolveReExport(statement, local) };
       });
     });
   }
@@ -99,7 +99,7 @@ export class SourceFile {
     });
   }
 
-  #resolveExport(statement: SyntaxNode, name: string): Declaration {
+  #resolveReExport(statement: SyntaxNode, name: string): Declaration {
     const source = SourceFile.load(this.#resolveImportPath(statement));
     const declared =
       source.findDeclaration(name) ?? source.listExports().find((one) => one.name === name)?.declaration;
@@ -142,7 +142,7 @@ export class SourceFile {
     return undefined;
   }
 
-  #parseMembers(nodes: readonly SyntaxNode[]): DocumentedName[] {
+  #parseMembers(nodes: readonly SyntaxNode[]): NameWithDocstring[] {
     return nodes.flatMap((node) => {
       const key = node["key"] as SyntaxNode | undefined;
       if (!key || this.#text.charAt(key.start) === "[") return [];
@@ -165,7 +165,7 @@ export class SourceFile {
     });
   }
 
-  #parseTypeMembers(annotation: SyntaxNode): DocumentedName[] {
+  #parseTypeMembers(annotation: SyntaxNode): NameWithDocstring[] {
     if (annotation.type === "TSTypeLiteral") return this.#parseMembers(annotation["members"] as SyntaxNode[]);
     if (annotation.type !== "TSUnionType") return [];
     return (annotation["types"] as SyntaxNode[]).map((node) => {

@@ -13,7 +13,12 @@ import { parseArgs } from "node:util";
 import { createServer } from "../../src/server/index.ts";
 import { textDrivenAgent } from "../../test/interop/text-driven-agent.ts";
 import { type ExpectedFailure, countUnexpectedOutcomes } from "../tck/count-unexpected-outcomes.ts";
-import { type ProgramCommand, type SdkPeer, SDK_PEERS, type PeerPrograms } from "./sdk-peers.ts";
+import {
+  type ProgramCommand,
+  type SdkPeer,
+  SDK_PEERS,
+  type PeerServerAndClientCommands,
+} from "./sdk-peers.ts";
 import { runOurClient } from "./scenarios.ts";
 import { type ScenarioOutcome, type ProtocolVariant, PROTOCOL_VARIANTS } from "./protocol-variants.ts";
 
@@ -23,7 +28,7 @@ const { values } = parseArgs({
 
 const CALL_DIRECTIONS = ["their client", "our client"] as const;
 
-interface InteropResult extends ProtocolVariant, ScenarioOutcome {
+interface InteropScenarioResult extends ProtocolVariant, ScenarioOutcome {
   readonly peer: string;
   readonly sdk: string;
   readonly direction: (typeof CALL_DIRECTIONS)[number];
@@ -33,20 +38,20 @@ const log = (line: string): void => (values.json ? console.error(line) : console
 const expectedFailures = JSON.parse(
   readFileSync(new URL("../../test/interop/expected.json", import.meta.url), "utf8"),
 ) as ExpectedFailure[];
-const results: InteropResult[] = [];
+const results: InteropScenarioResult[] = [];
 const skippedPeers: { readonly peer: string; readonly why: string }[] = [];
 let unexpectedCount = 0;
 
-const server = createServer(textDrivenAgent, { store: "memory", push: { allowPrivate: true } });
-const { url } = await server.listen({ grpc: true });
+const ourServer = createServer(textDrivenAgent, { store: "memory", push: { allowPrivate: true } });
+const { url } = await ourServer.listen({ grpc: true });
 for (const peer of SDK_PEERS.filter(({ name }) => name.includes(values.only))) {
-  const programs = await peer.setUp(log);
+  const programs = await peer.installPrograms(log);
   if (typeof programs === "string") {
     skippedPeers.push({ peer: peer.name, why: programs });
     log(`${peer.sdk}: left out, because ${programs}`);
-  } else unexpectedCount += await runPeer(peer, programs);
+  } else unexpectedCount += await runPeerScenariosInBothDirections(peer, programs);
 }
-await server.close();
+await ourServer.close();
 if (values.json)
   console.log(
     JSON.stringify({ rows: results, skipped: skippedPeers, surprises: unexpectedCount }, undefined, 2),
@@ -54,13 +59,16 @@ if (values.json)
 process.exit(unexpectedCount === 0 ? 0 : 1);
 
 /** Runs all variants in both directions. Returns the number of unexpected outcomes. */
-async function runPeer(peer: SdkPeer, programs: PeerPrograms): Promise<number> {
-  const theirs = startProgram(programs.server);
+async function runPeerScenariosInBothDirections(
+  peer: SdkPeer,
+  programs: PeerServerAndClientCommands,
+): Promise<number> {
+  const theirs = spawnPeerProgram(programs.server);
   let unexpected = 0;
   try {
     const theirUrl = await readFirstUrl(theirs, programs.server);
     for (const direction of CALL_DIRECTIONS) {
-      const met: InteropResult[] = [];
+      const met: InteropScenarioResult[] = [];
       for (const variant of PROTOCOL_VARIANTS.filter(peer.supports)) {
         const outcomes =
           direction === "our client"
@@ -74,7 +82,7 @@ async function runPeer(peer: SdkPeer, programs: PeerPrograms): Promise<number> {
       log(`${peer.sdk}, ${direction}:`);
       for (const line of renderTable(met)) log(line);
       unexpected += countUnexpectedOutcomes(
-        createReport(met),
+        summarizeAsTestReport(met),
         `${peer.name}, ${direction}`,
         expectedFailures,
         log,
@@ -89,9 +97,9 @@ async function runPeer(peer: SdkPeer, programs: PeerPrograms): Promise<number> {
 
 /** A program that reports no outcome counts as failed. */
 async function* runTheirClient(command: ProgramCommand): AsyncGenerator<ScenarioOutcome> {
-  const client = startProgram(command);
+  const client = spawnPeerProgram(command);
   let count = 0;
-  for await (const line of readLines(client)) {
+  for await (const line of readStdoutLines(client)) {
     count += 1;
     yield JSON.parse(line) as ScenarioOutcome;
   }
@@ -101,22 +109,22 @@ async function* runTheirClient(command: ProgramCommand): AsyncGenerator<Scenario
 }
 
 /** Ignores stderr, because an SDK server logs every error that it returns. */
-function startProgram([program, ...args]: ProgramCommand): ChildProcess {
+function spawnPeerProgram([program, ...args]: ProgramCommand): ChildProcess {
   return spawn(program, args, { stdio: ["pipe", "pipe", "ignore"] });
 }
 
 async function readFirstUrl(child: ChildProcess, command: ProgramCommand): Promise<string> {
-  for await (const line of readLines(child)) return (JSON.parse(line) as { url: string }).url;
+  for await (const line of readStdoutLines(child)) return (JSON.parse(line) as { url: string }).url;
   throw new Error(`${command.join(" ")} exited before it listened`);
 }
 
-function readLines({ stdout }: ChildProcess): AsyncIterable<string> {
+function readStdoutLines({ stdout }: ChildProcess): AsyncIterable<string> {
   if (!stdout) throw new Error("the program has no output");
   return createInterface({ input: stdout });
 }
 
 /** Renders a table with one row for each scenario and one column for each variant. */
-function renderTable(results: readonly InteropResult[]): string[] {
+function renderTable(results: readonly InteropScenarioResult[]): string[] {
   const width = Math.max(...results.map(({ scenario }) => scenario.length));
   const variants = PROTOCOL_VARIANTS.filter((variant) =>
     results.some((row) => row.version === variant.version && row.binding === variant.binding),
@@ -134,7 +142,9 @@ function renderTable(results: readonly InteropResult[]): string[] {
   return [`  ${" ".repeat(width)}  ${head.join("  ")}`, ...lines];
 }
 
-function createReport(results: readonly InteropResult[]): Parameters<typeof countUnexpectedOutcomes>[0] {
+function summarizeAsTestReport(
+  results: readonly InteropScenarioResult[],
+): Parameters<typeof countUnexpectedOutcomes>[0] {
   const failed = results.filter(({ ok }) => !ok);
   return {
     passed: results.length - failed.length,

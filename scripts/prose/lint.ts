@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { TextlintKernel, type TextlintPluginCreator } from "@textlint/kernel";
-import { sentenceLength, vocabulary } from "./rules.ts";
-import type { ProseSource } from "./sources.ts";
+import { sentenceLengthRule, bannedPhraseRule } from "./rules.ts";
+import type { ProseSource } from "./prose-sources.ts";
 
 export interface ProseFinding {
   readonly file: string;
@@ -11,20 +11,20 @@ export interface ProseFinding {
 }
 
 const MAX_COLUMNS = 120;
-const kernel = new TextlintKernel();
+const textlintKernel = new TextlintKernel();
 // A CommonJS package whose default export Node and Vitest import differently.
 const { default: markdownPlugin } = createRequire(import.meta.url)("@textlint/textlint-plugin-markdown") as {
   default: TextlintPluginCreator;
 };
 
 export async function lintProse({ file, markdown, isPage }: ProseSource): Promise<ProseFinding[]> {
-  const { messages } = await kernel.lintText(markdown, {
+  const { messages } = await textlintKernel.lintText(markdown, {
     ext: ".md",
     filePath: file,
     plugins: [{ pluginId: "markdown", plugin: markdownPlugin }],
     rules: [
-      { ruleId: "vocabulary", rule: vocabulary },
-      { ruleId: "sentence-length", rule: sentenceLength },
+      { ruleId: "vocabulary", rule: bannedPhraseRule },
+      { ruleId: "sentence-length", rule: sentenceLengthRule },
     ],
   });
   const findings = messages.map(({ ruleId, message, loc }) => ({

@@ -4,17 +4,17 @@
  */
 import { parseArgs } from "node:util";
 import { lintProse, type ProseFinding } from "./lint.ts";
-import { listProseSources } from "./sources.ts";
+import { listProseSources } from "./prose-sources.ts";
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { summary: { type: "boolean", default: false } },
 });
-const sources = listProseSources().filter(
+const proseSources = listProseSources().filter(
   ({ file }) => positionals.length === 0 || positionals.some((path) => file.startsWith(path)),
 );
 const findings: ProseFinding[] = [];
-for (const source of sources) findings.push(...(await lintProse(source)));
+for (const source of proseSources) findings.push(...(await lintProse(source)));
 
 if (values.summary) {
   const byFile = Object.entries(Object.groupBy(findings, ({ file }) => file));
@@ -23,5 +23,5 @@ if (values.summary) {
 } else {
   for (const { file, line, rule, message } of findings) console.log(`${file}:${line} ${rule}: ${message}`);
 }
-console.log(`${findings.length} findings in ${sources.length} texts`);
+console.log(`${findings.length} findings in ${proseSources.length} texts`);
 process.exitCode = findings.length === 0 ? 0 : 1;

@@ -3,7 +3,7 @@ import { split } from "sentence-splitter";
 import { BANNED_PHRASES } from "./banned-phrases.ts";
 
 /** A sentence with more words than this is hard to read once. */
-export const MAX_WORDS = 40;
+export const MAX_SENTENCE_WORDS = 40;
 
 interface TextNode {
   readonly type: string;
@@ -14,8 +14,8 @@ function isQuoted({ parent }: TextNode): boolean {
   return parent ? parent.type === "BlockQuote" || isQuoted(parent) : false;
 }
 
-/** Reports each banned phrase of `vocabulary.ts` outside of code and quotations. */
-export const vocabulary: TextlintRuleReporter = (context) => ({
+/** Reports each banned phrase of `bannedPhraseRule.ts` outside of code and quotations. */
+export const bannedPhraseRule: TextlintRuleReporter = (context) => ({
   [context.Syntax.Str](node) {
     if (isQuoted(node)) return;
     const text = context.getSource(node);
@@ -27,18 +27,21 @@ export const vocabulary: TextlintRuleReporter = (context) => ({
   },
 });
 
-/** Reports sentences of more than `MAX_WORDS` words. */
-export const sentenceLength: TextlintRuleReporter = (context) => ({
+/** Reports sentences of more than `MAX_SENTENCE_WORDS` words. */
+export const sentenceLengthRule: TextlintRuleReporter = (context) => ({
   [context.Syntax.Paragraph](node) {
     for (const sentence of split(context.getSource(node))) {
       if (sentence.type !== "Sentence") continue;
       const words = sentence.raw.replaceAll(/`[^`]*`/g, "x").match(/[\p{L}\d][\p{L}\d'’-]*/gu)?.length ?? 0;
-      if (words > MAX_WORDS)
+      if (words > MAX_SENTENCE_WORDS)
         context.report(
           node,
-          new context.RuleError(`a sentence of ${words} words; at most ${MAX_WORDS}: one idea each`, {
-            index: sentence.range[0],
-          }),
+          new context.RuleError(
+            `a sentence of ${words} words; at most ${MAX_SENTENCE_WORDS}: one idea each`,
+            {
+              index: sentence.range[0],
+            },
+          ),
         );
     }
   },

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { parseArgs } from "node:util";
-import { listNames, listSentences } from "./names-and-sentences.ts";
+import { listDeclaredNames, listProseSentences } from "./list-names-and-sentences.ts";
 
 const { values } = parseArgs({
   options: {
@@ -17,13 +17,13 @@ if (values.seed === undefined) {
   console.error("error: the draw needs a seed, for example --seed $(git rev-parse HEAD)");
   process.exit(2);
 }
-const seed = values.seed;
+const readingTestSeed = values.seed;
 
 /** Orders by a hash of the seed and the key, so a draw depends on nothing but the two. */
 function drawSample<T>(population: readonly T[], subject: string, keyOf: (one: T) => string): T[] {
   const rank = (one: T): string =>
     createHash("sha256")
-      .update(`${seed}\n${subject}\n${keyOf(one)}`)
+      .update(`${readingTestSeed}\n${subject}\n${keyOf(one)}`)
       .digest("hex");
   const ranked = population.map((one) => ({ one, rank: rank(one) }));
   return ranked
@@ -32,10 +32,10 @@ function drawSample<T>(population: readonly T[], subject: string, keyOf: (one: T
     .map(({ one }) => one);
 }
 
-const declaredNames = listNames();
-const proseSentences = listSentences();
+const declaredNames = listDeclaredNames();
+const proseSentences = listProseSentences();
 console.log(
-  `seed ${seed}: from ${declaredNames.length} names and ${proseSentences.length} sentences\n\nNames`,
+  `seed ${readingTestSeed}: from ${declaredNames.length} names and ${proseSentences.length} sentences\n\nNames`,
 );
 for (const [at, { name, kind, folder, file }] of drawSample(
   declaredNames,

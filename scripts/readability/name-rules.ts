@@ -1,4 +1,4 @@
-import type { DeclaredName } from "./names-and-sentences.ts";
+import type { DeclaredName } from "./list-names-and-sentences.ts";
 
 interface NameRule {
   readonly pattern: RegExp;
@@ -7,7 +7,7 @@ interface NameRule {
   readonly kinds?: readonly string[];
 }
 
-const RULES: readonly NameRule[] = [
+const NAME_RULES: readonly NameRule[] = [
   {
     pattern: /[a-z\d](?<!OnBehalf)Of$/,
     advice: "start with a verb that says what the function does: parse, render, count, find",
@@ -22,14 +22,16 @@ const RULES: readonly NameRule[] = [
 ];
 
 /** Words of a schema's own language, and members of ADK's base classes. */
-const EXCEPTIONS: ReadonlySet<string> = new Set(["oneOf"]);
+const NAMES_EXEMPT_FROM_RULES: ReadonlySet<string> = new Set(["oneOf"]);
 
 /** Returns one line for each name that breaks a rule. */
 export function findBadNames(names: readonly DeclaredName[]): string[] {
   return names.flatMap(({ name, kind, file }) => {
     const own = name.split(".").at(-1)?.replace(/^#/, "") ?? name;
-    if (kind === "file" || EXCEPTIONS.has(own)) return [];
-    const broken = RULES.find(({ pattern, kinds }) => pattern.test(own) && (kinds?.includes(kind) ?? true));
+    if (kind === "file" || NAMES_EXEMPT_FROM_RULES.has(own)) return [];
+    const broken = NAME_RULES.find(
+      ({ pattern, kinds }) => pattern.test(own) && (kinds?.includes(kind) ?? true),
+    );
     return broken ? [`${file}: ${kind} ${name}: ${broken.advice}`] : [];
   });
 }

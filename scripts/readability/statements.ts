@@ -6,11 +6,11 @@ import { globSync, readFileSync } from "node:fs";
 import { walkNodes } from "../../test/syntax-tree.ts";
 
 const TEST_FILE_PATTERN = /\.(test|contract|fixture)\.ts$/;
-const GENERATED_FILE = "page-bundle.ts";
+const GENERATED_FILE_NAME = "page-bundle.ts";
 const STATEMENT_TYPE_PATTERN =
   /^(?!Block|TSModuleBlock)\w*Statement$|^(?:Import|Export\w*|Variable|Function|Class|TSInterface|TSTypeAlias)Declaration$/;
 
-interface RoomCount {
+interface StatementAndLineCounts {
   readonly files: number;
   readonly statements: number;
   readonly lines: number;
@@ -28,7 +28,7 @@ function countCodeLines(source: string): number {
   return code.split("\n").filter((line) => line.trim() !== "").length;
 }
 
-function countRoom(files: readonly string[]): RoomCount {
+function countFilesStatementsAndLines(files: readonly string[]): StatementAndLineCounts {
   const sources = files.map((file) => readFileSync(file, "utf8"));
   return {
     files: files.length,
@@ -37,12 +37,21 @@ function countRoom(files: readonly string[]): RoomCount {
   };
 }
 
-const files = globSync("src/**/*.ts").filter(
-  (file) => !TEST_FILE_PATTERN.test(file) && !file.endsWith(GENERATED_FILE),
+const countedSourceFiles = globSync("src/**/*.ts").filter(
+  (file) => !TEST_FILE_PATTERN.test(file) && !file.endsWith(GENERATED_FILE_NAME),
 );
-const rooms = Object.groupBy(files, (file) => file.split("/").slice(1, -1)[0] ?? "(front)");
-const counts = Object.entries(rooms).map(([room, of = []]) => ({ room, ...countRoom(of) }));
-for (const { room, files: number, statements, lines } of [...counts, { room: "all", ...countRoom(files) }])
+const sourceFilesByFolder = Object.groupBy(
+  countedSourceFiles,
+  (file) => file.split("/").slice(1, -1)[0] ?? "(front)",
+);
+const statementCountsByFolder = Object.entries(sourceFilesByFolder).map(([room, of = []]) => ({
+  room,
+  ...countFilesStatementsAndLines(of),
+}));
+for (const { room, files: number, statements, lines } of [
+  ...statementCountsByFolder,
+  { room: "all", ...countFilesStatementsAndLines(countedSourceFiles) },
+])
   console.log(
     `${room.padEnd(14)} ${String(number).padStart(4)} files ${String(statements).padStart(6)} statements ${String(lines).padStart(6)} lines`,
   );

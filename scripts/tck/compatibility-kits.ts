@@ -20,7 +20,7 @@ export interface CompatibilityKit {
   readonly runs: readonly KitRun[];
 }
 
-interface V1KitRun {
+interface V1KitRunSettings {
   readonly name: string;
   readonly description: string;
   readonly flags: readonly string[];
@@ -28,7 +28,7 @@ interface V1KitRun {
 }
 
 /** The kit for 1.0 was written for revision 1.0.0, so its differences from 1.0.1 are expected failures. */
-const V1_RUNS: readonly V1KitRun[] = [
+const V1_RUNS: readonly V1KitRunSettings[] = [
   { name: "1.0.0", description: "revision 1.0.0, all bindings", flags: ["--spec-revision", "1.0.0"] },
   { name: "1.0.1", description: "revision 1.0.1, all bindings", flags: ["--spec-revision", "1.0.1"] },
   {
@@ -50,7 +50,7 @@ const V1_RUNS: readonly V1KitRun[] = [
   },
 ];
 
-const v1Kit: CompatibilityKit = {
+const v1CompatibilityKit: CompatibilityKit = {
   version: "1.0",
   branch: "1.0-dev",
   testFolder: "tests/compatibility",
@@ -80,7 +80,7 @@ const MANDATORY_TESTS = {
   grpc: ["tests/mandatory/protocol/", "-m", "mandatory_protocol"],
 };
 
-const v03Kit: CompatibilityKit = {
+const v03CompatibilityKit: CompatibilityKit = {
   version: "0.3",
   branch: "0.3.x",
   testFolder: "tests/mandatory",
@@ -105,4 +105,4 @@ const v03Kit: CompatibilityKit = {
   ),
 };
 
-export const KITS: readonly CompatibilityKit[] = [v1Kit, v03Kit];
+export const COMPATIBILITY_KITS: readonly CompatibilityKit[] = [v1CompatibilityKit, v03CompatibilityKit];

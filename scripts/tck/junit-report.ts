@@ -20,7 +20,7 @@ export function parseJunitReport(xml: string): TestReport {
   for (const [, classname = "", name = "", inner = ""] of cases) {
     const [, message] = /<(?:failure|error) message="([^"]*)"/.exec(inner) ?? [];
     if (message !== undefined)
-      failed.set(`${toTestPath(classname)}::${name}`, unescapeXml(message).slice(0, 400));
+      failed.set(`${classNameToTestPath(classname)}::${name}`, unescapeXml(message).slice(0, 400));
     else if (inner.includes("<skipped")) skipped++;
     else passed++;
   }
@@ -32,7 +32,7 @@ export function parseJunitReport(xml: string): TestReport {
  * Converts a class name to a path: `tests.compatibility.http_json.test_x.TestY` →
  * `compatibility/http_json/test_x.py::TestY`.
  */
-function toTestPath(classname: string): string {
+function classNameToTestPath(classname: string): string {
   const [, folders = "", file = "", group] = /^tests\.(.+)\.(test_\w+)(?:\.(.+))?$/.exec(classname) ?? [];
   return `${folders.replaceAll(".", "/")}/${file}.py${group === undefined ? "" : `::${group}`}`;
 }

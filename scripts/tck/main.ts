@@ -14,23 +14,23 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { countUnexpectedOutcomes, type ExpectedFailure } from "./count-unexpected-outcomes.ts";
 import { parseJunitReport } from "./junit-report.ts";
-import { KITS, type CompatibilityKit, type KitRun } from "./compatibility-kits.ts";
-import { root, withSut } from "./with-agent-under-test.ts";
+import { COMPATIBILITY_KITS, type CompatibilityKit, type KitRun } from "./compatibility-kits.ts";
+import { repositoryRoot, withSut } from "./with-agent-under-test.ts";
 
 const USAGE =
   "usage: npm run tck -- --v1.0 PATH --v0.3 PATH [--python PATH] [--store memory|sqlite:FILE] [--only TEXT]";
 
-const values = readOptions();
+const commandLineOptions = readOptions();
 
-const chosenKits = KITS.flatMap((kit) => {
-  const path = values[`v${kit.version}`];
+const chosenKits = COMPATIBILITY_KITS.flatMap((kit) => {
+  const path = commandLineOptions[`v${kit.version}`];
   return path === undefined ? [] : [{ kit, place: resolve(path) }];
 });
 if (chosenKits.length === 0) {
   exitWithError(
     [
       "Pass the path of at least one kit:",
-      ...KITS.map(
+      ...COMPATIBILITY_KITS.map(
         ({ version, branch }) =>
           `  git clone -b ${branch} https://github.com/a2aproject/a2a-tck tck-${version}   # then --v${version} tck-${version}`,
       ),
@@ -38,17 +38,19 @@ if (chosenKits.length === 0) {
   );
 }
 
-const runNames = chosenKits.flatMap(({ kit }) => kit.runs.map(({ name }) => name));
+const chosenKitRunNames = chosenKits.flatMap(({ kit }) => kit.runs.map(({ name }) => name));
 // A filter that matches no run is an error, not a success.
-if (!runNames.some((name) => name.includes(values.only)))
-  exitWithError(`--only ${values.only} matches no run. Available runs: ${runNames.join(", ")}`);
+if (!chosenKitRunNames.some((name) => name.includes(commandLineOptions.only)))
+  exitWithError(
+    `--only ${commandLineOptions.only} matches no run. Available runs: ${chosenKitRunNames.join(", ")}`,
+  );
 
 let unexpectedCount = 0;
 for (const { kit, place } of chosenKits) {
   const python = await findPython(kit, place);
-  const file = join(root, `test/tck/expected-${kit.version}.json`);
+  const file = join(repositoryRoot, `test/tck/expected-${kit.version}.json`);
   const expected = JSON.parse(readFileSync(file, "utf8")) as ExpectedFailure[];
-  for (const run of kit.runs.filter(({ name }) => name.includes(values.only))) {
+  for (const run of kit.runs.filter(({ name }) => name.includes(commandLineOptions.only))) {
     unexpectedCount += await runKit(kit, run, { kitFolder: place, python, expected });
   }
 }
@@ -86,7 +88,14 @@ async function runKit(
 ): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), "colloquy-tck-"));
   const report = join(folder, "junit.xml");
-  const flags = ["--store", values.store, "--allow-private-webhooks", "--grpc-port", "0", ...run.sutFlags];
+  const flags = [
+    "--store",
+    commandLineOptions.store,
+    "--allow-private-webhooks",
+    "--grpc-port",
+    "0",
+    ...run.sutFlags,
+  ];
   try {
     await withSut(flags, async (url) => {
       console.log(`A2A TCK ${kit.version} against ${url}: ${run.description} (several minutes) …`);
@@ -123,7 +132,7 @@ async function findPython(
     );
   }
   const kitPython = join(path, ".venv/bin/python");
-  const python = values.python ?? (existsSync(kitPython) ? kitPython : "python3");
+  const python = commandLineOptions.python ?? (existsSync(kitPython) ? kitPython : "python3");
   const child = spawn(python, ["-c", `import ${pythonModules}`], { stdio: "ignore", cwd: path });
   if ((await waitForExit(child)) === 0) return python;
   return exitWithError(

@@ -9,7 +9,7 @@ export interface SampleAgents {
   /** Creates an agent that answers with these chunks, in order. */
   createAnsweringAgent(chunks: readonly string[]): Agent;
   /** Creates an agent that emits "first ", waits for the gate, and emits "second". */
-  createPausingAgent(gate: Promise<void>): Agent;
+  createGateWaitingAgent(gate: Promise<void>): Agent;
   /** Creates an agent that fails with the error. */
   createFailingAgent(error: Error): Agent;
   /**
@@ -28,7 +28,7 @@ export interface SampleAgents {
 }
 
 /** Describes the behavior of every adapter, with a real client over HTTP. */
-export function describeAdapter(name: string, framework: SampleAgents): void {
+export function defineAdapterContract(name: string, framework: SampleAgents): void {
   let server: Server | undefined;
   let seen: unknown[] = [];
   afterEach(() => server?.close({ graceMs: 0 }));
@@ -56,14 +56,14 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
       const task = await requireTask(collect(reported()));
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");
       expect(chunks.filter((chunk) => chunk !== "")).toEqual(["One ", "two ", "three."]);
-      expect(getAnswerText(task)).toBe("One two three.");
+      expect(getTaskAnswerText(task)).toBe("One two three.");
       expect(await remote.tasks.get(task.id)).toEqual(task);
       expect(seen).toEqual([]);
     });
 
     it("emits output while it is still working", async () => {
       const gate = Promise.withResolvers<void>();
-      const remote = await connectToAgent(framework.createPausingAgent(gate.promise));
+      const remote = await connectToAgent(framework.createGateWaitingAgent(gate.promise));
       let output = "";
       for await (const event of remote.stream("go")) {
         if (!("artifactUpdate" in event)) continue;
@@ -75,7 +75,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
 
     it("continues when its reader has left, and loses nothing", async () => {
       const gate = Promise.withResolvers<void>();
-      const remote = await connectToAgent(framework.createPausingAgent(gate.promise));
+      const remote = await connectToAgent(framework.createGateWaitingAgent(gate.promise));
       let id = "";
       for await (const event of remote.stream("go")) {
         if ("task" in event) id = event.task.id;
@@ -86,7 +86,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
         collect(remote.tasks.subscribe(id)).catch(() => remote.tasks.get(id).then((task) => ({ task }))),
       );
       expect(task.status.state).toBe("TASK_STATE_COMPLETED");
-      expect(getAnswerText(task)).toBe("first second");
+      expect(getTaskAnswerText(task)).toBe("first second");
     });
 
     it("hides the error from the caller and reports it to the observer", async () => {
@@ -119,14 +119,14 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
       const second = await requireTask(remote.send("green", { contextId: first.contextId }));
       const other = await requireTask(remote.send("blue"));
       expect(second.id).not.toBe(first.id);
-      expect([first, second, other].map(getAnswerText)).toEqual(["red", "red | green", "blue"]);
+      expect([first, second, other].map(getTaskAnswerText)).toEqual(["red", "red | green", "blue"]);
     });
 
     it("receives files and data", async () => {
       const remote = await connectToAgent(framework.createEchoAgent());
       const image = file(new Uint8Array([1, 2, 3]), { mediaType: "image/png" });
       const task = await requireTask(remote.send([text("look"), image, data({ n: 1 })]));
-      expect(getAnswerText(task)).toBe('text:look file:image/png:AQID data:{"n":1}');
+      expect(getTaskAnswerText(task)).toBe('text:look file:image/png:AQID data:{"n":1}');
     });
 
     it.skipIf(!framework.createAskingAgent)("asks a question and continues with the answer", async () => {
@@ -136,7 +136,7 @@ export function describeAdapter(name: string, framework: SampleAgents): void {
       expect(getText(asked.status.message?.parts ?? [])).toBe("Which city?");
       const reported = await requireTask(remote.send("Seoul", { taskId: asked.id }));
       expect(reported.status.state).toBe("TASK_STATE_COMPLETED");
-      expect(getAnswerText(reported)).toBe("Sunny in Seoul");
+      expect(getTaskAnswerText(reported)).toBe("Sunny in Seoul");
     });
   });
 }
@@ -148,7 +148,7 @@ export async function requireTask(answer: Promise<{ task: Task } | object>): Pro
 }
 
 /** Returns the text of a task's artifacts, without reasoning. */
-export function getAnswerText({ artifacts = [] }: Task): string {
+export function getTaskAnswerText({ artifacts = [] }: Task): string {
   return artifacts
     .flatMap(({ parts }) => parts.filter(({ metadata }) => metadata?.["thought"] !== true))
     .map((part) => getText([part]))

@@ -1,10 +1,10 @@
 import type { AgentEvent, Run } from "../engine/index.ts";
-import { isPlainText, type Artifact, type Part } from "../protocol/index.ts";
+import { isPlainTextPart, type Artifact, type Part } from "../protocol/index.ts";
 import type { AgentYield } from "./agent-yield.ts";
 
 type ArtifactEvent = Extract<AgentEvent, { artifact: Artifact }>;
 type StatusEvent = Extract<AgentEvent, { status: unknown }>;
-type IteratorStep = IteratorResult<AgentEvent, undefined>;
+type AgentEventIteratorResult = IteratorResult<AgentEvent, undefined>;
 
 /** Number of microtasks without a new value after which a generator counts as waiting. */
 const LOOKAHEAD_MICROTASKS = 4;
@@ -40,7 +40,7 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
     return this;
   }
 
-  async next(): Promise<IteratorStep> {
+  async next(): Promise<AgentEventIteratorResult> {
     for (;;) {
       const queuedEvent = this.#queue.shift();
       if (queuedEvent) return { done: false, value: queuedEvent };
@@ -54,23 +54,24 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
       else if (isTurnEnd(value)) {
         this.#finish(value);
         await this.#source.return?.();
-      } else this.#convert(value);
+      } else this.#enqueueYieldedValue(value);
     }
   }
 
-  async return(): Promise<IteratorStep> {
+  async return(): Promise<AgentEventIteratorResult> {
     this.#ended = true;
     this.#queue.length = 0;
     await this.#source.return?.();
     return { done: true, value: undefined };
   }
 
-  #convert(yielded: AgentYield): void {
+  #enqueueYieldedValue(yielded: AgentYield): void {
     if (typeof yielded === "string") {
       // Models often produce empty deltas.
       if (yielded !== "") this.#holdChunk(this.#createAnswerChunk({ text: yielded }), false);
     } else if ("chunk" in yielded) this.#holdChunk(yielded.chunk, yielded.lastChunk ?? false);
-    else if ("status" in yielded || "artifact" in yielded || "message" in yielded) this.#emit(yielded);
+    else if ("status" in yielded || "artifact" in yielded || "message" in yielded)
+      this.#enqueueEvent(yielded);
     else this.#holdChunk(this.#createAnswerChunk(yielded), false);
   }
 
@@ -80,7 +81,7 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
     this.#ended = true;
   }
 
-  #emit(event: AgentEvent): void {
+  #enqueueEvent(event: AgentEvent): void {
     if (this.#heldChunk) this.#queue.push(this.#releaseChunk());
     this.#queue.push(event);
   }
@@ -98,7 +99,7 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
       return;
     }
     const lastPart = parts.at(-1);
-    this.#openArtifacts.set(artifactId, lastPart !== undefined && isPlainText(lastPart));
+    this.#openArtifacts.set(artifactId, lastPart !== undefined && isPlainTextPart(lastPart));
     this.#heldChunk = event;
   }
 

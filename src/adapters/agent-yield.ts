@@ -2,7 +2,7 @@ import type { AgentEvent, AgentMessage } from "../engine/index.ts";
 import type { Artifact, JsonObject, Part } from "../protocol/index.ts";
 
 /** A part, or a string that becomes a text part. */
-export type PartLike = string | Part;
+export type PartOrText = string | Part;
 
 /** The id of an artifact, with an optional artifact name, description, and metadata. */
 interface ArtifactOptions {
@@ -20,41 +20,41 @@ interface ArtifactChunk {
 }
 
 /** A value that the generator of an `agent` may yield. */
-export type AgentYield = PartLike | ArtifactChunk | AgentEvent;
+export type AgentYield = PartOrText | ArtifactChunk | AgentEvent;
 
 /** Reports the agent's current activity, while the task remains WORKING. */
-export function status(...content: PartLike[]): AgentEvent {
-  return { status: { state: "TASK_STATE_WORKING", message: createMessage(content) } };
+export function status(...content: PartOrText[]): AgentEvent {
+  return { status: { state: "TASK_STATE_WORKING", message: createAgentMessage(content) } };
 }
 
 /** Asks the user for input and ends the turn. The user's answer begins the next turn of the same task. */
-export function inputRequired(...content: PartLike[]): AgentEvent {
-  return { status: { state: "TASK_STATE_INPUT_REQUIRED", message: createMessage(content) } };
+export function inputRequired(...content: PartOrText[]): AgentEvent {
+  return { status: { state: "TASK_STATE_INPUT_REQUIRED", message: createAgentMessage(content) } };
 }
 
 /** Asks the user to authenticate with another service and ends the turn. */
-export function authRequired(...content: PartLike[]): AgentEvent {
-  return { status: { state: "TASK_STATE_AUTH_REQUIRED", message: createMessage(content) } };
+export function authRequired(...content: PartOrText[]): AgentEvent {
+  return { status: { state: "TASK_STATE_AUTH_REQUIRED", message: createAgentMessage(content) } };
 }
 
 /**
  * Ends the task as FAILED with a reason that the caller receives. Only the server's observer receives the
  * message of a thrown error.
  */
-export function failed(...content: PartLike[]): AgentEvent {
-  return { status: { state: "TASK_STATE_FAILED", message: createMessage(content) } };
+export function failed(...content: PartOrText[]): AgentEvent {
+  return { status: { state: "TASK_STATE_FAILED", message: createAgentMessage(content) } };
 }
 
 /**
  * Answers the caller with a message instead of a task. The reply must be the only yield of the turn, and the
  * agent must set `respondsWith` to `"either"`.
  */
-export function reply(...content: PartLike[]): AgentEvent {
-  return { message: createMessage(content) };
+export function reply(...content: PartOrText[]): AgentEvent {
+  return { message: createAgentMessage(content) };
 }
 
 /** Emits a complete artifact in addition to the agent's answer. */
-export function artifact(options: ArtifactOptions, ...content: PartLike[]): AgentEvent {
+export function artifact(options: ArtifactOptions, ...content: PartOrText[]): AgentEvent {
   return { artifact: createArtifact(options, content), lastChunk: true };
 }
 
@@ -64,7 +64,7 @@ export function artifact(options: ArtifactOptions, ...content: PartLike[]): Agen
  */
 export function chunk(
   options: string | (ArtifactOptions & { last?: boolean }),
-  ...content: PartLike[]
+  ...content: PartOrText[]
 ): ArtifactChunk {
   if (typeof options === "string") return { chunk: createArtifact({ id: options }, content) };
   const artifactChunk: ArtifactChunk = { chunk: createArtifact(options, content) };
@@ -72,13 +72,13 @@ export function chunk(
   return artifactChunk;
 }
 
-function createMessage(content: readonly PartLike[]): AgentMessage {
+function createAgentMessage(content: readonly PartOrText[]): AgentMessage {
   return { parts: content.map(toPart) };
 }
 
 function createArtifact(
   { id, name, description, metadata }: ArtifactOptions,
-  content: readonly PartLike[],
+  content: readonly PartOrText[],
 ): Artifact {
   const newArtifact: Artifact = { artifactId: id ?? name ?? "artifact", parts: content.map(toPart) };
   if (name !== undefined) newArtifact.name = name;
@@ -87,6 +87,6 @@ function createArtifact(
   return newArtifact;
 }
 
-function toPart(content: PartLike): Part {
+function toPart(content: PartOrText): Part {
   return typeof content === "string" ? { text: content } : content;
 }

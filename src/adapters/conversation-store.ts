@@ -40,7 +40,7 @@ interface ConversationLimits {
 
 const MAX_CONVERSATIONS = 1_000;
 const MAX_MESSAGES = 200;
-const MAX_SIZE = 128 * 2 ** 20;
+const MAX_TOTAL_CONVERSATIONS_SIZE = 128 * 2 ** 20;
 
 /**
  * Creates a conversation store in memory. By default, the store keeps the 1,000 most recently used
@@ -53,7 +53,7 @@ export function createMemoryConversationStore<M>(
   {
     maxConversations = MAX_CONVERSATIONS,
     maxMessages = MAX_MESSAGES,
-    maxSize = MAX_SIZE,
+    maxSize = MAX_TOTAL_CONVERSATIONS_SIZE,
   }: ConversationLimits = {},
 ): ConversationStore<M> {
   /** Stored conversations in order of use, with the most recently used conversation last. */
@@ -62,13 +62,13 @@ export function createMemoryConversationStore<M>(
   const removeConversation = (key: string): readonly SizedMessage<M>[] => {
     const storedMessages = conversationsByKey.get(key) ?? [];
     conversationsByKey.delete(key);
-    size -= computeTotalSize(storedMessages);
+    size -= sumMessageSizes(storedMessages);
     return storedMessages;
   };
   const addConversation = (key: string, storedMessages: readonly SizedMessage<M>[]): void => {
     if (storedMessages.length === 0) return;
     conversationsByKey.set(key, storedMessages);
-    size += computeTotalSize(storedMessages);
+    size += sumMessageSizes(storedMessages);
     for (const oldest of conversationsByKey.keys()) {
       if (conversationsByKey.size <= maxConversations && size <= maxSize) break;
       removeConversation(oldest);
@@ -83,7 +83,7 @@ export function createMemoryConversationStore<M>(
     append(key, newMessages) {
       const sized = newMessages.map((message) => ({ message, size: estimateSize(message) }));
       const allMessages = [...removeConversation(encodeConversationKey(key)), ...sized].slice(-maxMessages);
-      let remainingSize = computeTotalSize(allMessages);
+      let remainingSize = sumMessageSizes(allMessages);
       let firstKept = 0;
       for (; firstKept < allMessages.length && remainingSize > maxSize; firstKept++)
         remainingSize -= allMessages[firstKept]?.size ?? 0;
@@ -104,7 +104,7 @@ interface SizedMessage<M> {
   readonly size: number;
 }
 
-function computeTotalSize(storedMessages: readonly SizedMessage<unknown>[]): number {
+function sumMessageSizes(storedMessages: readonly SizedMessage<unknown>[]): number {
   return storedMessages.reduce((sum, { size }) => sum + size, 0);
 }
 
@@ -142,12 +142,12 @@ export function buildConversationFromTask<M>(
  * Returns whether a turn is the first turn of its task. The message of a first turn cannot answer a question
  * of the task.
  */
-export function isFirstTurn({ task }: Pick<Run, "task">): boolean {
+export function isFirstTurnInTask({ task }: Pick<Run, "task">): boolean {
   return task.status.state === "TASK_STATE_SUBMITTED";
 }
 
 /** Returns the reason why a conversation with a pending question rejects new messages. */
-export function formatPendingTaskMessage(taskId: string): string {
+export function formatPendingTaskRefusalReason(taskId: string): string {
   return `This conversation waits for an answer to task ${taskId}. Answer with that taskId, cancel the task, or start a new conversation without the contextId.`;
 }
 

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Part } from "../protocol/index.ts";
-import { describeAdapter } from "./adapter.contract.ts";
+import { defineAdapterContract } from "./adapter.contract.ts";
 import { agent, inputRequired } from "./index.ts";
 
 const agentDescription = { name: "own", description: "For tests", defaultInputModes: ["*/*"] };
@@ -10,12 +10,12 @@ function formatPart(part: Part): string {
   return "data" in part ? `data:${JSON.stringify(part.data)}` : `text:${"text" in part ? part.text : ""}`;
 }
 
-describeAdapter("a generator", {
+defineAdapterContract("a generator", {
   createAnsweringAgent: (chunks) =>
     agent(agentDescription, async function* () {
       yield* chunks;
     }),
-  createPausingAgent: (gate) =>
+  createGateWaitingAgent: (gate) =>
     agent(agentDescription, async function* () {
       yield "first ";
       await gate;

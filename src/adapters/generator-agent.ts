@@ -2,7 +2,7 @@ import type { Agent, AgentDescription, Run } from "../engine/index.ts";
 import { assertValidAgentCard, getText, type Message, type Task } from "../protocol/index.ts";
 import type { AgentYield } from "./agent-yield.ts";
 import { AgentEventIterator } from "./agent-event-iterator.ts";
-import { withAcceptedOutputModes } from "./accepted-output-modes.ts";
+import { withPartsInAcceptedOutputModes } from "./parts-in-accepted-output-modes.ts";
 
 /**
  * The input of an agent's generator for one turn, including the text of the message and the task's history.
@@ -55,7 +55,8 @@ export function agent(
   return {
     ...options,
     describe: () => completeCard,
-    execute: (run) => withAcceptedOutputModes(new AgentEventIterator(run, work(new GeneratorTurn(run))), run),
+    execute: (run) =>
+      withPartsInAcceptedOutputModes(new AgentEventIterator(run, work(new GeneratorTurn(run))), run),
   };
 }
 

@@ -9,4 +9,4 @@ export type { CommandOptions } from "./command-agent.ts";
 export { agent } from "./generator-agent.ts";
 export type { GeneratorOptions, Turn, AgentGenerator } from "./generator-agent.ts";
 export { artifact, authRequired, chunk, failed, inputRequired, reply, status } from "./agent-yield.ts";
-export type { PartLike, AgentYield } from "./agent-yield.ts";
+export type { PartOrText, AgentYield } from "./agent-yield.ts";

@@ -1,7 +1,7 @@
 import {
   connect,
   type ConnectOptions,
-  exchangeMessage,
+  sendAndStreamUntilTurnEnd,
   type MessageInput,
   type A2AClient,
 } from "../client/index.ts";
@@ -84,9 +84,9 @@ export class RemoteAgentClient {
       Object.entries(messageOptions).filter(([, value]) => value !== undefined),
     );
     let answer: Task | Message | undefined;
-    for await (const event of exchangeMessage(client, input, { ...options, signal })) {
-      answer = applyEvent(answer, event);
-      yield "messageId" in answer ? toMessageAnswer(answer) : toTaskAnswer(answer);
+    for await (const event of sendAndStreamUntilTurnEnd(client, input, { ...options, signal })) {
+      answer = applyEventToTaskOrMessage(answer, event);
+      yield "messageId" in answer ? buildRemoteAnswerFromMessage(answer) : buildRemoteAnswerFromTask(answer);
     }
     if (!answer) throw new A2AError("INVALID_AGENT_RESPONSE", "The agent's stream ended without an answer.");
   }
@@ -95,7 +95,7 @@ export class RemoteAgentClient {
    * Returns the answer to an earlier message, after the agent has finished or has asked a question. Returns
    * `undefined` if the task does not contain the message.
    */
-  async findAnswer(
+  async findAnswerToSentMessage(
     messageId: string,
     taskId: string,
     signal: AbortSignal,
@@ -105,12 +105,12 @@ export class RemoteAgentClient {
     if (!task.history?.some((message) => message.messageId === messageId)) return undefined;
     if (!isTerminalOrInterrupted(task)) {
       for await (const event of client.tasks.subscribe(taskId, { signal })) {
-        const updated = applyEvent(task, event);
+        const updated = applyEventToTaskOrMessage(task, event);
         if ("status" in updated) task = updated;
         if (isTerminalOrInterrupted(task)) break;
       }
     }
-    return toTaskAnswer(task);
+    return buildRemoteAnswerFromTask(task);
   }
 
   #connect(): Promise<A2AClient> {
@@ -127,7 +127,10 @@ function isTerminalOrInterrupted({ status: { state } }: Task): boolean {
   return isTerminal(state) || isInterrupted(state);
 }
 
-function applyEvent(current: Task | Message | undefined, event: StreamResponse): Task | Message {
+function applyEventToTaskOrMessage(
+  current: Task | Message | undefined,
+  event: StreamResponse,
+): Task | Message {
   if ("task" in event) return copyTask(event.task);
   const task = current && "status" in current ? current : undefined;
   if ("message" in event) return task ?? event.message;
@@ -136,7 +139,7 @@ function applyEvent(current: Task | Message | undefined, event: StreamResponse):
   return isEventRefusal(updatedTask) ? (task as Task) : updatedTask;
 }
 
-function toTaskAnswer({ id, contextId, status, artifacts = [] }: Task): RemoteAgentAnswer {
+function buildRemoteAnswerFromTask({ id, contextId, status, artifacts = [] }: Task): RemoteAgentAnswer {
   const parts = artifacts
     .filter(({ metadata }) => !isThought(metadata))
     .flatMap((artifact) => artifact.parts);
@@ -145,7 +148,10 @@ function toTaskAnswer({ id, contextId, status, artifacts = [] }: Task): RemoteAg
   const isAnswer = isTerminal(status.state) && parts.length === 0;
   const statusParts = isAnswer || isInterrupted(status.state) ? (status.message?.parts ?? []) : [];
   return {
-    ...toAnswerContent([...parts, ...statusParts.filter((part) => isAnswer || !("text" in part))]),
+    ...extractAnswerContentFromParts([
+      ...parts,
+      ...statusParts.filter((part) => isAnswer || !("text" in part)),
+    ]),
     state: formatTaskState(status.state),
     ...(statusText === "" ? {} : { status: statusText }),
     taskId: id,
@@ -153,11 +159,13 @@ function toTaskAnswer({ id, contextId, status, artifacts = [] }: Task): RemoteAg
   };
 }
 
-function toMessageAnswer({ parts, contextId }: Message): RemoteAgentAnswer {
-  return { ...toAnswerContent(parts), state: "completed", ...(contextId ? { contextId } : {}) };
+function buildRemoteAnswerFromMessage({ parts, contextId }: Message): RemoteAgentAnswer {
+  return { ...extractAnswerContentFromParts(parts), state: "completed", ...(contextId ? { contextId } : {}) };
 }
 
-function toAnswerContent(allParts: readonly Part[]): Pick<RemoteAgentAnswer, "text" | "data" | "files"> {
+function extractAnswerContentFromParts(
+  allParts: readonly Part[],
+): Pick<RemoteAgentAnswer, "text" | "data" | "files"> {
   const parts = allParts.filter(({ metadata }) => !isThought(metadata));
   const data = parts.flatMap((part) => ("data" in part ? [part.data] : []));
   const files = parts.flatMap((part): RemoteAgentFile[] => {

@@ -27,7 +27,7 @@ import type { AgentEvent } from "../engine/index.ts";
 import { type DataPart, type Part, getText } from "../protocol/index.ts";
 import { adkAgent } from "./adk-agent.ts";
 import { type Script, ScriptedLlm } from "./models/index.ts";
-import { TaskHarness } from "./task-harness.contract.ts";
+import { TaskHarness } from "./task-harness.fixture.ts";
 
 setLogLevel(LogLevel.ERROR);
 

@@ -1,17 +1,17 @@
 import type { RunConfig } from "@google/adk";
-import { SlotMap } from "../data-structures/index.ts";
+import { SlotReuseMap } from "../data-structures/index.ts";
 import type { Agent, AgentDescription, Observer, Run } from "../engine/index.ts";
 import type { Part, Task } from "../protocol/index.ts";
 import { describeAdkAgent, type AdkCardOptions } from "./describe-adk-agent.ts";
-import { isStatusEvent, type RunHooks, applyRunHooks } from "./run-hooks.ts";
+import { isStatusEvent, type RunHooks, applyRunHooksToEvents } from "./run-hooks.ts";
 import { checkPendingCallAnswers } from "./pending-function-calls.ts";
 import { toAdkMetadataKey } from "./adk-event-metadata.ts";
 import { toGenaiPart } from "./part-conversion.ts";
 import { RunEventProcessor, type RunEventProcessorOptions } from "./run-event-processor.ts";
-import { type RunStart, RunStream } from "./run-stream.ts";
-import { cancelPendingRemoteTasks } from "./remote/cancel-pending-remote-tasks.ts";
+import { type RunStartResult, RunStream } from "./run-stream.ts";
+import { cancelRemoteTasksOfCanceledTask } from "./remote/cancel-remote-tasks-of-canceled-task.ts";
 import { registerRunContext, type AdkRunContext } from "./adk-run-context.ts";
-import { IdleFlusher } from "./idle-flusher.ts";
+import { IdleRunFlusher } from "./idle-run-flusher.ts";
 import { deriveSessionKey } from "./sessions/session-key.ts";
 import { createLazyRunner, type AdkRunnableSource, type RunnerOptions } from "./lazy-runner.ts";
 import type { AdkRunner, AdkRunRequest, GenaiPart, SessionKey } from "./adk-structural-types.ts";
@@ -52,14 +52,14 @@ const SESSION_ID_KEY = toAdkMetadataKey("session_id");
 export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {}): Agent {
   const runner = createLazyRunner(source, options);
   const openSession = createSessionOpener();
-  const idleFlusher = new IdleFlusher();
+  const idleFlusher = new IdleRunFlusher();
   return {
     describe: async (): Promise<AgentDescription> => describeAdkAgent((await runner()).agent, options),
     ...(options.describeExtended ? { describeExtended: options.describeExtended } : {}),
     onTaskCanceled: async (task, caller) => {
       const adkRunner = await runner();
       const session = resolveSessionKey(task, deriveSessionKey(adkRunner.appName, task.contextId, caller));
-      await cancelPendingRemoteTasks(adkRunner, session, task);
+      await cancelRemoteTasksOfCanceledTask(adkRunner, session, task);
     },
     execute: (run) => ({
       [Symbol.asyncIterator]: () => {
@@ -68,7 +68,7 @@ export function adkAgent(source: AdkRunnableSource, options: AdkAgentOptions = {
           run.signal,
           idleFlusher,
         );
-        return options.onEvent || options.afterRun ? applyRunHooks(stream, options, run) : stream;
+        return options.onEvent || options.afterRun ? applyRunHooksToEvents(stream, options, run) : stream;
       },
     }),
   };
@@ -91,11 +91,11 @@ async function startRun(
   makeRunner: () => Promise<AdkRunner>,
   openSession: (runner: AdkRunner, session: SessionKey) => Promise<void>,
   options: AdkAgentOptions,
-): Promise<RunStart> {
+): Promise<RunStartResult> {
   const runner = await makeRunner();
   const defaultSession = deriveSessionKey(runner.appName, run.contextId, run.caller);
   const runContext = registerRunContext(run);
-  const processor = createProcessor(defaultSession, runContext, options);
+  const processor = createRunEventProcessor(defaultSession, runContext, options);
   const admission = checkPendingCallAnswers(
     run.message,
     run.task,
@@ -115,7 +115,7 @@ async function startRun(
   const { userId, sessionId } = request;
   const isOtherSession = userId !== defaultSession.userId || sessionId !== defaultSession.sessionId;
   const session = isOtherSession ? { ...defaultSession, userId, sessionId } : defaultSession;
-  const sessionProcessor = isOtherSession ? createProcessor(session, runContext, options) : processor;
+  const sessionProcessor = isOtherSession ? createRunEventProcessor(session, runContext, options) : processor;
   try {
     await openSession(runner, session);
   } catch (error) {
@@ -131,7 +131,7 @@ async function startRun(
   };
 }
 
-function createProcessor(
+function createRunEventProcessor(
   session: SessionKey,
   runContext: AdkRunContext,
   options: AdkAgentOptions,
@@ -177,7 +177,7 @@ function buildRunRequest(
  * same session share one attempt to create the session.
  */
 function createSessionOpener(): (runner: AdkRunner, session: SessionKey) => Promise<void> {
-  const pendingOpens = new SlotMap<Promise<void>>();
+  const pendingOpens = new SlotReuseMap<Promise<void>>();
   return async (runner, session) => {
     const key = `${session.userId.length}:${session.userId}${session.sessionId}`;
     const pendingOpen = pendingOpens.get(key);
@@ -201,9 +201,9 @@ async function ensureSession({ sessionService }: AdkRunner, session: SessionKey)
       return;
     } catch (error) {
       // Another process may have created the session first or, in a database, the rows of its app and user.
-      if (attempt === MAX_CREATE_ATTEMPTS) throw error;
+      if (attempt === MAX_SESSION_CREATE_ATTEMPTS) throw error;
     }
   }
 }
 
-const MAX_CREATE_ATTEMPTS = 4;
+const MAX_SESSION_CREATE_ATTEMPTS = 4;

@@ -19,15 +19,15 @@ export const PARTIAL_KEY: "adk_partial" = toAdkMetadataKey("partial");
 export const DATA_PART_TYPE_KEY: "adk_type" = toAdkMetadataKey("type");
 
 /** Metadata key that marks text as an error message. */
-export const ERROR_MESSAGE_KEY: "adk_is_error_message" = toAdkMetadataKey("is_error_message");
+export const IS_ERROR_MESSAGE_KEY: "adk_is_error_message" = toAdkMetadataKey("is_error_message");
 
 /** Returns the key for an A2A field in the custom metadata of an ADK event. */
-export function toA2aMetadataKey<Name extends string>(name: Name): `a2a:${Name}` {
+export function addA2aPrefixToCustomMetadataKey<Name extends string>(name: Name): `a2a:${Name}` {
   return `a2a:${name}`;
 }
 
 /** Returns the A2A metadata that identifies the ADK session of a task. */
-export function toSessionMetadata({ appName, userId, sessionId }: SessionKey): JsonObject {
+export function toSessionKeyMetadata({ appName, userId, sessionId }: SessionKey): JsonObject {
   return {
     [toAdkMetadataKey("app_name")]: appName,
     [toAdkMetadataKey("user_id")]: userId,
@@ -68,7 +68,7 @@ function setMetadataValue(metadata: JsonObject, name: string, value: unknown): v
 }
 
 /** An action that a remote peer may request from local ADK agents. */
-export type PeerAction = "escalate" | "transferToAgent";
+export type PeerRequestedAction = "escalate" | "transferToAgent";
 
 /**
  * Converts A2A metadata from a peer to fields of an ADK event. A peer cannot set the author, the branch,
@@ -76,7 +76,7 @@ export type PeerAction = "escalate" | "transferToAgent";
  */
 export function fromEventMetadata(
   metadata: JsonObject | undefined,
-  allowedActions: readonly PeerAction[] = ["escalate"],
+  allowedActions: readonly PeerRequestedAction[] = ["escalate"],
 ): Pick<AdkEvent, "citationMetadata" | "groundingMetadata" | "usageMetadata" | "customMetadata" | "actions"> {
   const event: ReturnType<typeof fromEventMetadata> = {};
   if (!metadata) return event;
@@ -103,7 +103,7 @@ export function fromEventMetadata(
 }
 
 /** Returns true if an ADK event has extra metadata, unlike the other events of its chain. */
-export function hasEventSpecificMetadata(event: AdkEvent): boolean {
+export function hasExtraEventMetadata(event: AdkEvent): boolean {
   return Boolean(
     event.usageMetadata ??
     event.groundingMetadata ??

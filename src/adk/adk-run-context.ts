@@ -2,7 +2,7 @@ import type { Run } from "../engine/index.ts";
 import { toAdkMetadataKey } from "./adk-event-metadata.ts";
 
 /** Metadata key for the ids of other waiting tasks in the context of a task. */
-export const WAITING_TASK_IDS_KEY: "adk_waiting_task_ids" = toAdkMetadataKey("waiting_task_ids");
+export const WAITING_TASK_IDS_METADATA_KEY: "adk_waiting_task_ids" = toAdkMetadataKey("waiting_task_ids");
 
 /** Context of an ADK run, with the task turn of the run. */
 export interface AdkRunContext {
@@ -24,29 +24,38 @@ interface InvocationContextLike {
  * within a run. Sub-agents use the abort signal and the session object of their parent agent. Workflow
  * nodes get a new abort signal, and agents used as tools get a new session object.
  */
-const runContexts = new WeakMap<object, AdkRunContext>();
+const runContextsBySignalOrSession = new WeakMap<object, AdkRunContext>();
 
 export function registerRunContext(run: Run): AdkRunContext {
   // An empty list clears the ids that an earlier turn stored in the task metadata.
   const runContext: AdkRunContext = {
     run,
-    waitingTaskIds: run.task.metadata?.[WAITING_TASK_IDS_KEY] ? [] : undefined,
+    waitingTaskIds: run.task.metadata?.[WAITING_TASK_IDS_METADATA_KEY] ? [] : undefined,
   };
-  runContexts.set(run.signal, runContext);
+  runContextsBySignalOrSession.set(run.signal, runContext);
   return runContext;
 }
 
-export function findRunContext({ session, abortSignal }: InvocationContextLike): AdkRunContext | undefined {
-  return runContexts.get(session) ?? (abortSignal && runContexts.get(abortSignal));
+export function findRunContextByInvocation({
+  session,
+  abortSignal,
+}: InvocationContextLike): AdkRunContext | undefined {
+  return (
+    runContextsBySignalOrSession.get(session) ??
+    (abortSignal && runContextsBySignalOrSession.get(abortSignal))
+  );
 }
 
 /**
  * Registers the run of an invocation under the invocation's session and abort signal, and returns the run
  * context.
  */
-export function propagateRunContext(invocation: InvocationContextLike): AdkRunContext | undefined {
-  const runContext = findRunContext(invocation);
-  if (runContext) runContexts.set(invocation.session, runContext);
-  if (runContext && invocation.abortSignal) runContexts.set(invocation.abortSignal, runContext);
+export function registerRunContextForInvocation(
+  invocation: InvocationContextLike,
+): AdkRunContext | undefined {
+  const runContext = findRunContextByInvocation(invocation);
+  if (runContext) runContextsBySignalOrSession.set(invocation.session, runContext);
+  if (runContext && invocation.abortSignal)
+    runContextsBySignalOrSession.set(invocation.abortSignal, runContext);
   return runContext;
 }

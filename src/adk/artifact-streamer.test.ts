@@ -65,8 +65,8 @@ describe("the partial events of a chain", () => {
   it("become chunks, and the complete event ends the artifact without repetition [V21, J2]", () => {
     const { artifacts, events, listRecorded: said, record: tell } = createStreamerFixture();
     for (const piece of ["Hello, ", "wor", "ld!"])
-      tell(artifacts.addPartial("a", createTextParts(piece), getEmptyMetadata, false));
-    tell(artifacts.addComplete("a", createTextParts("Hello, world!"), {}));
+      tell(artifacts.addPartsOfPartialEvent("a", createTextParts(piece), getEmptyMetadata, false));
+    tell(artifacts.addPartsOfCompleteEvent("a", createTextParts("Hello, world!"), {}));
     expect(said()).toEqual([
       ["A1", ["Hello, "], ""],
       ["A1", ["wor"], "append"],
@@ -80,8 +80,8 @@ describe("the partial events of a chain", () => {
     const { artifacts, listRecorded: said, record: tell } = createStreamerFixture();
     const call = { data: { name: "f" } };
     for (const piece of ["a", "b"])
-      tell(artifacts.addPartial("x", createTextParts(piece), getEmptyMetadata, false));
-    tell(artifacts.addComplete("x", [{ text: "a" }, { text: "bc" }, call], {}));
+      tell(artifacts.addPartsOfPartialEvent("x", createTextParts(piece), getEmptyMetadata, false));
+    tell(artifacts.addPartsOfCompleteEvent("x", [{ text: "a" }, { text: "bc" }, call], {}));
     expect(said()).toEqual([
       ["A1", ["a"], ""],
       ["A1", ["bc", call], "append last"],
@@ -90,9 +90,9 @@ describe("the partial events of a chain", () => {
 
   it("are replaced by a different complete event [V37]", () => {
     const { artifacts, listRecorded: said, record: tell } = createStreamerFixture();
-    tell(artifacts.addPartial("a", [createThoughtPart("Thinking")], getEmptyMetadata, false));
-    tell(artifacts.addPartial("a", [createThoughtPart("...")], getEmptyMetadata, false));
-    tell(artifacts.addComplete("a", createTextParts("Done"), {}));
+    tell(artifacts.addPartsOfPartialEvent("a", [createThoughtPart("Thinking")], getEmptyMetadata, false));
+    tell(artifacts.addPartsOfPartialEvent("a", [createThoughtPart("...")], getEmptyMetadata, false));
+    tell(artifacts.addPartsOfCompleteEvent("a", createTextParts("Done"), {}));
     expect(said()).toEqual([
       ["A1", ["Thinking"], ""],
       ["A1", ["Done"], "last"],
@@ -102,14 +102,14 @@ describe("the partial events of a chain", () => {
   it("are not repeated if the complete event has a signature", () => {
     const { artifacts, listRecorded: said, record: tell } = createStreamerFixture();
     for (const piece of [[createThoughtPart("Hm")], [{ text: "Hel" }], [{ text: "lo" }]]) {
-      tell(artifacts.addPartial("a", piece, getEmptyMetadata, false));
+      tell(artifacts.addPartsOfPartialEvent("a", piece, getEmptyMetadata, false));
     }
     const signed = { adk_thought_signature: "c2ln" };
     const complete = [
       { text: "Hm", metadata: { adk_thought: true, ...signed } },
       { text: "Hello", metadata: signed },
     ];
-    tell(artifacts.addComplete("a", complete, {}));
+    tell(artifacts.addPartsOfCompleteEvent("a", complete, {}));
     expect(said()).toEqual([
       ["A1", ["Hm"], ""],
       ["A1", ["Hel"], "append"],
@@ -119,9 +119,9 @@ describe("the partial events of a chain", () => {
 
   it("are kept if the complete event repeats none of them", () => {
     const { artifacts, listRecorded: said, record: tell } = createStreamerFixture();
-    tell(artifacts.addPartial("a", createTextParts("I "), getEmptyMetadata, false));
-    tell(artifacts.addPartial("a", createTextParts("ask."), getEmptyMetadata, false));
-    tell(artifacts.addComplete("a", [], {}));
+    tell(artifacts.addPartsOfPartialEvent("a", createTextParts("I "), getEmptyMetadata, false));
+    tell(artifacts.addPartsOfPartialEvent("a", createTextParts("ask."), getEmptyMetadata, false));
+    tell(artifacts.addPartsOfCompleteEvent("a", [], {}));
     expect(said()).toEqual([
       ["A1", ["I "], ""],
       ["A1", ["ask."], "append last"],
@@ -133,12 +133,12 @@ describe("the partial events of a chain", () => {
     for (const [chain, piece] of ["a H", "b W", "a e", "b o"].map(
       (said) => said.split(" ") as [string, string],
     )) {
-      tell(artifacts.addPartial(chain, createTextParts(piece), getEmptyMetadata, false));
+      tell(artifacts.addPartsOfPartialEvent(chain, createTextParts(piece), getEmptyMetadata, false));
     }
-    tell(artifacts.addComplete("a", createTextParts("He"), {}));
-    tell(artifacts.addComplete("b", createTextParts("Wo"), {}));
-    tell(artifacts.addPartial("a", createTextParts("2"), getEmptyMetadata, false));
-    tell(artifacts.addComplete("a", createTextParts("2"), {}));
+    tell(artifacts.addPartsOfCompleteEvent("a", createTextParts("He"), {}));
+    tell(artifacts.addPartsOfCompleteEvent("b", createTextParts("Wo"), {}));
+    tell(artifacts.addPartsOfPartialEvent("a", createTextParts("2"), getEmptyMetadata, false));
+    tell(artifacts.addPartsOfCompleteEvent("a", createTextParts("2"), {}));
     expect(said()).toEqual([
       ["A1", ["H"], ""],
       ["A2", ["W"], ""],
@@ -153,7 +153,7 @@ describe("the partial events of a chain", () => {
     const getMetadata = (): JsonObject => ({ adk_usage_metadata: { totalTokenCount: 3 } });
     for (const piece of ["a", "b", "c", "d", "e", "f"]) {
       tell(
-        artifacts.addPartial(
+        artifacts.addPartsOfPartialEvent(
           "x",
           createTextParts(piece),
           piece === "d" ? getMetadata : getEmptyMetadata,
@@ -161,7 +161,7 @@ describe("the partial events of a chain", () => {
         ),
       );
     }
-    tell(artifacts.addComplete("x", createTextParts("abcdef"), {}));
+    tell(artifacts.addPartsOfCompleteEvent("x", createTextParts("abcdef"), {}));
     expect(said()).toEqual([
       ["A1", ["a"], ""],
       ["A1", ["bcde"], "append"],
@@ -172,13 +172,13 @@ describe("the partial events of a chain", () => {
 
   it("are flushed up to the last character when idle", () => {
     const { artifacts, events, listRecorded: said, record: tell } = createStreamerFixture();
-    tell(artifacts.addPartial("a", createTextParts("Page 1 🙂"), getEmptyMetadata, false));
+    tell(artifacts.addPartsOfPartialEvent("a", createTextParts("Page 1 🙂"), getEmptyMetadata, false));
     expect(artifacts.hasBufferedParts).toBe(true);
     events.push(...artifacts.flush());
     expect(artifacts.hasBufferedParts).toBe(false);
     expect(artifacts.flush()).toEqual([]);
-    tell(artifacts.addPartial("a", createTextParts("!"), getEmptyMetadata, false));
-    tell(artifacts.addComplete("a", createTextParts("Page 1 🙂!"), {}));
+    tell(artifacts.addPartsOfPartialEvent("a", createTextParts("!"), getEmptyMetadata, false));
+    tell(artifacts.addPartsOfCompleteEvent("a", createTextParts("Page 1 🙂!"), {}));
     expect(said()).toEqual([
       ["A1", ["Page 1 "], ""],
       ["A1", ["🙂"], "append"],
@@ -188,8 +188,8 @@ describe("the partial events of a chain", () => {
 
   it("without a complete event are closed and marked [J3]", () => {
     const { artifacts, events, listRecorded: said, record: tell } = createStreamerFixture();
-    tell(artifacts.addPartial("a", createTextParts("half "), getEmptyMetadata, false));
-    tell(artifacts.addPartial("a", createTextParts("done"), getEmptyMetadata, false));
+    tell(artifacts.addPartsOfPartialEvent("a", createTextParts("half "), getEmptyMetadata, false));
+    tell(artifacts.addPartsOfPartialEvent("a", createTextParts("done"), getEmptyMetadata, false));
     events.push(...artifacts.closeOpenArtifacts());
     expect(said()).toEqual([
       ["A1", ["half "], ""],
@@ -203,9 +203,9 @@ describe("the partial events of a chain", () => {
     const { artifacts, events, record: tell } = createStreamerFixture();
     const getMetadata = (): JsonObject => ({ adk_author: "a" });
     for (const piece of ["1", "2", "3"])
-      tell(artifacts.addPartial("a", createTextParts(piece), getMetadata, false));
+      tell(artifacts.addPartsOfPartialEvent("a", createTextParts(piece), getMetadata, false));
     tell(
-      artifacts.addComplete("a", createTextParts("123"), {
+      artifacts.addPartsOfCompleteEvent("a", createTextParts("123"), {
         adk_author: "a",
         adk_usage_metadata: { totalTokenCount: 3 },
       }),
@@ -260,14 +260,14 @@ describe("any stream of a run", () => {
           for (const { chain, text: value, isThought, pause } of script) {
             const part = isThought ? createThoughtPart(value) : { text: value };
             expected.set(chain, [...(expected.get(chain) ?? []), part]);
-            tell(artifacts.addPartial(chain, [part], getEmptyMetadata, false));
+            tell(artifacts.addPartsOfPartialEvent(chain, [part], getEmptyMetadata, false));
             if (pause) events.push(...artifacts.flush());
           }
           if (isCut) events.push(...artifacts.closeOpenArtifacts());
           else {
             for (const [chain, parts] of expected) {
               if (rest) parts.push({ text: rest });
-              tell(artifacts.addComplete(chain, mergeTextParts(parts), {}));
+              tell(artifacts.addPartsOfCompleteEvent(chain, mergeTextParts(parts), {}));
             }
           }
           const contents = [...expected.values()].map((parts) => getText(parts));
@@ -298,11 +298,11 @@ describe("any stream of a run", () => {
         (script, end) => {
           const { artifacts, events, record: tell } = createStreamerFixture();
           for (const { text: value, pause } of script) {
-            tell(artifacts.addPartial("a", [{ text: value }], getEmptyMetadata, false));
+            tell(artifacts.addPartsOfPartialEvent("a", [{ text: value }], getEmptyMetadata, false));
             if (pause) events.push(...artifacts.flush());
           }
           tell(
-            artifacts.addComplete(
+            artifacts.addPartsOfCompleteEvent(
               "a",
               end.map((value) => ({ text: value })),
               {},

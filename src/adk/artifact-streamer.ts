@@ -1,12 +1,12 @@
-import { type JsonObject, type Part, appendPart } from "../protocol/index.ts";
-import type { ArtifactEvent } from "./artifact-merger.ts";
+import { type JsonObject, type Part, appendPartJoiningText } from "../protocol/index.ts";
+import type { ArtifactAgentEvent } from "./per-run-artifact-merger.ts";
 import { PARTIAL_KEY } from "./adk-event-metadata.ts";
 import { THOUGHT_SIGNATURE_KEY } from "./part-conversion.ts";
 
 /**
  * Emitted content of an artifact: consecutive text parts of one type, or one part without text.
  */
-interface EmittedContent {
+interface EmittedArtifactContent {
   /**
    * Metadata of a text part as JSON, without the thought signature. For a part without text, the entire
    * part as JSON.
@@ -18,7 +18,7 @@ interface EmittedContent {
 /** State of an artifact that is not complete. */
 interface OpenArtifact {
   readonly artifactId: string;
-  readonly emittedContent: EmittedContent[];
+  readonly emittedContent: EmittedArtifactContent[];
   /** Latest parts of the artifact that still wait for emission. The list of buffered parts is never empty. */
   bufferedParts: Part[];
   metadata: JsonObject | undefined;
@@ -30,7 +30,7 @@ interface OpenArtifact {
  * Minimum time between two chunks of an artifact in milliseconds, about one screen frame. Parts that arrive
  * within the minimum time are emitted together.
  */
-const MIN_CHUNK_INTERVAL_MS = 16;
+const MIN_ARTIFACT_CHUNK_INTERVAL_MS = 16;
 
 /**
  * Turns the events of an ADK run into artifact chunks, with one artifact for each event chain. A chain
@@ -62,12 +62,12 @@ export class ArtifactStreamer {
    * chunk is due. The streamer calls `metadata` only for the first partial event of a chain and for events
    * with extra metadata.
    */
-  addPartial(
+  addPartsOfPartialEvent(
     chain: string,
     parts: Part[],
     metadata: () => JsonObject,
     hasExtraMetadata: boolean,
-  ): ArtifactEvent | undefined {
+  ): ArtifactAgentEvent | undefined {
     this.#hasNewInput = true;
     const openArtifact = this.#openArtifacts.get(chain);
     if (!openArtifact) {
@@ -83,12 +83,12 @@ export class ArtifactStreamer {
       return undefined;
     }
     const now = this.#now();
-    if (now - openArtifact.emittedAt < MIN_CHUNK_INTERVAL_MS) {
-      for (const part of parts) appendPart(openArtifact.bufferedParts, part);
+    if (now - openArtifact.emittedAt < MIN_ARTIFACT_CHUNK_INTERVAL_MS) {
+      for (const part of parts) appendPartJoiningText(openArtifact.bufferedParts, part);
       if (hasExtraMetadata) openArtifact.metadata = { ...openArtifact.metadata, ...metadata() };
       return undefined;
     }
-    const event = emitChunk(openArtifact, openArtifact.bufferedParts, openArtifact.metadata);
+    const event = buildNextArtifactChunk(openArtifact, openArtifact.bufferedParts, openArtifact.metadata);
     openArtifact.emittedAt = now;
     openArtifact.bufferedParts = parts;
     openArtifact.metadata = hasExtraMetadata ? metadata() : undefined;
@@ -99,7 +99,11 @@ export class ArtifactStreamer {
    * Adds the parts of a complete event, which closes the artifact of its chain. Returns the last chunk of
    * the artifact, if there is one.
    */
-  addComplete(chain: string, parts: Part[], metadata: JsonObject): ArtifactEvent | undefined {
+  addPartsOfCompleteEvent(
+    chain: string,
+    parts: Part[],
+    metadata: JsonObject,
+  ): ArtifactAgentEvent | undefined {
     const openArtifact = this.#openArtifacts.get(chain);
     if (!openArtifact) {
       return parts.length > 0
@@ -116,7 +120,7 @@ export class ArtifactStreamer {
       });
     }
     const rest = complete
-      ? computeRemainder(complete, openArtifact.emittedContent)
+      ? computeUnemittedParts(complete, openArtifact.emittedContent)
       : openArtifact.bufferedParts;
     return rest?.length
       ? buildArtifactEvent(openArtifact.artifactId, rest, metadata, { append: true, lastChunk: true })
@@ -127,13 +131,13 @@ export class ArtifactStreamer {
    * Emits all buffered content except the last character. The streamer keeps the character for the chunk
    * that closes the artifact.
    */
-  flush(): ArtifactEvent[] {
-    const events: ArtifactEvent[] = [];
+  flush(): ArtifactAgentEvent[] {
+    const events: ArtifactAgentEvent[] = [];
     this.#hasNewInput = false;
     for (const openArtifact of this.#openArtifacts.values()) {
       const [now, later] = splitLastCharacter(openArtifact.bufferedParts);
       if (now.length === 0) continue;
-      events.push(emitChunk(openArtifact, now, openArtifact.metadata));
+      events.push(buildNextArtifactChunk(openArtifact, now, openArtifact.metadata));
       openArtifact.bufferedParts = later;
       openArtifact.metadata = undefined;
     }
@@ -144,12 +148,15 @@ export class ArtifactStreamer {
    * Closes all artifacts whose complete event never arrived. Artifacts without a complete event keep their
    * content and are marked with `adk_partial`.
    */
-  closeOpenArtifacts(): ArtifactEvent[] {
-    const events: ArtifactEvent[] = [];
+  closeOpenArtifacts(): ArtifactAgentEvent[] {
+    const events: ArtifactAgentEvent[] = [];
     for (const [chain, openArtifact] of this.#openArtifacts) {
       this.#openArtifacts.delete(chain);
       const metadata = { ...openArtifact.metadata, [PARTIAL_KEY]: true };
-      events.push({ ...emitChunk(openArtifact, openArtifact.bufferedParts, metadata), lastChunk: true });
+      events.push({
+        ...buildNextArtifactChunk(openArtifact, openArtifact.bufferedParts, metadata),
+        lastChunk: true,
+      });
     }
     return events;
   }
@@ -159,13 +166,13 @@ export class ArtifactStreamer {
  * Returns the next chunk of an artifact. The first chunk creates the artifact, and later chunks append
  * content to the artifact.
  */
-function emitChunk(
+function buildNextArtifactChunk(
   openArtifact: OpenArtifact,
   parts: Part[],
   metadata: JsonObject | undefined,
-): ArtifactEvent {
+): ArtifactAgentEvent {
   const append = openArtifact.emittedContent.length > 0;
-  recordEmitted(openArtifact.emittedContent, parts);
+  recordEmittedParts(openArtifact.emittedContent, parts);
   return buildArtifactEvent(openArtifact.artifactId, parts, metadata, append ? { append: true } : {});
 }
 
@@ -181,18 +188,18 @@ function buildArtifactEvent(
   parts: Part[],
   metadata: JsonObject | undefined,
   flags: { append?: true; lastChunk?: true },
-): ArtifactEvent {
+): ArtifactAgentEvent {
   const artifact = { artifactId, parts };
   if (!metadata || Object.keys(metadata).length === 0) return { artifact, ...flags };
   const { [PARTIAL_KEY]: _, ...update } = metadata;
-  const event: ArtifactEvent = { artifact: { ...artifact, metadata }, ...flags };
+  const event: ArtifactAgentEvent = { artifact: { ...artifact, metadata }, ...flags };
   if (Object.keys(update).length > 0) event.metadata = update;
   return event;
 }
 
-function recordEmitted(emittedContent: EmittedContent[], parts: readonly Part[]): void {
+function recordEmittedParts(emittedContent: EmittedArtifactContent[], parts: readonly Part[]): void {
   for (const part of parts) {
-    const mergeKey = computeMergeKey(part);
+    const mergeKey = computePartMergeKey(part);
     const last = emittedContent.at(-1);
     if (!("text" in part)) emittedContent.push({ mergeKey, text: undefined });
     else if (last?.mergeKey === mergeKey && last.text !== undefined) last.text += part.text;
@@ -204,7 +211,7 @@ function recordEmitted(emittedContent: EmittedContent[], parts: readonly Part[])
  * Returns a string key for a text part. The streamer can join two text parts with equal keys. The key
  * omits the thought signature, because partial events have no thought signature.
  */
-function computeMergeKey(part: Part): string {
+function computePartMergeKey(part: Part): string {
   if (!("text" in part)) return JSON.stringify(part);
   if (part.metadata === undefined) return "";
   const { [THOUGHT_SIGNATURE_KEY]: _, ...metadata } = part.metadata;
@@ -215,16 +222,16 @@ function computeMergeKey(part: Part): string {
  * Returns the parts of the complete event's content that have not been emitted. Returns `undefined` if the
  * content of the complete event does not start with the emitted content.
  */
-function computeRemainder(
+function computeUnemittedParts(
   complete: readonly Part[],
-  emittedContent: readonly EmittedContent[],
+  emittedContent: readonly EmittedArtifactContent[],
 ): Part[] | undefined {
   const rest = complete.slice();
   for (const { mergeKey, text } of emittedContent) {
     let expected = text;
     do {
       const part = rest.shift();
-      if (!part || computeMergeKey(part) !== mergeKey) return undefined;
+      if (!part || computePartMergeKey(part) !== mergeKey) return undefined;
       if (expected === undefined || !("text" in part)) break;
       if (expected.startsWith(part.text)) {
         expected = expected.slice(part.text.length);

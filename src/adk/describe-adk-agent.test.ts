@@ -15,7 +15,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { assertValidAgentCard } from "../protocol/index.ts";
-import { buildAgentSkills, describeAdkAgent, rewriteInFirstPerson } from "./describe-adk-agent.ts";
+import { buildAgentSkills, describeAdkAgent, rewriteInstructionInFirstPerson } from "./describe-adk-agent.ts";
 
 setLogLevel(LogLevel.ERROR);
 
@@ -263,5 +263,5 @@ describe("an instruction in the first person", () => {
     ["words with the same prefix [P04]", "youth, yourself, yourname", "youth, yourself, yourname"],
     ["at the beginning [P05]", "Your task is to be helpful", "my task is to be helpful"],
     ["repetition [P06]", "you you you", "I I I"],
-  ])("%s", (_, instruction, expected) => expect(rewriteInFirstPerson(instruction)).toBe(expected));
+  ])("%s", (_, instruction, expected) => expect(rewriteInstructionInFirstPerson(instruction)).toBe(expected));
 });

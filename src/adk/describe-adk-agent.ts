@@ -57,7 +57,7 @@ const AGENT_KIND_BRANDS: readonly (readonly [AgentKind, symbol])[] = [
   ["workflow", Symbol.for("google.adk.workflow.workflow")],
 ];
 
-const SKILL_TAGS: Record<AgentKind, string> = {
+const AGENT_KIND_SKILL_TAGS: Record<AgentKind, string> = {
   llm: "llm",
   loop: "loop_workflow",
   sequential: "sequential_workflow",
@@ -153,7 +153,7 @@ async function buildOwnSkills(agent: AdkAgentLike, options: SkillOptions): Promi
       },
     ];
   }
-  const tag = SKILL_TAGS[kind];
+  const tag = AGENT_KIND_SKILL_TAGS[kind];
   const description = [agent.description, describeOrchestration(kind, agent)].filter(Boolean).join(" ");
   const skills: AgentSkill[] = [
     {
@@ -197,14 +197,14 @@ function describeOrchestration(kind: AgentKind, { subAgents = [], maxIterations 
 
 async function buildLlmSkills(agent: AdkAgentLike, options: SkillOptions): Promise<AgentSkill[]> {
   const { name } = agent;
-  const tools = await listTools(agent, options);
+  const tools = await listAgentTools(agent, options);
   const model: AgentSkill = {
     id: name,
     name: "model",
     description: buildLlmDescription(agent, options),
     tags: ["llm"],
   };
-  const examples = tools.flatMap((tool) => extractExampleInputs(tool.examples));
+  const examples = tools.flatMap((tool) => extractExampleToolInputs(tool.examples));
   if (examples.length > 0) model.examples = examples;
   const skills = [model];
   for (const tool of tools) {
@@ -242,7 +242,7 @@ function buildLlmDescription(agent: AdkAgentLike, { includeInstructions }: Skill
   const sentences = [agent.description];
   if (includeInstructions) {
     for (const instruction of [agent.instruction, (agent.rootAgent ?? agent).globalInstruction]) {
-      if (typeof instruction === "string") sentences.push(rewriteInFirstPerson(instruction));
+      if (typeof instruction === "string") sentences.push(rewriteInstructionInFirstPerson(instruction));
     }
   }
   return sentences.filter(Boolean).join(" ") || DEFAULT_DESCRIPTIONS.llm;
@@ -259,7 +259,7 @@ const PRONOUN_REPLACEMENTS: readonly (readonly [RegExp, string])[] = [
 ];
 
 /** Rewrites an instruction from "You are …" to "I am …", as ADK's other bridges do. */
-export function rewriteInFirstPerson(instruction: string): string {
+export function rewriteInstructionInFirstPerson(instruction: string): string {
   return PRONOUN_REPLACEMENTS.reduce(
     (text, [pattern, replacement]) => text.replace(pattern, replacement),
     instruction,
@@ -270,7 +270,7 @@ export function rewriteInFirstPerson(instruction: string): string {
  * Returns the tools of an agent. If a toolset fails or exceeds the time limit, the function reports the
  * error and omits the toolset. The agent card therefore stays available if a toolset fails.
  */
-async function listTools(
+async function listAgentTools(
   agent: AdkAgentLike,
   { observer, toolsetTimeoutMs = 5000 }: SkillOptions,
 ): Promise<AdkTool[]> {
@@ -312,7 +312,7 @@ function isNamedTool(tool: unknown): tool is AdkTool {
  * Returns the input texts of the examples of an `ExampleTool`. The function skips example providers,
  * because an example provider requires a query.
  */
-function extractExampleInputs(examples: unknown): string[] {
+function extractExampleToolInputs(examples: unknown): string[] {
   if (!Array.isArray(examples)) return [];
   return examples.flatMap((example: { input?: { parts?: { text?: string }[] } }) => {
     const text = example.input?.parts?.map((part) => part.text ?? "").join("");

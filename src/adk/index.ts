@@ -18,8 +18,8 @@ export {
   ADK_EXTENSION_URI,
   toEventMetadata,
   fromEventMetadata,
-  type PeerAction,
-  toSessionMetadata,
+  type PeerRequestedAction,
+  toSessionKeyMetadata,
 } from "./adk-event-metadata.ts";
 export { RemoteAgent, type RemoteAgentOptions, type RemoteRequest } from "./remote/remote-agent.ts";
 export type { RunHooks } from "./run-hooks.ts";
@@ -43,7 +43,7 @@ export {
   type RoleModelRequest,
   type RoleModelOptions,
   type Script,
-  type ScriptInput,
+  type ScriptFunctionInput,
   ScriptedLlm,
   type ScriptedLlmOptions,
   type ScriptedReply,

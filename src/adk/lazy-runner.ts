@@ -10,7 +10,7 @@ import type {
   Workflow,
 } from "@google/adk";
 import { A2AError } from "../protocol/index.ts";
-import { patchRunner } from "./patch-runner.ts";
+import { patchRunnerForInterruptedCalls } from "./patch-runner-for-interrupted-calls.ts";
 import type { AdkRunner } from "./adk-structural-types.ts";
 
 /** An ADK object that Colloquy can serve: an agent of any type, a workflow, an app, or a runner. */
@@ -59,7 +59,7 @@ async function createRunner(source: AdkRunnableSource, options: RunnerOptions): 
   const root = typeof source === "function" ? await source() : source;
   assertAdkRunnable(root);
   if (isRunner(root)) {
-    if ("pluginManager" in root) patchRunner(root, await importAdk());
+    if ("pluginManager" in root) patchRunnerForInterruptedCalls(root, await importAdk());
     return root;
   }
   const { appName, sessionService, ...services } = options;
@@ -79,7 +79,7 @@ async function createRunner(source: AdkRunnableSource, options: RunnerOptions): 
     ...services,
     sessionService: sessions ?? new MemorySessionService(),
   });
-  patchRunner(runner, adk);
+  patchRunnerForInterruptedCalls(runner, adk);
   return runner;
 }
 

@@ -23,7 +23,7 @@ const VIDEO_METADATA_KEY = toAdkMetadataKey("video_metadata");
 const UNKNOWN_MEMBERS_KEY = toAdkMetadataKey("more");
 
 /** Members of a `genai` part by the `adk_type` of the data part with the same content. */
-const DATA_PART_MEMBERS = {
+const GENAI_MEMBER_BY_DATA_PART_TYPE = {
   function_call: "functionCall",
   function_response: "functionResponse",
   executable_code: "executableCode",
@@ -31,17 +31,19 @@ const DATA_PART_MEMBERS = {
 } as const satisfies Record<string, keyof GenaiPart>;
 
 /** Members of a `genai` part that the ADK bridge converts explicitly. */
-const KNOWN_PART_MEMBERS: ReadonlySet<string> = new Set<keyof GenaiPart>([
+const KNOWN_GENAI_PART_MEMBERS: ReadonlySet<string> = new Set<keyof GenaiPart>([
   "text",
   "thought",
   "thoughtSignature",
   "inlineData",
   "fileData",
   "videoMetadata",
-  ...Object.values(DATA_PART_MEMBERS),
+  ...Object.values(GENAI_MEMBER_BY_DATA_PART_TYPE),
 ]);
 
-const DATA_PART_TYPES = Object.keys(DATA_PART_MEMBERS) as (keyof typeof DATA_PART_MEMBERS)[];
+const ADK_DATA_PART_TYPES = Object.keys(
+  GENAI_MEMBER_BY_DATA_PART_TYPE,
+) as (keyof typeof GENAI_MEMBER_BY_DATA_PART_TYPE)[];
 
 const isNeverLongRunning = (): boolean => false;
 
@@ -78,11 +80,14 @@ export function toA2aPart(
   const content = toA2aPartContent(part, isLongRunning);
   if (content) {
     if (unknownMembers) (content.metadata ??= {})[UNKNOWN_MEMBERS_KEY] = unknownMembers;
-    return setPartMetadata(content, part);
+    return copyGenaiFlagsToPartMetadata(content, part);
   }
   return (
     unknownMembers &&
-    setPartMetadata({ data: unknownMembers, metadata: { [DATA_PART_TYPE_KEY]: "unknown" } }, part)
+    copyGenaiFlagsToPartMetadata(
+      { data: unknownMembers, metadata: { [DATA_PART_TYPE_KEY]: "unknown" } },
+      part,
+    )
   );
 }
 
@@ -95,8 +100,8 @@ function hasOnlyText(part: GenaiPart): part is { text: string } {
 
 function toA2aPartContent(part: GenaiPart, isLongRunning: (id: string) => boolean): Part | undefined {
   if (part.text !== undefined && part.text !== "") return { text: part.text };
-  for (const type of DATA_PART_TYPES) {
-    const value = part[DATA_PART_MEMBERS[type]];
+  for (const type of ADK_DATA_PART_TYPES) {
+    const value = part[GENAI_MEMBER_BY_DATA_PART_TYPE[type]];
     if (value === undefined || value === null) continue;
     const metadata: JsonObject = { [DATA_PART_TYPE_KEY]: type };
     if (type === "function_call") metadata[LONG_RUNNING_KEY] = isLongRunning(part.functionCall?.id ?? "");
@@ -106,7 +111,7 @@ function toA2aPartContent(part: GenaiPart, isLongRunning: (id: string) => boolea
   if (part.inlineData) return fromInlineData(part.inlineData);
   if (!part.fileData) return undefined;
   const { fileUri = "", mimeType, displayName } = part.fileData;
-  return setFileMetadata({ url: fileUri }, mimeType, displayName);
+  return setA2aFileMetadata({ url: fileUri }, mimeType, displayName);
 }
 
 /**
@@ -115,7 +120,8 @@ function toA2aPartContent(part: GenaiPart, isLongRunning: (id: string) => boolea
 function collectUnknownMembers(part: GenaiPart): JsonObject | undefined {
   let unknownMembers: Record<string, unknown> | undefined;
   for (const member in part) {
-    if (!KNOWN_PART_MEMBERS.has(member)) (unknownMembers ??= {})[member] = part[member as keyof GenaiPart];
+    if (!KNOWN_GENAI_PART_MEMBERS.has(member))
+      (unknownMembers ??= {})[member] = part[member as keyof GenaiPart];
   }
   // Members that are `undefined` disappear in JSON.
   const json = unknownMembers && toJsonObject(unknownMembers);
@@ -131,10 +137,10 @@ function fromInlineData(blob: NonNullable<GenaiPart["inlineData"]>): Part {
       };
     }
   }
-  return setFileMetadata({ raw: blob.data ?? "" }, blob.mimeType, blob.displayName);
+  return setA2aFileMetadata({ raw: blob.data ?? "" }, blob.mimeType, blob.displayName);
 }
 
-function setFileMetadata<P extends Part>(
+function setA2aFileMetadata<P extends Part>(
   part: P,
   mediaType: string | undefined,
   filename: string | undefined,
@@ -145,7 +151,7 @@ function setFileMetadata<P extends Part>(
 }
 
 /** Copies the flags and metadata of a `genai` part to the metadata of an A2A part. */
-function setPartMetadata<P extends Part>(part: P, flags: GenaiPart): P {
+function copyGenaiFlagsToPartMetadata<P extends Part>(part: P, flags: GenaiPart): P {
   if (flags.thought) (part.metadata ??= {})[THOUGHT_KEY] = true;
   if (flags.thoughtSignature) (part.metadata ??= {})[THOUGHT_SIGNATURE_KEY] = flags.thoughtSignature;
   if (flags.videoMetadata) (part.metadata ??= {})[VIDEO_METADATA_KEY] = toJsonObject(flags.videoMetadata);
@@ -177,19 +183,20 @@ export function toGenaiPart(part: Part): GenaiPart {
 
 function toGenaiPartContent(part: Part): GenaiPart {
   if ("text" in part) return { text: part.text };
-  if ("raw" in part) return { inlineData: withFileMetadata({ data: part.raw }, part) };
-  if ("url" in part) return { fileData: withFileMetadata({ fileUri: part.url }, part) };
+  if ("raw" in part) return { inlineData: withGenaiFileMetadata({ data: part.raw }, part) };
+  if ("url" in part) return { fileData: withGenaiFileMetadata({ fileUri: part.url }, part) };
   const type = part.metadata?.[DATA_PART_TYPE_KEY];
   if (isJsonObject(part.data)) {
     if (type === "unknown" && hasOnlyUnknownMembers(part.data)) return { ...part.data };
-    const known = DATA_PART_TYPES.find((name) => name === type);
-    if (known && isValidPayload(known, part.data)) return { [DATA_PART_MEMBERS[known]]: part.data };
+    const known = ADK_DATA_PART_TYPES.find((name) => name === type);
+    if (known && isValidFunctionCallOrResponse(known, part.data))
+      return { [GENAI_MEMBER_BY_DATA_PART_TYPE[known]]: part.data };
   }
   const wrapped = DATA_PART_OPEN_TAG + JSON.stringify(part.data) + DATA_PART_CLOSE_TAG;
   return { inlineData: { data: toBase64(new TextEncoder().encode(wrapped)), mimeType: "text/plain" } };
 }
 
-function withFileMetadata<F extends object>(file: F, { mediaType, filename }: Part): F {
+function withGenaiFileMetadata<F extends object>(file: F, { mediaType, filename }: Part): F {
   return {
     ...file,
     ...(mediaType && { mimeType: mediaType }),
@@ -202,14 +209,17 @@ function withFileMetadata<F extends object>(file: F, { mediaType, filename }: Pa
  * bypass the bridge's type checks.
  */
 function hasOnlyUnknownMembers(data: JsonObject): boolean {
-  return !Object.keys(data).some((member) => KNOWN_PART_MEMBERS.has(member));
+  return !Object.keys(data).some((member) => KNOWN_GENAI_PART_MEMBERS.has(member));
 }
 
 /**
  * Checks the types of all members that ADK reads from a function call or a function response. The type
  * check is needed because callers can send any metadata.
  */
-function isValidPayload(type: keyof typeof DATA_PART_MEMBERS, data: JsonObject): boolean {
+function isValidFunctionCallOrResponse(
+  type: keyof typeof GENAI_MEMBER_BY_DATA_PART_TYPE,
+  data: JsonObject,
+): boolean {
   if (type !== "function_call" && type !== "function_response") return true;
   const payload = type === "function_call" ? data["args"] : data["response"];
   const id = data["id"];
@@ -225,7 +235,7 @@ function isValidPayload(type: keyof typeof DATA_PART_MEMBERS, data: JsonObject):
 
 /** Returns the function call of a part if the call waits for an external response. */
 export function parseLongRunningCall(part: Part): AdkFunctionCall | undefined {
-  return part.metadata?.[LONG_RUNNING_KEY] === true ? parseTypedData(part, "function_call") : undefined;
+  return part.metadata?.[LONG_RUNNING_KEY] === true ? parseDataPartOfType(part, "function_call") : undefined;
 }
 
 /** Returns the ids of the function calls that wait for an external response, without duplicate ids. */
@@ -235,18 +245,21 @@ export function collectLongRunningCallIds(parts: readonly Part[]): string[] {
 
 /** Returns the function response in a part, or `undefined` if the part has no function response. */
 export function parseFunctionResponse(part: Part): AdkFunctionResponse | undefined {
-  return parseTypedData(part, "function_response");
+  return parseDataPartOfType(part, "function_response");
 }
 
 /** Returns the function call in a part, or `undefined` if the part has no function call. */
 export function parseFunctionCall(part: Part): AdkFunctionCall | undefined {
-  return parseTypedData(part, "function_call");
+  return parseDataPartOfType(part, "function_call");
 }
 
-function parseTypedData(part: Part, type: keyof typeof DATA_PART_MEMBERS): JsonObject | undefined {
+function parseDataPartOfType(
+  part: Part,
+  type: keyof typeof GENAI_MEMBER_BY_DATA_PART_TYPE,
+): JsonObject | undefined {
   if (part.metadata?.[DATA_PART_TYPE_KEY] !== type) return undefined;
   const { data } = part as DataPart;
-  return isJsonObject(data) && isValidPayload(type, data) ? data : undefined;
+  return isJsonObject(data) && isValidFunctionCallOrResponse(type, data) ? data : undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../engine/index.ts";
 import { isInterrupted, type Message, type Part, type Task, type TaskState } from "../protocol/index.ts";
-import { ERROR_MESSAGE_KEY, isJsonObject, DATA_PART_TYPE_KEY } from "./adk-event-metadata.ts";
+import { IS_ERROR_MESSAGE_KEY, isJsonObject, DATA_PART_TYPE_KEY } from "./adk-event-metadata.ts";
 import {
   parseFunctionCall,
   parseFunctionResponse,
@@ -10,16 +10,16 @@ import {
 import { CONFIRMATION_CALL_NAME, CREDENTIAL_CALL_NAME, isReservedCallName } from "./reserved-calls.ts";
 import type { AdkFunctionResponse, GenaiPart } from "./adk-structural-types.ts";
 
-const VALIDATION_ERROR_KEY = "validation_error";
+const VALIDATION_ERROR_PART_METADATA_KEY = "validation_error";
 
 /** Collects the long-running calls of a run and the interim responses to these calls. */
-export class PendingCalls {
+export class PendingFunctionCalls {
   /** The collection is created on first use, because most runs have no long-running calls. */
   #callIds: Set<string> | undefined;
   readonly #calls = new Map<string, GenaiPart>();
   readonly #responses = new Map<string, GenaiPart>();
 
-  addCallIds(ids: readonly string[] = []): void {
+  addLongRunningCallIds(ids: readonly string[] = []): void {
     for (const id of ids) (this.#callIds ??= new Set()).add(id);
   }
 
@@ -32,7 +32,7 @@ export class PendingCalls {
    * If a part belongs to a long-running call, stores the part and returns true. Each call id is counted
    * once. A function response has the same id as its function call.
    */
-  collectPart(part: GenaiPart): boolean {
+  collectCallOrResponsePart(part: GenaiPart): boolean {
     const id = part.functionCall?.id ?? part.functionResponse?.id;
     if (id === undefined || !this.#callIds?.has(id)) return false;
     (part.functionCall ? this.#calls : this.#responses).set(id, part);
@@ -43,7 +43,7 @@ export class PendingCalls {
    * Returns the status that requests input for the collected calls, or `undefined` if there are no
    * collected calls.
    */
-  buildStatus():
+  buildInterruptedStatus():
     | {
         state: "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED";
         message: { parts: Part[]; referenceTaskIds?: string[] };
@@ -80,11 +80,11 @@ export function checkPendingCallAnswers(
   task: Task,
   allowRemoteToolConfirmation: boolean,
 ): MessageAdmission {
-  const pendingParts = findPendingQuestion(task)?.parts ?? [];
+  const pendingParts = findInterruptedTaskQuestion(task)?.parts ?? [];
   const isPlain = pendingParts.length === 0 && message.parts.every(({ metadata }) => metadata === undefined);
   if (isPlain) return { parts: message.parts };
   if (message.parts.some((part) => isReservedCallName(parseFunctionCall(part)?.name))) {
-    return buildRejection("A message must not contain function calls that only the agent can make.");
+    return buildMessageRejection("A message must not contain function calls that only the agent can make.");
   }
   const calls = new Map(
     pendingParts.flatMap((part) => {
@@ -96,7 +96,7 @@ export function checkPendingCallAnswers(
   const problems: string[] = [];
   const answered = new Set<string>();
   const parts = message.parts.map((part) => {
-    const response = parseFunctionResponse(part) ?? parsePlainResponse(part, calls);
+    const response = parseFunctionResponse(part) ?? parseUntypedCallResponse(part, calls);
     if (!response) return part;
     const { id = "", name } = response;
     const call = calls.get(id);
@@ -120,10 +120,10 @@ export function checkPendingCallAnswers(
     if (!answered.has(id)) problems.push(`no input provided for function call ID "${id}"`);
   }
   if (problems.length === 0) return { parts };
-  if (calls.size === 0) return buildRejection(problems.join("; "));
+  if (calls.size === 0) return buildMessageRejection(problems.join("; "));
   return {
     refused: {
-      status: buildValidationErrorStatus(task.status.state as InterruptedState, pendingParts, problems),
+      status: buildValidationErrorStatus(task.status.state as InterruptedTaskState, pendingParts, problems),
     },
   };
 }
@@ -132,7 +132,7 @@ export function checkPendingCallAnswers(
  * Parses a data part that contains only a response and the id of a pending call. Clients without ADK
  * support can answer calls with a data part of this form.
  */
-function parsePlainResponse(
+function parseUntypedCallResponse(
   part: Part,
   calls: ReadonlyMap<string, unknown>,
 ): AdkFunctionResponse | undefined {
@@ -147,28 +147,33 @@ function parsePlainResponse(
  * Returns the last question of an interrupted task. When an answer arrives, the engine moves the question
  * from the task status to the task history.
  */
-function findPendingQuestion({ status, history }: Task): Message | undefined {
+function findInterruptedTaskQuestion({ status, history }: Task): Message | undefined {
   if (!isInterrupted(status.state)) return undefined;
   return status.message ?? history?.findLast(({ role }) => role === "ROLE_AGENT");
 }
 
-type InterruptedState = Extract<TaskState, "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED">;
+type InterruptedTaskState = Extract<TaskState, "TASK_STATE_INPUT_REQUIRED" | "TASK_STATE_AUTH_REQUIRED">;
 
 /**
  * Repeats a request for input, with the validation errors of the latest answer. The repeated request does
  * not contain the errors of earlier answers.
  */
 function buildValidationErrorStatus(
-  state: InterruptedState,
+  state: InterruptedTaskState,
   pendingParts: readonly Part[],
   problems: readonly string[],
-): { state: InterruptedState; message: { parts: Part[] } } {
-  const questionParts = pendingParts.filter((part) => part.metadata?.[VALIDATION_ERROR_KEY] !== true);
-  const errorParts = problems.map((text): Part => ({ text, metadata: { [VALIDATION_ERROR_KEY]: true } }));
+): { state: InterruptedTaskState; message: { parts: Part[] } } {
+  const questionParts = pendingParts.filter(
+    (part) => part.metadata?.[VALIDATION_ERROR_PART_METADATA_KEY] !== true,
+  );
+  const errorParts = problems.map((text): Part => ({
+    text,
+    metadata: { [VALIDATION_ERROR_PART_METADATA_KEY]: true },
+  }));
   return { state, message: { parts: [...questionParts, ...errorParts] } };
 }
 
-function buildRejection(text: string): MessageAdmission {
-  const parts: Part[] = [{ text, metadata: { [ERROR_MESSAGE_KEY]: true } }];
+function buildMessageRejection(text: string): MessageAdmission {
+  const parts: Part[] = [{ text, metadata: { [IS_ERROR_MESSAGE_KEY]: true } }];
   return { refused: { status: { state: "TASK_STATE_REJECTED", message: { parts } } } };
 }

@@ -5,15 +5,15 @@ import { isJsonObject } from "./adk-event-metadata.ts";
  * Members of a credential request that the bridge may send to a caller. The value `true` allows the entire
  * member.
  */
-interface AllowedMembers {
-  readonly [member: string]: true | AllowedMembers;
+interface AllowedCredentialMembers {
+  readonly [member: string]: true | AllowedCredentialMembers;
 }
 
 /**
  * Members of a credential that a user needs in order to sign in. The bridge removes all other members of
  * the credential, for example the client secret.
  */
-const ALLOWED_MEMBERS: AllowedMembers = {
+const ALLOWED_CREDENTIAL_REQUEST_MEMBERS: AllowedCredentialMembers = {
   functionCallId: true,
   authConfig: {
     authScheme: true,
@@ -40,17 +40,19 @@ const ALLOWED_MEMBERS: AllowedMembers = {
  */
 export function redactCredentialRequest(call: JsonObject): JsonObject {
   const { args } = call;
-  return isJsonObject(args) ? { ...call, args: pickAllowedMembers(args, ALLOWED_MEMBERS) } : call;
+  return isJsonObject(args)
+    ? { ...call, args: pickAllowedCredentialMembers(args, ALLOWED_CREDENTIAL_REQUEST_MEMBERS) }
+    : call;
 }
 
-function pickAllowedMembers(object: JsonObject, allowed: AllowedMembers): JsonObject {
+function pickAllowedCredentialMembers(object: JsonObject, allowed: AllowedCredentialMembers): JsonObject {
   const picked: JsonObject = {};
   for (const [member, value] of Object.entries(object)) {
     // ADK writes member names in camel case and in snake case.
     const name = member.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
     const nested = Object.hasOwn(allowed, name) ? allowed[name] : undefined;
     if (nested === true) picked[member] = value;
-    else if (nested && isJsonObject(value)) picked[member] = pickAllowedMembers(value, nested);
+    else if (nested && isJsonObject(value)) picked[member] = pickAllowedCredentialMembers(value, nested);
   }
   return picked;
 }

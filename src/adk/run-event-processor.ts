@@ -1,21 +1,21 @@
 import type { AgentEvent } from "../engine/index.ts";
 import type { JsonObject, Part } from "../protocol/index.ts";
 import { ArtifactStreamer } from "./artifact-streamer.ts";
-import { type ArtifactEvent, ArtifactMerger } from "./artifact-merger.ts";
-import { PendingCalls } from "./pending-function-calls.ts";
+import { type ArtifactAgentEvent, PerRunArtifactMerger } from "./per-run-artifact-merger.ts";
+import { PendingFunctionCalls } from "./pending-function-calls.ts";
 import {
   toActionsMetadata,
   ADK_EXTENSION_URI,
   toEventMetadata,
   toAdkMetadataKey,
-  hasEventSpecificMetadata,
-  toSessionMetadata,
-  ERROR_MESSAGE_KEY,
+  hasExtraEventMetadata,
+  toSessionKeyMetadata,
+  IS_ERROR_MESSAGE_KEY,
   PARTIAL_KEY,
   DATA_PART_TYPE_KEY,
 } from "./adk-event-metadata.ts";
 import { toA2aParts, toJsonObject } from "./part-conversion.ts";
-import { type AdkRunContext, WAITING_TASK_IDS_KEY } from "./adk-run-context.ts";
+import { type AdkRunContext, WAITING_TASK_IDS_METADATA_KEY } from "./adk-run-context.ts";
 import type { AdkEvent, GenaiPart, SessionKey } from "./adk-structural-types.ts";
 
 /** Options that control how the events of a run are converted. */
@@ -66,7 +66,7 @@ export interface RunOutcome {
  * A chain of consecutive events with the same author, the same branch, and the same workflow node. A tool
  * response has the agent's author but the role `user`, so tool responses form a separate chain.
  */
-interface EventChain {
+interface AuthorEventChain {
   readonly author: string;
   readonly branch: string;
   readonly nodePath: string;
@@ -86,17 +86,17 @@ export class RunEventProcessor {
   readonly #options: RunEventProcessorOptions;
   readonly #sessionMetadata: JsonObject;
   readonly #artifactStreamer: ArtifactStreamer;
-  readonly #artifactMerger: ArtifactMerger | undefined;
-  readonly #pendingCalls = new PendingCalls();
+  readonly #artifactMerger: PerRunArtifactMerger | undefined;
+  readonly #pendingCalls = new PendingFunctionCalls();
   readonly #actionsMetadata: JsonObject = {};
   #modelError: ModelError | undefined;
-  #lastChain: EventChain | undefined;
+  #lastChain: AuthorEventChain | undefined;
 
   constructor(options: RunEventProcessorOptions) {
     this.#options = options;
-    this.#sessionMetadata = toSessionMetadata(options.session);
+    this.#sessionMetadata = toSessionKeyMetadata(options.session);
     this.#artifactStreamer = new ArtifactStreamer(options.newId, options.now);
-    if (options.artifacts === "per-run") this.#artifactMerger = new ArtifactMerger(options.newId());
+    if (options.artifacts === "per-run") this.#artifactMerger = new PerRunArtifactMerger(options.newId());
   }
 
   /** Returns true if the processor buffers text until more events arrive. `flush` emits it. */
@@ -114,12 +114,12 @@ export class RunEventProcessor {
 
   process(event: AdkEvent): readonly AgentEvent[] {
     const artifactEvent = this.#processEvent(event);
-    return artifactEvent ? this.#mergeArtifacts([artifactEvent]) : NO_AGENT_EVENTS;
+    return artifactEvent ? this.#mergeArtifactsPerRun([artifactEvent]) : NO_AGENT_EVENTS;
   }
 
-  #processEvent(event: AdkEvent): ArtifactEvent | undefined {
-    this.#pendingCalls.addCallIds(event.longRunningToolIds);
-    const chain = this.#getChainKey(event);
+  #processEvent(event: AdkEvent): ArtifactAgentEvent | undefined {
+    this.#pendingCalls.addLongRunningCallIds(event.longRunningToolIds);
+    const chain = this.#getEventChainKey(event);
     if (event.actions?.escalate || event.actions?.transferToAgent) {
       Object.assign(this.#actionsMetadata, toActionsMetadata(event));
     }
@@ -129,25 +129,25 @@ export class RunEventProcessor {
     const metadata = (): JsonObject => ({ ...this.#sessionMetadata, ...toEventMetadata(event) });
     if (event.partial) {
       return parts.length > 0
-        ? this.#artifactStreamer.addPartial(chain, parts, metadata, hasEventSpecificMetadata(event))
+        ? this.#artifactStreamer.addPartsOfPartialEvent(chain, parts, metadata, hasExtraEventMetadata(event))
         : undefined;
     }
     if (parts.length > 0 && !failed) this.#clearRecoveredError(chain);
     // An event without content, such as a state change, does not end its chain.
     return parts.length > 0 || event.content
-      ? this.#artifactStreamer.addComplete(chain, parts, metadata())
+      ? this.#artifactStreamer.addPartsOfCompleteEvent(chain, parts, metadata())
       : undefined;
   }
 
   flush(): readonly AgentEvent[] {
-    return this.#mergeArtifacts(this.#artifactStreamer.flush());
+    return this.#mergeArtifactsPerRun(this.#artifactStreamer.flush());
   }
 
   /**
    * Closes the open artifacts of a run that was aborted. After an abort, the engine emits the final status.
    */
   closeOpenArtifacts(): readonly AgentEvent[] {
-    const events = this.#mergeArtifacts(this.#artifactStreamer.closeOpenArtifacts());
+    const events = this.#mergeArtifactsPerRun(this.#artifactStreamer.closeOpenArtifacts());
     const last = events.at(-1);
     // In `per-run` mode, an incomplete chain makes the entire artifact partial.
     if (last && this.#artifactMerger)
@@ -165,7 +165,7 @@ export class RunEventProcessor {
       const text = `llm error response (code ${code ?? "unknown"}): ${JSON.stringify(message)}`;
       return this.#buildFailure(text, code === undefined ? {} : { [toAdkMetadataKey("error_code")]: code });
     }
-    const status = this.#pendingCalls.buildStatus() ?? { state: "TASK_STATE_COMPLETED" as const };
+    const status = this.#pendingCalls.buildInterruptedStatus() ?? { state: "TASK_STATE_COMPLETED" as const };
     const { waitingTaskIds } = this.#options.runContext ?? {};
     if ("message" in status && waitingTaskIds?.length)
       status.message.referenceTaskIds = waitingTaskIds.slice();
@@ -187,7 +187,7 @@ export class RunEventProcessor {
   #buildFailure(text: string, metadata: JsonObject, cause?: unknown): RunOutcome {
     const errorId = this.#options.newId().slice(0, 8);
     const callerText = this.#options.exposeErrors ? text : `Agent execution failed. (error_id: ${errorId})`;
-    const parts: Part[] = [{ text: callerText, metadata: { [ERROR_MESSAGE_KEY]: true } }];
+    const parts: Part[] = [{ text: callerText, metadata: { [IS_ERROR_MESSAGE_KEY]: true } }];
     const status = { state: "TASK_STATE_FAILED" as const, message: { parts } };
     return {
       events: [
@@ -202,7 +202,7 @@ export class RunEventProcessor {
    * Returns the key of the chain to which an event belongs. The processor caches the last key, because
    * most events continue the previous chain.
    */
-  #getChainKey({ author = "", branch = "", nodeInfo, content }: AdkEvent): string {
+  #getEventChainKey({ author = "", branch = "", nodeInfo, content }: AdkEvent): string {
     const nodePath = nodeInfo?.path ?? "";
     const isToolResponse = content?.role === "user";
     const last = this.#lastChain;
@@ -217,9 +217,9 @@ export class RunEventProcessor {
     return key;
   }
 
-  #mergeArtifacts(events: ArtifactEvent[]): ArtifactEvent[] {
+  #mergeArtifactsPerRun(events: ArtifactAgentEvent[]): ArtifactAgentEvent[] {
     const merger = this.#artifactMerger;
-    return merger ? events.flatMap((event) => merger.merge(event)) : events;
+    return merger ? events.flatMap((event) => merger.mergeArtifactEvent(event)) : events;
   }
 
   #buildStatusMetadata(): JsonObject {
@@ -228,14 +228,15 @@ export class RunEventProcessor {
 
   #buildFinalMetadata(): JsonObject {
     const { waitingTaskIds } = this.#options.runContext ?? {};
-    const waitingTasks = waitingTaskIds && { [WAITING_TASK_IDS_KEY]: waitingTaskIds.slice() };
+    const waitingTasks = waitingTaskIds && { [WAITING_TASK_IDS_METADATA_KEY]: waitingTaskIds.slice() };
     return { ...this.#buildStatusMetadata(), ...waitingTasks, ...this.#actionsMetadata };
   }
 
   /** Returns the parts of an event that become content of an artifact. */
   #extractArtifactParts(event: AdkEvent): Part[] {
     let parts = event.content?.parts;
-    if (this.#pendingCalls.hasCallIds) parts = parts?.filter((part) => !this.#pendingCalls.collectPart(part));
+    if (this.#pendingCalls.hasCallIds)
+      parts = parts?.filter((part) => !this.#pendingCalls.collectCallOrResponsePart(part));
     if (event.content || event.output === undefined || event.output === null) {
       const { toA2aPart } = this.#options;
       return toA2aPart ? (parts ?? []).flatMap((part) => toA2aPart(part, event) ?? []) : toA2aParts(parts);

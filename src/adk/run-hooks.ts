@@ -40,7 +40,7 @@ export function isStatusEvent(value: AdkRunRequest | StatusEvent): value is Stat
 }
 
 /** Yields the events of a run after the hooks have processed the events. */
-export async function* applyRunHooks(
+export async function* applyRunHooksToEvents(
   stream: RunStream,
   { onEvent, afterRun }: RunHooks,
   run: Run,

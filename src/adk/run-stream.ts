@@ -1,15 +1,15 @@
 import type { AgentEvent } from "../engine/index.ts";
 import type { RunOutcome, RunEventProcessor } from "./run-event-processor.ts";
-import type { IdleListener, IdleFlusher } from "./idle-flusher.ts";
+import type { FlushableRun, IdleRunFlusher } from "./idle-run-flusher.ts";
 import type { AdkEvent } from "./adk-structural-types.ts";
 
 /** A started run, or the result of a run that could not start. */
-export type RunStart = { readonly processor: RunEventProcessor } & (
+export type RunStartResult = { readonly processor: RunEventProcessor } & (
   | { readonly firstEvent: AgentEvent; readonly events: AsyncGenerator<AdkEvent, void, undefined> }
   | { readonly outcome: RunOutcome }
 );
 
-const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
+const ITERATION_DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
 
 /**
  * Iterator over the engine events of one ADK run.
@@ -20,12 +20,12 @@ const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
  * If a run fails, the iterator first yields the failed status and then throws the error. The engine reports
  * the thrown error to the server's observer.
  */
-export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleListener {
+export class RunStream implements AsyncIterator<AgentEvent, undefined>, FlushableRun {
   slot = -1;
   isIdle = false;
-  readonly #startRun: () => Promise<RunStart>;
+  readonly #startRun: () => Promise<RunStartResult>;
   readonly #signal: AbortSignal;
-  readonly #idleFlusher: IdleFlusher;
+  readonly #idleFlusher: IdleRunFlusher;
   readonly #queue: AgentEvent[] = [];
   #processor: RunEventProcessor | undefined;
   #events: AsyncGenerator<AdkEvent, void, undefined> | undefined;
@@ -35,7 +35,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
   #hasEnded = false;
   #pendingError: Error | undefined;
 
-  constructor(startRun: () => Promise<RunStart>, signal: AbortSignal, idleFlusher: IdleFlusher) {
+  constructor(startRun: () => Promise<RunStartResult>, signal: AbortSignal, idleFlusher: IdleRunFlusher) {
     this.#startRun = startRun;
     this.#signal = signal;
     this.#idleFlusher = idleFlusher;
@@ -57,7 +57,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
   next(): Promise<IteratorResult<AgentEvent, undefined>> {
     const value = this.#queue.shift();
     if (value) return Promise.resolve({ value });
-    if (this.#hasEnded) return this.#getFinalResult();
+    if (this.#hasEnded) return this.#throwPendingErrorOrEnd();
     return new Promise((resolve, reject) => {
       this.#resolveNext = resolve;
       if (this.#events && this.#processor) void this.#pull(this.#events, this.#processor);
@@ -67,8 +67,8 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
 
   return(): Promise<IteratorReturnResult<undefined>> {
     this.#close();
-    this.#resolveNext?.(DONE);
-    return Promise.resolve(DONE);
+    this.#resolveNext?.(ITERATION_DONE);
+    return Promise.resolve(ITERATION_DONE);
   }
 
   async #start(): Promise<void> {
@@ -79,7 +79,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
     this.#processor = start.processor;
     if ("outcome" in start) return this.#finish(start.outcome);
     this.#events = start.events;
-    this.#emit(start.firstEvent);
+    this.#emitAgentEvent(start.firstEvent);
   }
 
   /** Reads ADK events until the pending `next` call has a result. */
@@ -92,12 +92,12 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
     this.#isPulling = true;
     try {
       do {
-        if (processor.hasBufferedParts) this.#idleFlusher.watch(this);
+        if (processor.hasBufferedParts) this.#idleFlusher.watchRun(this);
         const { done, value } = await events.next();
         if (this.#hasEnded) return;
         if (done) return this.#finish(processor.finish());
         this.#lastAdkEvent = value;
-        for (const event of processor.process(value)) this.#emit(event);
+        for (const event of processor.process(value)) this.#emitAgentEvent(event);
       } while (this.#resolveNext);
     } catch (error) {
       if (!this.#hasEnded) this.#finish(processor.fail("agent run failed", error));
@@ -115,11 +115,11 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
   };
 
   /** Emits the buffered text when the run has been idle. */
-  onIdle(): void {
-    for (const event of this.#processor?.flush() ?? []) this.#emit(event);
+  flushWhenIdle(): void {
+    for (const event of this.#processor?.flush() ?? []) this.#emitAgentEvent(event);
   }
 
-  #emit(value: AgentEvent): void {
+  #emitAgentEvent(value: AgentEvent): void {
     const resolve = this.#resolveNext;
     this.#resolveNext = undefined;
     if (resolve) resolve({ value });
@@ -129,21 +129,21 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, IdleList
   #finish({ events, error }: RunOutcome): void {
     this.#close();
     this.#pendingError = error;
-    for (const event of events) this.#emit(event);
-    this.#resolveNext?.(DONE);
+    for (const event of events) this.#emitAgentEvent(event);
+    this.#resolveNext?.(ITERATION_DONE);
   }
 
   /** Ends the iteration, and throws a pending error once. */
-  #getFinalResult(): Promise<IteratorReturnResult<undefined>> {
+  #throwPendingErrorOrEnd(): Promise<IteratorReturnResult<undefined>> {
     const error = this.#pendingError;
     this.#pendingError = undefined;
-    return error ? Promise.reject(error) : Promise.resolve(DONE);
+    return error ? Promise.reject(error) : Promise.resolve(ITERATION_DONE);
   }
 
   #close(): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
-    this.#idleFlusher.unwatch(this);
+    this.#idleFlusher.unwatchRun(this);
     this.#signal.removeEventListener("abort", this.#onAbort);
     // Does not wait for the generator, which may return much later. Its errors have no consumer any more.
     this.#events?.return().catch(() => {});

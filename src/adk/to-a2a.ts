@@ -37,7 +37,7 @@ export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Ser
   const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false, sessionService } = options;
   let sessions: SqliteSessionService | undefined;
   const resolveSessionService = (): BaseSessionService | undefined => {
-    const file = getSqlitePath(server);
+    const file = findServerSqlitePath(server);
     return sessionService ?? (file === undefined ? undefined : (sessions ??= new SqliteSessionService(file)));
   };
   const engineAgent = adkAgent(runner ?? agent, { ...options, sessionService: resolveSessionService });
@@ -55,7 +55,7 @@ export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Ser
 }
 
 /** Returns the path of the server's SQLite file, or `undefined` if the server uses another store. */
-function getSqlitePath({ store }: Server): string | undefined {
+function findServerSqlitePath({ store }: Server): string | undefined {
   return store.name.startsWith("sqlite:") ? store.name.slice("sqlite:".length) : undefined;
 }
 

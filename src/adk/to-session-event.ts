@@ -12,11 +12,11 @@ import {
   type TaskStatusUpdateEvent,
 } from "../protocol/index.ts";
 import {
-  ERROR_MESSAGE_KEY,
+  IS_ERROR_MESSAGE_KEY,
   fromEventMetadata,
   PARTIAL_KEY,
-  type PeerAction,
-  toA2aMetadataKey,
+  type PeerRequestedAction,
+  addA2aPrefixToCustomMetadataKey,
   toAdkMetadataKey,
 } from "./adk-event-metadata.ts";
 import { collectLongRunningCallIds, parseLongRunningCall, toGenaiPart } from "./part-conversion.ts";
@@ -34,7 +34,7 @@ export interface SessionEventOptions {
    * Actions that the peer may request from local agents. By default, the peer may request only `escalate`,
    * which ends a loop.
    */
-  readonly allowedActions?: readonly PeerAction[];
+  readonly allowedActions?: readonly PeerRequestedAction[];
   /** Returns an id for a placeholder call. Default: a function that returns random ids. */
   readonly newId?: () => string;
   /**
@@ -53,7 +53,7 @@ export interface SessionEventOptions {
  * Names of the placeholder calls, which represent questions without a function call. ADK for Python uses
  * the same names for placeholder calls.
  */
-export const PLACEHOLDER_CALLS = {
+export const PLACEHOLDER_CALLS_BY_TASK_STATE = {
   TASK_STATE_INPUT_REQUIRED: {
     name: "mock_function_call_for_required_user_input",
     argument: "input_required",
@@ -70,7 +70,7 @@ export const PLACEHOLDER_CALLS = {
  * `turnComplete`, even if the peer waits for input.
  */
 export function toSessionEvent(response: StreamResponse, options: SessionEventOptions): AdkEvent | undefined {
-  const builder = new SessionEventBuilder(options);
+  const builder = new A2aToSessionEventConverter(options);
   if ("message" in response) return builder.fromMessage(response.message);
   if ("task" in response) return builder.fromTask(response.task);
   if ("statusUpdate" in response) return builder.fromStatusUpdate(response.statusUpdate);
@@ -82,7 +82,7 @@ interface TaskIds {
   readonly contextId?: string | undefined;
 }
 
-class SessionEventBuilder {
+class A2aToSessionEventConverter {
   readonly #options: SessionEventOptions;
 
   constructor(options: SessionEventOptions) {
@@ -183,7 +183,8 @@ class SessionEventBuilder {
       event.longRunningToolIds = pendingIds;
       return;
     }
-    const placeholder = PLACEHOLDER_CALLS[state as keyof typeof PLACEHOLDER_CALLS];
+    const placeholder =
+      PLACEHOLDER_CALLS_BY_TASK_STATE[state as keyof typeof PLACEHOLDER_CALLS_BY_TASK_STATE];
     const id = (this.#options.newId ?? (() => `adk-${crypto.randomUUID()}`))();
     const questionIndex = parts.findLastIndex((part) => "text" in part || "data" in part);
     const questionPart = parts[questionIndex];
@@ -208,8 +209,8 @@ class SessionEventBuilder {
     if (branch !== undefined) event.branch = branch;
     if (invocationId !== undefined) event.invocationId = invocationId;
     const merged: Record<string, unknown> = { ...customMetadata };
-    if (taskIds.taskId) merged[toA2aMetadataKey("task_id")] = taskIds.taskId;
-    if (taskIds.contextId) merged[toA2aMetadataKey("context_id")] = taskIds.contextId;
+    if (taskIds.taskId) merged[addA2aPrefixToCustomMetadataKey("task_id")] = taskIds.taskId;
+    if (taskIds.contextId) merged[addA2aPrefixToCustomMetadataKey("context_id")] = taskIds.contextId;
     if (Object.keys(merged).length > 0) event.customMetadata = merged;
     const content = this.#toGenaiParts(parts);
     if (content.length > 0) event.content = { role: "model", parts: content };
@@ -239,7 +240,7 @@ function isTextPart(part: Part): boolean {
 }
 
 function isErrorMessagePart(part: Part): boolean {
-  return "text" in part && part.metadata?.[ERROR_MESSAGE_KEY] === true;
+  return "text" in part && part.metadata?.[IS_ERROR_MESSAGE_KEY] === true;
 }
 
 /** Removes duplicate calls, because a peer may send a call in an artifact and again in the task status. */

@@ -33,7 +33,7 @@ export function findUnansweredCalls(events: readonly AdkEvent[], message?: Genai
     }
   }
   const isUnanswered = (candidate: SessionFunctionCall | undefined): candidate is SessionFunctionCall =>
-    candidate?.call.id !== undefined && !answered.has(candidate.call.id) && isVisibleToModel(candidate);
+    candidate?.call.id !== undefined && !answered.has(candidate.call.id) && isCallVisibleToModel(candidate);
   const isAwaitingUser = (id: string, { event }: SessionFunctionCall): boolean =>
     event.longRunningToolIds?.includes(id) === true && !answeredByUser.has(id);
   const blockedCallIds = new Set<string>();
@@ -41,7 +41,7 @@ export function findUnansweredCalls(events: readonly AdkEvent[], message?: Genai
   const answeredNow = new Set(message?.parts?.map(({ functionResponse }) => functionResponse?.id));
   for (const [id, candidate] of calls) {
     if (!isAwaitingUser(id, candidate)) continue;
-    const blockedCallId = findBlockedCallId(candidate.call);
+    const blockedCallId = findCallIdBlockedByRequest(candidate.call);
     if (blockedCallId !== undefined) blockedCallIds.add(blockedCallId);
     const orphanedCall = [candidate, calls.get(blockedCallId ?? "")].find(isUnanswered);
     if (!answeredNow.has(id)) awaitingUser.push(orphanedCall ? { ...candidate, orphanedCall } : candidate);
@@ -57,7 +57,7 @@ export function findUnansweredCalls(events: readonly AdkEvent[], message?: Genai
 /**
  * Returns the id of the tool call that a confirmation or credential request blocks, if any.
  */
-function findBlockedCallId({ name, args }: AdkFunctionCall): string | undefined {
+function findCallIdBlockedByRequest({ name, args }: AdkFunctionCall): string | undefined {
   if (name === CONFIRMATION_CALL_NAME) return (args?.["originalFunctionCall"] as AdkFunctionCall)?.id;
   return name === CREDENTIAL_CALL_NAME ? (args?.["function_call_id"] as string) : undefined;
 }
@@ -66,12 +66,12 @@ function findBlockedCallId({ name, args }: AdkFunctionCall): string | undefined 
  * Returns true if models see the call in their conversation history. ADK hides its own requests from
  * models, and `RemoteAgent` handles the calls of its peer.
  */
-function isVisibleToModel({ call, event: { customMetadata = {} } }: SessionFunctionCall): boolean {
+function isCallVisibleToModel({ call, event: { customMetadata = {} } }: SessionFunctionCall): boolean {
   if (isReservedCallName(call.name)) return false;
   return !Object.keys(customMetadata).some((key) => key.startsWith("a2a:"));
 }
 
-interface InterruptedResponseContent {
+interface InterruptedCallResponseContent {
   readonly role: "user";
   readonly parts: { functionResponse: { id: string; name: string; response: { error: string } } }[];
 }
@@ -81,7 +81,9 @@ interface InterruptedResponseContent {
  * has no response. If the tool still runs in another turn, the later response of the tool replaces the
  * error response.
  */
-export function buildInterruptedResponses(calls: readonly AdkFunctionCall[]): InterruptedResponseContent {
+export function buildInterruptedCallResponses(
+  calls: readonly AdkFunctionCall[],
+): InterruptedCallResponseContent {
   const error =
     "No result: the call was interrupted or is still running. It is unknown whether it took effect.";
   const parts = calls.map(({ id = "", name = "" }) => ({

@@ -68,14 +68,14 @@ export {
 // Recordings of runs: writing, reading, and queries.
 export {
   type ModelCallRecordInput,
-  type CardTransportInfo,
+  type CardA2ARequestInfo,
   type CardRecordInput,
-  listRecordedCards,
+  listDistinctRecordedCards,
   createRecorder,
-  decodeCards,
+  decodeMessageCardArray,
   decodeRecording,
-  type EvidenceKind,
-  toSpecificationCards,
+  type AnswerEvidenceSource,
+  listCardsInSpecificationFormat,
   createMemorySink,
   mergeRecordings,
   type NamedRecording,
@@ -87,9 +87,9 @@ export {
   type RecordSink,
   type RunLine,
   type RunRecorder,
-  type RunSample,
+  type RecordedSample,
   type RunRecordInput,
-  collectRunSamples,
+  collectRecordedSamples,
   type ScoreRecordInput,
 } from "./recording/index.ts";
 
@@ -112,7 +112,7 @@ export {
   toScoredRun,
   type ScoredRun,
   computeAccuracyPerThousandTokens,
-  computeSpecificationStatistics,
+  computeSpecificationFormulaStatistics,
   summarizeRoleSpending,
   type TokenTariff,
   computeWilsonInterval,
@@ -142,7 +142,7 @@ export { renderHtmlReport, type HtmlReportOptions } from "./html/index.ts";
 export {
   toOtlpTraces,
   toPerfettoTrace,
-  toResponseTraces,
+  toTraceabilityTraces,
   type TraceExportOptions,
 } from "./exporters/index.ts";
 
@@ -151,7 +151,7 @@ export {
   decodeGsm8k,
   decodeHotpotQa,
   decodeGsm8kModelAnswers,
-  decodeGsm8kSocratic,
+  decodeGsm8kSocraticFile,
   type Gsm8kSample,
   getGsm8kSlice,
   type HotpotQaSample,
@@ -169,30 +169,30 @@ export { ParagraphRanker } from "./retrieval/index.ts";
 
 // Used by other folders only. No package entry exports these names.
 export {
-  findCardInMetadata,
-  type CardEnvelope,
-  decodeCardEnvelope,
+  findCardInCancelMetadata,
+  type CardRoutingMetadata,
+  decodeCardRoutingMetadata,
   isTraceparent,
   MAX_HOPS,
   createChildTraceparent,
-  encodeCardInMetadata,
-  encodeCardEnvelope,
+  encodeCardInCancelMetadata,
+  encodeCardRoutingMetadata,
 } from "./a2a/index.ts";
 export { truncateText } from "./message-card/index.ts";
 export { renderLiveHtmlReport } from "./html/index.ts";
 export {
-  batchSteps,
-  getOracleAnswer,
+  batchPlanSteps,
+  getOraclePlanAnswer,
   createOraclePlan,
-  type OracleStep,
-  formatNumber,
+  type OraclePlanStep,
+  formatNumberWithoutExponent,
 } from "./oracle/index.ts";
 export {
   decodeRecordLine,
   collectScoredSampleIds,
-  computeCardTimings,
-  parseRecordLine,
-  formatSpecificationFileName,
+  computeCardTransitTimes,
+  parseRecordLineObject,
+  formatCardListFileName,
 } from "./recording/index.ts";
 export { tokenizeWords } from "./retrieval/index.ts";
 export { findLastNumber, findStrictAnswer } from "./scoring/index.ts";

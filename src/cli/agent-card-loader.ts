@@ -5,7 +5,7 @@ import { A2AError, type AgentCard } from "../protocol/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { toClientAuthOptions, parseServiceParams } from "./client-auth-options.ts";
 import { createDebugLogger } from "./debug-logger.ts";
-import { createTextResponse, createNodeFetch } from "./lightweight-fetch.ts";
+import { createFetchResponseFromText, createLightweightFetch } from "./lightweight-fetch.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { CliError, createUsageError } from "./cli-error.ts";
 import { createRedactor } from "./credential-redactor.ts";
@@ -15,7 +15,7 @@ import { createRedactor } from "./credential-redactor.ts";
  * contains `--agent-card`, no positional argument is the agent reference. If only a setting defines
  * `--agent-card`, a URL as the first argument replaces the agent from the setting.
  */
-export function parseAgentArgument(
+export function splitAgentRefFromArguments(
   words: readonly string[],
   { agentCard }: ClientOptions,
   isFlag: boolean,
@@ -32,7 +32,7 @@ export function parseAgentArgument(
 }
 
 /** Agent card for commands that do not connect to the agent. */
-export interface LoadedAgentCard {
+export interface AgentCardWithServedJson {
   readonly card: AgentCard;
   /** JSON of the agent card exactly as the server sent it. */
   readonly servedJson: unknown;
@@ -42,7 +42,7 @@ export async function loadAgentCard(
   ref: string,
   options: ClientOptions,
   context: CliContext,
-): Promise<LoadedAgentCard> {
+): Promise<AgentCardWithServedJson> {
   const { url, ...how } = createConnectOptions(ref, options, context);
   try {
     const { card, json } = await findCard(url, how);
@@ -62,7 +62,7 @@ export function createConnectOptions(
   context: CliContext,
 ): ConnectOptions & { readonly url: string; readonly signal: AbortSignal } {
   const redact = createRedactor(options);
-  const send = createNodeFetch({
+  const send = createLightweightFetch({
     ...(options.insecure ? { verifyCertificates: false } : {}),
     ...(options.debug
       ? { createObserver: () => createDebugLogger((text) => context.streams.err(text), redact) }
@@ -71,13 +71,13 @@ export function createConnectOptions(
   const auth = toClientAuthOptions(options);
   const file = readCardFile(ref);
   return {
-    url: file === undefined ? ref : CARD_FILE_URL,
+    url: file === undefined ? ref : CARD_FILE_PLACEHOLDER_URL,
     headers: parseServiceParams(options.svcParam),
     fetch: (input, init) =>
-      file !== undefined && input === CARD_FILE_URL
-        ? Promise.resolve(createTextResponse(file))
+      file !== undefined && input === CARD_FILE_PLACEHOLDER_URL
+        ? Promise.resolve(createFetchResponseFromText(file))
         : send(input, init),
-    signal: createAbortSignal(options, context),
+    signal: createTimeoutAndInterruptSignal(options, context),
     // Sets this option separately because the gRPC transport does not use `fetch`.
     grpc: options.insecure ? { insecure: true } : {},
     ...(auth ? { auth } : {}),
@@ -88,7 +88,7 @@ export function createConnectOptions(
 }
 
 /** Placeholder URL of an agent card from a file. The client never sends a request to the placeholder URL. */
-const CARD_FILE_URL = "http://file.invalid/agent-card.json";
+const CARD_FILE_PLACEHOLDER_URL = "http://file.invalid/agent-card.json";
 
 /**
  * Returns the text of an agent card file from a `file://…` URL or a path, or `undefined` for other
@@ -110,7 +110,10 @@ function readCardFile(ref: string): string | undefined {
  * `AbortSignal.any` and `AbortSignal.timeout`, because Node can garbage-collect these signals if they have no
  * listeners. The timer holds a reference to the abort controller, so the timeout always aborts the signal.
  */
-function createAbortSignal({ timeout }: ClientOptions, { interruptSignal }: CliContext): AbortSignal {
+function createTimeoutAndInterruptSignal(
+  { timeout }: ClientOptions,
+  { interruptSignal }: CliContext,
+): AbortSignal {
   if (timeout === undefined || interruptSignal.aborted) return interruptSignal;
   const controller = new AbortController();
   const onTimeout = (): void =>
@@ -126,7 +129,7 @@ export function toCardError(error: unknown, ref: string, url: string): unknown {
     const hint = "If you trust the network, pass --allow-clear-text.";
     return new CliError("A2ACLI_ERR_CARD_INVALID", error.message, hint, error);
   }
-  if (url === CARD_FILE_URL && error.reason === "INVALID_AGENT_RESPONSE") {
+  if (url === CARD_FILE_PLACEHOLDER_URL && error.reason === "INVALID_AGENT_RESPONSE") {
     const why = error.cause instanceof Error ? error.cause.message : error.message;
     return new CliError("A2ACLI_ERR_CARD_INVALID", `${ref} cannot be used: ${why}.`, undefined, error);
   }

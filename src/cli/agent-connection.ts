@@ -1,5 +1,5 @@
 import { connect, type A2AClient } from "../client/index.ts";
-import { toCardError, createConnectOptions, type LoadedAgentCard } from "./agent-card-loader.ts";
+import { toCardError, createConnectOptions, type AgentCardWithServedJson } from "./agent-card-loader.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
 
@@ -44,7 +44,7 @@ export async function loadExtendedCard(
   ref: string,
   options: ClientOptions,
   context: CliContext,
-): Promise<LoadedAgentCard> {
+): Promise<AgentCardWithServedJson> {
   const { client, signal } = await connectToAgent(ref, options, context);
   const card = await client.getExtendedCard({ signal });
   return { card, servedJson: card };

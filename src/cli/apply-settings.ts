@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command, type Option } from "commander";
 import { createUsageError } from "./cli-error.ts";
 import { CREDENTIAL_OPTIONS } from "./credential-redactor.ts";
 import {
-  isDiscoveredSource,
+  isDiscoveredEnvFile,
   isReadableByOthers,
   toVariableName,
   type Setting,
@@ -14,7 +14,7 @@ import {
  * Options that only the command line can set (a2a-cli SPEC §11.3). Settings cannot set options that describe
  * a single call or that select the settings file.
  */
-const UNSETTABLE_OPTIONS: ReadonlySet<string> = new Set(
+const COMMAND_LINE_ONLY_OPTIONS: ReadonlySet<string> = new Set(
   [
     "stream",
     "config",
@@ -39,14 +39,14 @@ const UNSETTABLE_OPTIONS: ReadonlySet<string> = new Set(
  * Pairs of mutually exclusive options. If the command line contains one option, settings cannot set the
  * opposite option.
  */
-const OPPOSITE_OPTIONS: Readonly<Record<string, string>> = { async: "wait", wait: "async" };
+const MUTUALLY_EXCLUSIVE_OPTIONS: Readonly<Record<string, string>> = { async: "wait", wait: "async" };
 
 /**
  * Returns whether a variable can set the command-line option. No variable can set a hidden option, because a
  * hidden option is only an alias.
  */
 export function isSettableByVariable({ long, hidden }: Option): boolean {
-  return long !== undefined && long !== null && !hidden && !UNSETTABLE_OPTIONS.has(long);
+  return long !== undefined && long !== null && !hidden && !COMMAND_LINE_ONLY_OPTIONS.has(long);
 }
 
 /** Applies the settings to all options that the command line does not set. */
@@ -57,7 +57,7 @@ export function applySettings(command: Command, settings: Settings): void {
     if (
       !isSettableByVariable(option) ||
       isOnCommandLine(name) ||
-      isOnCommandLine(OPPOSITE_OPTIONS[name] ?? "")
+      isOnCommandLine(MUTUALLY_EXCLUSIVE_OPTIONS[name] ?? "")
     )
       continue;
     const variable = toVariableName(option.long ?? "");
@@ -88,9 +88,9 @@ function parseBoolean(value: string): boolean {
  * file. Without the check, a project with a `.env` file could redirect the user's credentials to another
  * server.
  */
-export function assertCredentialsMayBeSent(command: Command, settings: Settings): void {
+export function assertTrustedAgentForCredentials(command: Command, settings: Settings): void {
   const agent = settings.get(toVariableName("--agent-card"));
-  if (!agent || !isDiscoveredSource(agent.source)) return;
+  if (!agent || !isDiscoveredEnvFile(agent.source)) return;
   for (const option of command.options) {
     const variable = toVariableName(option.long ?? "");
     const isOnCommandLine = command.getOptionValueSource(option.attributeName()) === "cli";
@@ -108,8 +108,8 @@ export function formatSettingSource(source: SettingSource): string {
 }
 
 /** Returns warnings about ignored variables and about credential files that other users can read. */
-export function collectSettingWarnings(command: Command, settings: Settings): string[] {
-  const ignored = settings.ignoredVariables.map(
+export function collectSettingFileWarnings(command: Command, settings: Settings): string[] {
+  const ignored = settings.ignoredEnvFileVariables.map(
     ({ variable, file }) =>
       `${variable} in ${file} is ignored: pass the flag, or name the file with --config`,
   );

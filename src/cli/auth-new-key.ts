@@ -5,7 +5,7 @@ import { generateApiKey } from "../server/auth/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createOutputOption } from "./client-options.ts";
 import { OutputWriter, type OutputFormat } from "./output-writer.ts";
-import { readApiKeys } from "./serve/serve-auth-options.ts";
+import { readApiKeyFile } from "./serve/serve-auth-options.ts";
 
 interface AuthNewKeyOptions {
   tenant?: string;
@@ -21,10 +21,12 @@ export function createAuthNewKeyCommand(context: CliContext): Command {
     .option("--scope <scope...>", "the scopes that the key grants")
     .option("--file <file>", "add the stored form of the key to this file, for `serve --api-keys-file`")
     .addOption(createOutputOption().env("A2ACLI_OUTPUT"))
-    .action((principal: string, options: AuthNewKeyOptions) => runAuthNewKey(principal, options, context));
+    .action((principal: string, options: AuthNewKeyOptions) =>
+      generateAndPrintApiKey(principal, options, context),
+    );
 }
 
-function runAuthNewKey(
+function generateAndPrintApiKey(
   principal: string,
   { tenant, scope, file, output }: AuthNewKeyOptions,
   { streams }: CliContext,
@@ -35,7 +37,7 @@ function runAuthNewKey(
     ...(scope ? { scopes: scope } : {}),
   });
   if (file !== undefined) {
-    const known = existsSync(file) ? readApiKeys(file) : [];
+    const known = existsSync(file) ? readApiKeyFile(file) : [];
     // Writes a temporary file and renames it, because a server may read the file at any time.
     const temporaryFile = `${file}.${randomUUID()}`;
     writeFileSync(temporaryFile, `${JSON.stringify([...known, storedKey], null, 2)}\n`, {
@@ -45,7 +47,7 @@ function runAuthNewKey(
     renameSync(temporaryFile, file);
   }
   const out = new OutputWriter(streams, output);
-  if (output === "json") return out.writeJsonResult({ key, stored: storedKey });
+  if (output === "json") return out.writeResultIfJsonFormat({ key, stored: storedKey });
   streams.out(`Key: ${key}\n`);
   if (file === undefined) streams.out(`Kept: ${JSON.stringify(storedKey)}\n`);
   out.writeHint(

@@ -2,7 +2,11 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { buildAgentCard, startRecordingServer, sendJson } from "../client/recording-server.contract.ts";
+import {
+  buildAgentCard,
+  startRecordingServer,
+  sendJsonResponse,
+} from "../client/recording-server.fixture.ts";
 import { FakeOidcProvider } from "../keys/fake-oidc-provider.fixture.ts";
 import {
   apiKeys,
@@ -14,7 +18,7 @@ import {
   oauth2,
 } from "../server/auth/index.ts";
 import { AuthTestServer } from "../server/auth/auth-test-server.fixture.ts";
-import { runInProcess } from "./cli-process.contract.ts";
+import { runInProcess } from "./cli-process.fixture.ts";
 
 let guarded: AuthTestServer | undefined;
 afterEach(async () => guarded?.[Symbol.asyncDispose]());
@@ -85,7 +89,7 @@ describe("credentials on the command line are sent as the card requires", () => 
   it("not over clear text, unless --allow-clear-text is passed", async () => {
     const folder = await mkdtemp(join(tmpdir(), "colloquy-"));
     const file = join(folder, "card.json");
-    const agent = await startRecordingServer((response) => sendJson(response, {}, 500));
+    const agent = await startRecordingServer((response) => sendJsonResponse(response, {}, 500));
     // A non-loopback address of this machine.
     await writeFile(file, JSON.stringify(buildAgentCard(agent.url.replace("127.0.0.1", "0.0.0.0"))));
     const send = ["send", file, "hi", "--bearer", TOKEN];
@@ -101,7 +105,7 @@ describe("credentials on the command line are sent as the card requires", () => 
   it("for a card that requires authentication, too", async () => {
     const closed = await startRecordingServer((response, { headers }) => {
       const isKnown = headers.authorization === `Bearer ${TOKEN}`;
-      sendJson(response, isKnown ? buildAgentCard(closed.url) : {}, isKnown ? 200 : 401);
+      sendJsonResponse(response, isKnown ? buildAgentCard(closed.url) : {}, isKnown ? 200 : 401);
     });
     expect((await runInProcess(["card", "get", closed.url, "--bearer", TOKEN])).code).toBe(0);
     expect((await runInProcess(["card", "get", closed.url])).code).toBe(4);

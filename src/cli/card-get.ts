@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { loadAgentCard } from "./agent-card-loader.ts";
-import { defineCardCommand } from "./define-agent-command.ts";
+import { defineAgentCardCommand } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
 
@@ -13,7 +13,7 @@ export function createCardGetCommand(context: CliContext): Command {
   const command = new Command("get")
     .option("--validate", "also check the card against A2A 1.0, and fail if it is invalid")
     .option("--extended", "get the extended card, which requires authentication");
-  return defineCardCommand<CardGetOptions>(
+  return defineAgentCardCommand<CardGetOptions>(
     command,
     context,
     async ({ card, servedJson, options, output }) => {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { Command } from "commander";
 import { v1 } from "../wire/index.ts";
 import { signCard, type CardSigningOptions } from "../server/index.ts";
-import { defineCardCommand } from "./define-agent-command.ts";
+import { defineAgentCardCommand } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";
@@ -20,21 +20,25 @@ export function createCardSignCommand(context: CliContext): Command {
     .option("--alg <name>", "the algorithm for a PEM key, for example EdDSA or ES256")
     .option("--kid <name>", "the key id for verifiers (default: the id in the key, or its thumbprint)")
     .option("--jku <url>", "URL of the JWKS with the public key");
-  return defineCardCommand<CardSignOptions>(command, context, async ({ servedJson, options, output }) => {
-    const { key, alg, kid, jku } = options;
-    const privateKey = await readPrivateKey(key);
-    const signOptions = {
-      privateKey,
-      ...(alg ? { alg } : {}),
-      ...(kid ? { kid } : {}),
-      ...(jku ? { jku } : {}),
-    };
-    try {
-      output.writeJson(await signCard(v1.decodeCard(servedJson), signOptions));
-    } catch (error) {
-      throw createUsageError((error as Error).message, undefined, error);
-    }
-  });
+  return defineAgentCardCommand<CardSignOptions>(
+    command,
+    context,
+    async ({ servedJson, options, output }) => {
+      const { key, alg, kid, jku } = options;
+      const privateKey = await readPrivateKey(key);
+      const signOptions = {
+        privateKey,
+        ...(alg ? { alg } : {}),
+        ...(kid ? { kid } : {}),
+        ...(jku ? { jku } : {}),
+      };
+      try {
+        output.writeJson(await signCard(v1.decodeCard(servedJson), signOptions));
+      } catch (error) {
+        throw createUsageError((error as Error).message, undefined, error);
+      }
+    },
+  );
 }
 
 async function readPrivateKey(file: string): Promise<CardSigningOptions["privateKey"]> {

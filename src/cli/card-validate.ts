@@ -1,13 +1,13 @@
 import { Command } from "commander";
 import { v1 } from "../wire/index.ts";
-import { defineCardCommand } from "./define-agent-command.ts";
+import { defineAgentCardCommand } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { CliError } from "./cli-error.ts";
 
 export function createCardValidateCommand(context: CliContext): Command {
   const command = new Command("validate");
-  return defineCardCommand<ClientOptions>(command, context, ({ servedJson, output }) => {
+  return defineAgentCardCommand<ClientOptions>(command, context, ({ servedJson, output }) => {
     assertValidCardJson(servedJson);
     output.writeResult({ valid: true }, { Valid: "yes" });
   });

@@ -1,9 +1,9 @@
 import { generateKeyPairSync } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../adapters/index.ts";
-import { createSigner, generateSigningKey, type JWK } from "../keys/index.ts";
+import { createSigningKeyPair, generateSigningKey, type JWK } from "../keys/index.ts";
 import { createServer, type Server } from "../server/index.ts";
-import { createTempDirectory, runInProcess, type ProcessResult } from "./cli-process.contract.ts";
+import { createTempDirectory, runInProcess, type ProcessResult } from "./cli-process.fixture.ts";
 
 let server: Server;
 let url: string;
@@ -14,8 +14,8 @@ const runCardCommand = (...words: string[]): Promise<ProcessResult> => runInProc
 
 beforeAll(async () => {
   key = await generateSigningKey();
-  const { publicKey } = await createSigner({ privateKey: key });
-  const { publicKey: other } = await createSigner({ privateKey: await generateSigningKey() });
+  const { publicKey } = await createSigningKeyPair({ privateKey: key });
+  const { publicKey: other } = await createSigningKeyPair({ privateKey: await generateSigningKey() });
   const { privateKey } = generateKeyPairSync("ed25519");
   cwd = await createTempDirectory({
     "private.json": JSON.stringify(key),

@@ -2,14 +2,14 @@ import { createInterface } from "node:readline";
 import { Command } from "commander";
 import type { JsonObject, Part, StreamResponse, Task } from "../protocol/index.ts";
 import { isInterrupted } from "../protocol/index.ts";
-import { createAnswerParts, findPendingToolCalls } from "./tool-call-answers.ts";
+import { createToolCallAnswerParts, findPendingToolCalls } from "./tool-call-answers.ts";
 import { defineClientCommand, type AgentCommandContext } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
-import { formatCommandLine } from "./format-command.ts";
+import { formatColloquyCommand } from "./format-colloquy-command.ts";
 import { parseJsonObject, type ClientOptions } from "./client-options.ts";
 import { createSendUsageError } from "./part-flags.ts";
 import { toCliError } from "./cli-error.ts";
-import { untilTerminalOrInterrupted } from "./wait-for-task.ts";
+import { yieldUntilTerminalOrInterrupted } from "./wait-for-task.ts";
 
 interface ChatOptions extends ClientOptions {
   contextId?: string;
@@ -95,7 +95,7 @@ class ChatSession {
     const { contextId, taskId } = this.#conversation;
     if (contextId === undefined) return undefined;
     const task = taskId === undefined ? [] : ["--task-id", taskId];
-    return formatCommandLine("chat", this.#context.agentRef, "--context-id", contextId, ...task);
+    return formatColloquyCommand("chat", this.#context.agentRef, "--context-id", contextId, ...task);
   }
 
   /**
@@ -115,36 +115,36 @@ class ChatSession {
   async #parseLine(line: string): Promise<Part[]> {
     const [, json] = /^\/answer\s+(.+)$/s.exec(line) ?? [];
     if (json === undefined) return [{ text: line }];
-    const answer = parseAnswer(json);
+    const answer = parseToolCallAnswer(json);
     const { taskId } = this.#conversation;
     if (taskId === undefined) throw createSendUsageError("No task is waiting for an answer.");
     const { client, signal } = this.#context;
     this.#waitingTask ??= await client.tasks.get(taskId, { signal });
-    return createAnswerParts(this.#waitingTask, [answer]);
+    return createToolCallAnswerParts(this.#waitingTask, [answer]);
   }
 
   async #sendParts(parts: Part[]): Promise<void> {
     const { client, output, signal, agentRef } = this.#context;
     const known = this.#conversation.taskId !== undefined;
     const messageId = crypto.randomUUID();
-    output.writeSentMessage({ messageId, role: "ROLE_USER", parts });
+    output.writeUserMessageIfVerbose({ messageId, role: "ROLE_USER", parts });
     let task: Task | undefined;
     const stream = client.stream(parts, { ...this.#conversation, messageId, signal });
-    for await (const event of untilTerminalOrInterrupted(stream, known)) {
-      if (known && !task) output.writeResumedTask(event);
+    for await (const event of yieldUntilTerminalOrInterrupted(stream, known)) {
+      if (known && !task) output.writeFirstEventOfResumedTask(event);
       else output.writeEvent(event);
-      task = this.#trackTask(event, task);
+      task = this.#applyEventToTask(event, task);
     }
     if (!task) return;
     const { id, contextId, status } = task;
-    output.writeStreamEnd({ id, contextId, state: status.state });
+    output.writeTaskIdsAtStreamEnd({ id, contextId, state: status.state });
     this.#waitingTask = task;
     const waits = isInterrupted(status.state);
     this.#conversation = waits ? { contextId, taskId: id } : { contextId };
     if (waits) output.writeWarning(`the task waits for you (${status.state})`);
     else if (status.state !== "TASK_STATE_COMPLETED") {
       output.writeWarning(
-        `the task is ${status.state}: ${formatCommandLine("task", "get", agentRef, id, "--wait")}`,
+        `the task is ${status.state}: ${formatColloquyCommand("task", "get", agentRef, id, "--wait")}`,
       );
     }
     for (const { name, args } of findPendingToolCalls(task)) {
@@ -155,7 +155,7 @@ class ChatSession {
   }
 
   /** Returns the state of the task after a stream event. */
-  #trackTask(event: StreamResponse, task: Task | undefined): Task | undefined {
+  #applyEventToTask(event: StreamResponse, task: Task | undefined): Task | undefined {
     if ("task" in event) return event.task;
     if ("statusUpdate" in event) {
       const { taskId, contextId, status } = event.statusUpdate;
@@ -169,7 +169,7 @@ class ChatSession {
   }
 }
 
-function parseAnswer(json: string): JsonObject {
+function parseToolCallAnswer(json: string): JsonObject {
   try {
     return parseJsonObject(json);
   } catch (error) {

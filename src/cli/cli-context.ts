@@ -2,7 +2,7 @@ import type { OutputStreams } from "./output-writer.ts";
 
 /**
  * Environment of a command: streams, terminal sizes, interrupt signal, variables, and working directory.
- * `command-table.ts` explains how to add a command.
+ * `command-registry.ts` explains how to add a command.
  */
 export interface CliContext {
   readonly streams: OutputStreams;

@@ -1,5 +1,5 @@
 import type { A2AError } from "../protocol/index.ts";
-import { ERROR_MAPPINGS, toErrorName } from "../wire/index.ts";
+import { ERROR_MAPPINGS, toA2AErrorName } from "../wire/index.ts";
 
 /**
  * Codes of command-line errors (a2a-cli SPEC, appendix D). The error table in `docs/reference/errors.md` is
@@ -71,7 +71,7 @@ export class CliError extends Error {
       this.exitCode = EXIT_CODES[codeOrError];
     } else {
       super(codeOrError.message, { cause: codeOrError });
-      this.code = toErrorName(codeOrError.reason);
+      this.code = toA2AErrorName(codeOrError.reason);
       this.hint = second;
       this.a2aCode = ERROR_MAPPINGS[codeOrError.reason].jsonRpc;
       this.exitCode = 1;

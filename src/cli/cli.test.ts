@@ -10,7 +10,7 @@ import {
   startServingProcess,
   type ProcessResult,
   type ServingProcess,
-} from "./cli-process.contract.ts";
+} from "./cli-process.fixture.ts";
 
 const AGENTS = `
 import { agent, artifact, data, failed, inputRequired, reply, status } from "colloquy";

@@ -1,7 +1,7 @@
 import { Command, type Option } from "commander";
 import {
   applySettings,
-  collectSettingWarnings,
+  collectSettingFileWarnings,
   isCredentialOption,
   isSettableByVariable,
 } from "./apply-settings.ts";
@@ -9,7 +9,7 @@ import type { CliContext } from "./cli-context.ts";
 import { didYouMean } from "./did-you-mean.ts";
 import { addClientOptions, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
-import { readSettings, toVariableName, type Settings } from "./settings.ts";
+import { readSettingsFromEnvAndFiles, toVariableName, type Settings } from "./settings.ts";
 
 /** Name and value of a setting, with the source of the value (a2a-cli SPEC §8.3). */
 interface ShownSetting {
@@ -26,7 +26,7 @@ interface ShownSetting {
  */
 export function createConfigShowCommand(context: CliContext): Command {
   return addClientOptions(new Command("show")).action((flagOptions: ClientOptions, self: Command) => {
-    const settings = readSettings(flagOptions.config, context);
+    const settings = readSettingsFromEnvAndFiles(flagOptions.config, context);
     const flags = new Set(self.options.filter((option) => isSetByFlag(self, option)).map(getOptionVariable));
     applySettings(self, settings);
     const { output: format, stream = false } = self.opts<ClientOptions>();
@@ -39,13 +39,13 @@ export function createConfigShowCommand(context: CliContext): Command {
             value: formatOptionValue(option, self.getOptionValue(option.attributeName())),
             source: "flag" as const,
           }
-        : resolveSetting(name, option, settings),
+        : resolveShownSetting(name, option, settings),
     );
     output.writeResult(
       { settings: shownSettings },
       Object.fromEntries(shownSettings.map((one) => [one.name, formatShownSetting(one)])),
     );
-    for (const caution of collectSettingWarnings(self, settings)) output.writeWarning(caution);
+    for (const caution of collectSettingFileWarnings(self, settings)) output.writeWarning(caution);
     for (const name of settings.variableNames.filter((one) => !options.has(one) && one !== "A2ACLI_CONFIG")) {
       output.writeWarning(`${name} is no setting of this tool.${didYouMean(name, options.keys())}`);
     }
@@ -60,7 +60,7 @@ function getOptionVariable(option: Option): string {
   return toVariableName(option.long ?? "");
 }
 
-function resolveSetting(name: string, option: Option, settings: Settings): ShownSetting {
+function resolveShownSetting(name: string, option: Option, settings: Settings): ShownSetting {
   const setting = settings.get(name);
   if (!setting) {
     const { defaultValue, defaultValueDescription } = option;

@@ -29,16 +29,16 @@ export function createRedactor(options: SecretOptionValues): Redactor {
     token,
     credentials,
     basic,
-    getTextAfterColon(basic),
+    getSecretAfterColon(basic),
     oauthClient,
-    getTextAfterColon(oauthClient),
-    encodeForm(oauthClient).replace("%3A", ":"),
-    ...svcParam.map((param) => getTextAfterColon(param).trim()),
+    getSecretAfterColon(oauthClient),
+    encodeFormValue(oauthClient).replace("%3A", ":"),
+    ...svcParam.map((param) => getSecretAfterColon(param).trim()),
   ].filter((secret): secret is string => secret !== undefined && secret !== "");
   const shapes = secrets.flatMap((secret) => [
     secret,
     encodeURIComponent(secret),
-    encodeForm(secret),
+    encodeFormValue(secret),
     JSON.stringify(secret).slice(1, -1),
     Buffer.from(secret).toString("base64"),
   ]);
@@ -54,22 +54,22 @@ export function createRedactor(options: SecretOptionValues): Redactor {
 const TOKEN_FIELD_PATTERN = /("(?:access|refresh|id)_token"\s*:\s*)"[^"]*"/g;
 
 /** Encodes a text for form data and URL queries, which escape more characters than `encodeURIComponent`. */
-function encodeForm(text = ""): string {
+function encodeFormValue(text = ""): string {
   return new URLSearchParams({ a: text }).toString().slice(2);
 }
 
-function getTextAfterColon(text = ""): string {
+function getSecretAfterColon(text = ""): string {
   return text.slice(text.indexOf(":") + 1);
 }
 
 /** Returns headers for logging, with all header names but only the values of known protocol headers. */
 export function redactHeaders(headers: Iterable<readonly [string, string]>): string[] {
   return [...headers].map(
-    ([name, value]) => `${name}: ${SAFE_HEADERS.has(name.toLowerCase()) ? value : REDACTED_VALUE}`,
+    ([name, value]) => `${name}: ${UNREDACTED_HEADERS.has(name.toLowerCase()) ? value : REDACTED_VALUE}`,
   );
 }
 
-const SAFE_HEADERS = new Set([
+const UNREDACTED_HEADERS = new Set([
   "a2a-version",
   "a2a-extensions",
   "x-a2a-extensions",

@@ -27,7 +27,7 @@ export function createDebugLogger(err: (text: string) => void, redact: Redactor)
       line = lines.pop() ?? "";
       for (const completeLine of lines) if (completeLine !== "") log(`< ${completeLine}`);
     },
-    onEnd() {
+    onResponseEnd() {
       if (line !== "") log(`< ${line}`);
     },
     onError(error) {

@@ -1,14 +1,22 @@
 import type { Command } from "commander";
 import { A2AError } from "../protocol/index.ts";
-import { applySettings, collectSettingWarnings, assertCredentialsMayBeSent } from "./apply-settings.ts";
+import {
+  applySettings,
+  collectSettingFileWarnings,
+  assertTrustedAgentForCredentials,
+} from "./apply-settings.ts";
 import type { CliContext } from "./cli-context.ts";
-import { formatCommandLine } from "./format-command.ts";
+import { formatColloquyCommand } from "./format-colloquy-command.ts";
 import { addClientOptions, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
 import { CliError, createUsageError, toCliError } from "./cli-error.ts";
 import { CREDENTIAL_OPTIONS } from "./credential-redactor.ts";
-import { readSettings } from "./settings.ts";
-import { loadAgentCard, parseAgentArgument, type LoadedAgentCard } from "./agent-card-loader.ts";
+import { readSettingsFromEnvAndFiles } from "./settings.ts";
+import {
+  loadAgentCard,
+  splitAgentRefFromArguments,
+  type AgentCardWithServedJson,
+} from "./agent-card-loader.ts";
 import type { AgentConnection } from "./agent-connection.ts";
 
 /** Arguments, options, and connection of a command that contacts an agent. */
@@ -41,11 +49,11 @@ export function defineClientCommand<O extends ClientOptions>(
 }
 
 /** Defines a command that reads an agent card without a connection to the agent. */
-export function defineCardCommand<O extends ClientOptions>(
+export function defineAgentCardCommand<O extends ClientOptions>(
   command: Command,
   context: CliContext,
-  work: (call: AgentCommandInput<O> & LoadedAgentCard) => void | Promise<void>,
-  open: (ref: string, options: O, context: CliContext) => Promise<LoadedAgentCard> = loadAgentCard,
+  work: (call: AgentCommandInput<O> & AgentCardWithServedJson) => void | Promise<void>,
+  open: (ref: string, options: O, context: CliContext) => Promise<AgentCardWithServedJson> = loadAgentCard,
 ): Command {
   return defineAgentCommand(command, "", context, open, work);
 }
@@ -61,17 +69,17 @@ function defineAgentCommand<O extends ClientOptions, T>(
     .usage(`<agent> ${words}[options]`)
     .argument("[words...]")
     .action(async (words: string[], flags: O, self: Command) => {
-      const settings = readSettings(flags.config, context);
+      const settings = readSettingsFromEnvAndFiles(flags.config, context);
       applySettings(self, settings);
       const options = self.opts<O>();
       const isFlag = self.getOptionValueSource("agentCard") === "cli";
-      const { ref, rest } = parseAgentArgument(words, options, isFlag);
+      const { ref, rest } = splitAgentRefFromArguments(words, options, isFlag);
       const isNamed = isFlag || rest.length < words.length;
-      if (!isNamed) assertCredentialsMayBeSent(self, settings);
+      if (!isNamed) assertTrustedAgentForCredentials(self, settings);
       const { stream = false, verbose = false } = options;
       const output = new OutputWriter(context.streams, options.output, { jsonLines: stream, verbose });
-      for (const caution of collectSettingWarnings(self, settings)) output.writeWarning(caution);
-      if (options.insecure) output.writeWarning(formatInsecureWarning(options));
+      for (const caution of collectSettingFileWarnings(self, settings)) output.writeWarning(caution);
+      if (options.insecure) output.writeWarning(formatUnverifiedTlsWarning(options));
       try {
         const target = await open(ref, options, context);
         await work({ ...target, args: rest, options, output });
@@ -115,7 +123,7 @@ function createTimeoutError(error: unknown, { timeout }: ClientOptions, hint?: s
  * Creates the warning for `--insecure`. Without certificate verification, an impostor server can receive the
  * user's credentials.
  */
-function formatInsecureWarning(options: ClientOptions): string {
+function formatUnverifiedTlsWarning(options: ClientOptions): string {
   const credentialWarning =
     hasCredentials(options) || options.svcParam ? "; YOUR CREDENTIALS GO TO WHOEVER THAT IS" : "";
   return `--insecure: certificates are not verified, so any server can pose as the agent${credentialWarning}`;
@@ -145,7 +153,7 @@ function findErrorHint(
     return "Pass the authorization server that the client secret belongs to: --oauth-issuer.";
   if (reason === "VERSION_NOT_SUPPORTED" && options.a2aVersion === undefined)
     return "If the agent supports only 0.3, pass --a2a-version 0.3.";
-  const list = reason === "TASK_NOT_FOUND" ? formatCommandLine("task", "list", ref) : undefined;
+  const list = reason === "TASK_NOT_FOUND" ? formatColloquyCommand("task", "list", ref) : undefined;
   if (options.taskId === undefined) return list;
   const debug = "No other task was started. --debug shows the agent's response.";
   return list === undefined ? debug : `${list} lists the existing tasks. ${debug}`;

@@ -6,7 +6,7 @@ import {
   runShellLine,
   startServingProcess,
   type ServingProcess,
-} from "./cli-process.contract.ts";
+} from "./cli-process.fixture.ts";
 
 let cwd: string;
 let demo: ServingProcess;

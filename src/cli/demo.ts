@@ -1,9 +1,9 @@
 import { Command } from "commander";
-import type { Demo } from "../demo/index.ts";
+import type { DemoApplication } from "../demo/index.ts";
 import type { CliContext } from "./cli-context.ts";
-import { formatCommandLine } from "./format-command.ts";
+import { formatColloquyCommand } from "./format-colloquy-command.ts";
 import { addServeOptions } from "./serve.ts";
-import { renderCurlCommand, renderSendCommand, type ServedAgent } from "./serve/banner.ts";
+import { renderCurlCommand, renderSendCommand, type ServedAgentSummary } from "./serve/banner.ts";
 import type { ServeOptions } from "./serve/serve-until-stopped.ts";
 
 interface DemoOptions extends ServeOptions {
@@ -22,18 +22,23 @@ async function runDemo(options: DemoOptions, context: CliContext): Promise<void>
   const { serveUntilStopped } = await import("./serve/serve-until-stopped.ts");
   await serveUntilStopped(options, context, async (adk) => {
     const demo = createDemo(
-      (assistant) => adk.createAgent("assistant", assistant),
+      (assistant) => adk.createAgentFromAdk("assistant", assistant),
       options.model,
       process.env,
     );
     const { agents, modelDescription, close, ...tutor } = await requireAdk(demo);
-    return { agents, headline: `Model: ${modelDescription}.`, renderFooter: renderTryCommands(tutor), close };
+    return {
+      agents,
+      headline: `Model: ${modelDescription}.`,
+      renderBannerFooter: renderDemoTryCommands(tutor),
+      close,
+    };
   });
 }
 
-const renderTryCommands =
-  ({ sampleProblem, flowDiagram }: Pick<Demo, "sampleProblem" | "flowDiagram">) =>
-  ([assistant, writer, tutor]: readonly ServedAgent[], header?: string): string => {
+const renderDemoTryCommands =
+  ({ sampleProblem, flowDiagram }: Pick<DemoApplication, "sampleProblem" | "flowDiagram">) =>
+  ([assistant, writer, tutor]: readonly ServedAgentSummary[], header?: string): string => {
     if (!assistant || !writer || !tutor) return "";
     const question = "What is 12.5% of 80, and 10 km in miles?";
     const solved =
@@ -46,17 +51,17 @@ ${renderSendCommand(assistant.url, question, "--stream")}
   # a tool that needs approval: the task waits for it
 ${renderSendCommand(assistant.url, "Reimburse 150 euros for a taxi")}
   # approve it, now or after a restart (the command above prints this line with its task id)
-  ${formatCommandLine("send", assistant.url)} --task-id <task id> --answer '{"approved":true}'
+  ${formatColloquyCommand("send", assistant.url)} --task-id <task id> --answer '{"approved":true}'
 
   # a slow stream: press Ctrl-C, and the task continues
 ${renderSendCommand(writer.url, "Write 50 words", "--stream")}
   # all tasks so far
-  ${formatCommandLine("task", "list", writer.url)}
+  ${formatColloquyCommand("task", "list", writer.url)}
 
   # a planner and a solver on separate servers: watch their cards
 ${renderSendCommand(tutor.url, sampleProblem, "--stream")}
   # the same for twenty problems, recorded with all cards and costs
-  ${formatCommandLine("cards", "run")}
+  ${formatColloquyCommand("cards", "run")}
 
   # the same request with curl
 ${renderCurlCommand(assistant.url, question, header)}`;

@@ -8,7 +8,7 @@ import {
   createTempDirectory,
   runInProcess,
   startServingProcess,
-} from "./cli-process.contract.ts";
+} from "./cli-process.fixture.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 

@@ -4,11 +4,11 @@ import { basename, dirname, join, relative, resolve } from "node:path";
 import { Command } from "commander";
 import type { CliContext } from "./cli-context.ts";
 import { buildProjectFiles } from "./init/project-files.ts";
-import { quoteShellWord } from "./format-command.ts";
+import { quoteShellWord } from "./format-colloquy-command.ts";
 import { createOutputOption } from "./client-options.ts";
 import { OutputWriter, type OutputFormat } from "./output-writer.ts";
 import { createUsageError } from "./cli-error.ts";
-import { toAgentId } from "./serve/find-agent-files.ts";
+import { toUrlSafeAgentId } from "./serve/find-agent-files.ts";
 import { readPackageVersion } from "./package-version.ts";
 
 interface InitOptions {
@@ -30,7 +30,10 @@ async function runInit(
   context: CliContext,
 ): Promise<void> {
   const root = resolve(context.cwd, directory);
-  const files = buildProjectFiles(toAgentId(name ?? basename(root)).toLowerCase(), readPackageVersion());
+  const files = buildProjectFiles(
+    toUrlSafeAgentId(name ?? basename(root)).toLowerCase(),
+    readPackageVersion(),
+  );
   const existing = Object.keys(files).filter((file) => existsSync(join(root, file)));
   if (existing.length > 0) {
     const message = `${root} already has ${existing.join(", ")}. Nothing was overwritten.`;

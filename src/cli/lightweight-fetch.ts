@@ -6,11 +6,11 @@ export interface FetchObserver {
   onRequest(method: string, url: URL, headers: readonly (readonly [string, string])[], body: string): void;
   onResponse(status: number, contentType: string): void;
   onChunk(chunk: Uint8Array): void;
-  onEnd(): void;
+  onResponseEnd(): void;
   onError(error: unknown): void;
 }
 
-interface NodeFetchOptions {
+interface LightweightFetchOptions {
   /** `false` accepts any certificate. Default: `true`. */
   readonly verifyCertificates?: boolean;
   readonly createObserver?: () => FetchObserver;
@@ -21,13 +21,16 @@ interface NodeFetchOptions {
  * takes 20 ms to load its built-in `fetch`, which doubles the start-up time. The built-in `fetch` also
  * requires another package to skip certificate verification.
  */
-export function createNodeFetch({
+export function createLightweightFetch({
   verifyCertificates = true,
   createObserver,
-}: NodeFetchOptions = {}): typeof fetch {
-  const send = async (input: string | URL | Request, init: RequestInit = {}): Promise<MinimalResponse> => {
+}: LightweightFetchOptions = {}): typeof fetch {
+  const send = async (
+    input: string | URL | Request,
+    init: RequestInit = {},
+  ): Promise<MinimalFetchResponse> => {
     const url = new URL(typeof input === "string" ? input : "href" in input ? input.href : input.url);
-    const headers = listHeaders(init.headers);
+    const headers = toHeaderEntries(init.headers);
     // The client sends only text bodies.
     const body = typeof init.body === "string" ? init.body : "";
     const options: RequestOptions & { rejectUnauthorized?: boolean } = {
@@ -39,54 +42,56 @@ export function createNodeFetch({
     const watcher = createObserver?.();
     watcher?.onRequest(options.method as string, url, headers, body);
     try {
-      const message = await sendRequest(openRequest(url, options), body);
+      const message = await sendNodeHttpRequest(openNodeHttpRequest(url, options), body);
       watcher?.onResponse(message.statusCode ?? 0, message.headers["content-type"] ?? "no content type");
       if (watcher)
-        message.on("data", (chunk: Buffer) => watcher.onChunk(chunk)).once("close", () => watcher.onEnd());
+        message
+          .on("data", (chunk: Buffer) => watcher.onChunk(chunk))
+          .once("close", () => watcher.onResponseEnd());
       const stream = Readable.toWeb(message) as ReadableStream<Uint8Array>;
-      return new MinimalResponse(message.statusCode ?? 0, message.headers, stream, url.href);
+      return new MinimalFetchResponse(message.statusCode ?? 0, message.headers, stream, url.href);
     } catch (cause) {
       watcher?.onError(cause);
       throw new TypeError("The server did not respond.", { cause });
     }
   };
-  // `MinimalResponse` has only the members of `Response` that the client uses. Redirects are never followed,
+  // `MinimalFetchResponse` has only the members of `Response` that the client uses. Redirects are never followed,
   // as the client requires.
   return send as unknown as typeof fetch;
 }
 
 /** Uses `process.getBuiltinModule`, because a static `import` of `node:http` would load Node's `fetch`. */
-function openRequest(url: URL, options: RequestOptions): ClientRequest {
+function openNodeHttpRequest(url: URL, options: RequestOptions): ClientRequest {
   if (url.protocol === "https:") return process.getBuiltinModule("node:https").request(url, options);
   if (url.protocol === "http:") return process.getBuiltinModule("node:http").request(url, options);
   throw new TypeError(`${url.protocol} is neither http: nor https:`);
 }
 
-function sendRequest(request: ClientRequest, body: string): Promise<IncomingMessage> {
+function sendNodeHttpRequest(request: ClientRequest, body: string): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.once("response", resolve).on("error", reject).end(body);
   });
 }
 
-function listHeaders(init: RequestInit["headers"] = {}): [string, string][] {
+function toHeaderEntries(init: RequestInit["headers"] = {}): [string, string][] {
   return Symbol.iterator in init
     ? [...(init as Iterable<[string, string]>)]
     : Object.entries(init as Record<string, string>);
 }
 
 /** Creates a `fetch` response from a text without an HTTP request. */
-export function createTextResponse(text: string): Response {
+export function createFetchResponseFromText(text: string): Response {
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
       controller.enqueue(new TextEncoder().encode(text));
       controller.close();
     },
   });
-  return new MinimalResponse(200, {}, body, "") as unknown as Response;
+  return new MinimalFetchResponse(200, {}, body, "") as unknown as Response;
 }
 
 /** Members of `Response` that the client uses. */
-class MinimalResponse {
+class MinimalFetchResponse {
   readonly status: number;
   readonly ok: boolean;
   readonly url: string;

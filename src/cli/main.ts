@@ -1,10 +1,10 @@
 import { Console } from "node:console";
 import { Command, CommanderError } from "commander";
-import { COMMANDS, COMMANDS_THAT_LOAD_ALL, type CommandTable } from "./command-table.ts";
+import { COMMANDS, COMMANDS_THAT_LOAD_ALL, type CommandTable } from "./command-registry.ts";
 import type { CliContext } from "./cli-context.ts";
 import { OutputWriter, type OutputFormat, type OutputStreams } from "./output-writer.ts";
 import { type CliError, createUsageError, toCliError } from "./cli-error.ts";
-import { readSettings } from "./settings.ts";
+import { readSettingsFromEnvAndFiles } from "./settings.ts";
 import { ExitCodeError } from "./exit-code-error.ts";
 import { PROGRAM_DESCRIPTION, readPackageVersion } from "./package-version.ts";
 
@@ -21,9 +21,9 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     if (error instanceof ExitCodeError) return error.exitCode;
     const problem = error instanceof CommanderError ? toUsageError(error) : toCliError(error);
     const lines = argv.includes("--stream");
-    new OutputWriter(context.streams, detectOutputFormat(argv, context), { jsonLines: lines }).writeError(
-      problem,
-    );
+    new OutputWriter(context.streams, detectOutputFormatBeforeParsing(argv, context), {
+      jsonLines: lines,
+    }).writeError(problem);
     return problem.exitCode;
   }
 }
@@ -51,7 +51,7 @@ async function createProgram(words: readonly string[] | "all", context: CliConte
     .description(PROGRAM_DESCRIPTION)
     .version(readPackageVersion(), "-v, --version", "print the version");
   await addCommands(program, COMMANDS, words, context);
-  configureCommand(program, context.streams);
+  disableCommanderOutputAndExit(program, context.streams);
   return program;
 }
 
@@ -74,12 +74,12 @@ async function addCommands(
 }
 
 /** Disables Commander's default error output and process exit for every command. */
-function configureCommand(command: Command, streams: OutputStreams): void {
+function disableCommanderOutputAndExit(command: Command, streams: OutputStreams): void {
   command.exitOverride();
   command.configureOutput({ writeOut: (text) => streams.out(text), writeErr: () => {} });
   command.configureHelp({ subcommandTerm: (child) => child.name() });
   command.showSuggestionAfterError();
-  for (const child of command.commands) configureCommand(child, streams);
+  for (const child of command.commands) disableCommanderOutputAndExit(child, streams);
 }
 
 function toUsageError(error: CommanderError): CliError {
@@ -95,12 +95,12 @@ function toUsageError(error: CommanderError): CliError {
 /**
  * Detects the output format before Commander parses the arguments, because parse errors use the same format.
  */
-function detectOutputFormat(argv: readonly string[], context: CliContext): OutputFormat {
+function detectOutputFormatBeforeParsing(argv: readonly string[], context: CliContext): OutputFormat {
   if (argv.includes("--json")) return "json";
   const format = findOptionValue(argv, "-o", "--output");
   if (format !== undefined) return format === "json" ? "json" : "text";
   try {
-    const settings = readSettings(findOptionValue(argv, "--config"), context);
+    const settings = readSettingsFromEnvAndFiles(findOptionValue(argv, "--config"), context);
     return settings.get("A2ACLI_OUTPUT")?.value === "json" ? "json" : "text";
   } catch {
     return "text";
@@ -140,7 +140,7 @@ export function createProcessContext(): CliContext {
   // stdout is for results. The console output of served agents and of ADK's logger goes to stderr.
   Object.defineProperty(globalThis, "console", {
     get: installStderrConsole,
-    set: replaceConsole,
+    set: replaceGlobalConsole,
     configurable: true,
   });
   return {
@@ -168,10 +168,10 @@ export function createProcessContext(): CliContext {
 /** Creates a console that writes to stderr. */
 function installStderrConsole(): Console {
   const stderrConsole = new Console(process.stderr);
-  replaceConsole(stderrConsole);
+  replaceGlobalConsole(stderrConsole);
   return stderrConsole;
 }
 
-function replaceConsole(value: Console): void {
+function replaceGlobalConsole(value: Console): void {
   Object.defineProperty(globalThis, "console", { value, configurable: true, writable: true });
 }

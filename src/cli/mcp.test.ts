@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
-import { connectHost2026 } from "../mcp/mcp-hosts.fixture.ts";
+import { connectTestMcpHost2026 } from "../mcp/mcp-hosts.fixture.ts";
 import { type ScriptedAgentServer, serveScriptedAgent } from "../mcp/scripted-agent.fixture.ts";
-import { startColloquy, createTempDirectory, runInProcess } from "./cli-process.contract.ts";
+import { startColloquy, createTempDirectory, runInProcess } from "./cli-process.fixture.ts";
 
 const NOISY = `
 import { agent } from "colloquy";
@@ -23,7 +23,7 @@ afterAll(() => parrot.close());
 describe("mcp", () => {
   it("serves agent files and remote agents, and keeps stdout for the protocol even if agents print", async () => {
     const cwd = await createTempDirectory({ "noisy.ts": NOISY });
-    const host = await connectHost2026({ args: [`${cwd}/noisy.ts`, parrot.url] });
+    const host = await connectTestMcpHost2026({ args: [`${cwd}/noisy.ts`, parrot.url] });
     onTestFinished(() => host.close());
     expect((await host.listTools()).map(({ name }) => name)).toEqual(["noisy", "parrot_say", "parrot_count"]);
     const { content } = await host.callTool("noisy", { message: "quiet" });
@@ -34,7 +34,7 @@ describe("mcp", () => {
 
   it("lets a model answer an ADK agent's request with data", async () => {
     const file = fileURLToPath(new URL("../../examples/09-adk-approval.ts", import.meta.url));
-    const host = await connectHost2026({ args: [file] });
+    const host = await connectTestMcpHost2026({ args: [file] });
     onTestFinished(() => host.close());
     const tool = "adk-approval_refunds";
     const asked = await host.callTool(tool, { message: "Refund 80 euros" });
@@ -61,7 +61,7 @@ describe("mcp", () => {
     const cli = startColloquy(["mcp", parrot.url, "--port", "0"], cwd);
     const said = await cli.waitForOutput("Ctrl-C stops it.");
     const [url = ""] = /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(said) ?? [];
-    const host = await connectHost2026({ url });
+    const host = await connectTestMcpHost2026({ url });
     expect((await host.listTools()).map(({ name }) => name)).toEqual(["parrot_say", "parrot_count"]);
     await host.close();
     cli.child.kill("SIGTERM");

@@ -1,14 +1,14 @@
 import { Command, Option } from "commander";
 import type { StoreOption } from "../server/index.ts";
-import { applySettings, collectSettingWarnings } from "./apply-settings.ts";
+import { applySettings, collectSettingFileWarnings } from "./apply-settings.ts";
 import type { CliContext } from "./cli-context.ts";
-import { openMcpAgents } from "./mcp/open-agents.ts";
+import { loadOrConnectAgents } from "./mcp/load-or-connect-agents.ts";
 import { reserveStdout } from "./mcp/reserve-stdout.ts";
 import { addClientOptions, parseDuration, parsePort, type ClientOptions } from "./client-options.ts";
 import { OutputWriter } from "./output-writer.ts";
 import { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import { createErrorObserver } from "./serve/serve-until-stopped.ts";
-import { readSettings } from "./settings.ts";
+import { readSettingsFromEnvAndFiles } from "./settings.ts";
 import { waitForAbort } from "./wait-for-abort.ts";
 import { readPackageVersion } from "./package-version.ts";
 
@@ -53,11 +53,11 @@ Examples:
   colloquy mcp agents/ --port 4130`,
     )
     .action(async (refs: string[], flags: McpOptions, self: Command) => {
-      const settings = readSettings(flags.config, context);
+      const settings = readSettingsFromEnvAndFiles(flags.config, context);
       applySettings(self, settings);
       const options = self.opts<McpOptions>();
       const output = new OutputWriter(context.streams, "text", { jsonLines: false, verbose: false });
-      for (const caution of collectSettingWarnings(self, settings)) output.writeWarning(caution);
+      for (const caution of collectSettingFileWarnings(self, settings)) output.writeWarning(caution);
       await runMcp(refs, options, context);
     });
   for (const option of command.options) if (HIDDEN_OPTIONS.has(option.long ?? "")) option.hideHelp();
@@ -72,7 +72,7 @@ async function runMcp(refs: string[], options: McpOptions, context: CliContext):
   const observer = createErrorObserver(context);
   const adk = new AdkAgentFactory(store, observer);
   try {
-    const agents = await openMcpAgents(refs, options, context, adk);
+    const agents = await loadOrConnectAgents(refs, options, context, adk);
     const { createMcpServer } = await import("../mcp/index.ts");
     const server = await createMcpServer(agents, {
       version: readPackageVersion(),

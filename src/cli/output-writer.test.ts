@@ -85,7 +85,7 @@ describe("JSON", () => {
     ];
     const { out } = captureOutput("json", (output) => {
       for (const event of events) output.writeEvent(event);
-      output.writeStreamEnd({ id: "t-1", contextId: "c-1", state: "TASK_STATE_COMPLETED" });
+      output.writeTaskIdsAtStreamEnd({ id: "t-1", contextId: "c-1", state: "TASK_STATE_COMPLETED" });
     });
     expect(
       out
@@ -107,7 +107,7 @@ describe("a stream as text", () => {
       output.writeEvent(chunk("Hel"));
       output.writeEvent(chunk("lo", { append: true, lastChunk: true }));
       output.writeEvent({ statusUpdate: { ...ids, status: { state: "TASK_STATE_COMPLETED" } } });
-      output.writeStreamEnd({ id: "t-1", contextId: "c-1", state: "TASK_STATE_COMPLETED" });
+      output.writeTaskIdsAtStreamEnd({ id: "t-1", contextId: "c-1", state: "TASK_STATE_COMPLETED" });
     });
     expect(out).toBe(`Task: t-1
 Context: c-1

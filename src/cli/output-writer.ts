@@ -6,14 +6,14 @@ import type { ListTasksResponse, SendMessageResponse, StreamResponse, Task } fro
 import type { AgentCard, Message, TaskState } from "../protocol/index.ts";
 import type { CliError } from "./cli-error.ts";
 import {
-  renderCard,
+  renderAgentCard,
   renderEvent,
   renderIds,
   renderMessage,
   renderPushConfig,
-  renderSentMessage,
+  renderUserMessage,
   renderTask,
-  type TextDetailOptions,
+  type TaskTextDetailOptions,
 } from "./render-protocol-objects.ts";
 import { renderJson, escapeControlCharacters, TextWriter } from "./text-writer.ts";
 
@@ -25,7 +25,7 @@ export interface OutputStreams {
   err(text: string): void;
 }
 
-interface OutputStyle {
+interface OutputWriterOptions {
   readonly jsonLines?: boolean;
   readonly verbose?: boolean;
 }
@@ -48,7 +48,7 @@ export class OutputWriter {
   constructor(
     streams: OutputStreams,
     format: OutputFormat,
-    { jsonLines = false, verbose = false }: OutputStyle = {},
+    { jsonLines = false, verbose = false }: OutputWriterOptions = {},
   ) {
     this.format = format;
     this.#jsonLines = jsonLines;
@@ -58,24 +58,25 @@ export class OutputWriter {
   }
 
   writeResponse(response: SendMessageResponse, history = false): void {
-    if (this.format === "json") this.#writeDocument(response);
-    else if ("task" in response) renderTask(this.#textWriter, response.task, this.#getDetail(history));
+    if (this.format === "json") this.#writeJsonDocument(response);
+    else if ("task" in response)
+      renderTask(this.#textWriter, response.task, this.#getTextDetailOptions(history));
     else renderMessage(this.#textWriter, response.message, this.#verbose);
   }
 
   /** Writes a task. `history` includes its messages. */
   writeTask(task: Task, history = false): void {
-    if (this.format === "json") this.#writeDocument(task);
-    else renderTask(this.#textWriter, task, this.#getDetail(history));
+    if (this.format === "json") this.#writeJsonDocument(task);
+    else renderTask(this.#textWriter, task, this.#getTextDetailOptions(history));
   }
 
   writeTaskList(page: ListTasksResponse): void {
     if (this.format === "json" && this.#jsonLines) {
-      for (const task of page.tasks) this.#writeDocument(task);
+      for (const task of page.tasks) this.#writeJsonDocument(task);
       if (page.nextPageToken) this.#writeNote(`Next page: ${page.nextPageToken}`);
       return;
     }
-    if (this.format === "json") return this.#writeDocument(page);
+    if (this.format === "json") return this.#writeJsonDocument(page);
     for (const { id, contextId, status } of page.tasks) {
       renderIds(this.#textWriter, { id, contextId, state: status.state });
       if (status.timestamp) this.#textWriter.writeField("Updated", status.timestamp);
@@ -86,8 +87,8 @@ export class OutputWriter {
   }
 
   writeCard(card: AgentCard): void {
-    if (this.format === "json") this.#writeDocument(card);
-    else renderCard(this.#textWriter, card);
+    if (this.format === "json") this.#writeJsonDocument(card);
+    else renderAgentCard(this.#textWriter, card);
   }
 
   /** Writes the names of the saved artifact files and the links to external content. */
@@ -96,7 +97,7 @@ export class OutputWriter {
     files: readonly { path: string; artifactId: string; mediaType: string; bytes: number }[],
     links: readonly { artifactId: string; url: string }[],
   ): void {
-    if (this.format === "json") return this.#writeDocument({ task, saved: files, links });
+    if (this.format === "json") return this.#writeJsonDocument({ task, saved: files, links });
     renderIds(this.#textWriter, task);
     for (const { path, mediaType, bytes } of files)
       this.#textWriter.writeField("Saved", `${path}, ${mediaType}, ${bytes} bytes`);
@@ -104,12 +105,12 @@ export class OutputWriter {
   }
 
   writePushConfig(config: TaskPushNotificationConfig): void {
-    if (this.format === "json") return this.#writeDocument(config);
+    if (this.format === "json") return this.#writeJsonDocument(config);
     renderPushConfig(this.#textWriter, config);
   }
 
   writePushConfigList(page: ListTaskPushNotificationConfigsResponse): void {
-    if (this.format === "json") return this.#writeDocument(page);
+    if (this.format === "json") return this.#writeJsonDocument(page);
     for (const config of page.configs) {
       renderPushConfig(this.#textWriter, config);
       this.#textWriter.writeBlankLine();
@@ -119,20 +120,20 @@ export class OutputWriter {
 
   /** Writes a result without an A2A type, as `value` in JSON format and as `fields` in text format. */
   writeResult(value: object, fields: Readonly<Record<string, string>>): void {
-    if (this.format === "json") return this.#writeDocument(value);
+    if (this.format === "json") return this.#writeJsonDocument(value);
     for (const [label, field] of Object.entries(fields)) this.#textWriter.writeField(label, field);
   }
 
   /** Writes a result as JSON in every output format, for results that users save as files. */
   writeJson(value: object): void {
-    this.#writeDocument(value);
+    this.#writeJsonDocument(value);
   }
 
   /**
    * Writes the first event of a stream that continues a known task. In text format, the writer omits task
    * content that the user has already seen.
    */
-  writeResumedTask(event: StreamResponse): void {
+  writeFirstEventOfResumedTask(event: StreamResponse): void {
     if (this.format === "json" || !("task" in event)) return this.writeEvent(event);
     const { id, contextId, status } = event.task;
     renderIds(this.#textWriter, { id, contextId, state: status.state });
@@ -141,25 +142,25 @@ export class OutputWriter {
   /** Writes one stream event without delay. */
   writeEvent(event: StreamResponse): void {
     if (this.format === "json") this.#streams.out(`${renderJson(event)}\n`);
-    else renderEvent(this.#textWriter, event, this.#getDetail(false));
+    else renderEvent(this.#textWriter, event, this.#getTextDetailOptions(false));
   }
 
   /** Writes the user's own message in text format with `--verbose`. */
-  writeSentMessage(message: Message): void {
-    if (this.format === "text" && this.#verbose) renderSentMessage(this.#textWriter, message);
+  writeUserMessageIfVerbose(message: Message): void {
+    if (this.format === "text" && this.#verbose) renderUserMessage(this.#textWriter, message);
   }
 
   /**
    * In text format, writes the task's ids and state again after a stream, because long output hides the first
    * ids.
    */
-  writeStreamEnd(ids: { id: string; contextId: string; state: TaskState }): void {
+  writeTaskIdsAtStreamEnd(ids: { id: string; contextId: string; state: TaskState }): void {
     if (this.format === "text") renderIds(this.#textWriter, ids);
   }
 
   /** Writes a result without an A2A type in JSON format, and writes nothing in text format. */
-  writeJsonResult(value: object): void {
-    if (this.format === "json") this.#writeDocument(value);
+  writeResultIfJsonFormat(value: object): void {
+    if (this.format === "json") this.#writeJsonDocument(value);
   }
 
   writeWarning(message: string): void {
@@ -172,7 +173,7 @@ export class OutputWriter {
 
   /** Writes an error. In JSON format, the error is the result of the command and is written to stdout. */
   writeError(problem: CliError): void {
-    if (this.format === "json") return this.#writeDocument(problem);
+    if (this.format === "json") return this.#writeJsonDocument(problem);
     this.#writeNote(`error: ${problem.message} (${problem.code})`);
     if (problem.hint) this.writeHint(problem.hint);
   }
@@ -183,11 +184,11 @@ export class OutputWriter {
     this.#streams.err(`${escapeControlCharacters(line)}\n`);
   }
 
-  #writeDocument(value: unknown): void {
+  #writeJsonDocument(value: unknown): void {
     this.#streams.out(`${renderJson(value, this.#jsonLines ? undefined : 2)}\n`);
   }
 
-  #getDetail(history: boolean): TextDetailOptions {
+  #getTextDetailOptions(history: boolean): TaskTextDetailOptions {
     return { history: history || this.#verbose, verbose: this.#verbose };
   }
 }

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import type { Part } from "../protocol/index.ts";
-import { createTempDirectory } from "./cli-process.contract.ts";
+import { createTempDirectory } from "./cli-process.fixture.ts";
 import { PartFlags } from "./part-flags.ts";
 
 async function parseParts(argv: string[], stdin = ""): Promise<Part[]> {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CliContext } from "./cli-context.ts";
-import { ProgressReporter, formatTimeLeft } from "./progress-reporter.ts";
+import { ProgressReporter, formatEstimatedTimeLeft } from "./progress-reporter.ts";
 
 function startProgress(errColumns?: number): {
   progress: ProgressReporter;
@@ -55,6 +55,6 @@ describe("progress", () => {
     [10_000, 1, 10, "1 min 40 s left"],
     [60_000, 1, 90, "1 h 30 min left"],
   ])("after %i ms for %i has for %i more: %j", (elapsed, done, left, words) => {
-    expect(formatTimeLeft(elapsed, done, left)).toBe(words);
+    expect(formatEstimatedTimeLeft(elapsed, done, left)).toBe(words);
   });
 });

@@ -1,7 +1,7 @@
 import type { CliContext } from "./cli-context.ts";
 
 /** Progress of a long operation, in steps. */
-interface ProgressStep {
+interface ProgressSnapshot {
   readonly done: number;
   readonly total: number;
   /**
@@ -32,7 +32,7 @@ export class ProgressReporter {
     this.#startedAt = now();
   }
 
-  show(step: ProgressStep): void {
+  show(step: ProgressSnapshot): void {
     const { stderrColumns, streams } = this.#context;
     const { done, total } = step;
     const isLast = done >= total;
@@ -48,7 +48,9 @@ export class ProgressReporter {
     if (!isLast && this.#isLineOpen && now - this.#shownAt < 100) return;
     this.#shownAt = now;
     this.#isLineOpen = true;
-    streams.err(`\r${this.#formatLine(step, renderBar(done / total)).slice(0, stderrColumns - 1)}\u001b[K`);
+    streams.err(
+      `\r${this.#formatLine(step, renderProgressBar(done / total)).slice(0, stderrColumns - 1)}\u001b[K`,
+    );
   }
 
   /** Keeps the last progress line visible and starts a new line. */
@@ -57,22 +59,22 @@ export class ProgressReporter {
     this.#isLineOpen = false;
   }
 
-  #formatLine({ done, total, doneBefore = 0, note = "" }: ProgressStep, drawn = ""): string {
-    const remaining = formatTimeLeft(this.#now() - this.#startedAt, done - doneBefore, total - done);
+  #formatLine({ done, total, doneBefore = 0, note = "" }: ProgressSnapshot, drawn = ""): string {
+    const remaining = formatEstimatedTimeLeft(this.#now() - this.#startedAt, done - doneBefore, total - done);
     return [this.#label, drawn, `${done}/${total}`, note, remaining].filter((word) => word !== "").join("  ");
   }
 }
 
-function renderBar(share: number): string {
-  const full = Math.round(share * BAR_WIDTH);
-  return `${"█".repeat(full)}${"░".repeat(BAR_WIDTH - full)}`;
+function renderProgressBar(share: number): string {
+  const full = Math.round(share * PROGRESS_BAR_WIDTH);
+  return `${"█".repeat(full)}${"░".repeat(PROGRESS_BAR_WIDTH - full)}`;
 }
 
 /**
  * Estimates the remaining time from the average speed of the operation. Returns an empty string before the
  * first finished step and after the last step.
  */
-export function formatTimeLeft(elapsedMs: number, done: number, remaining: number): string {
+export function formatEstimatedTimeLeft(elapsedMs: number, done: number, remaining: number): string {
   if (done <= 0 || remaining <= 0) return "";
   const seconds = Math.ceil((elapsedMs / done / 1_000) * remaining);
   if (seconds < 60) return `${seconds} s left`;
@@ -80,4 +82,4 @@ export function formatTimeLeft(elapsedMs: number, done: number, remaining: numbe
   return `${Math.floor(seconds / 3_600)} h ${Math.round((seconds % 3_600) / 60)} min left`;
 }
 
-const BAR_WIDTH = 24;
+const PROGRESS_BAR_WIDTH = 24;

@@ -19,7 +19,7 @@ export function renderIds(writer: TextWriter, ids: { id: string; contextId: stri
 }
 
 /** `history` includes earlier messages. `verbose` adds ids, times, media types, and metadata to the text. */
-export interface TextDetailOptions {
+export interface TaskTextDetailOptions {
   readonly history?: boolean;
   readonly verbose?: boolean;
 }
@@ -27,7 +27,7 @@ export interface TextDetailOptions {
 export function renderTask(
   writer: TextWriter,
   task: Task,
-  { history = false, verbose = false }: TextDetailOptions = {},
+  { history = false, verbose = false }: TaskTextDetailOptions = {},
 ): void {
   renderIds(writer, { id: task.id, contextId: task.contextId, state: task.status.state });
   if (verbose && task.status.timestamp) writer.writeField("Updated", task.status.timestamp);
@@ -45,11 +45,15 @@ export function renderMessage(writer: TextWriter, message: Message, verbose = fa
 }
 
 /** Renders a message that the user sent. */
-export function renderSentMessage(writer: TextWriter, message: Message): void {
+export function renderUserMessage(writer: TextWriter, message: Message): void {
   renderLabeledMessage(writer, "Sent", message, true);
 }
 
-export function renderEvent(writer: TextWriter, event: StreamResponse, detail: TextDetailOptions = {}): void {
+export function renderEvent(
+  writer: TextWriter,
+  event: StreamResponse,
+  detail: TaskTextDetailOptions = {},
+): void {
   const { verbose = false } = detail;
   if ("task" in event) renderTask(writer, event.task, detail);
   else if ("message" in event) renderMessage(writer, event.message, verbose);
@@ -66,7 +70,7 @@ export function renderEvent(writer: TextWriter, event: StreamResponse, detail: T
   }
 }
 
-export function renderCard(writer: TextWriter, card: AgentCard): void {
+export function renderAgentCard(writer: TextWriter, card: AgentCard): void {
   writer.writeField("Name", card.name);
   writer.writeField("Description", card.description);
   writer.writeField("Version", card.version);

@@ -1,14 +1,14 @@
 import { Command, Option } from "commander";
 import { collect } from "../client/index.ts";
 import type { JsonObject, Part, SendMessageResponse, StreamResponse } from "../protocol/index.ts";
-import { createAnswerParts } from "./tool-call-answers.ts";
+import { createToolCallAnswerParts } from "./tool-call-answers.ts";
 import {
   defineClientCommand,
   toInterruptedWaitError,
   type AgentCommandContext,
 } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
-import { formatCommandLine } from "./format-command.ts";
+import { formatColloquyCommand } from "./format-colloquy-command.ts";
 import {
   parseCount,
   parseJsonObject,
@@ -16,7 +16,7 @@ import {
   type ClientOptions,
 } from "./client-options.ts";
 import { PartFlags, createSendUsageError } from "./part-flags.ts";
-import { reportTaskState, untilTerminalOrInterrupted, waitForTask } from "./wait-for-task.ts";
+import { warnAboutUncompletedTask, yieldUntilTerminalOrInterrupted, waitForTask } from "./wait-for-task.ts";
 import { writeStreamEvents } from "./write-stream-events.ts";
 
 interface SendOptions extends ClientOptions {
@@ -37,7 +37,7 @@ export function createSendCommand(context: CliContext): Command {
   const command = new Command("send");
   for (const option of flags.createOptions()) command.addOption(option);
   command
-    .addOption(createAnswerOption())
+    .addOption(createToolCallAnswerOption())
     .addOption(new Option("--async", "return once the task exists (default: wait)").conflicts("wait"))
     .option("--wait", "wait until the task ends or needs input; overrides an --async setting")
     .addOption(new Option("--no-wait").hideHelp())
@@ -54,7 +54,7 @@ export function createSendCommand(context: CliContext): Command {
   });
 }
 
-function createAnswerOption(): Option {
+function createToolCallAnswerOption(): Option {
   return new Option(
     "--answer <json>",
     "answer a pending tool call of the --task-id task; repeatable, in order",
@@ -69,7 +69,10 @@ async function buildMessageParts(
   if (options.answer === undefined) return flags.buildParts(args, stdin);
   if (options.taskId === undefined)
     throw createSendUsageError("--answer requires --task-id, the id of the waiting task.");
-  const answers = createAnswerParts(await client.tasks.get(options.taskId, { signal }), options.answer);
+  const answers = createToolCallAnswerParts(
+    await client.tasks.get(options.taskId, { signal }),
+    options.answer,
+  );
   const otherParts = args.length > 0 || flags.hasFlags ? await flags.buildParts(args, stdin) : [];
   return [...answers, ...otherParts];
 }
@@ -91,7 +94,7 @@ async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): P
     ...(contextId === undefined ? {} : { contextId }),
     ...(metadata === undefined ? {} : { metadata }),
   };
-  output.writeSentMessage({ messageId, role: "ROLE_USER", parts });
+  output.writeUserMessageIfVerbose({ messageId, role: "ROLE_USER", parts });
   if (options.stream) {
     // A streaming agent first repeats the task as it was before this turn. An agent without streaming only
     // sends the result.
@@ -101,11 +104,11 @@ async function runSend(call: AgentCommandContext<SendOptions>, parts: Part[]): P
   const response = isAsync
     ? await client.send(parts, request)
     : await waitForResponse(
-        untilTerminalOrInterrupted(client.stream(parts, request), taskId !== undefined),
+        yieldUntilTerminalOrInterrupted(client.stream(parts, request), taskId !== undefined),
         call,
       );
   output.writeResponse(response, (history ?? 0) > 0);
-  if ("task" in response) reportTaskState(output, agentRef, response.task);
+  if ("task" in response) warnAboutUncompletedTask(output, agentRef, response.task);
 }
 
 /**
@@ -118,7 +121,7 @@ async function waitForResponse(
   call: AgentCommandContext<SendOptions>,
 ): Promise<SendMessageResponse> {
   let taskId: string | undefined;
-  const noted = withTaskIdCallback(stream, (id) => {
+  const noted = yieldEventsReportingTaskId(stream, (id) => {
     taskId = id;
   });
   try {
@@ -133,13 +136,13 @@ async function waitForResponse(
     throw toInterruptedWaitError(
       call,
       error,
-      formatCommandLine("task", "get", call.agentRef, taskId, "--wait"),
+      formatColloquyCommand("task", "get", call.agentRef, taskId, "--wait"),
     );
   }
 }
 
 /** Yields the events of a stream unchanged, and reports the task id when an event contains the id. */
-async function* withTaskIdCallback(
+async function* yieldEventsReportingTaskId(
   stream: AsyncIterable<StreamResponse>,
   onTaskId: (taskId: string) => void,
 ): AsyncGenerator<StreamResponse, void> {

@@ -1,12 +1,12 @@
 import { Command, Option } from "commander";
-import type { Config } from "../config/index.ts";
+import type { ServeConfig } from "../config/index.ts";
 import type { Agent } from "../engine/index.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createOutputOption, parsePort } from "./client-options.ts";
 import { createUsageError } from "./cli-error.ts";
 import type { AdkAgentFactory } from "./serve/adk-agent-factory.ts";
 import { addAuthOptions } from "./serve/serve-auth-options.ts";
-import { renderCurlCommand, renderSendCommand, type ServedAgent } from "./serve/banner.ts";
+import { renderCurlCommand, renderSendCommand, type ServedAgentSummary } from "./serve/banner.ts";
 import type { ServeOptions } from "./serve/serve-until-stopped.ts";
 
 interface ServeCommandOptions extends ServeOptions {
@@ -75,7 +75,7 @@ async function runServe(
   paths: readonly string[],
   options: ServeCommandOptions,
   context: CliContext,
-  configured: Config["agents"] = [],
+  configured: ServeConfig["agents"] = [],
 ): Promise<void> {
   const isGiven = options.exec !== undefined || paths.length > 0;
   const agents = isGiven ? paths : configured;
@@ -87,28 +87,28 @@ async function runServe(
   }
   const { serveUntilStopped } = await import("./serve/serve-until-stopped.ts");
   await serveUntilStopped(options, context, async (adk) => {
-    const loaded = await loadAgents(agents, options, adk);
+    const loaded = await loadAgentsToServe(agents, options, adk);
     return {
       agents: loaded.agents,
-      renderFooter: (served, header) =>
+      renderBannerFooter: (served, header) =>
         renderSkippedFiles(loaded.skipped) + renderTryCommands(served, header),
     };
   });
 }
 
-async function loadAgents(
-  agents: NonNullable<Config["agents"]>,
+async function loadAgentsToServe(
+  agents: NonNullable<ServeConfig["agents"]>,
   { exec, shell, name }: ServeCommandOptions,
   adk: AdkAgentFactory,
 ): Promise<{ agents: Record<string, Agent>; skipped: string[] }> {
   if (exec === undefined) {
-    const { isPathList } = await import("./serve/apply-config-file.ts");
+    const { isAgentPathList: isPathList } = await import("./serve/apply-config-file.ts");
     if (!isPathList(agents)) return { agents: agents, skipped: [] };
     const { loadAgentFiles } = await import("./serve/load-agent-files.ts");
     return loadAgentFiles(agents, adk);
   }
   const { command } = await import("../adapters/index.ts");
-  const { toAgentId } = await import("./serve/find-agent-files.ts");
+  const { toUrlSafeAgentId: toAgentId } = await import("./serve/find-agent-files.ts");
   const agent = command(exec, { ...(shell ? { shell } : {}), ...(name ? { name } : {}) });
   return { agents: { [toAgentId((await agent.describe()).name)]: agent }, skipped: [] };
 }
@@ -118,7 +118,7 @@ function renderSkippedFiles(skipped: readonly string[]): string {
   return skipped.length === 0 ? "" : `Not served\n${skipped.map((line) => `  ${line}\n`).join("")}\n`;
 }
 
-function renderTryCommands([first]: readonly ServedAgent[], header?: string): string {
+function renderTryCommands([first]: readonly ServedAgentSummary[], header?: string): string {
   if (!first) return "";
   const text = first.description.skills?.[0]?.examples?.[0] ?? "Hello!";
   return `Try\n${renderSendCommand(first.url, text, "--stream")}${renderCurlCommand(first.url, text, header)}`;

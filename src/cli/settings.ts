@@ -43,7 +43,7 @@ export class Settings {
   get(variable: string): Setting | undefined {
     for (const { source, values } of this.#layers) {
       const value = values[variable];
-      if (value === undefined || (isDiscoveredSource(source) && TRUSTED_ONLY_VARIABLES.has(variable)))
+      if (value === undefined || (isDiscoveredEnvFile(source) && TRUSTED_ONLY_VARIABLES.has(variable)))
         continue;
       return value === "" ? undefined : { value, source: source };
     }
@@ -53,14 +53,14 @@ export class Settings {
   /** Returns the names of all variables that at least one source sets. */
   get variableNames(): string[] {
     return [...new Set(this.#layers.flatMap(({ values }) => Object.keys(values)))]
-      .filter((name) => name.startsWith(VARIABLE_PREFIX))
+      .filter((name) => name.startsWith(SETTING_VARIABLE_PREFIX))
       .toSorted();
   }
 
   /** Returns the ignored variables of a discovered `.env` file, which only other sources can set. */
-  get ignoredVariables(): { variable: string; file: string }[] {
+  get ignoredEnvFileVariables(): { variable: string; file: string }[] {
     return this.#layers.flatMap(({ source, values }) =>
-      isDiscoveredSource(source)
+      isDiscoveredEnvFile(source)
         ? [...TRUSTED_ONLY_VARIABLES]
             .filter((variable) => values[variable] !== undefined)
             .map((variable) => ({ variable, file: source.file }))
@@ -75,19 +75,19 @@ interface SettingsLayer {
 }
 
 /** Returns whether the source is a discovered `.env` file. */
-export function isDiscoveredSource(from: SettingSource): from is SettingSource & { readonly file: string } {
+export function isDiscoveredEnvFile(from: SettingSource): from is SettingSource & { readonly file: string } {
   return from.kind === "local" && from.isDiscovered;
 }
 
-export const VARIABLE_PREFIX = "A2ACLI_";
+export const SETTING_VARIABLE_PREFIX = "A2ACLI_";
 
 /**
  * Variables that a discovered `.env` file cannot set, because these variables weaken the protection of
  * credentials.
  */
 const TRUSTED_ONLY_VARIABLES: ReadonlySet<string> = new Set([
-  `${VARIABLE_PREFIX}INSECURE`,
-  `${VARIABLE_PREFIX}ALLOW_CLEAR_TEXT`,
+  `${SETTING_VARIABLE_PREFIX}INSECURE`,
+  `${SETTING_VARIABLE_PREFIX}ALLOW_CLEAR_TEXT`,
 ]);
 
 /**
@@ -95,19 +95,19 @@ const TRUSTED_ONLY_VARIABLES: ReadonlySet<string> = new Set([
  * (a2a-cli SPEC §7.2).
  */
 export function toVariableName(flag: string): string {
-  return VARIABLE_PREFIX + flag.replace(/^--/, "").toUpperCase().replaceAll("-", "_");
+  return SETTING_VARIABLE_PREFIX + flag.replace(/^--/, "").toUpperCase().replaceAll("-", "_");
 }
 
 /**
  * Reads the settings from the environment and all settings files. `config` is the path from `--config`, which
  * replaces the discovered `.env` file.
  */
-export function readSettings(
+export function readSettingsFromEnvAndFiles(
   config: string | undefined,
   { env, cwd }: Pick<CliContext, "env" | "cwd">,
 ): Settings {
   const layers: SettingsLayer[] = [{ source: { kind: "environment" }, values: env }];
-  const named = config ?? env[`${VARIABLE_PREFIX}CONFIG`];
+  const named = config ?? env[`${SETTING_VARIABLE_PREFIX}CONFIG`];
   const local = named === undefined ? findNearestEnvFile(cwd) : readNamedEnvFile(resolve(cwd, named));
   if (local) layers.push(local);
   const globalFile = join(env["HOME"] ?? homedir(), ".config", "a2a-cli", ".env");

@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { A2AError, type Task } from "../protocol/index.ts";
 import { defineClientCommand, requireSingleId, type AgentCommandContext } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
-import { formatCommandLine } from "./format-command.ts";
+import { formatColloquyCommand } from "./format-colloquy-command.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { CliError } from "./cli-error.ts";
 
@@ -23,7 +23,7 @@ async function cancelTask(
     if (!(error instanceof A2AError) || error.reason !== "TASK_NOT_CANCELABLE") throw error;
     const task = await client.tasks.get(id, { signal, historyLength: 0 });
     if (task.status.state === "TASK_STATE_CANCELED") return task;
-    const hint = `Its state is ${task.status.state}. ${formatCommandLine("task", "get", agentRef, id)} shows it.`;
+    const hint = `Its state is ${task.status.state}. ${formatColloquyCommand("task", "get", agentRef, id)} shows it.`;
     throw new CliError(error, hint);
   }
 }

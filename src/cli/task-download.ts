@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { Command } from "commander";
 import { defineClientCommand, requireSingleId } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
-import { collectArtifactFiles } from "./download/artifact-files.ts";
+import { collectArtifactFiles } from "./download/collect-artifact-files.ts";
 import type { ClientOptions } from "./client-options.ts";
 import { CliError, createUsageError } from "./cli-error.ts";
 

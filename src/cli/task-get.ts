@@ -2,7 +2,7 @@ import { Command } from "commander";
 import { defineClientCommand, requireSingleId } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import { parseCount, createPollIntervalOption, type ClientOptions } from "./client-options.ts";
-import { reportTaskState } from "./wait-for-task.ts";
+import { warnAboutUncompletedTask } from "./wait-for-task.ts";
 import { waitAndWriteTask } from "./task-wait.ts";
 
 interface TaskGetOptions extends ClientOptions {
@@ -24,6 +24,6 @@ export function createTaskGetCommand(context: CliContext): Command {
     if (options.wait) return waitAndWriteTask(call, id);
     const task = await client.tasks.get(id, { signal, historyLength });
     output.writeTask(task, historyLength > 0);
-    reportTaskState(output, agentRef, task);
+    warnAboutUncompletedTask(output, agentRef, task);
   });
 }

@@ -3,7 +3,7 @@ import { collect } from "../client/index.ts";
 import { defineClientCommand, requireSingleId } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { reportTaskState, untilTerminalOrInterrupted } from "./wait-for-task.ts";
+import { warnAboutUncompletedTask, yieldUntilTerminalOrInterrupted } from "./wait-for-task.ts";
 import { writeStreamEvents } from "./write-stream-events.ts";
 
 interface TaskSubscribeOptions extends ClientOptions {
@@ -18,9 +18,9 @@ export function createTaskSubscribeCommand(context: CliContext): Command {
     const stream = client.tasks.subscribe(requireSingleId(call.args), { signal, ...after });
     // In text format the command always streams, because following a task is its purpose.
     if (options.stream || options.output === "text") return writeStreamEvents(stream, call);
-    const response = await collect(untilTerminalOrInterrupted(stream));
+    const response = await collect(yieldUntilTerminalOrInterrupted(stream));
     if (!("task" in response)) return;
     output.writeTask(response.task);
-    reportTaskState(output, agentRef, response.task);
+    warnAboutUncompletedTask(output, agentRef, response.task);
   });
 }

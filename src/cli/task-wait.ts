@@ -6,9 +6,9 @@ import {
   type AgentCommandContext,
 } from "./define-agent-command.ts";
 import type { CliContext } from "./cli-context.ts";
-import { formatCommandLine } from "./format-command.ts";
+import { formatColloquyCommand } from "./format-colloquy-command.ts";
 import { parseCount, createPollIntervalOption, type ClientOptions } from "./client-options.ts";
-import { reportTaskState, waitForTask } from "./wait-for-task.ts";
+import { warnAboutUncompletedTask, waitForTask } from "./wait-for-task.ts";
 
 interface TaskWaitOptions extends ClientOptions {
   history?: number;
@@ -35,10 +35,10 @@ export async function waitAndWriteTask(
   try {
     const task = await waitForTask(client, id, { signal, options: { ...options, history } });
     output.writeTask(task, history > 0);
-    reportTaskState(output, agentRef, task);
+    warnAboutUncompletedTask(output, agentRef, task);
   } catch (error) {
     throw signal.aborted
-      ? toInterruptedWaitError(call, error, formatCommandLine("task", "get", agentRef, id, "--wait"))
+      ? toInterruptedWaitError(call, error, formatColloquyCommand("task", "get", agentRef, id, "--wait"))
       : error;
   }
 }

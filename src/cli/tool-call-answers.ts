@@ -25,7 +25,7 @@ export function findPendingToolCalls({ status }: Pick<Task, "status">): PendingT
 /**
  * Creates one message part for each pending function call. The answers have the order of the function calls.
  */
-export function createAnswerParts(task: Task, answers: readonly JsonObject[]): Part[] {
+export function createToolCallAnswerParts(task: Task, answers: readonly JsonObject[]): Part[] {
   const calls = findPendingToolCalls(task);
   if (calls.length !== answers.length) {
     const waiting = calls.map((call) => call.name).join(", ");
@@ -33,7 +33,7 @@ export function createAnswerParts(task: Task, answers: readonly JsonObject[]): P
       calls.length === 0
         ? `Task ${task.id} (${task.status.state}) has no pending function call.`
         : `Task ${task.id} requires ${calls.length} answers (${waiting}), but --answer was passed ${answers.length} times.`,
-      calls.length > 0 ? undefined : getAnswerHint(task),
+      calls.length > 0 ? undefined : getNoPendingCallHint(task),
     );
   }
   return calls.map(({ id, name }, index) => ({
@@ -42,7 +42,7 @@ export function createAnswerParts(task: Task, answers: readonly JsonObject[]): P
   }));
 }
 
-function getAnswerHint({ status }: Task): string {
+function getNoPendingCallHint({ status }: Task): string {
   return isTerminal(status.state)
     ? "The task has ended. Omit --answer and --task-id to start a new one."
     : "Omit --answer, and send a text.";

@@ -9,7 +9,7 @@ import {
   type TaskState,
 } from "../protocol/index.ts";
 import { findPendingToolCalls } from "./tool-call-answers.ts";
-import { formatCommandLine } from "./format-command.ts";
+import { formatColloquyCommand } from "./format-colloquy-command.ts";
 import type { OutputWriter } from "./output-writer.ts";
 
 /** Maximum number of consecutive failed polls of a task. Each retry doubles the polling interval. */
@@ -25,7 +25,7 @@ function isTerminalOrInterrupted(state: TaskState): boolean {
  * while the task waits for input, but the client cannot send input on the stream. `known` is true if the
  * first event contains the task from before the current turn.
  */
-export async function* untilTerminalOrInterrupted(
+export async function* yieldUntilTerminalOrInterrupted(
   stream: AsyncIterable<StreamResponse>,
   known = false,
 ): AsyncGenerator<StreamResponse, void> {
@@ -80,13 +80,17 @@ export async function waitForTask(
  * If a turn is unfinished or unsuccessful, the function writes a warning to stderr. The warning contains the
  * command that continues the task. The exit code is 0 even if the task is unsuccessful (a2a-cli SPEC §11.6).
  */
-export function reportTaskState(output: OutputWriter, ref: string, task: Pick<Task, "id" | "status">): void {
+export function warnAboutUncompletedTask(
+  output: OutputWriter,
+  ref: string,
+  task: Pick<Task, "id" | "status">,
+): void {
   const { state } = task.status;
   if (isInterrupted(state)) {
     output.writeWarning(`the task waits for you (${state})`);
     for (const line of formatResumeCommands(ref, task)) output.writeHint(line);
   } else if (!isTerminal(state)) {
-    output.writeHint(formatCommandLine("task", "get", ref, task.id, "--wait"));
+    output.writeHint(formatColloquyCommand("task", "get", ref, task.id, "--wait"));
   } else if (state !== "TASK_STATE_COMPLETED") {
     output.writeWarning(`the task ended as ${state}`);
   }
@@ -95,11 +99,11 @@ export function reportTaskState(output: OutputWriter, ref: string, task: Pick<Ta
 function formatResumeCommands(ref: string, task: Pick<Task, "id" | "status">): string[] {
   const calls = findPendingToolCalls(task);
   const send = ["send", ref, "--task-id", task.id];
-  if (calls.length === 0) return [`${formatCommandLine(...send)} "<your answer>"`];
+  if (calls.length === 0) return [`${formatColloquyCommand(...send)} "<your answer>"`];
   const pending = calls.map(({ name, args }) => `${name}(${JSON.stringify(args)})`).join(", ");
   const answers = calls.flatMap(() => ["--answer", '{"approved":true}']);
   return [
     `the agent needs the result of ${pending}. Send it with this command:`,
-    formatCommandLine(...send, ...answers),
+    formatColloquyCommand(...send, ...answers),
   ];
 }

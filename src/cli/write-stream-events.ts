@@ -1,8 +1,8 @@
 import type { StreamResponse, Task, TaskStatus } from "../protocol/index.ts";
 import { toInterruptedWaitError, type AgentCommandContext } from "./define-agent-command.ts";
-import { formatCommandLine } from "./format-command.ts";
+import { formatColloquyCommand } from "./format-colloquy-command.ts";
 import type { ClientOptions } from "./client-options.ts";
-import { reportTaskState, untilTerminalOrInterrupted } from "./wait-for-task.ts";
+import { warnAboutUncompletedTask, yieldUntilTerminalOrInterrupted } from "./wait-for-task.ts";
 
 /**
  * Writes each event of a stream without delay. At the end, the function writes the task's ids and state.
@@ -16,8 +16,8 @@ export async function writeStreamEvents(
   const { output, agentRef, signal } = call;
   let task: (Pick<Task, "id" | "contextId"> & { status: TaskStatus }) | undefined;
   try {
-    for await (const event of untilTerminalOrInterrupted(stream, known)) {
-      if (known && !task) output.writeResumedTask(event);
+    for await (const event of yieldUntilTerminalOrInterrupted(stream, known)) {
+      if (known && !task) output.writeFirstEventOfResumedTask(event);
       else output.writeEvent(event);
       if ("task" in event) task = event.task;
       else if ("statusUpdate" in event) {
@@ -27,10 +27,14 @@ export async function writeStreamEvents(
     }
   } catch (error) {
     if (task && signal.aborted)
-      throw toInterruptedWaitError(call, error, formatCommandLine("task", "subscribe", agentRef, task.id));
+      throw toInterruptedWaitError(
+        call,
+        error,
+        formatColloquyCommand("task", "subscribe", agentRef, task.id),
+      );
     throw error;
   }
   if (!task) return;
-  output.writeStreamEnd({ id: task.id, contextId: task.contextId, state: task.status.state });
-  reportTaskState(output, agentRef, task);
+  output.writeTaskIdsAtStreamEnd({ id: task.id, contextId: task.contextId, state: task.status.state });
+  warnAboutUncompletedTask(output, agentRef, task);
 }

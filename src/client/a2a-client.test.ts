@@ -7,12 +7,12 @@ import {
   type Responder,
   buildAgentCard,
   startRecordingServer,
-  respondWithResult,
+  respondWithJsonRpcResult,
   type RecordedRequest,
-  sendEvents,
-  sendJson,
-  connectToResponder,
-} from "./recording-server.contract.ts";
+  sendSseEvents,
+  sendJsonResponse,
+  connectToRecordingServer,
+} from "./recording-server.fixture.ts";
 import { collectEvents } from "./a2a-client.contract.ts";
 
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
@@ -49,9 +49,9 @@ describe("a read that fails temporarily", () => {
       respondBusy(503),
       respondBusy(429, { "retry-after": "2" }),
       resetConnection,
-      respondWithResult(task),
+      respondWithJsonRpcResult(task),
     );
-    const { remote, seen } = await connectToResponder(answers, { retry: options });
+    const { remote, seen } = await connectToRecordingServer(answers, { retry: options });
     expect((await remote.tasks.get("t")).id).toBe("t");
     expect(waits).toEqual([100, 2_000, 400]);
     expect(seen()).toHaveLength(4);
@@ -59,10 +59,12 @@ describe("a read that fails temporarily", () => {
 
   it("is not retried after the maximum number of attempts, or if the agent requests a long delay", async () => {
     const { how: options, waits } = createRecordedRetryOptions();
-    const tired = await connectToResponder(respondBusy(503), { retry: options });
+    const tired = await connectToRecordingServer(respondBusy(503), { retry: options });
     await expect(tired.remote.tasks.list()).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     expect([tired.seen().length, waits.length]).toEqual([4, 3]);
-    const closed = await connectToResponder(respondBusy(429, { "retry-after": "3600" }), { retry: options });
+    const closed = await connectToRecordingServer(respondBusy(429, { "retry-after": "3600" }), {
+      retry: options,
+    });
     await expect(closed.remote.tasks.get("t")).rejects.toMatchObject({
       reason: "RESOURCE_EXHAUSTED",
       retryAfter: 3600,
@@ -74,7 +76,7 @@ describe("a read that fails temporarily", () => {
     const { how: options, waits } = createRecordedRetryOptions();
     let url = "";
     const server = await startRecordingServer(
-      respondInTurn(respondBusy(503), (response) => sendJson(response, buildAgentCard(url))),
+      respondInTurn(respondBusy(503), (response) => sendJsonResponse(response, buildAgentCard(url))),
     );
     ({ url } = server);
     expect((await connect(url, { retry: options })).card.name).toBe("Raw");
@@ -87,7 +89,7 @@ describe("a read that fails temporarily", () => {
 
   it("is never a message or a cancellation, which are sent only once", async () => {
     const { how: options, waits } = createRecordedRetryOptions();
-    const { remote, seen } = await connectToResponder(respondBusy(503), { retry: options });
+    const { remote, seen } = await connectToRecordingServer(respondBusy(503), { retry: options });
     await expect(remote.send("x")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     await expect(remote.tasks.cancel("t")).rejects.toMatchObject({ reason: "UNAVAILABLE" });
     expect([seen().length, waits]).toEqual([2, []]);
@@ -97,7 +99,7 @@ describe("a read that fails temporarily", () => {
 describe("a task of an agent without streaming", () => {
   it("is polled [A-08]", async () => {
     const { how, waits } = createRecordedRetryOptions();
-    const as = (state: string): Responder => respondWithResult({ ...task, status: { state } });
+    const as = (state: string): Responder => respondWithJsonRpcResult({ ...task, status: { state } });
     const answers = respondInTurn(
       as("TASK_STATE_WORKING"),
       respondBusy(503),
@@ -106,7 +108,7 @@ describe("a task of an agent without streaming", () => {
       as("TASK_STATE_COMPLETED"),
     );
     const options = { reconnect: how, retry: createRecordedRetryOptions().how };
-    const { remote, seen } = await connectToResponder(answers, options, { capabilities: {} });
+    const { remote, seen } = await connectToRecordingServer(answers, options, { capabilities: {} });
     const events = await collectEvents(remote.tasks.subscribe("t"));
     expect(events.map((event) => "task" in event && event.task.status.state)).toEqual([
       "TASK_STATE_WORKING",
@@ -119,8 +121,8 @@ describe("a task of an agent without streaming", () => {
 
   it("is reported as not found if it does not exist [F-51]", async () => {
     const lost: Responder = (response) =>
-      sendJson(response, { id: 1, error: { code: -32001, message: "no" } });
-    const { remote } = await connectToResponder(lost, {}, { capabilities: {} });
+      sendJsonResponse(response, { id: 1, error: { code: -32001, message: "no" } });
+    const { remote } = await connectToRecordingServer(lost, {}, { capabilities: {} });
     await expect(collectEvents(remote.tasks.subscribe("t"))).rejects.toMatchObject({
       reason: "TASK_NOT_FOUND",
     });
@@ -137,10 +139,13 @@ describe("extensions", () => {
       const answer: Responder = (response, request) => {
         response.setHeader("a2a-extensions", ` ${POLITE} ,`);
         if (request.headers.accept?.startsWith("text/event-stream")) {
-          sendEvents(response, [[1, binding === "JSONRPC" ? { result: { task } } : { task }]], "end");
-        } else sendJson(response, binding === "JSONRPC" ? { result: task } : task);
+          sendSseEvents(response, [[1, binding === "JSONRPC" ? { result: { task } } : { task }]], "end");
+        } else sendJsonResponse(response, binding === "JSONRPC" ? { result: task } : task);
       };
-      const { remote, seen } = await connectToResponder(answer, { binding, extensions: [POLITE, LOUD] });
+      const { remote, seen } = await connectToRecordingServer(answer, {
+        binding,
+        extensions: [POLITE, LOUD],
+      });
       const reported: (readonly string[])[] = [];
       const onActivated = (uris: readonly string[]): void => void reported.push(uris);
       await remote.tasks.get("t", { onExtensionsActivated: onActivated });
@@ -154,12 +159,14 @@ describe("extensions", () => {
 
   it("that the agent requires and the caller does not support cause an immediate error [H-04]", async () => {
     const capabilities = { extensions: [{ uri: POLITE, required: true }, { uri: LOUD }] };
-    await expect(connectToResponder(respondWithResult(task), {}, { capabilities })).rejects.toMatchObject({
+    await expect(
+      connectToRecordingServer(respondWithJsonRpcResult(task), {}, { capabilities }),
+    ).rejects.toMatchObject({
       reason: "EXTENSION_SUPPORT_REQUIRED",
       message: expect.stringContaining(`{ extensions: ["${POLITE}"] }`) as string,
     });
-    const { remote } = await connectToResponder(
-      respondWithResult(task),
+    const { remote } = await connectToRecordingServer(
+      respondWithJsonRpcResult(task),
       { extensions: [POLITE] },
       { capabilities },
     );
@@ -173,14 +180,14 @@ describe("push notification configurations", () => {
 
   it("are created, read, listed, and deleted over JSON-RPC [I-01, I-03]", async () => {
     const answers = respondInTurn(
-      respondWithResult(config),
-      respondWithResult(config),
-      respondWithResult({ configs: [config], nextPageToken: "n" }),
-      respondWithResult({}),
-      respondWithResult(null),
-      respondWithResult(undefined),
+      respondWithJsonRpcResult(config),
+      respondWithJsonRpcResult(config),
+      respondWithJsonRpcResult({ configs: [config], nextPageToken: "n" }),
+      respondWithJsonRpcResult({}),
+      respondWithJsonRpcResult(null),
+      respondWithJsonRpcResult(undefined),
     );
-    const { remote, seen } = await connectToResponder(answers, {}, about);
+    const { remote, seen } = await connectToRecordingServer(answers, {}, about);
     const { pushConfigs } = remote.tasks;
     expect(await pushConfigs.create("t/1", { url: config.url, token: "x" })).toEqual(config);
     expect(await pushConfigs.get("t/1", "p")).toEqual(config);
@@ -196,14 +203,14 @@ describe("push notification configurations", () => {
 
   it("are created, read, listed, and deleted over REST, even if a deletion returns no body [I-01, I-03]", async () => {
     const answers = respondInTurn(
-      (response) => sendJson(response, config, 201),
-      (response) => sendJson(response, config),
-      (response) => sendJson(response, {}),
+      (response) => sendJsonResponse(response, config, 201),
+      (response) => sendJsonResponse(response, config),
+      (response) => sendJsonResponse(response, {}),
       (response) => response.writeHead(204).end(),
       (response) => response.end(),
-      (response) => sendJson(response, {}),
+      (response) => sendJsonResponse(response, {}),
     );
-    const { remote, seen } = await connectToResponder(answers, { binding: "HTTP+JSON" }, about);
+    const { remote, seen } = await connectToRecordingServer(answers, { binding: "HTTP+JSON" }, about);
     const { pushConfigs } = remote.tasks;
     expect(await pushConfigs.create("t/1", { url: config.url, token: "x" })).toEqual(config);
     expect(await pushConfigs.get("t/1", "p")).toEqual(config);
@@ -218,7 +225,7 @@ describe("push notification configurations", () => {
   });
 
   it("are not requested from an agent without push notifications [H-01]", async () => {
-    const { remote, seen } = await connectToResponder(respondWithResult(config));
+    const { remote, seen } = await connectToRecordingServer(respondWithJsonRpcResult(config));
     await expect(remote.tasks.pushConfigs.create("t", config)).rejects.toMatchObject({
       reason: "PUSH_NOTIFICATION_NOT_SUPPORTED",
     });
@@ -240,13 +247,13 @@ describe("the agent card", () => {
           version: serverState.version,
           capabilities: { extendedAgentCard: true },
         });
-        return sendJson(response, { result: card });
+        return sendJsonResponse(response, { result: card });
       }
       const etag = `"${serverState.version}"`;
       response.setHeader("etag", etag).setHeader("cache-control", control);
       if (request.headers["if-none-match"] === etag) response.writeHead(304).end();
       else
-        sendJson(
+        sendJsonResponse(
           response,
           buildAgentCard(serverState.url, {
             version: serverState.version,
@@ -300,7 +307,7 @@ describe("the agent card", () => {
       );
     const serverState = { url: "", card: {}, extended: {} };
     const { url } = await startRecordingServer((response, request) =>
-      sendJson(
+      sendJsonResponse(
         response,
         request.url.includes("/.well-known/") ? serverState.card : { result: serverState.extended },
       ),
@@ -322,7 +329,7 @@ describe("the agent card", () => {
     const key = { ...(await generateSigningKey("ES256")), kid: "k" };
     const { d: _secret, ...publicKey } = key;
     const verify = createCardVerifier({ keys: [publicKey] });
-    const { url } = await startRecordingServer((response) => sendJson(response, serverState.card));
+    const { url } = await startRecordingServer((response) => sendJsonResponse(response, serverState.card));
     const signed = await signCard(buildAgentCard(url, {}) as AgentCard, { privateKey: key });
     const older = { protocolVersion: "0.3.0", url: "https://evil.example/", preferredTransport: "JSONRPC" };
     const serverState = { card: { ...signed, ...older } as object };
@@ -344,7 +351,7 @@ describe("the agent card", () => {
   });
 
   it("has no extended version if it declares none [H-03]", async () => {
-    const { remote, seen } = await connectToResponder(respondWithResult({}));
+    const { remote, seen } = await connectToRecordingServer(respondWithJsonRpcResult({}));
     await expect(remote.getExtendedCard()).rejects.toMatchObject({ reason: "UNSUPPORTED_OPERATION" });
     expect(seen()).toEqual([]);
   });

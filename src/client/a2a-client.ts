@@ -17,7 +17,7 @@ import { openResumableStream } from "./stream/resumable-stream.ts";
 import type { CallOptions } from "./transport/send-http-request.ts";
 import { type MessageInput, type SendOptions, toSendMessageRequest } from "./message-input.ts";
 import { pollTask } from "./stream/poll-task.ts";
-import { type RetryOptions, retryRead } from "./stream/retry.ts";
+import { type RetryOptions, retryReadRequest } from "./stream/retry.ts";
 import type { Transport, UnaryOperation } from "./transport/transport.ts";
 
 /**
@@ -106,7 +106,7 @@ export interface ClientPushConfigs {
   delete(taskId: string, id: string, call?: CallOptions): Promise<void>;
 }
 
-/** Dependencies of `createA2AClient`. */
+/** Dependencies of `createA2AClientFromTransport`. */
 interface A2AClientDependencies {
   readonly cardCache: AgentCardCache;
   readonly agentInterface: AgentInterface;
@@ -116,7 +116,7 @@ interface A2AClientDependencies {
 }
 
 /** Creates the client of one agent from the agent's card, the chosen interface, and a transport. */
-export function createA2AClient({
+export function createA2AClientFromTransport({
   cardCache,
   agentInterface,
   transport,
@@ -142,7 +142,7 @@ export function createA2AClient({
     params: Operations[O]["params"],
     call: CallOptions,
   ): Promise<Operations[O]["result"]> {
-    return retryRead(retry, call.signal, () => transport.call(operation, params, call));
+    return retryReadRequest(retry, call.signal, () => transport.call(operation, params, call));
   }
 
   /** Rejects without sending a request if the agent card does not declare a capability (A2A §3.3.4). */

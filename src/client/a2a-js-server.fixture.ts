@@ -10,7 +10,7 @@ import { agentCardHandler, jsonRpcHandler, restHandler, UserBuilder } from "@a2a
 import { LegacyA2AService, legacyGrpcService } from "@a2a-js/sdk/compat/v0_3/server/grpc";
 import { A2AService, grpcService, UserBuilder as GrpcUserBuilder } from "@a2a-js/sdk/server/grpc";
 import type { Task, TaskState } from "../protocol/index.ts";
-import { publishToSdkBus } from "./sdk-events.fixture.ts";
+import { publishToA2aJsEventBus } from "./publish-to-a2a-js-event-bus.fixture.ts";
 import { SCRIPTED_CARD, startSdkServer } from "./sdk-server.fixture.ts";
 import type { RunningServer } from "./a2a-client.contract.ts";
 
@@ -23,22 +23,24 @@ class ScriptedExecutor implements AgentExecutor {
     const content = userMessage.parts[0]?.content;
     const text = content?.$case === "text" ? content.value : "";
     const status = (state: TaskState): void =>
-      publishToSdkBus(bus, {
+      publishToA2aJsEventBus(bus, {
         statusUpdate: { taskId, contextId, status: { state, timestamp: new Date().toISOString() } },
       });
     const say = (text: string, append: boolean): void => {
       const artifact = { artifactId: "answer", parts: [{ text }] };
-      publishToSdkBus(bus, { artifactUpdate: { taskId, contextId, artifact, append } });
+      publishToA2aJsEventBus(bus, { artifactUpdate: { taskId, contextId, artifact, append } });
     };
     if (text === "message") {
-      publishToSdkBus(bus, {
+      publishToA2aJsEventBus(bus, {
         message: { messageId: "m", role: "ROLE_AGENT", contextId, parts: [{ text: "hi" }] },
       });
       bus.finished();
       return Promise.resolve();
     }
     const begun: Task = { id: taskId, contextId, status: { state: "TASK_STATE_SUBMITTED" } };
-    publishToSdkBus(bus, { task: task ? { ...begun, status: { state: "TASK_STATE_WORKING" } } : begun });
+    publishToA2aJsEventBus(bus, {
+      task: task ? { ...begun, status: { state: "TASK_STATE_WORKING" } } : begun,
+    });
     status("TASK_STATE_WORKING");
     if (text === "wait") return Promise.resolve();
     if (text === "ask" && !task) status("TASK_STATE_INPUT_REQUIRED");
@@ -53,7 +55,9 @@ class ScriptedExecutor implements AgentExecutor {
 
   cancelTask = (taskId: string, bus: ExecutionEventBus): Promise<void> => {
     const contextId = this.#contexts.get(taskId) ?? "";
-    publishToSdkBus(bus, { statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } } });
+    publishToA2aJsEventBus(bus, {
+      statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } },
+    });
     bus.finished();
     return Promise.resolve();
   };

@@ -1,6 +1,6 @@
 import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index.ts";
 import type { ProtocolVersion } from "../wire/index.ts";
-import { CLIENT_BINDINGS, type ClientBinding } from "./transport/create-transport.ts";
+import { CLIENT_BINDING_NAMES, type ClientBinding } from "./transport/create-transport.ts";
 
 /** Preferences for choosing one interface of an agent card. */
 interface InterfacePreferences {
@@ -52,7 +52,7 @@ export function chooseInterface(
   const supportedInterfaces = offeredInterfaces.filter(({ protocolBinding }) =>
     binding === undefined ? isSupportedBinding(protocolBinding) : protocolBinding === binding,
   );
-  const bindings = binding === undefined ? CLIENT_BINDINGS.join(" or ") : binding;
+  const bindings = binding === undefined ? CLIENT_BINDING_NAMES.join(" or ") : binding;
   for (const wantedVersion of version === undefined ? SUPPORTED_VERSIONS : [version]) {
     const candidates = supportedInterfaces.filter(
       (offeredInterface) => getProtocolVersion(offeredInterface) === wantedVersion,
@@ -61,10 +61,10 @@ export function chooseInterface(
       candidates.find(({ protocolBinding }) => protocolBinding !== avoidBinding) ?? candidates[0];
     if (!chosen) continue;
     if (wantedVersion === "1.0" || version !== undefined || allowOlderVersion || !supportsV1) return chosen;
-    const message = `${quoteName(card)} supports A2A 1.0, but over ${bindings} only ${wantedVersion} (${formatOfferedInterfaces(card)}). Set { allowOlderVersion: true }, or omit the binding.`;
+    const message = `${quoteAgentName(card)} supports A2A 1.0, but over ${bindings} only ${wantedVersion} (${formatOfferedInterfaces(card)}). Set { allowOlderVersion: true }, or omit the binding.`;
     throw new A2AError("VERSION_NOT_SUPPORTED", message);
   }
-  const message = `${quoteName(card)} does not offer ${bindings} at A2A ${version ?? SUPPORTED_VERSIONS.join(" or ")}; its card offers ${formatOfferedInterfaces(card)}.`;
+  const message = `${quoteAgentName(card)} does not offer ${bindings} at A2A ${version ?? SUPPORTED_VERSIONS.join(" or ")}; its card offers ${formatOfferedInterfaces(card)}.`;
   throw new A2AError("VERSION_NOT_SUPPORTED", message);
 }
 
@@ -92,10 +92,10 @@ function matchesBinding(
 }
 
 function isSupportedBinding(binding: string): boolean {
-  return CLIENT_BINDINGS.some((offeredInterface) => offeredInterface === binding);
+  return CLIENT_BINDING_NAMES.some((offeredInterface) => offeredInterface === binding);
 }
 
-function quoteName({ name }: AgentCard): string {
+function quoteAgentName({ name }: AgentCard): string {
   return JSON.stringify(name);
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { connect, type ConnectOptions, type A2AClient } from "./index.ts";
-import { buildAgentCard } from "./recording-server.contract.ts";
+import { buildAgentCard } from "./recording-server.fixture.ts";
 
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
 

@@ -40,7 +40,7 @@ function getClearTextGrpcHost(url: string, { tls: tlsOption }: GrpcClientOptions
 /**
  * Wraps a transport so that it rejects calls with custom headers, because these headers may contain secrets.
  */
-export function withCustomHeadersRejected(transport: Transport, error: A2AError): Transport {
+export function withTransportCallHeadersRejected(transport: Transport, error: A2AError): Transport {
   const assertNoHeaders = ({ headers = {} }: CallOptions): void => {
     if (Object.keys(headers).length > 0) throw error;
   };

@@ -3,12 +3,15 @@ import { A2AError, type AgentCard, type AgentInterface } from "../protocol/index
 import { createAuthorizer } from "./auth/authorizer.ts";
 import { AgentCardCache } from "./card/agent-card-cache.ts";
 import { chooseInterface, getProtocolVersion } from "./choose-interface.ts";
-import { findUnencryptedCredentialsError, withCustomHeadersRejected } from "./clear-text-credentials.ts";
+import {
+  findUnencryptedCredentialsError,
+  withTransportCallHeadersRejected,
+} from "./clear-text-credentials.ts";
 import { discoverCard } from "./card/discover-card.ts";
 import { isGrpcAvailable } from "./transport/grpc-transport.ts";
-import { withAuthErrorDetails } from "./auth-error-details.ts";
-import { withDelayedStreamClose } from "./stream/delayed-stream-close.ts";
-import { createA2AClient, type A2AClient } from "./a2a-client.ts";
+import { withAuthErrorDetails } from "./with-auth-error-details.ts";
+import { withCloseDelayAfterFinalEvent } from "./stream/close-delay-after-final-event.ts";
+import { createA2AClientFromTransport, type A2AClient } from "./a2a-client.ts";
 import { createTransport } from "./transport/create-transport.ts";
 
 /**
@@ -20,7 +23,7 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const http = createTransportOptions(options);
   const source = createCardFetchOptions(http, options);
   const fetchedCard = await discoverCard(source, url, options.signal);
-  const agentInterface = await chooseAvailableInterface(fetchedCard.card, options);
+  const agentInterface = await chooseInterfaceByGrpcAvailability(fetchedCard.card, options);
   assertRequiredExtensions(fetchedCard.card, extensions);
   const origin = getInterfaceOrigin(agentInterface);
   const clearTextError = options.allowClearText
@@ -40,10 +43,14 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
     ...authorizer,
     version: getProtocolVersion(agentInterface) ?? version,
   });
-  const guardedTransport = clearTextError ? withCustomHeadersRejected(transport, clearTextError) : transport;
+  const guardedTransport = clearTextError
+    ? withTransportCallHeadersRejected(transport, clearTextError)
+    : transport;
   const delayedTransport =
-    transport.version === "0.3" ? withDelayedStreamClose(guardedTransport, reconnect) : guardedTransport;
-  return createA2AClient({
+    transport.version === "0.3"
+      ? withCloseDelayAfterFinalEvent(guardedTransport, reconnect)
+      : guardedTransport;
+  return createA2AClientFromTransport({
     cardCache: new AgentCardCache(source, fetchedCard),
     agentInterface,
     transport: auth ? delayedTransport : withAuthErrorDetails(delayedTransport, fetchedCard.card),
@@ -53,7 +60,10 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
 }
 
 /** Chooses an interface. The gRPC packages are loaded only if gRPC is the preferred protocol binding. */
-async function chooseAvailableInterface(card: AgentCard, options: ConnectOptions): Promise<AgentInterface> {
+async function chooseInterfaceByGrpcAvailability(
+  card: AgentCard,
+  options: ConnectOptions,
+): Promise<AgentInterface> {
   const preferred = chooseInterface(card, options);
   const isRequested = options.binding !== undefined || options.preferredBindings?.includes("GRPC") === true;
   if (preferred.protocolBinding !== "GRPC" || isRequested) return preferred;

@@ -6,10 +6,10 @@ import {
   type Responder,
   buildAgentCard,
   startRecordingServer,
-  respondWithResult,
-  sendJson,
-  connectToResponder,
-} from "./recording-server.contract.ts";
+  respondWithJsonRpcResult,
+  sendJsonResponse,
+  connectToRecordingServer,
+} from "./recording-server.fixture.ts";
 import { collectEvents } from "./a2a-client.contract.ts";
 
 // A server may send any content. The client must report an A2AError in bounded time and memory.
@@ -47,13 +47,13 @@ describe.each(BINDINGS)("a hostile response over %s", (binding) => {
       },
     ],
   ])("%s: an A2AError", async (_, answer) => {
-    const { remote } = await connectToResponder(answer, { binding, retry: { maxRetries: 0 } });
+    const { remote } = await connectToRecordingServer(answer, { binding, retry: { maxRetries: 0 } });
     const failure: unknown = await remote.tasks.get("t").catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(A2AError);
   });
 
   it("is an endless stream instead of a response, which is not awaited", async () => {
-    const { remote } = await connectToResponder(
+    const { remote } = await connectToRecordingServer(
       (response) => response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n"),
       { binding },
     );
@@ -62,7 +62,7 @@ describe.each(BINDINGS)("a hostile response over %s", (binding) => {
 
   it("is small when compressed and too large when decompressed [E14]", async () => {
     const bomb = gzipSync(Buffer.alloc(50_000_000, " "));
-    const { remote } = await connectToResponder(
+    const { remote } = await connectToRecordingServer(
       respondRaw("application/json", bomb, { "content-encoding": "gzip" }),
       {
         binding,
@@ -73,7 +73,7 @@ describe.each(BINDINGS)("a hostile response over %s", (binding) => {
   });
 
   it("contains an endless line in a stream [E14]", async () => {
-    const { remote } = await connectToResponder(
+    const { remote } = await connectToRecordingServer(
       (response) => {
         response.writeHead(200, { "content-type": "text/event-stream" });
         const extra = (): void => void (response.writable && response.write("x".repeat(60_000), extra));
@@ -94,7 +94,7 @@ describe("a hostile card", () => {
     ["has a URL of another kind", buildAgentCard("file:///etc")],
   ])("%s: an A2AError before anything is sent", async (_, card) => {
     const { url, seen } = await startRecordingServer((response) =>
-      typeof card === "string" ? response.end(card) : sendJson(response, card),
+      typeof card === "string" ? response.end(card) : sendJsonResponse(response, card),
     );
     const work = async (): Promise<unknown> => (await connect(`${url}/card.json`)).send("hi");
     const failure: unknown = await work().catch((error: unknown) => error);
@@ -107,8 +107,8 @@ describe("a hostile card", () => {
       `{"securitySchemes":{"__proto__":{"httpAuthSecurityScheme":{"scheme":"bearer"}}},
         "securityRequirements":[{"schemes":{"__proto__":{"list":[]}}},{"schemes":{"constructor":{"list":[]}}}]}`,
     ) as object;
-    const { remote, seen } = await connectToResponder(
-      respondWithResult(task),
+    const { remote, seen } = await connectToRecordingServer(
+      respondWithJsonRpcResult(task),
       { auth: () => ({ "x-a": "1" }) },
       about,
     );
@@ -119,8 +119,8 @@ describe("a hostile card", () => {
   it("requests an API key under a name that would inject a header or a cookie", async () => {
     for (const name of ["x\r\ny", "", "a b"]) {
       const about = { securitySchemes: { key: { apiKeySecurityScheme: { location: "header", name } } } };
-      const failure: unknown = await connectToResponder(
-        respondWithResult(task),
+      const failure: unknown = await connectToRecordingServer(
+        respondWithJsonRpcResult(task),
         { auth: { apiKey: "s3cret" } },
         about,
       ).catch((error: unknown) => error);

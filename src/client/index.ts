@@ -11,14 +11,14 @@ export type {
   ClientAuthOptions,
   AgentCredentials,
   OAuthClient,
-  AuthorizeRequest,
+  SecurityRequirementToSatisfy,
 } from "./auth/client-auth.ts";
-export { collect } from "./collect-stream.ts";
+export { collect } from "./collect-stream-result.ts";
 export { connect } from "./connect.ts";
 export type { ConnectOptions } from "./find-card.ts";
 export { findCard } from "./find-card.ts";
-export type { ExchangeOptions, ExchangeClient } from "./message-exchange.ts";
-export { cancelTaskIgnoringErrors, exchangeMessage } from "./message-exchange.ts";
+export type { TurnStreamOptions, TurnStreamClient } from "./send-and-stream-until-turn-end.ts";
+export { cancelTaskIgnoringErrors, sendAndStreamUntilTurnEnd } from "./send-and-stream-until-turn-end.ts";
 export type { GrpcClientOptions } from "./transport/send-http-request.ts";
 export type { CallOptions } from "./transport/send-http-request.ts";
 export type { MessageInput, SendOptions } from "./message-input.ts";

@@ -25,7 +25,7 @@ export const SCRIPTED_CARD: {
 };
 
 /** Addresses and servers to which a test mounts the handlers of an official SDK. */
-export interface SdkServerMount {
+export interface SdkServerMountTargets {
   readonly url: string;
   readonly grpcAddress: string;
   readonly app: Express;
@@ -33,7 +33,9 @@ export interface SdkServerMount {
 }
 
 /** Starts an Express server and a gRPC server on free ports, and passes both to `mount`. */
-export async function startSdkServer(mount: (servers: SdkServerMount) => void): Promise<RunningServer> {
+export async function startSdkServer(
+  mount: (servers: SdkServerMountTargets) => void,
+): Promise<RunningServer> {
   const app = express();
   const http = createServer(app);
   http.listen(0, "127.0.0.1");

@@ -4,7 +4,7 @@ import type { Agent } from "../engine/index.ts";
  * Project configuration of `colloquy serve`. Paths in the configuration are relative to the folder of the
  * configuration file.
  */
-export interface Config {
+export interface ServeConfig {
   /** Paths of agent files and agent directories, or an object that maps agent ids to agents. */
   agents?: readonly string[] | Readonly<Record<string, Agent>>;
   /**
@@ -52,6 +52,6 @@ export interface Config {
  * Returns `config` unchanged, and provides types in a configuration file: `export default defineConfig({ …
  * })`.
  */
-export function defineConfig(config: Config): Config {
+export function defineConfig(config: ServeConfig): ServeConfig {
   return config;
 }

@@ -2,7 +2,7 @@
  * General-purpose data structures. The folder `data-structures` imports no other folder, and every folder
  * may import `data-structures`.
  */
-export { Bag, type BagItem } from "./bag.ts";
+export { SwapRemoveSet, type SwapRemoveSetItem } from "./swap-remove-set.ts";
 export { Deferred } from "./deferred.ts";
-export { SlotMap } from "./slot-map.ts";
+export { SlotReuseMap } from "./slot-reuse-map.ts";
 export { LruCache } from "./lru-cache.ts";

@@ -4,7 +4,7 @@ import { evaluateExpression } from "./calculator.ts";
 import { convertUnits } from "./units.ts";
 
 /** Amount in euros above which an expense requires approval. */
-export const APPROVAL_THRESHOLD = 100;
+export const EXPENSE_APPROVAL_THRESHOLD = 100;
 
 /** Returns an ordinary ADK agent that has ADK tools and no A2A code. */
 export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent> {
@@ -16,7 +16,7 @@ export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent
     model,
     instruction:
       "You are a helpful office assistant. Use the tools for every calculation and conversion. " +
-      `For expenses above ${APPROVAL_THRESHOLD} euros, call request_approval first. ` +
+      `For expenses above ${EXPENSE_APPROVAL_THRESHOLD} euros, call request_approval first. ` +
       "Call reimburse only after it returns approved: true.",
     tools: [
       new FunctionTool({
@@ -25,7 +25,7 @@ export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent
         parameters: buildObjectSchema({ expression: "STRING" }),
         execute: (input) => {
           const { expression } = input as { expression: string };
-          return catchError(() => ({ expression, value: evaluateExpression(expression) }));
+          return runToolOrReturnError(() => ({ expression, value: evaluateExpression(expression) }));
         },
       }),
       new FunctionTool({
@@ -35,7 +35,7 @@ export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent
         parameters: buildObjectSchema({ value: "NUMBER", from: "STRING", to: "STRING" }),
         execute: (input) => {
           const { value, from, to } = input as { value: number; from: string; to: string };
-          return catchError(() => ({
+          return runToolOrReturnError(() => ({
             from: `${value} ${from}`,
             to: `${convertUnits(value, from, to)} ${to}`,
           }));
@@ -43,7 +43,7 @@ export async function createAssistant(model: BaseLlm | string): Promise<LlmAgent
       }),
       new LongRunningFunctionTool({
         name: "request_approval",
-        description: `Requests approval for an expense above ${APPROVAL_THRESHOLD} euros. The response comes later.`,
+        description: `Requests approval for an expense above ${EXPENSE_APPROVAL_THRESHOLD} euros. The response comes later.`,
         parameters: expense,
         execute: () => ({ status: "pending" }),
       }),
@@ -78,7 +78,7 @@ function buildObjectSchema(properties: Record<string, "NUMBER" | "STRING">): Sch
  * Runs a tool. If the tool fails, the function returns the error as the tool's result, because an exception
  * would end the turn.
  */
-function catchError<T>(work: () => T): T | { error: string } {
+function runToolOrReturnError<T>(work: () => T): T | { error: string } {
   try {
     return work();
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { BaseLlm } from "@google/adk";
 import { ScriptedLlm } from "../adk/index.ts";
 import { createModel } from "../adk/models/index.ts";
-import { assistantScript } from "./assistant-script.ts";
+import { assistantModelScript } from "./assistant-model-script.ts";
 
 /**
  * Default model for each environment variable that contains an API key. If several variables are set, the
@@ -33,19 +33,19 @@ export function chooseModel(name: string | undefined, env: Record<string, string
   const modelName = key && MODELS_BY_KEY_VARIABLE[key];
   if (!modelName) {
     const keys = "GEMINI_API_KEY, OPENAI_API_KEY, or ANTHROPIC_API_KEY";
-    return chooseScriptedModel(
+    return createScriptedFallbackModel(
       `no key is set. For a language model, set ${keys}, or pass --model (ollama:qwen3 needs no key)`,
     );
   }
   try {
     return { llm: createModel(modelName), description: `${modelName} (${key} is set)`, isReal: true };
   } catch (error) {
-    return chooseScriptedModel(`${modelName} cannot be used: ${(error as Error).message}`);
+    return createScriptedFallbackModel(`${modelName} cannot be used: ${(error as Error).message}`);
   }
 }
 
-function chooseScriptedModel(reason: string): ChosenModel {
+function createScriptedFallbackModel(reason: string): ChosenModel {
   // A delay that makes streaming visible.
-  const llm = new ScriptedLlm(assistantScript, { delayMs: 30 });
+  const llm = new ScriptedLlm(assistantModelScript, { delayMs: 30 });
   return { llm, description: `scripted, because ${reason}`, isReal: false };
 }

@@ -7,7 +7,7 @@
 import type { LlmAgent } from "@google/adk";
 import type { Agent } from "../engine/index.ts";
 
-export interface Demo {
+export interface DemoApplication {
   /** Demo agents by agent ID. */
   agents: { assistant: Agent; writer: Agent; tutor: Agent };
   /** Text that tells users which model the agents use. */
@@ -27,7 +27,7 @@ export async function createDemo(
   toAgent: (assistant: LlmAgent) => Promise<Agent>,
   model: string | undefined,
   env: Record<string, string | undefined>,
-): Promise<Demo> {
+): Promise<DemoApplication> {
   const [{ createAssistant }, { chooseModel }, { createTutor }, { writerAgent: writer }] = await Promise.all([
     import("./assistant.ts"),
     import("./choose-model.ts"),

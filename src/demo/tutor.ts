@@ -11,7 +11,7 @@ import {
   serveRoles,
 } from "../roles/index.ts";
 
-interface Tutor {
+interface TutorWithSampleProblem {
   agent: Agent;
   /** A sample problem for the tutor. */
   sampleProblem: string;
@@ -28,7 +28,7 @@ interface Tutor {
  * servers. The controller accepts user messages. Without a model, the planner and the solver use the human
  * solutions of 20 GSM8K problems.
  */
-export async function createTutor(llm: BaseLlm | undefined): Promise<Tutor> {
+export async function createTutor(llm: BaseLlm | undefined): Promise<TutorWithSampleProblem> {
   const [janet] = getGsm8kSlice();
   const sampleProblem = janet?.question ?? "";
   const model = llm ? toRoleModel(llm) : createOracleModel(getGsm8kSlice());

@@ -2,11 +2,11 @@ import { setTimeout as pause } from "node:timers/promises";
 import { agent, artifact, data, inputRequired, status } from "../adapters/index.ts";
 import type { Agent } from "../engine/index.ts";
 
-const WORDS =
+const WORDS_TO_WRITE =
   "the agents talk to each other all day long and everyone who listens can follow the conversation".split(
     " ",
   );
-const MAX_WORDS = 1000;
+const MAX_WRITTEN_WORDS = 1000;
 const WORD_DELAY_MS = 100;
 
 /**
@@ -31,10 +31,10 @@ export const writerAgent: Agent = agent(
   async function* ({ text, signal }) {
     const number = /\d+/.exec(text)?.[0];
     if (number === undefined) yield inputRequired("How many words should I write?");
-    const count = Math.min(Number(number), MAX_WORDS);
+    const count = Math.min(Number(number), MAX_WRITTEN_WORDS);
     yield status(`Writing ${count} words…`);
     for (let index = 0; index < count; index++) {
-      yield `${index > 0 ? " " : ""}${WORDS[index % WORDS.length]}`;
+      yield `${index > 0 ? " " : ""}${WORDS_TO_WRITE[index % WORDS_TO_WRITE.length]}`;
       await pause(WORD_DELAY_MS, undefined, { signal });
     }
     yield artifact({ name: "statistics" }, data({ words: count, seconds: (count * WORD_DELAY_MS) / 1000 }));

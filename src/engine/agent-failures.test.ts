@@ -12,11 +12,11 @@ import {
   collectEvents,
   createEngineFixture,
   ScriptedAgent,
-  createRequest,
+  createSendMessageRequest,
   flushEventLoop,
-  formatEvent,
+  formatTaskEvent,
   workingEvent,
-  getErrorReason,
+  getPromiseErrorReason,
   getResponseTask,
 } from "./engine.fixture.ts";
 
@@ -53,8 +53,8 @@ describe("an agent that yields", () => {
   it.each(invalidEvents)("%s fails only its own task, with a reason [E14, F-18]", async (_, event) => {
     const { engine, agent } = createEngineFixture({ store: createSerializingStore() });
     const answers = [
-      engine.sendMessage(createRequest("a"), alice),
-      engine.sendMessage(createRequest("b"), alice),
+      engine.sendMessage(createSendMessageRequest("a"), alice),
+      engine.sendMessage(createSendMessageRequest("b"), alice),
     ];
     (await agent.waitForRun(0)).emit(event as AgentEvent).end();
     (await agent.waitForRun(1)).emit(createChunkEvent("fine", false)).end();
@@ -67,8 +67,8 @@ describe("an agent that yields", () => {
   it("unserializable data fails only the commit of its own task", async () => {
     const { engine, agent, errors } = createEngineFixture({ store: createSerializingStore() });
     const answers = [
-      engine.sendMessage(createRequest("a"), alice),
-      engine.sendMessage(createRequest("b"), alice),
+      engine.sendMessage(createSendMessageRequest("a"), alice),
+      engine.sendMessage(createSendMessageRequest("b"), alice),
     ];
     let looked = false;
     const once = {
@@ -80,7 +80,7 @@ describe("an agent that yields", () => {
     };
     (await agent.waitForRun(0)).emit(createPartEvent({ data: once })).end();
     (await agent.waitForRun(1)).end();
-    expect(await getErrorReason(answers[0] as Promise<unknown>)).toBe("UNAVAILABLE");
+    expect(await getPromiseErrorReason(answers[0] as Promise<unknown>)).toBe("UNAVAILABLE");
     expect(getResponseTask((await answers[1]) as object).status.state).toBe("TASK_STATE_COMPLETED");
     expect(errors).toHaveLength(1);
   });
@@ -90,10 +90,10 @@ describe("an agent that yields", () => {
     async (_, event) => {
       const agent = new ScriptedAgent({ respondsWith: "either" });
       const { engine } = createEngineFixture({ agent, limits: { runs: 1 } });
-      const answer = engine.sendMessage(createRequest("a"), alice);
+      const answer = engine.sendMessage(createSendMessageRequest("a"), alice);
       (await agent.waitForRun(0)).emit(event as AgentEvent).end();
       expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_FAILED");
-      const next = engine.sendMessage(createRequest("b"), alice);
+      const next = engine.sendMessage(createSendMessageRequest("b"), alice);
       (await agent.waitForRun(1)).end();
       expect(getResponseTask(await next).status.state).toBe("TASK_STATE_COMPLETED");
     },
@@ -110,7 +110,7 @@ describe("an agent that answers without a task", () => {
       Promise.resolve({ done: false, value: { message: { parts: [{ text: "hi" }] } } });
     agent.execute = () => ({ [Symbol.asyncIterator]: () => ({ next, return: leave }) });
     const { engine } = createEngineFixture({ agent });
-    expect(await engine.sendMessage(createRequest("a"), alice)).toMatchObject({
+    expect(await engine.sendMessage(createSendMessageRequest("a"), alice)).toMatchObject({
       message: { parts: [{ text: "hi" }] },
     });
   });
@@ -122,7 +122,7 @@ describe("an agent that answers without a task", () => {
     const agent = new ScriptedAgent({ respondsWith: "either" });
     const { engine } = createEngineFixture({ agent, limits: { runs: 1 } });
     for (const at of [0, 1]) {
-      const answer = getErrorReason(engine.sendMessage(createRequest("a"), alice));
+      const answer = getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("a"), alice));
       (await agent.waitForRun(at)).emit({ message } as AgentEvent).end();
       expect(await answer).toBe("INVALID_AGENT_RESPONSE");
     }
@@ -131,7 +131,7 @@ describe("an agent that answers without a task", () => {
   it("is stopped when the server closes before its first event [E15]", async () => {
     const agent = new ScriptedAgent({ respondsWith: "either" });
     const { engine, clock } = createEngineFixture({ agent });
-    const answer = getErrorReason(engine.sendMessage(createRequest("a"), alice));
+    const answer = getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("a"), alice));
     const run = await agent.waitForRun(0);
     const closed = engine.close(1000);
     expect(run.run.signal.aborted).toBe(true);
@@ -145,7 +145,7 @@ describe("an agent that answers without a task", () => {
 describe("concurrent requests", () => {
   async function asking(): Promise<ReturnType<typeof createEngineFixture> & { id: string }> {
     const set = createEngineFixture();
-    const answer = set.engine.sendMessage(createRequest("hi"), alice);
+    const answer = set.engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await set.agent.waitForRun(0)).emit(inputRequiredEvent).end();
     const { id } = getResponseTask(await answer);
     await flushEventLoop();
@@ -155,9 +155,9 @@ describe("concurrent requests", () => {
   it("share one runner of a task, even if one of them fails [E11]", async () => {
     for (let ticks = 0; ticks < 12; ticks++) {
       const { engine, agent, id } = await asking();
-      const refused = getErrorReason(engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 99 }));
+      const refused = getPromiseErrorReason(engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 99 }));
       for (let at = 0; at < ticks; at++) await Promise.resolve();
-      const answer = engine.sendMessage(createRequest("blue", { taskId: id }), alice);
+      const answer = engine.sendMessage(createSendMessageRequest("blue", { taskId: id }), alice);
       expect(await refused).toBe("INVALID_PARAMS");
       const run = await agent.waitForRun(1);
       await flushEventLoop();
@@ -173,27 +173,27 @@ describe("concurrent requests", () => {
   it("to follow a task receive later events, even if one of them fails [E3]", async () => {
     for (let ticks = 0; ticks < 12; ticks++) {
       const { engine, agent, id } = await asking();
-      const refused = getErrorReason(engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 99 }));
+      const refused = getPromiseErrorReason(engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 99 }));
       for (let at = 0; at < ticks; at++) await Promise.resolve();
       const stream = await engine.subscribeToTask({ id }, alice);
       await refused;
       const seen = collectEvents(stream);
-      const answer = engine.sendMessage(createRequest("blue", { taskId: id }), alice);
+      const answer = engine.sendMessage(createSendMessageRequest("blue", { taskId: id }), alice);
       (await agent.waitForRun(1)).end();
       await answer;
       await flushEventLoop();
       stream.close();
-      expect((await seen).map(({ event }) => formatEvent(event)).at(-1)).toBe("COMPLETED");
+      expect((await seen).map(({ event }) => formatTaskEvent(event)).at(-1)).toBe("COMPLETED");
     }
   });
 
   it("to continue a task result in one turn and one rejection [E11]", async () => {
     const { engine, agent, id } = await asking();
     const answers = ["red", "blue"].map((text) =>
-      engine.sendMessage(createRequest(text, { taskId: id }), alice),
+      engine.sendMessage(createSendMessageRequest(text, { taskId: id }), alice),
     );
     (await agent.waitForRun(1)).end();
-    const reasons = await Promise.all(answers.map(getErrorReason));
+    const reasons = await Promise.all(answers.map(getPromiseErrorReason));
     expect(reasons.toSorted()).toEqual(["UNSUPPORTED_OPERATION", "nothing"]);
     expect(agent.runs).toHaveLength(2);
   });
@@ -203,11 +203,14 @@ describe("a slot of the stream limit", () => {
   it("is released when the resume point is rejected [E14]", async () => {
     const { engine, agent } = createEngineFixture({ limits: { streams: 1 } });
     const task = getResponseTask(
-      await engine.sendMessage(createRequest("hi", { configuration: { returnImmediately: true } }), alice),
+      await engine.sendMessage(
+        createSendMessageRequest("hi", { configuration: { returnImmediately: true } }),
+        alice,
+      ),
     );
-    expect(await getErrorReason(engine.subscribeToTask({ id: task.id }, alice, { resumeAfterSeq: 99 }))).toBe(
-      "INVALID_PARAMS",
-    );
+    expect(
+      await getPromiseErrorReason(engine.subscribeToTask({ id: task.id }, alice, { resumeAfterSeq: 99 })),
+    ).toBe("INVALID_PARAMS");
     const stream = await engine.subscribeToTask({ id: task.id }, alice);
     (await agent.waitForRun(0)).end();
     expect((await collectEvents(stream)).length).toBeGreaterThan(1);
@@ -217,18 +220,18 @@ describe("a slot of the stream limit", () => {
 describe("the end of a stream", () => {
   it("of a repeated message is where its turn stopped, from every resume point [E4, E10, G-04]", async () => {
     const { engine, agent } = createEngineFixture();
-    const first = createRequest("hi");
+    const first = createSendMessageRequest("hi");
     const answer = engine.sendMessage(first, alice);
     (await agent.waitForRun(0)).emit(workingEvent, inputRequiredEvent).end();
     const { id } = getResponseTask(await answer);
     const again = async (after?: number): Promise<string[]> =>
       (await collectEvents(await engine.sendStreamingMessage(first, alice, { resumeAfterSeq: after }))).map(
-        ({ event }) => formatEvent(event),
+        ({ event }) => formatTaskEvent(event),
       );
     expect(await again(0)).toEqual(["task SUBMITTED", "WORKING", "INPUT_REQUIRED"]);
     expect(await again(2)).toEqual(["INPUT_REQUIRED"]);
     expect(await again(3)).toEqual([]);
-    const second = engine.sendMessage(createRequest("blue", { taskId: id }), alice);
+    const second = engine.sendMessage(createSendMessageRequest("blue", { taskId: id }), alice);
     const run = await agent.waitForRun(1);
     await flushEventLoop();
     expect(await again(2)).toEqual(["INPUT_REQUIRED"]);
@@ -242,7 +245,7 @@ describe("the end of a stream", () => {
 
   it("does not answer a message while the agent continues without input [F-02]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     run.emit({ status: { state: "TASK_STATE_AUTH_REQUIRED" } }, workingEvent);
     await flushEventLoop();
@@ -260,8 +263,8 @@ describe("a store that fails for one task", () => {
       batch.some(({ taskId }) => taskId === victim) ? Promise.reject(new Error("no")) : commit(batch);
     const { engine, agent } = createEngineFixture({ store });
     const immediately = { configuration: { returnImmediately: true } };
-    victim = getResponseTask(await engine.sendMessage(createRequest("a", immediately), alice)).id;
-    const other = engine.sendMessage(createRequest("b"), bob);
+    victim = getResponseTask(await engine.sendMessage(createSendMessageRequest("a", immediately), alice)).id;
+    const other = engine.sendMessage(createSendMessageRequest("b"), bob);
     (await agent.waitForRun(0)).emit(workingEvent);
     (await agent.waitForRun(1)).emit(workingEvent);
     await flushEventLoop();
@@ -275,13 +278,13 @@ describe("close", () => {
   it("rejects messages that wait for the current turn [E15]", async () => {
     const agent = new ScriptedAgent({ whileWorking: "queue" });
     const { engine } = createEngineFixture({ agent });
-    const first = engine.sendMessage(createRequest("a"), alice);
+    const first = engine.sendMessage(createSendMessageRequest("a"), alice);
     const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     const [task] = (await engine.listTasks({}, alice)).tasks;
-    const second = getErrorReason(
-      engine.sendMessage(createRequest("b", { taskId: task?.id as string }), alice),
+    const second = getPromiseErrorReason(
+      engine.sendMessage(createSendMessageRequest("b", { taskId: task?.id as string }), alice),
     );
     await flushEventLoop();
     run.emit(inputRequiredEvent).end();
@@ -297,7 +300,7 @@ describe("an observer", () => {
   it("that fails asynchronously does not affect tasks", async () => {
     const later = (): unknown => Promise.reject(new Error("the log is full"));
     const { engine, agent } = createEngineFixture({ observer: { onEvent: later } });
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).end();
     expect(getResponseTask(await answer).status.state).toBe("TASK_STATE_COMPLETED");
     await flushEventLoop();

@@ -53,7 +53,7 @@ export class ConcurrencyLimit {
    * Acquires one unit of the limit. The caller must return the unit with `release`. Throws
    * `RESOURCE_EXHAUSTED` if the limit is reached.
    */
-  acquire(): void {
+  acquireOrThrow(): void {
     if (this.#inUse >= this.#limit) throw createLimitError(this.#description, this.#limit);
     this.#inUse++;
   }
@@ -67,7 +67,7 @@ export class ConcurrencyLimit {
    * returned function has an effect.
    */
   acquireWithRelease(): () => void {
-    this.acquire();
+    this.acquireOrThrow();
     let held = true;
     return () => {
       if (held) this.release();

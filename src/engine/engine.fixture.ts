@@ -75,7 +75,7 @@ export class ScriptedRun {
     });
   }
 
-  async *iterate(): AsyncGenerator<AgentEvent> {
+  async *iterateEvents(): AsyncGenerator<AgentEvent> {
     try {
       for (;;) {
         const step = this.#steps.shift();
@@ -124,7 +124,7 @@ export class ScriptedAgent implements Agent {
     const scriptedRun = new ScriptedRun(run);
     this.runs.push(scriptedRun);
     for (const { count, resolve } of this.#runWaiters) if (this.runs.length >= count) resolve();
-    return scriptedRun.iterate();
+    return scriptedRun.iterateEvents();
   }
 
   /** Resolves with the run at index `at` once it has started. */
@@ -173,19 +173,21 @@ export function createEngineFixture({
 
 export const alice = { tenant: "", principal: "alice" };
 export const bob = { tenant: "", principal: "bob" };
-export const toTaskScope = (caller: typeof alice): { agent: string; tenant: string; principal: string } => ({
+export const toTaskScopeOfCaller = (
+  caller: typeof alice,
+): { agent: string; tenant: string; principal: string } => ({
   agent: "puppet",
   ...caller,
 });
 
-let messageCount = 0;
+let lastMessageIdNumber = 0;
 /** Creates a request with a new message id. */
-export function createRequest(
+export function createSendMessageRequest(
   text: string,
   { configuration, ...message }: Partial<Message> & Pick<SendMessageRequest, "configuration"> = {},
 ): SendMessageRequest {
   const whole: Message = {
-    messageId: `m-${++messageCount}`,
+    messageId: `m-${++lastMessageIdNumber}`,
     role: "ROLE_USER",
     parts: [{ text }],
     ...message,
@@ -216,7 +218,7 @@ export async function collectEvents(
 }
 
 /** Formats an event as a short string. */
-export function formatEvent(event: TaskEvent): string {
+export function formatTaskEvent(event: TaskEvent): string {
   if ("task" in event) return `task ${event.task.status.state.slice("TASK_STATE_".length)}`;
   if ("statusUpdate" in event) return event.statusUpdate.status.state.slice("TASK_STATE_".length);
   if ("artifactUpdate" in event) {
@@ -234,7 +236,7 @@ export async function flushEventLoop(turns = 20): Promise<void> {
 export const getResponseTask = (answer: object): Task => (answer as { task: Task }).task;
 
 /** Resolves with the reason of the `A2AError` that rejects the promise. */
-export async function getErrorReason(promise: Promise<unknown>): Promise<string> {
+export async function getPromiseErrorReason(promise: Promise<unknown>): Promise<string> {
   try {
     await promise;
   } catch (error) {

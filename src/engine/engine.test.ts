@@ -11,19 +11,19 @@ import {
   FakeClock,
   createEngineFixture,
   ScriptedAgent,
-  createRequest,
-  toTaskScope,
+  createSendMessageRequest,
+  toTaskScopeOfCaller,
   flushEventLoop,
-  formatEvent,
+  formatTaskEvent,
   workingEvent,
-  getErrorReason,
+  getPromiseErrorReason,
   getResponseTask,
 } from "./engine.fixture.ts";
 
 describe("a message starts a task", () => {
   it("and the response contains the finished task [F-01, F-02, F-04, F-08]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0))
       .emit(workingEvent, createChunkEvent("Hel", false), createChunkEvent("lo"))
       .end();
@@ -41,7 +41,7 @@ describe("a message starts a task", () => {
   it("and the response is immediate on request [F-03]", async () => {
     const { engine, agent } = createEngineFixture();
     const answer = await engine.sendMessage(
-      createRequest("hi", { configuration: { returnImmediately: true } }),
+      createSendMessageRequest("hi", { configuration: { returnImmediately: true } }),
       alice,
     );
     expect(getResponseTask(answer).status.state).toBe("TASK_STATE_SUBMITTED");
@@ -54,14 +54,17 @@ describe("a message starts a task", () => {
 
   it("in the context that the request names [F-08]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi", { contextId: "ctx" }), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi", { contextId: "ctx" }), alice);
     (await agent.waitForRun(0)).end();
     expect(getResponseTask(await answer).contextId).toBe("ctx");
   });
 
   it("with the requested amount of history in the response [F-14, F-31]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi", { configuration: { historyLength: 0 } }), alice);
+    const answer = engine.sendMessage(
+      createSendMessageRequest("hi", { configuration: { historyLength: 0 } }),
+      alice,
+    );
     (await agent.waitForRun(0)).end();
     const task = getResponseTask(await answer);
     expect(task).not.toHaveProperty("history");
@@ -70,7 +73,7 @@ describe("a message starts a task", () => {
 
   it("which fails when the agent throws, without revealing private details [F-18]", async () => {
     const { engine, agent, errors } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).fail(new Error("password=hunter2"));
     const { status } = getResponseTask(await answer);
     expect(status.state).toBe("TASK_STATE_FAILED");
@@ -81,7 +84,7 @@ describe("a message starts a task", () => {
 
   it("which fails with a reason when the agent yields an invalid event [F-18]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).emit({ artifact: { artifactId: "a", parts: [] } });
     expect(getText(getResponseTask(await answer).status.message?.parts ?? [])).toContain(
       "artifact a has no parts",
@@ -92,12 +95,14 @@ describe("a message starts a task", () => {
     const { engine, agent } = createEngineFixture({
       agent: new ScriptedAgent({ respondsWith: "either" }),
     });
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).emit({ message: { parts: [{ text: "ho" }] } });
     expect(await answer).toMatchObject({ message: { role: "ROLE_AGENT", parts: [{ text: "ho" }] } });
-    const stream = engine.sendStreamingMessage(createRequest("hi"), alice);
+    const stream = engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(1)).emit({ message: { parts: [{ text: "ho" }] } });
-    expect((await collectEvents(await stream)).map(({ event }) => formatEvent(event))).toEqual(["message"]);
+    expect((await collectEvents(await stream)).map(({ event }) => formatTaskEvent(event))).toEqual([
+      "message",
+    ]);
     expect((await engine.listTasks({}, alice)).totalSize).toBe(0);
     expect(agent.runs.every(({ isReturned: left }) => left)).toBe(true);
   });
@@ -106,11 +111,11 @@ describe("a message starts a task", () => {
     const { engine, agent } = createEngineFixture({
       agent: new ScriptedAgent({ respondsWith: "either" }),
     });
-    const now = { ...createRequest("hi"), configuration: { returnImmediately: true } };
+    const now = { ...createSendMessageRequest("hi"), configuration: { returnImmediately: true } };
     const { id } = getResponseTask(await engine.sendMessage(now, alice, { needsTask: true }));
     (await agent.waitForRun(0)).emit({ message: { parts: [{ text: "ho" }] } }).end();
     const stream = await engine.subscribeToTask({ id }, alice, { resumeAfterSeq: 0 });
-    expect((await collectEvents(stream)).map(({ event }) => formatEvent(event))).toEqual([
+    expect((await collectEvents(stream)).map(({ event }) => formatTaskEvent(event))).toEqual([
       "task SUBMITTED",
       "COMPLETED",
     ]);
@@ -124,7 +129,7 @@ describe("a message to a task", () => {
     options: Parameters<typeof createEngineFixture>[0] = {},
   ): Promise<ReturnType<typeof createEngineFixture> & { task: Task }> {
     const set = createEngineFixture(options);
-    const answer = set.engine.sendMessage(createRequest("book"), alice);
+    const answer = set.engine.sendMessage(createSendMessageRequest("book"), alice);
     (await set.agent.waitForRun(0)).emit(workingEvent, inputRequiredEvent).end();
     return { ...set, task: getResponseTask(await answer) };
   }
@@ -132,7 +137,7 @@ describe("a message to a task", () => {
   it("that waits for input is its next turn, with the entire conversation [F-02, F-06, F-15]", async () => {
     const { engine, agent, task } = await waiting();
     expect(task.status.state).toBe("TASK_STATE_INPUT_REQUIRED");
-    const answer = engine.sendMessage(createRequest("Bonn", { taskId: task.id }), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("Bonn", { taskId: task.id }), alice);
     const second = await agent.waitForRun(1);
     expect(second.run.task.history?.map(({ parts }) => getText(parts))).toEqual(["book", "which?", "Bonn"]);
     second.emit(workingEvent, createChunkEvent("booked", false)).end();
@@ -145,7 +150,7 @@ describe("a message to a task", () => {
     const { engine, agent, task } = await waiting();
     const configuration = { returnImmediately: true };
     const answer = getResponseTask(
-      await engine.sendMessage(createRequest("Bonn", { taskId: task.id, configuration }), alice),
+      await engine.sendMessage(createSendMessageRequest("Bonn", { taskId: task.id, configuration }), alice),
     );
     expect(answer.status.state).toBe("TASK_STATE_WORKING");
     expect((await engine.getTask({ id: task.id }, alice)).status.state).toBe("TASK_STATE_WORKING");
@@ -154,10 +159,10 @@ describe("a message to a task", () => {
 
   it("streams from the task at the start of this turn [G-01, F-52]", async () => {
     const { engine, agent, task } = await waiting();
-    const opening = engine.sendStreamingMessage(createRequest("Bonn", { taskId: task.id }), alice);
+    const opening = engine.sendStreamingMessage(createSendMessageRequest("Bonn", { taskId: task.id }), alice);
     (await agent.waitForRun(1)).emit(workingEvent, createChunkEvent("booked", false)).end();
     const seen = await collectEvents(await opening);
-    expect(seen.map(({ event }) => formatEvent(event))).toEqual([
+    expect(seen.map(({ event }) => formatTaskEvent(event))).toEqual([
       "task INPUT_REQUIRED",
       "WORKING",
       "booked",
@@ -168,27 +173,36 @@ describe("a message to a task", () => {
 
   it("that has ended is rejected by both operations [F-05]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).end();
     const { id } = getResponseTask(await answer);
-    expect(await getErrorReason(engine.sendMessage(createRequest("more", { taskId: id }), alice))).toBe(
-      "UNSUPPORTED_OPERATION",
-    );
     expect(
-      await getErrorReason(engine.sendStreamingMessage(createRequest("more", { taskId: id }), alice)),
+      await getPromiseErrorReason(
+        engine.sendMessage(createSendMessageRequest("more", { taskId: id }), alice),
+      ),
+    ).toBe("UNSUPPORTED_OPERATION");
+    expect(
+      await getPromiseErrorReason(
+        engine.sendStreamingMessage(createSendMessageRequest("more", { taskId: id }), alice),
+      ),
     ).toBe("UNSUPPORTED_OPERATION");
   });
 
   it("that does not exist is rejected [F-04]", async () => {
     const { engine } = createEngineFixture();
-    expect(await getErrorReason(engine.sendMessage(createRequest("hi", { taskId: "nope" }), alice))).toBe(
-      "TASK_NOT_FOUND",
-    );
+    expect(
+      await getPromiseErrorReason(
+        engine.sendMessage(createSendMessageRequest("hi", { taskId: "nope" }), alice),
+      ),
+    ).toBe("TASK_NOT_FOUND");
   });
 
   it("with another context is rejected with the name of the field [F-07]", async () => {
     const { engine, task } = await waiting();
-    const wrong = engine.sendMessage(createRequest("x", { taskId: task.id, contextId: "other" }), alice);
+    const wrong = engine.sendMessage(
+      createSendMessageRequest("x", { taskId: task.id, contextId: "other" }),
+      alice,
+    );
     await expect(wrong).rejects.toMatchObject({
       reason: "INVALID_PARAMS",
       violations: [{ field: "message.contextId" }],
@@ -197,14 +211,16 @@ describe("a message to a task", () => {
 
   it("that is running is rejected unless the agent queues; a task never has two runs at once [E11, F-15]", async () => {
     const { engine, agent } = createEngineFixture();
-    const first = engine.sendMessage(createRequest("hi"), alice);
+    const first = engine.sendMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     const id = run.run.taskId;
-    expect(await getErrorReason(engine.sendMessage(createRequest("more", { taskId: id }), alice))).toBe(
-      "UNSUPPORTED_OPERATION",
-    );
+    expect(
+      await getPromiseErrorReason(
+        engine.sendMessage(createSendMessageRequest("more", { taskId: id }), alice),
+      ),
+    ).toBe("UNSUPPORTED_OPERATION");
     run.end();
     await first;
     expect(agent.runs).toHaveLength(1);
@@ -214,11 +230,11 @@ describe("a message to a task", () => {
     const { engine, agent } = createEngineFixture({
       agent: new ScriptedAgent({ whileWorking: "queue" }),
     });
-    const first = engine.sendMessage(createRequest("one"), alice);
+    const first = engine.sendMessage(createSendMessageRequest("one"), alice);
     const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
-    const second = engine.sendMessage(createRequest("two", { taskId: run.run.taskId }), alice);
+    const second = engine.sendMessage(createSendMessageRequest("two", { taskId: run.run.taskId }), alice);
     await flushEventLoop();
     expect(agent.runs).toHaveLength(1);
     run.emit(inputRequiredEvent).end();
@@ -232,18 +248,20 @@ describe("a message to a task", () => {
       agent: new ScriptedAgent({ whileWorking: "queue" }),
       limits: { queuedTurns: 2 },
     });
-    const first = engine.sendMessage(createRequest("one"), alice);
+    const first = engine.sendMessage(createSendMessageRequest("one"), alice);
     const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     const taskId = run.run.taskId;
     const queued = [1, 2].map(() =>
-      getErrorReason(engine.sendMessage(createRequest("more", { taskId }), alice)),
+      getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("more", { taskId }), alice)),
     );
     await flushEventLoop();
-    expect(await getErrorReason(engine.sendMessage(createRequest("too many", { taskId }), alice))).toBe(
-      "RESOURCE_EXHAUSTED",
-    );
+    expect(
+      await getPromiseErrorReason(
+        engine.sendMessage(createSendMessageRequest("too many", { taskId }), alice),
+      ),
+    ).toBe("RESOURCE_EXHAUSTED");
     run.end();
     await first;
     expect(await Promise.all(queued)).toEqual(["UNSUPPORTED_OPERATION", "UNSUPPORTED_OPERATION"]);
@@ -253,7 +271,7 @@ describe("a message to a task", () => {
 describe("the same message sent twice [E10]", () => {
   it("is one task, while it runs and afterwards", async () => {
     const { engine, agent } = createEngineFixture();
-    const again = createRequest("hi");
+    const again = createSendMessageRequest("hi");
     const answers = [engine.sendMessage(again, alice), engine.sendMessage(again, alice)];
     (await agent.waitForRun(0)).emit(createChunkEvent("x", false)).end();
     const [first, second] = (await Promise.all(answers)).map(getResponseTask);
@@ -264,7 +282,7 @@ describe("the same message sent twice [E10]", () => {
 
   it("streams the same events again, and from where the caller stopped", async () => {
     const { engine, agent } = createEngineFixture();
-    const again = createRequest("hi");
+    const again = createSendMessageRequest("hi");
     const first = engine.sendStreamingMessage(again, alice);
     (await agent.waitForRun(0)).emit(workingEvent, createChunkEvent("x", false)).end();
     const seen = await collectEvents(await first);
@@ -279,18 +297,18 @@ describe("the same message sent twice [E10]", () => {
 
   it("with different content is an error that names the field", async () => {
     const { engine, agent } = createEngineFixture();
-    const first = engine.sendMessage(createRequest("hi", { messageId: "same" }), alice);
-    const during = engine.sendMessage(createRequest("ho", { messageId: "same" }), alice);
+    const first = engine.sendMessage(createSendMessageRequest("hi", { messageId: "same" }), alice);
+    const during = engine.sendMessage(createSendMessageRequest("ho", { messageId: "same" }), alice);
     await expect(during).rejects.toMatchObject({ violations: [{ field: "message.messageId" }] });
     (await agent.waitForRun(0)).end();
     await first;
-    const after = engine.sendMessage(createRequest("ho", { messageId: "same" }), alice);
+    const after = engine.sendMessage(createSendMessageRequest("ho", { messageId: "same" }), alice);
     await expect(after).rejects.toMatchObject({ violations: [{ field: "message.messageId" }] });
   });
 
   it("is two tasks without deduplication", async () => {
     const { engine, agent } = createEngineFixture({ deduplicateMessages: false });
-    const again = createRequest("hi");
+    const again = createSendMessageRequest("hi");
     const answers = [engine.sendMessage(again, alice), engine.sendMessage(again, alice)];
     for (const at of [0, 1]) (await agent.waitForRun(at)).end();
     const [one, other] = (await Promise.all(answers)).map(getResponseTask);
@@ -299,7 +317,7 @@ describe("the same message sent twice [E10]", () => {
 
   it("from another caller is another task", async () => {
     const { engine, agent } = createEngineFixture();
-    const again = createRequest("hi");
+    const again = createSendMessageRequest("hi");
     const answers = [engine.sendMessage(again, alice), engine.sendMessage(again, bob)];
     for (const at of [0, 1]) (await agent.waitForRun(at)).end();
     const [one, other] = (await Promise.all(answers)).map(getResponseTask);
@@ -310,7 +328,7 @@ describe("the same message sent twice [E10]", () => {
 describe("cancel", () => {
   it("reaches the agent as an abort, and CANCELED stays [E8, F-40, F-42, F-43]", async () => {
     const { engine, agent, clock } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
@@ -324,7 +342,7 @@ describe("cancel", () => {
 
   it("fences off an agent that ignores the signal, after the grace period [E8, E7]", async () => {
     const { engine, agent, clock } = createEngineFixture({ cancelGraceMs: 1000 });
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     run.emit(workingEvent, createChunkEvent("before", false));
     await flushEventLoop();
@@ -347,7 +365,7 @@ describe("cancel", () => {
 
   it("lets the agent end otherwise in time [F-43]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
@@ -360,12 +378,12 @@ describe("cancel", () => {
 
   it("cancels a task that waits for input and notifies its readers [F-43]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
     const { id } = getResponseTask(await answer);
     const reader = collectEvents(await engine.subscribeToTask({ id }, alice));
     expect((await engine.cancelTask({ id }, alice)).status.state).toBe("TASK_STATE_CANCELED");
-    expect((await reader).map(({ event }) => formatEvent(event))).toEqual([
+    expect((await reader).map(({ event }) => formatTaskEvent(event))).toEqual([
       "task INPUT_REQUIRED",
       "CANCELED",
     ]);
@@ -380,7 +398,7 @@ describe("cancel", () => {
       }
     }
     const { engine, agent, errors } = createEngineFixture({ agent: new CancelRecordingAgent() });
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
     const { id } = getResponseTask(await answer);
     expect((await engine.cancelTask({ id }, alice)).status.state).toBe("TASK_STATE_CANCELED");
@@ -391,19 +409,19 @@ describe("cancel", () => {
 
   it("is rejected for a finished or missing task [F-41]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).end();
-    expect(await getErrorReason(engine.cancelTask({ id: getResponseTask(await answer).id }, alice))).toBe(
-      "TASK_NOT_CANCELABLE",
-    );
-    expect(await getErrorReason(engine.cancelTask({ id: "nope" }, alice))).toBe("TASK_NOT_FOUND");
+    expect(
+      await getPromiseErrorReason(engine.cancelTask({ id: getResponseTask(await answer).id }, alice)),
+    ).toBe("TASK_NOT_CANCELABLE");
+    expect(await getPromiseErrorReason(engine.cancelTask({ id: "nope" }, alice))).toBe("TASK_NOT_FOUND");
   });
 });
 
 describe("readers", () => {
   it("start with the task and follow it across turns to its end [E3, F-50, F-52, G-02, G-03]", async () => {
     const { engine, agent } = createEngineFixture();
-    const first = engine.sendMessage(createRequest("hi"), alice);
+    const first = engine.sendMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
@@ -417,12 +435,12 @@ describe("readers", () => {
     const early = await engine.subscribeToTask({ id }, alice);
     await early.next();
     early.close();
-    const second = engine.sendMessage(createRequest("go", { taskId: id }), alice);
+    const second = engine.sendMessage(createSendMessageRequest("go", { taskId: id }), alice);
     (await agent.waitForRun(1)).emit(workingEvent, createChunkEvent("b")).end();
     await second;
     const [one, two] = await Promise.all(readers.map(collectEvents));
     expect(one).toEqual(two);
-    expect(one?.map(({ event }) => formatEvent(event))).toEqual([
+    expect(one?.map(({ event }) => formatTaskEvent(event))).toEqual([
       "task WORKING",
       "a",
       "INPUT_REQUIRED",
@@ -434,9 +452,9 @@ describe("readers", () => {
 
   it("of a message's stream stop where the turn asks for input [G-04]", async () => {
     const { engine, agent } = createEngineFixture();
-    const stream = engine.sendStreamingMessage(createRequest("hi"), alice);
+    const stream = engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).emit(workingEvent, inputRequiredEvent).end();
-    expect((await collectEvents(await stream)).map(({ event }) => formatEvent(event))).toEqual([
+    expect((await collectEvents(await stream)).map(({ event }) => formatTaskEvent(event))).toEqual([
       "task SUBMITTED",
       "WORKING",
       "INPUT_REQUIRED",
@@ -445,12 +463,12 @@ describe("readers", () => {
 
   it("of a message's stream stay connected while the task waits for authorization [G-04, M-05]", async () => {
     const { engine, agent } = createEngineFixture();
-    const stream = engine.sendStreamingMessage(createRequest("hi"), alice);
+    const stream = engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     run.emit({ status: { state: "TASK_STATE_AUTH_REQUIRED" } });
     await flushEventLoop();
     run.emit(workingEvent).end();
-    expect((await collectEvents(await stream)).map(({ event }) => formatEvent(event)).slice(1)).toEqual([
+    expect((await collectEvents(await stream)).map(({ event }) => formatTaskEvent(event)).slice(1)).toEqual([
       "AUTH_REQUIRED",
       "WORKING",
       "COMPLETED",
@@ -459,7 +477,7 @@ describe("readers", () => {
 
   it("that disconnect do not affect the task [E2, F-19]", async () => {
     const { engine, agent } = createEngineFixture();
-    const stream = await engine.sendStreamingMessage(createRequest("hi"), alice);
+    const stream = await engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
     await stream.next();
     stream.close();
     const run = await agent.waitForRun(0);
@@ -473,14 +491,14 @@ describe("readers", () => {
 
   it("that never read do not delay the task [E2, E5]", async () => {
     const { engine, agent } = createEngineFixture({ mergeChunks: false });
-    const stalled = await engine.sendStreamingMessage(createRequest("hi"), alice);
+    const stalled = await engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     const reader = collectEvents(await engine.subscribeToTask({ id: run.run.taskId }, alice));
     run.emit(workingEvent);
     for (let at = 0; at < 5000; at++) run.emit(createChunkEvent(`${at} `, at > 0));
     run.end();
     const seen = await reader;
-    expect(seen.at(-1) && formatEvent(seen.at(-1)!.event)).toBe("COMPLETED");
+    expect(seen.at(-1) && formatTaskEvent(seen.at(-1)!.event)).toBe("COMPLETED");
     // The stalled reader then reads every event once from the log.
     const late = await collectEvents(stalled);
     expect(late.map(({ seq }) => seq)).toEqual(Array.from({ length: 5003 }, (_, at) => at + 1));
@@ -488,7 +506,7 @@ describe("readers", () => {
 
   it("resume exactly after their last event, even when the task has ended [E4]", async () => {
     const { engine, agent } = createEngineFixture({ mergeChunks: false });
-    const stream = engine.sendStreamingMessage(createRequest("hi"), alice);
+    const stream = engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     run.emit(workingEvent, createChunkEvent("a", false), createChunkEvent("b")).end();
     const seen = await collectEvents(await stream);
@@ -504,11 +522,11 @@ describe("readers", () => {
 
   it("of a finished or missing task are rejected [F-51]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).end();
     const { id } = getResponseTask(await answer);
-    expect(await getErrorReason(engine.subscribeToTask({ id }, alice))).toBe("UNSUPPORTED_OPERATION");
-    expect(await getErrorReason(engine.subscribeToTask({ id: "nope" }, alice))).toBe("TASK_NOT_FOUND");
+    expect(await getPromiseErrorReason(engine.subscribeToTask({ id }, alice))).toBe("UNSUPPORTED_OPERATION");
+    expect(await getPromiseErrorReason(engine.subscribeToTask({ id: "nope" }, alice))).toBe("TASK_NOT_FOUND");
   });
 
   it("see only durable events [E1]", async () => {
@@ -521,7 +539,7 @@ describe("readers", () => {
       return commit(batch);
     };
     const { engine, agent } = createEngineFixture({ store });
-    const stream = await engine.sendStreamingMessage(createRequest("hi"), alice);
+    const stream = await engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     expect(await stream.next()).toHaveLength(1);
     gated = true;
@@ -543,7 +561,7 @@ describe("readers", () => {
 describe("ownership", () => {
   it("treats another caller's task as missing in every operation [E13, M-02, M-03, M-04, F-30]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
     const { id } = getResponseTask(await answer);
     const strangers = [bob, { tenant: "other", principal: "alice" }];
@@ -561,11 +579,13 @@ describe("ownership", () => {
         expect(await getOutcome(engine.subscribeToTask({ id: task }, stranger, { resumeAfterSeq: 1 }))).toBe(
           expected,
         );
-        expect(await getOutcome(engine.sendMessage(createRequest("x", { taskId: task }), stranger))).toBe(
-          expected,
-        );
         expect(
-          await getOutcome(engine.sendStreamingMessage(createRequest("x", { taskId: task }), stranger)),
+          await getOutcome(engine.sendMessage(createSendMessageRequest("x", { taskId: task }), stranger)),
+        ).toBe(expected);
+        expect(
+          await getOutcome(
+            engine.sendStreamingMessage(createSendMessageRequest("x", { taskId: task }), stranger),
+          ),
         ).toBe(expected);
       }
       expect(await engine.listTasks({}, stranger)).toMatchObject({ tasks: [], totalSize: 0 });
@@ -575,7 +595,7 @@ describe("ownership", () => {
 
   it("keeps contexts of the same name apart [E13, M-04]", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi", { contextId: "shared" }), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi", { contextId: "shared" }), alice);
     (await agent.waitForRun(0)).end();
     await answer;
     expect((await engine.listTasks({ contextId: "shared" }, bob)).totalSize).toBe(0);
@@ -585,25 +605,29 @@ describe("ownership", () => {
 describe("limits [E14]", () => {
   it("reject an excess run, in total and per caller, and accept it later", async () => {
     const { engine, agent } = createEngineFixture({ limits: { runs: 3, runsPerCaller: 2 } });
-    const running = [1, 2].map(() => engine.sendMessage(createRequest("hi"), alice));
+    const running = [1, 2].map(() => engine.sendMessage(createSendMessageRequest("hi"), alice));
     await flushEventLoop();
-    expect(await getErrorReason(engine.sendMessage(createRequest("hi"), alice))).toBe("RESOURCE_EXHAUSTED");
-    running.push(engine.sendMessage(createRequest("hi"), bob));
+    expect(await getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("hi"), alice))).toBe(
+      "RESOURCE_EXHAUSTED",
+    );
+    running.push(engine.sendMessage(createSendMessageRequest("hi"), bob));
     await flushEventLoop();
-    const refused = engine.sendMessage(createRequest("hi"), { tenant: "", principal: "carol" });
+    const refused = engine.sendMessage(createSendMessageRequest("hi"), { tenant: "", principal: "carol" });
     await expect(refused).rejects.toMatchObject({ reason: "RESOURCE_EXHAUSTED", retryAfter: 1 });
     for (const run of agent.runs) run.end();
     await Promise.all(running);
-    const again = engine.sendMessage(createRequest("hi"), alice);
+    const again = engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(3)).end();
     expect(getResponseTask(await again).status.state).toBe("TASK_STATE_COMPLETED");
   });
 
   it("reject an excess stream and release its slot", async () => {
     const { engine, agent } = createEngineFixture({ limits: { streams: 1 } });
-    const stream = await engine.sendStreamingMessage(createRequest("hi"), alice);
+    const stream = await engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
     const { taskId } = (await agent.waitForRun(0)).run;
-    expect(await getErrorReason(engine.subscribeToTask({ id: taskId }, alice))).toBe("RESOURCE_EXHAUSTED");
+    expect(await getPromiseErrorReason(engine.subscribeToTask({ id: taskId }, alice))).toBe(
+      "RESOURCE_EXHAUSTED",
+    );
     stream.close();
     (await engine.subscribeToTask({ id: taskId }, alice)).close();
     await expect(engine.subscribeToTask({ id: "nope" }, alice)).rejects.toThrow();
@@ -619,7 +643,7 @@ describe("limits [E14]", () => {
       return commit(batch);
     };
     const { engine, agent } = createEngineFixture({ store, mergeChunks: false });
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     for (let at = 0; at < 2000; at++) run.emit(createChunkEvent("x", at > 0));
     run.end();
@@ -648,7 +672,7 @@ describe("commits", () => {
     const clock = new FakeClock();
     const { store, commits } = slowStore(clock, 10);
     const { engine, agent } = createEngineFixture({ store, clock });
-    const stream = await engine.sendStreamingMessage(createRequest("hi"), alice);
+    const stream = await engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     await flushEventLoop();
     for (const text of ["a", "b", "c"]) {
@@ -660,7 +684,7 @@ describe("commits", () => {
     await flushEventLoop();
     expect(commits).toEqual([1, 1]);
     run.emit(createChunkEvent("d")).end();
-    expect((await collectEvents(stream)).map(({ event }) => formatEvent(event))).toEqual([
+    expect((await collectEvents(stream)).map(({ event }) => formatTaskEvent(event))).toEqual([
       "task SUBMITTED",
       "abc",
       "d",
@@ -672,7 +696,7 @@ describe("commits", () => {
     const clock = new FakeClock();
     const { store, commits } = slowStore(clock, 10);
     const { engine, agent } = createEngineFixture({ store, clock });
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     await flushEventLoop();
     run.emit(createChunkEvent("a"));
@@ -693,7 +717,7 @@ describe("a store", () => {
       return commit(batch);
     };
     const { engine, agent } = createEngineFixture({ store });
-    const answers = ["a", "b"].map((text) => engine.sendMessage(createRequest(text), alice));
+    const answers = ["a", "b"].map((text) => engine.sendMessage(createSendMessageRequest(text), alice));
     await agent.waitForRun(1);
     await flushEventLoop();
     for (const run of agent.runs) {
@@ -712,7 +736,7 @@ describe("a store", () => {
 describe("time [E16]", () => {
   it("never decreases within a task, and is UTC with milliseconds [G-09]", async () => {
     const { engine, agent, clock } = createEngineFixture();
-    const stream = engine.sendStreamingMessage(createRequest("hi"), alice);
+    const stream = engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     clock.advance(5000);
     run.emit(workingEvent);
@@ -734,10 +758,10 @@ describe("an engine that opens the store of an earlier one", () => {
   it("fails orphaned tasks with a reason and keeps tasks that wait for input [E9]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store });
-    void before.engine.sendMessage(createRequest("hi"), alice).catch(() => {});
+    void before.engine.sendMessage(createSendMessageRequest("hi"), alice).catch(() => {});
     const run = await before.agent.waitForRun(0);
     run.emit(workingEvent, createChunkEvent("half", false));
-    const waiting = before.engine.sendMessage(createRequest("hi"), alice);
+    const waiting = before.engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await before.agent.waitForRun(1)).emit(inputRequiredEvent).end();
     const { id } = getResponseTask(await waiting);
     await flushEventLoop();
@@ -754,7 +778,7 @@ describe("an engine that opens the store of an earlier one", () => {
     const late = before.engine.subscribeToTask({ id: run.run.taskId }, alice);
     run.emit(createChunkEvent("late"));
     await expect(collectEvents(await late)).rejects.toMatchObject({ reason: "UNAVAILABLE" });
-    expect(await store.load(toTaskScope(alice), run.run.taskId)).toMatchObject({ task: orphan });
+    expect(await store.load(toTaskScopeOfCaller(alice), run.run.taskId)).toMatchObject({ task: orphan });
   });
 });
 
@@ -766,7 +790,7 @@ describe("a store that fails", () => {
     let failures = 3;
     store.commit = (batch) => (failures-- > 0 ? Promise.reject(new Error("disk full")) : commit(batch));
     const { engine, agent } = createEngineFixture({ store, clock });
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(0)).emit(createChunkEvent("x", false)).end();
     for (let at = 0; at < 10; at++) {
       await flushEventLoop(5);
@@ -782,13 +806,13 @@ describe("a store that fails", () => {
     let broken = false;
     store.commit = (batch) => (broken ? Promise.reject(new Error("disk full")) : commit(batch));
     const { engine, agent, errors } = createEngineFixture({ store, clock });
-    const stream = await engine.sendStreamingMessage(createRequest("hi"), alice);
+    const stream = await engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
     const reader = collectEvents(stream);
     const run = await agent.waitForRun(0);
     await flushEventLoop();
     broken = true;
     run.emit(workingEvent);
-    const outcome = getErrorReason(reader);
+    const outcome = getPromiseErrorReason(reader);
     for (let at = 0; at < 10; at++) {
       await flushEventLoop(5);
       clock.advance(5000);
@@ -798,7 +822,7 @@ describe("a store that fails", () => {
     expect(errors).toHaveLength(1);
     // A failure of one task does not affect another.
     broken = false;
-    const next = engine.sendMessage(createRequest("hi"), alice);
+    const next = engine.sendMessage(createSendMessageRequest("hi"), alice);
     (await agent.waitForRun(1)).end();
     expect(getResponseTask(await next).status.state).toBe("TASK_STATE_COMPLETED");
   });
@@ -807,7 +831,7 @@ describe("a store that fails", () => {
 describe("close", () => {
   it("ends running tasks with a reason and rejects new messages", async () => {
     const { engine, agent } = createEngineFixture();
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
@@ -816,6 +840,8 @@ describe("close", () => {
     const { status } = getResponseTask(await answer);
     expect(status.state).toBe("TASK_STATE_FAILED");
     expect(getText(status.message?.parts ?? [])).toContain("server was stopped");
-    expect(await getErrorReason(engine.sendMessage(createRequest("hi"), alice))).toBe("UNAVAILABLE");
+    expect(await getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("hi"), alice))).toBe(
+      "UNAVAILABLE",
+    );
   });
 });

@@ -19,7 +19,7 @@ import { systemClock, type Clock } from "./clock.ts";
 import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
 import type { Committer } from "./event-committer.ts";
 import { limitHistory } from "./limit-history.ts";
-import { Inbox, type AcceptResult } from "./message-inbox.ts";
+import { MessageAcceptor, type MessageAcceptResult } from "./message-acceptor.ts";
 import { resolveEngineLimits, ConcurrencyLimit, type EngineLimits } from "./engine-limits.ts";
 import { listTasks } from "./list-tasks.ts";
 import { withSafeListeners, type Observer } from "./observer.ts";
@@ -29,13 +29,13 @@ import {
   PushConfigOperations,
   type WebhookValidator,
 } from "./push/push-config-operations.ts";
-import { recoverTasks, type RecoveryContext } from "./recover-tasks.ts";
-import { createServerClosingError, type Runner } from "./runner.ts";
+import { recoverTasks, type RecoveryDependencies } from "./recover-tasks.ts";
+import { createServerClosingError, type TaskRunner } from "./task-runner.ts";
 import { RunnerRegistry } from "./runner-registry.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 import type { TaskStore } from "./task-store.ts";
 import {
-  hasRequestedInput,
+  hasTurnRequestedInput,
   LogSubscription,
   createSingleEventSubscription,
   type Subscription,
@@ -96,8 +96,8 @@ export class Engine {
   readonly #agentId: string;
   readonly #store: TaskStore;
   readonly #runners: RunnerRegistry;
-  readonly #inbox: Inbox;
-  readonly #recoveryContext: RecoveryContext;
+  readonly #inbox: MessageAcceptor;
+  readonly #recoveryContext: RecoveryDependencies;
   readonly #streamLimit: ConcurrencyLimit;
   #isClosing = false;
 
@@ -121,7 +121,7 @@ export class Engine {
       persistTurns: (agent.afterRestart ?? "fail") !== "fail",
     });
     this.#runners = runners;
-    const inbox = new Inbox({ agent, store, runners, generateId, limits, deduplicateMessages });
+    const inbox = new MessageAcceptor({ agent, store, runners, generateId, limits, deduplicateMessages });
     this.#inbox = inbox;
     this.#recoveryContext = { agent, agentId, store, runners, inbox, turnAttempts: limits.turnAttempts };
     this.pushConfigs = options.push && this.#createPushConfigOperations(options.push, generateId);
@@ -160,7 +160,9 @@ export class Engine {
     if ("reply" in accepted) return { message: accepted.reply };
     const { returnImmediately, historyLength } = request.configuration ?? {};
     const waits = "turn" in accepted && !returnImmediately;
-    const task = waits ? await accepted.turn.stoppedTask.promise : await this.#awaitCurrentTask(accepted);
+    const task = waits
+      ? await accepted.turn.stoppedTask.promise
+      : await this.#awaitMessageCommitAndGetTask(accepted);
     return { task: limitHistory(task, historyLength) };
   }
 
@@ -190,7 +192,7 @@ export class Engine {
 
   /** Resolves with a task (GetTask). */
   async getTask({ id, historyLength }: GetTaskRequest, caller: Caller): Promise<Task> {
-    const scope = this.#toScope(caller);
+    const scope = this.#toTaskScope(caller);
     const liveTask = this.#runners.findLive(scope, id)?.liveTask;
     const task = liveTask ? liveTask.getSnapshot() : (await this.#store.load(scope, id))?.task;
     if (!task) throw A2AError.taskNotFound(id);
@@ -199,7 +201,7 @@ export class Engine {
 
   /** Resolves with one page of the caller's tasks (ListTasks, A2A §3.1.4). */
   listTasks(request: ListTasksRequest, caller: Caller): Promise<ListTasksResponse> {
-    return listTasks(this.#store, this.#toScope(caller), request);
+    return listTasks(this.#store, this.#toTaskScope(caller), request);
   }
 
   /**
@@ -217,7 +219,7 @@ export class Engine {
         const text = `Task ${id} is ${state} and can no longer be canceled; read it with GetTask.`;
         throw new A2AError("TASK_NOT_CANCELABLE", text, { metadata: { taskId: id } });
       }
-      while (!liveTask.hasEndedAt(liveTask.seq)) await liveTask.waitForCommit();
+      while (!liveTask.hasEndedAtSeq(liveTask.seq)) await liveTask.waitForCommit();
       return liveTask.getSnapshot();
     } finally {
       runner.release();
@@ -237,7 +239,7 @@ export class Engine {
     const runner = await this.#requireRunner(id, caller);
     const { liveTask } = runner;
     try {
-      if (resumeAfterSeq === undefined && liveTask.hasEndedAt(liveTask.seq)) {
+      if (resumeAfterSeq === undefined && liveTask.hasEndedAtSeq(liveTask.seq)) {
         const text = `Task ${id} has ended and sends no more events; read it with GetTask.`;
         throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId: id } });
       }
@@ -254,12 +256,12 @@ export class Engine {
     }
   }
 
-  #toScope({ tenant, principal }: Caller): TaskScope {
+  #toTaskScope({ tenant, principal }: Caller): TaskScope {
     return { agent: this.#agentId, tenant, principal };
   }
 
-  async #requireRunner(taskId: string, caller: Caller): Promise<Runner> {
-    const runner = await this.#runners.findAndRetain(this.#toScope(caller), taskId);
+  async #requireRunner(taskId: string, caller: Caller): Promise<TaskRunner> {
+    const runner = await this.#runners.findOrLoadAndRetain(this.#toTaskScope(caller), taskId);
     if (!runner) throw A2AError.taskNotFound(taskId);
     return runner;
   }
@@ -268,15 +270,15 @@ export class Engine {
     request: SendMessageRequest,
     caller: Caller,
     serviceParameters: ServiceParameters,
-  ): Promise<AcceptResult> {
+  ): Promise<MessageAcceptResult> {
     if (this.#isClosing) throw createServerClosingError();
-    const scope = this.#toScope(caller);
+    const scope = this.#toTaskScope(caller);
     const inbound = { request, caller, serviceParameters };
-    if (!request.configuration?.taskPushNotificationConfig) return this.#inbox.accept(scope, inbound);
+    if (!request.configuration?.taskPushNotificationConfig) return this.#inbox.acceptMessage(scope, inbound);
     if (!this.pushConfigs) throw createPushNotSupportedError();
     return this.pushConfigs
-      .assertConfigAccepted(request, scope)
-      .then(() => this.#inbox.accept(scope, inbound));
+      .assertMessagePushConfigAccepted(request, scope)
+      .then(() => this.#inbox.acceptMessage(scope, inbound));
   }
 
   #createPushConfigOperations(
@@ -303,7 +305,9 @@ export class Engine {
   }
 
   /** Waits until the accepted message is durable and resolves with the current task. */
-  async #awaitCurrentTask(accepted: Exclude<AcceptResult, { reply: unknown }>): Promise<Task> {
+  async #awaitMessageCommitAndGetTask(
+    accepted: Exclude<MessageAcceptResult, { reply: unknown }>,
+  ): Promise<Task> {
     const { runner } = accepted;
     if ("turn" in accepted) await accepted.turn.acceptedSeq.promise;
     const task = runner.liveTask.getSnapshot();
@@ -313,7 +317,7 @@ export class Engine {
 
   /** Resolves with the stream that responds to a message. */
   async #createMessageStream(
-    accepted: Exclude<AcceptResult, { reply: unknown }>,
+    accepted: Exclude<MessageAcceptResult, { reply: unknown }>,
     resumeAfterSeq: number | undefined,
     releaseStream: () => void,
   ): Promise<Subscription> {
@@ -325,7 +329,7 @@ export class Engine {
       const span = computeSubscriptionSpan(accepted, seq, resumeAfterSeq);
       const hasStopped =
         isCaughtUpWhileInterrupted(runner, span) ||
-        (span.afterSeq > seq && (await hasRequestedInput(runner, this.#store, span)));
+        (span.afterSeq > seq && (await hasTurnRequestedInput(runner, this.#store, span)));
       if (!hasStopped) return new LogSubscription(runner, this.#store, span, releaseStream);
       releaseStream();
       return createSingleEventSubscription(span.openingEvent);
@@ -341,7 +345,7 @@ export class Engine {
  * turn.
  */
 function computeSubscriptionSpan(
-  accepted: Exclude<AcceptResult, { reply: unknown }>,
+  accepted: Exclude<MessageAcceptResult, { reply: unknown }>,
   seq: number,
   resumeAfterSeq: number | undefined,
 ): SubscriptionSpan {
@@ -359,7 +363,7 @@ function computeSubscriptionSpan(
  * Returns true if the task waits for its user, no turn is running, and the reader has received every event.
  */
 function isCaughtUpWhileInterrupted(
-  { liveTask, currentTurn }: Runner,
+  { liveTask, currentTurn }: TaskRunner,
   { afterSeq }: SubscriptionSpan,
 ): boolean {
   return (

@@ -2,13 +2,13 @@ import type { Clock } from "./clock.ts";
 import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 
 /** A source of events to commit, for example the live task of a runner. */
-export interface LogWriter {
+export interface UncommittedEventSource {
   /**
-   * Returns the next events to append, or `undefined` if the writer has no events. After `takeAppend`
-   * returns an append, the committer does not call `takeAppend` again before `onCommitted` or
+   * Returns the next events to append, or `undefined` if the writer has no events. After `takePendingAppend`
+   * returns an append, the committer does not call `takePendingAppend` again before `onCommitted` or
    * `onCommitFailed`.
    */
-  takeAppend(): LogAppend | undefined;
+  takePendingAppend(): LogAppend | undefined;
   onCommitted(): void;
   /**
    * Called if the commit fails. A failed commit appends no events. After a failed commit, the writer decides
@@ -17,9 +17,9 @@ export interface LogWriter {
   onCommitFailed(reason: AppendRefusal | Error): void;
 }
 
-const RETRY_DELAYS_MS = [50, 200, 800, 3200];
+const COMMIT_RETRY_DELAYS_MS = [50, 200, 800, 3200];
 /** Delay in milliseconds below which the committer sets no timer. A commit to memory takes about 0.001 ms. */
-const MIN_DELAY_MS = 0.1;
+const MIN_COMMIT_TIMER_DELAY_MS = 0.1;
 
 /**
  * Commits the events of all tasks in groups. All events that become ready in one turn of the event loop form
@@ -31,7 +31,7 @@ const MIN_DELAY_MS = 0.1;
 export class Committer {
   readonly #store: TaskStore;
   readonly #clock: Clock;
-  #readyWriters = new Set<LogWriter>();
+  #readyWriters = new Set<UncommittedEventSource>();
   #isScheduled = false;
   #isUrgent = false;
   #workingAgents = 0;
@@ -45,7 +45,7 @@ export class Committer {
   }
 
   /** Schedules a commit of the writer's events. If `urgent` is true, the commit is not delayed. */
-  enqueue(writer: LogWriter, urgent: boolean): void {
+  enqueue(writer: UncommittedEventSource, urgent: boolean): void {
     this.#readyWriters.add(writer);
     this.#isUrgent ||= urgent;
     if (!this.#isScheduled) {
@@ -65,10 +65,10 @@ export class Committer {
 
   async #flush(): Promise<void> {
     this.#isUrgent = false;
-    const writers: LogWriter[] = [];
+    const writers: UncommittedEventSource[] = [];
     const batch: LogAppend[] = [];
     for (const writer of this.#readyWriters) {
-      const append = tryTakeAppend(writer);
+      const append = takeAppendOrReportFailure(writer);
       if (!append) continue;
       writers.push(writer);
       batch.push(append);
@@ -85,7 +85,7 @@ export class Committer {
    */
   #scheduleFlush(): void {
     const delayMs = this.#isUrgent ? 0 : this.#delayUntil - this.#clock.monotonic();
-    if (delayMs > MIN_DELAY_MS) this.#delayFlush(delayMs);
+    if (delayMs > MIN_COMMIT_TIMER_DELAY_MS) this.#delayFlush(delayMs);
     else setImmediate(() => void this.#flush());
   }
 
@@ -99,7 +99,7 @@ export class Committer {
     this.#endDelay = wake;
   }
 
-  async #commitBatch(writers: LogWriter[], batch: LogAppend[]): Promise<void> {
+  async #commitBatch(writers: UncommittedEventSource[], batch: LogAppend[]): Promise<void> {
     let refusals: readonly (AppendRefusal | undefined)[];
     const startedAt = this.#clock.monotonic();
     try {
@@ -108,21 +108,22 @@ export class Committer {
       // One task's events can make the batch fail. Retrying each append alone isolates that task from the
       // others.
       for (const [at, append] of batch.entries())
-        void this.#commitSingleWithRetry(writers[at] as LogWriter, append);
+        void this.#commitSingleWithRetry(writers[at] as UncommittedEventSource, append);
       return;
     }
     const endedAt = this.#clock.monotonic();
     this.#delayUntil = endedAt + (endedAt - startedAt);
-    for (let at = 0; at < writers.length; at++) notifyWriter(writers[at] as LogWriter, refusals[at]);
+    for (let at = 0; at < writers.length; at++)
+      notifyCommitOutcome(writers[at] as UncommittedEventSource, refusals[at]);
   }
 
-  async #commitSingleWithRetry(writer: LogWriter, append: LogAppend): Promise<void> {
+  async #commitSingleWithRetry(writer: UncommittedEventSource, append: LogAppend): Promise<void> {
     let lastError: unknown;
-    for (const delay of [0, ...RETRY_DELAYS_MS]) {
+    for (const delay of [0, ...COMMIT_RETRY_DELAYS_MS]) {
       if (delay > 0) await new Promise<void>((resolve) => this.#clock.schedule(delay, resolve));
       try {
         const [refusal] = await this.#store.commit([append]);
-        notifyWriter(writer, refusal);
+        notifyCommitOutcome(writer, refusal);
         return;
       } catch (error) {
         lastError = error;
@@ -136,9 +137,9 @@ export class Committer {
  * Returns the append of the writer. If one writer throws an error, the events of other writers are still
  * committed.
  */
-function tryTakeAppend(writer: LogWriter): LogAppend | undefined {
+function takeAppendOrReportFailure(writer: UncommittedEventSource): LogAppend | undefined {
   try {
-    return writer.takeAppend();
+    return writer.takePendingAppend();
   } catch (error) {
     writer.onCommitFailed(toError(error));
     return undefined;
@@ -149,7 +150,7 @@ function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-function notifyWriter(writer: LogWriter, refusal: AppendRefusal | undefined): void {
+function notifyCommitOutcome(writer: UncommittedEventSource, refusal: AppendRefusal | undefined): void {
   if (refusal === undefined) writer.onCommitted();
   else writer.onCommitFailed(refusal);
 }

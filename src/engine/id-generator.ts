@@ -8,17 +8,17 @@ const HYPHEN_POSITIONS = new Set([8, 13, 18, 23]);
  * Positions of the random digits of a UUID, which are all digits after the version digit. `generateUuidV7`
  * sets the two variant bits later, so 74 random bits remain.
  */
-const RANDOM_POSITIONS = Array.from({ length: UUID_LENGTH }, (_, at) => at).filter(
+const UUID_RANDOM_DIGIT_POSITIONS = Array.from({ length: UUID_LENGTH }, (_, at) => at).filter(
   (at) => at > 14 && !HYPHEN_POSITIONS.has(at),
 );
-const TIMESTAMP_POSITIONS = Array.from({ length: 14 }, (_, at) => at).filter(
+const UUID_TIMESTAMP_DIGIT_POSITIONS = Array.from({ length: 14 }, (_, at) => at).filter(
   (at) => !HYPHEN_POSITIONS.has(at),
 );
 
 const uuidBytes = new Uint8Array(UUID_LENGTH).fill("-".charCodeAt(0));
 const randomPool = new Uint8Array(4096);
 let randomPoolOffset = randomPool.length;
-let lastTimestamp = Number.NaN;
+let lastWrittenUuidTimestamp = Number.NaN;
 
 /**
  * Returns a version 7 UUID, which consists of the time in milliseconds and 74 random bits. Because the ids
@@ -27,24 +27,24 @@ let lastTimestamp = Number.NaN;
  * JavaScript engines copy a concatenated string at each use as a map key or in JSON.
  */
 export function generateUuidV7(): string {
-  writeTimestamp(Date.now());
+  writeUuidTimestampDigits(Date.now());
   uuidBytes[14] = 0x37;
-  if (randomPoolOffset + RANDOM_POSITIONS.length > randomPool.length) {
+  if (randomPoolOffset + UUID_RANDOM_DIGIT_POSITIONS.length > randomPool.length) {
     crypto.getRandomValues(randomPool);
     randomPoolOffset = 0;
   }
-  for (const at of RANDOM_POSITIONS)
+  for (const at of UUID_RANDOM_DIGIT_POSITIONS)
     uuidBytes[at] = HEX_DIGITS[(randomPool[randomPoolOffset++] ?? 0) & 15] ?? 0;
   // The two variant bits are binary 10, so the digit is 8, 9, a, or b.
   uuidBytes[19] = HEX_DIGITS[8 + ((randomPool[randomPoolOffset++] ?? 0) & 3)] ?? 0;
   return String.fromCharCode.apply(undefined, uuidBytes as unknown as number[]);
 }
 
-function writeTimestamp(ms: number): void {
-  if (ms === lastTimestamp) return;
-  lastTimestamp = ms;
+function writeUuidTimestampDigits(ms: number): void {
+  if (ms === lastWrittenUuidTimestamp) return;
+  lastWrittenUuidTimestamp = ms;
   let rest = ms;
-  for (const at of TIMESTAMP_POSITIONS.toReversed()) {
+  for (const at of UUID_TIMESTAMP_DIGIT_POSITIONS.toReversed()) {
     uuidBytes[at] = HEX_DIGITS[rest % 16] ?? 0;
     rest = Math.floor(rest / 16);
   }

@@ -22,7 +22,7 @@ export { generateUuidV7 } from "./id-generator.ts";
 export { Committer } from "./event-committer.ts";
 export { Engine } from "./engine.ts";
 export type { EnginePushOptions } from "./engine.ts";
-export type { PersistedTurn } from "./persisted-turn.ts";
+export type { TurnRestartData } from "./turn-restart-data.ts";
 export type { EngineLimits } from "./engine-limits.ts";
 
 export type { Observer, PushDeliveryReport } from "./observer.ts";

@@ -5,7 +5,7 @@ import {
   bob,
   completedEvent,
   createEngineFixture,
-  createRequest,
+  createSendMessageRequest,
   getResponseTask,
   workingEvent,
 } from "./engine.fixture.ts";
@@ -18,7 +18,7 @@ it("a run lists the waiting tasks of its caller in its context, newest first [F-
   const { engine, agent, clock } = createEngineFixture();
   const ask = async (event: AgentEvent, contextId: string, caller = alice): Promise<string> => {
     clock.advance(1000);
-    const answer = engine.sendMessage(createRequest("first", { contextId }), caller);
+    const answer = engine.sendMessage(createSendMessageRequest("first", { contextId }), caller);
     (await agent.waitForRun(agent.runs.length)).emit(event).end();
     return getResponseTask(await answer).id;
   };
@@ -28,7 +28,7 @@ it("a run lists the waiting tasks of its caller in its context, newest first [F-
   await ask(inputRequiredEvent, "elsewhere");
   await ask(inputRequiredEvent, "here", bob);
 
-  void engine.sendMessage(createRequest("go on", { contextId: "here" }), alice).catch(() => {});
+  void engine.sendMessage(createSendMessageRequest("go on", { contextId: "here" }), alice).catch(() => {});
   const { run } = await agent.waitForRun(5);
   const tasks = await run.listInterruptedTasks();
   expect(tasks.map(({ id }) => id)).toEqual([second, first]);
@@ -41,14 +41,17 @@ it("a run lists the waiting tasks of its caller in its context, newest first [F-
 
 it("a task that was just answered is not listed, nor is the run's own task [F-16]", async () => {
   const { engine, agent } = createEngineFixture();
-  const answer = engine.sendMessage(createRequest("first", { contextId: "here" }), alice);
+  const answer = engine.sendMessage(createSendMessageRequest("first", { contextId: "here" }), alice);
   (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
   const { id } = getResponseTask(await answer);
   const configuration = { returnImmediately: true };
-  const answering = engine.sendMessage(createRequest("answer", { taskId: id, configuration }), alice);
+  const answering = engine.sendMessage(
+    createSendMessageRequest("answer", { taskId: id, configuration }),
+    alice,
+  );
   const answered = (await agent.waitForRun(1)).emit(workingEvent);
   await answering;
-  void engine.sendMessage(createRequest("go on", { contextId: "here" }), alice).catch(() => {});
+  void engine.sendMessage(createSendMessageRequest("go on", { contextId: "here" }), alice).catch(() => {});
   expect(await (await agent.waitForRun(2)).run.listInterruptedTasks()).toEqual([]);
   expect(await answered.run.listInterruptedTasks()).toEqual([]);
 });
@@ -61,7 +64,7 @@ it("waiting tasks are loaded only on request, in a bounded number [E14]", async 
     queries.push(query);
     return list(scope, query);
   };
-  void engine.sendMessage(createRequest("one", { contextId: "here" }), alice).catch(() => {});
+  void engine.sendMessage(createSendMessageRequest("one", { contextId: "here" }), alice).catch(() => {});
   const { run } = await agent.waitForRun(0);
   expect(queries).toEqual([]);
   await run.listInterruptedTasks();

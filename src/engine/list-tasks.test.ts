@@ -5,7 +5,7 @@ import {
   inputRequiredEvent,
   createChunkEvent,
   createEngineFixture,
-  createRequest,
+  createSendMessageRequest,
 } from "./engine.fixture.ts";
 
 /**
@@ -17,7 +17,7 @@ async function createFiveTasks(): Promise<ReturnType<typeof createEngineFixture>
   const ids: string[] = [];
   for (let at = 0; at < 5; at++) {
     const answer = set.engine.sendMessage(
-      createRequest(`${at}`, { contextId: at % 2 ? "odd" : "even" }),
+      createSendMessageRequest(`${at}`, { contextId: at % 2 ? "odd" : "even" }),
       alice,
     );
     const run = await set.agent.waitForRun(at);
@@ -51,7 +51,10 @@ describe("ListTasks", () => {
       ({ nextPageToken: pageToken } = page);
       if (seen.length === 2) {
         // The first task of the cursor's page moves to the front.
-        const answer = engine.sendMessage(createRequest("go on", { taskId: ids[4] as string }), alice);
+        const answer = engine.sendMessage(
+          createSendMessageRequest("go on", { taskId: ids[4] as string }),
+          alice,
+        );
         (await agent.waitForRun(5)).end();
         await answer;
       }
@@ -62,7 +65,7 @@ describe("ListTasks", () => {
   it("pages through a context of any name [F-32, F-36]", async () => {
     const { engine, agent } = createEngineFixture();
     for (let at = 0; at < 2; at++) {
-      const answer = engine.sendMessage(createRequest("hi", { contextId: "会話 \ud83d" }), alice);
+      const answer = engine.sendMessage(createSendMessageRequest("hi", { contextId: "会話 \ud83d" }), alice);
       (await agent.waitForRun(at)).end();
       await answer;
     }

@@ -5,7 +5,7 @@ import {
   isEventRefusal,
   isTerminal,
   LogEvent,
-  findRefusal,
+  findEventRefusal,
   copyTask,
   type EventRefusal,
   type Task,
@@ -15,17 +15,17 @@ import {
 import { Deferred } from "../data-structures/index.ts";
 import type { TaskScope } from "./caller.ts";
 import { formatTimestamp, type Clock } from "./clock.ts";
-import type { Committer, LogWriter } from "./event-committer.ts";
-import type { PersistedTurn } from "./persisted-turn.ts";
+import type { Committer, UncommittedEventSource } from "./event-committer.ts";
+import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { Observer } from "./observer.ts";
-import type { WatchedTask } from "./push/active-webhooks.ts";
+import type { TaskWithPossibleWebhooks } from "./push/active-webhooks.ts";
 import type { WebhookRegistration } from "./push/push-store.ts";
-import { PendingEvents } from "./pending-events.ts";
+import { EventsPendingCommit } from "./events-pending-commit.ts";
 import { SnapshotSchedule } from "./snapshot-schedule.ts";
 import type { LogAppend, AppendRefusal, TaskStore } from "./task-store.ts";
 import { TaskLogTail } from "./task-log-tail.ts";
 
-export interface LiveTaskContext {
+export interface LiveTaskDependencies {
   readonly store: TaskStore;
   readonly committer: Committer;
   readonly clock: Clock;
@@ -38,7 +38,7 @@ export interface LiveTaskContext {
   readonly persistTurns: boolean;
   /** Outbox that the live task notifies of new events if the task may have webhooks. */
   readonly outbox?:
-    | { notifyCommit(task: WatchedTask, registered?: readonly WebhookRegistration[]): void }
+    | { notifyCommit(task: TaskWithPossibleWebhooks, registered?: readonly WebhookRegistration[]): void }
     | undefined;
 }
 
@@ -71,16 +71,16 @@ interface UncommittedMessage {
  * event. A valid event waits for the next commit. After the commit (E1), the event is folded into the task
  * and becomes visible to readers.
  */
-export class LiveTask implements LogWriter, WatchedTask {
+export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhooks {
   readonly scope: TaskScope;
   readonly taskId: string;
   readonly contextId: string;
   readonly tail: TaskLogTail = new TaskLogTail();
   /** False if the task is known to have no webhooks. */
   mayHaveWebhooks: boolean;
-  readonly #context: LiveTaskContext;
+  readonly #context: LiveTaskDependencies;
   readonly #listener: LiveTaskListener;
-  readonly #pendingEvents: PendingEvents;
+  readonly #pendingEvents: EventsPendingCommit;
   readonly #snapshotSchedule: SnapshotSchedule;
   /** The committed task. */
   #task: Task | undefined;
@@ -96,12 +96,12 @@ export class LiveTask implements LogWriter, WatchedTask {
   #nextCommit: Deferred | undefined;
   #failure: A2AError | undefined;
   /** The turn to persist in the same commit as the pending events. */
-  #turnToPersist: PersistedTurn | undefined;
+  #turnToPersist: TurnRestartData | undefined;
   /** True if a pending event must be committed without delay. */
   #isUrgent = false;
 
   constructor(
-    context: LiveTaskContext,
+    context: LiveTaskDependencies,
     listener: LiveTaskListener,
     ids: { scope: TaskScope; taskId: string; contextId: string },
     stored?: { task: Task; seq: number },
@@ -111,7 +111,7 @@ export class LiveTask implements LogWriter, WatchedTask {
     this.scope = ids.scope;
     this.taskId = ids.taskId;
     this.contextId = ids.contextId;
-    this.#pendingEvents = new PendingEvents(context.mergeChunks);
+    this.#pendingEvents = new EventsPendingCommit(context.mergeChunks);
     this.#snapshotSchedule = new SnapshotSchedule(context.store.usesSnapshots);
     this.mayHaveWebhooks = stored !== undefined;
     this.#task = stored?.task;
@@ -135,7 +135,7 @@ export class LiveTask implements LogWriter, WatchedTask {
     return this.#currentCommit !== undefined || this.#pendingEvents.length > 0;
   }
 
-  get hasFailed(): boolean {
+  get hasCommitFailed(): boolean {
     return this.#failure !== undefined;
   }
 
@@ -147,7 +147,7 @@ export class LiveTask implements LogWriter, WatchedTask {
   }
 
   /** Returns true if the event with the sequence number `seq` is the last event of the task. */
-  hasEndedAt(seq: number): boolean {
+  hasEndedAtSeq(seq: number): boolean {
     return seq >= this.#seq && this.#task !== undefined && isTerminal(this.#task.status.state);
   }
 
@@ -161,7 +161,7 @@ export class LiveTask implements LogWriter, WatchedTask {
    * Returns the time for a new status in ISO 8601 UTC with milliseconds. The time is never earlier than the
    * time of the newest status (E16).
    */
-  getTimestamp(): string {
+  getNextStatusTimestamp(): string {
     const now = formatTimestamp(this.#context.clock.now());
     return now < this.#statusTimestamp ? this.#statusTimestamp : now;
   }
@@ -171,7 +171,7 @@ export class LiveTask implements LogWriter, WatchedTask {
    * The caller must await `waitForCapacity` before the next call to `acceptEvent`.
    */
   acceptEvent(event: TaskEvent): EventRefusal | undefined {
-    const refusal = findRefusal(this.#state, event);
+    const refusal = findEventRefusal(this.#state, event);
     if (refusal) return refusal;
     const status = getEventStatus(event);
     if (status) {
@@ -191,7 +191,7 @@ export class LiveTask implements LogWriter, WatchedTask {
    * is stored in the same commit. `durableSeq` resolves with the event's sequence number once the event and
    * the webhook are durable.
    */
-  acceptMessage(
+  acceptMessageEvent(
     event: TaskEvent,
     messageId: string,
     durableSeq: Deferred<number>,
@@ -205,7 +205,7 @@ export class LiveTask implements LogWriter, WatchedTask {
   }
 
   /** Persists the turn in the same commit as the newest accepted event. */
-  persistTurn(turn: PersistedTurn): void {
+  persistTurn(turn: TurnRestartData): void {
     this.#turnToPersist = turn;
   }
 
@@ -226,7 +226,7 @@ export class LiveTask implements LogWriter, WatchedTask {
 
   // The committer calls the following methods.
 
-  takeAppend(): LogAppend | undefined {
+  takePendingAppend(): LogAppend | undefined {
     if (this.#currentCommit || this.#failure || this.#pendingEvents.length === 0 || !this.#state)
       return undefined;
     const events = this.#pendingEvents
@@ -249,11 +249,11 @@ export class LiveTask implements LogWriter, WatchedTask {
         ? messages.map(({ messageId, seq }) => ({ messageId, seq }))
         : [],
       ...(webhooks.length > 0 ? { webhooks } : {}),
-      ...(this.#context.persistTurns ? this.#selectTurnToPersist(turn) : {}),
+      ...(this.#context.persistTurns ? this.#selectPersistedTurnChange(turn) : {}),
     };
     // Set this before serializing, which can fail, so that a failure rejects the waiting messages.
     this.#currentCommit = { append, messages };
-    this.#releaseCapacity();
+    this.#wakeCapacityWaiters();
     if (!this.#snapshotSchedule.isDue(events, append.status.state)) return append;
     const appendWithSnapshot = {
       ...append,
@@ -264,7 +264,7 @@ export class LiveTask implements LogWriter, WatchedTask {
   }
 
   /** Selects the turn for the append, or deletes the persisted turn if the task has ended. */
-  #selectTurnToPersist(turn: PersistedTurn | undefined): Pick<LogAppend, "turn"> {
+  #selectPersistedTurnChange(turn: TurnRestartData | undefined): Pick<LogAppend, "turn"> {
     if (this.#state && isTerminal(this.#state)) return { turn: null };
     return turn ? { turn } : {};
   }
@@ -279,13 +279,15 @@ export class LiveTask implements LogWriter, WatchedTask {
     if (append.webhooks) this.mayHaveWebhooks = true;
     this.#publishCommit(append);
     for (const { durableSeq, seq } of messages) durableSeq.resolve(seq);
-    if (isStopState(append.status.state) && append.events.some(isStopEvent)) this.#listener.onTurnStop();
+    if (isTurnStopState(append.status.state) && append.events.some(isTurnStopEvent))
+      this.#listener.onTurnStop();
     if (this.#pendingEvents.length > 0) this.#context.committer.enqueue(this, this.#isUrgent);
     else this.#listener.onAllCommitted();
   }
 
   onCommitFailed(cause: AppendRefusal | Error): void {
-    const reason = typeof cause === "string" ? REFUSAL_REASONS[cause] : "the store is not available";
+    const reason =
+      typeof cause === "string" ? APPEND_REFUSAL_REASON_TEXTS[cause] : "the store is not available";
     const text = `Task ${this.taskId} could not be stored: ${reason}. Try again later.`;
     const failure = new A2AError("UNAVAILABLE", text, { cause, metadata: { taskId: this.taskId } });
     this.#failure = failure;
@@ -293,13 +295,13 @@ export class LiveTask implements LogWriter, WatchedTask {
     for (const { durableSeq } of this.#uncommittedMessages) durableSeq.reject(failure);
     this.#currentCommit = undefined;
     this.#pendingEvents.takeAll();
-    this.#releaseCapacity();
+    this.#wakeCapacityWaiters();
     this.#nextCommit?.reject(failure);
     this.#context.observer.onError?.({ where: "store", error: failure, taskId: this.taskId });
     this.#listener.onCommitFailed(failure);
   }
 
-  #releaseCapacity(): void {
+  #wakeCapacityWaiters(): void {
     this.#capacity?.resolve();
     this.#capacity = undefined;
   }
@@ -331,7 +333,7 @@ export class LiveTask implements LogWriter, WatchedTask {
   }
 }
 
-const REFUSAL_REASONS: Record<AppendRefusal, string> = {
+const APPEND_REFUSAL_REASON_TEXTS: Record<AppendRefusal, string> = {
   conflict: "another writer has changed it",
   "duplicate-message": "its message was sent twice at the same time",
 };
@@ -344,11 +346,11 @@ function getEventStatus(event: TaskEvent): Task["status"] | undefined {
 /**
  * Returns true for a status that ends a turn, which is a terminal state or a state that waits for the user.
  */
-function isStopEvent({ event }: LogEvent): boolean {
+function isTurnStopEvent({ event }: LogEvent): boolean {
   const state = "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
-  return state !== undefined && isStopState(state);
+  return state !== undefined && isTurnStopState(state);
 }
 
-function isStopState(state: TaskState): boolean {
+function isTurnStopState(state: TaskState): boolean {
   return isTerminal(state) || isInterrupted(state);
 }

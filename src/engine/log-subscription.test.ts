@@ -7,9 +7,9 @@ import {
   createChunkEvent,
   collectEvents,
   createEngineFixture,
-  createRequest,
+  createSendMessageRequest,
   flushEventLoop,
-  formatEvent,
+  formatTaskEvent,
   workingEvent,
 } from "./engine.fixture.ts";
 
@@ -40,7 +40,7 @@ describe("subscriptions", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(stepArbitrary, { maxLength: 40 }), fc.boolean(), async (steps, merge) => {
         const { engine, agent, store } = createEngineFixture({ mergeChunks: merge });
-        const whole = engine.sendStreamingMessage(createRequest("hi"), alice);
+        const whole = engine.sendStreamingMessage(createSendMessageRequest("hi"), alice);
         const run = await agent.waitForRun(0);
         const { taskId } = run.run;
         const first = collectEvents(await whole);
@@ -81,7 +81,7 @@ describe("subscriptions", () => {
           expect(foldAll(events.map(({ event }) => event))).toEqual(final);
         }
         const turn = await first;
-        const stop = log.findIndex(({ event }) => formatEvent(event) === "INPUT_REQUIRED");
+        const stop = log.findIndex(({ event }) => formatTaskEvent(event) === "INPUT_REQUIRED");
         expect(turn).toEqual(stop < 0 ? log : log.slice(0, stop + 1));
       }),
       { numRuns: 60 },

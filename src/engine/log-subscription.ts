@@ -1,6 +1,6 @@
 import type { LogEvent } from "../protocol/index.ts";
 import { LOG_PAGE_LIMIT, readLog } from "./read-task-log.ts";
-import type { Runner } from "./runner.ts";
+import type { TaskRunner } from "./task-runner.ts";
 import type { TaskStore } from "./task-store.ts";
 
 /**
@@ -47,7 +47,7 @@ export interface SubscriptionSpan {
  * sequence number of its last event.
  */
 export class LogSubscription implements Subscription {
-  readonly #runner: Runner;
+  readonly #runner: TaskRunner;
   readonly #store: TaskStore;
   readonly #turnSeq: number | undefined;
   readonly #onClose: () => void;
@@ -57,7 +57,7 @@ export class LogSubscription implements Subscription {
   #hasStopped = false;
   #wakeReader: (() => void) | undefined;
 
-  constructor(runner: Runner, store: TaskStore, span: SubscriptionSpan, onClose: () => void) {
+  constructor(runner: TaskRunner, store: TaskStore, span: SubscriptionSpan, onClose: () => void) {
     this.#runner = runner;
     this.#store = store;
     this.#turnSeq = span.turnSeq;
@@ -77,9 +77,9 @@ export class LogSubscription implements Subscription {
       if (this.#isClosed) return undefined;
       const { liveTask } = this.#runner;
       if (this.#readSeq < liveTask.seq) {
-        const events = this.#cutAtStop(await this.#readNextEvents());
+        const events = this.#selectEventsUntilInputRequest(await this.#readNextEvents());
         if (events.length > 0) return events;
-      } else if (liveTask.hasEndedAt(this.#readSeq)) {
+      } else if (liveTask.hasEndedAtSeq(this.#readSeq)) {
         this.close();
       } else {
         await this.#waitForCommit();
@@ -88,7 +88,7 @@ export class LogSubscription implements Subscription {
   }
 
   get isComplete(): boolean {
-    return this.#hasStopped || this.#runner.liveTask.hasEndedAt(this.#readSeq);
+    return this.#hasStopped || this.#runner.liveTask.hasEndedAtSeq(this.#readSeq);
   }
 
   close(): void {
@@ -113,7 +113,7 @@ export class LogSubscription implements Subscription {
   }
 
   /** Selects the events to deliver, up to the end of the reader's turn. */
-  #cutAtStop(events: LogEvent[]): LogEvent[] {
+  #selectEventsUntilInputRequest(events: LogEvent[]): LogEvent[] {
     const turnSeq = this.#turnSeq;
     const stop =
       turnSeq === undefined ? -1 : events.findIndex((event) => event.seq > turnSeq && isInputRequest(event));
@@ -151,8 +151,8 @@ function isInputRequest({ event }: LogEvent): boolean {
 /**
  * Resolves with true if the turn requested user input at or before the start position of the reader.
  */
-export async function hasRequestedInput(
-  { liveTask }: Runner,
+export async function hasTurnRequestedInput(
+  { liveTask }: TaskRunner,
   store: TaskStore,
   { turnSeq = 0, afterSeq }: SubscriptionSpan,
 ): Promise<boolean> {

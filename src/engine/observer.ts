@@ -38,14 +38,14 @@ export function withSafeListeners(observer: Observer): Observer {
   const safe: Observer = {};
   // Missing listeners stay missing, because frequently executed code checks for them before building the
   // report.
-  if (observer.onEvent) safe.onEvent = withErrorsSuppressed(observer.onEvent.bind(observer));
-  if (observer.onRun) safe.onRun = withErrorsSuppressed(observer.onRun.bind(observer));
-  if (observer.onPush) safe.onPush = withErrorsSuppressed(observer.onPush.bind(observer));
-  if (observer.onError) safe.onError = withErrorsSuppressed(observer.onError.bind(observer));
+  if (observer.onEvent) safe.onEvent = withListenerErrorsSuppressed(observer.onEvent.bind(observer));
+  if (observer.onRun) safe.onRun = withListenerErrorsSuppressed(observer.onRun.bind(observer));
+  if (observer.onPush) safe.onPush = withListenerErrorsSuppressed(observer.onPush.bind(observer));
+  if (observer.onError) safe.onError = withListenerErrorsSuppressed(observer.onError.bind(observer));
   return safe;
 }
 
-function withErrorsSuppressed<A>(listener: (seen: A) => void): (seen: A) => void {
+function withListenerErrorsSuppressed<A>(listener: (seen: A) => void): (seen: A) => void {
   return (seen) => {
     try {
       // The engine ignores synchronous and asynchronous errors of a listener, because no caller can handle

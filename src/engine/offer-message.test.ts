@@ -8,11 +8,11 @@ import {
   collectEvents,
   createEngineFixture,
   ScriptedAgent,
-  getErrorReason,
-  createRequest,
+  getPromiseErrorReason,
+  createSendMessageRequest,
   flushEventLoop,
   getResponseTask,
-  formatEvent,
+  formatTaskEvent,
   workingEvent,
 } from "./engine.fixture.ts";
 
@@ -36,18 +36,20 @@ describe("a message for a running agent", () => {
   it("is added to the history when the agent accepts it, without an effect on streams or the turn", async () => {
     const agent = new SelectiveAgent();
     const { engine } = createEngineFixture({ agent });
-    const all = engine.sendStreamingMessage(createRequest("begin"), alice).then(collectEvents);
+    const all = engine.sendStreamingMessage(createSendMessageRequest("begin"), alice).then(collectEvents);
     const run = await agent.waitForRun(0);
     run.emit(workingEvent, createChunkEvent("before ", false));
     await flushEventLoop();
     const { taskId } = run.run;
 
-    const answer = getResponseTask(await engine.sendMessage(createRequest("!budget 3", { taskId }), alice));
+    const answer = getResponseTask(
+      await engine.sendMessage(createSendMessageRequest("!budget 3", { taskId }), alice),
+    );
     expect(answer.status.state).toBe("TASK_STATE_WORKING");
     expect(agent.accepted.map(({ text, caller }) => [text, caller])).toEqual([["!budget 3", alice]]);
 
     run.emit(createChunkEvent("after")).end();
-    expect((await all).map(({ event }) => formatEvent(event))).toEqual([
+    expect((await all).map(({ event }) => formatTaskEvent(event))).toEqual([
       "task SUBMITTED",
       "WORKING",
       "before ",
@@ -62,26 +64,29 @@ describe("a message for a running agent", () => {
   it("opens a stream that ends when the running turn stops", async () => {
     const agent = new SelectiveAgent();
     const { engine } = createEngineFixture({ agent });
-    void engine.sendMessage(createRequest("begin"), alice);
+    void engine.sendMessage(createSendMessageRequest("begin"), alice);
     const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     const all = engine
-      .sendStreamingMessage(createRequest("!now", { taskId: run.run.taskId }), alice)
+      .sendStreamingMessage(createSendMessageRequest("!now", { taskId: run.run.taskId }), alice)
       .then(collectEvents);
     await flushEventLoop();
     run.emit(inputRequiredEvent).end();
-    expect((await all).map(({ event }) => formatEvent(event))).toEqual(["task WORKING", "INPUT_REQUIRED"]);
+    expect((await all).map(({ event }) => formatTaskEvent(event))).toEqual([
+      "task WORKING",
+      "INPUT_REQUIRED",
+    ]);
   });
 
   it("is processed once, even if it is sent repeatedly [E10]", async () => {
     const agent = new SelectiveAgent();
     const { engine } = createEngineFixture({ agent });
-    void engine.sendMessage(createRequest("begin"), alice);
+    void engine.sendMessage(createSendMessageRequest("begin"), alice);
     const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
-    const same = createRequest("!once", { taskId: run.run.taskId });
+    const same = createSendMessageRequest("!once", { taskId: run.run.taskId });
     await Promise.all([engine.sendMessage(same, alice), engine.sendMessage(same, alice)]);
     await engine.sendMessage(same, alice);
     expect(agent.accepted).toHaveLength(1);
@@ -91,20 +96,20 @@ describe("a message for a running agent", () => {
   it("is rejected when the agent does not accept it, with the agent's reason if it has one", async () => {
     const agent = new SelectiveAgent();
     const { engine } = createEngineFixture({ agent });
-    void engine.sendMessage(createRequest("begin"), alice);
+    void engine.sendMessage(createSendMessageRequest("begin"), alice);
     const run = await agent.waitForRun(0);
     run.emit(workingEvent);
     await flushEventLoop();
     const { taskId } = run.run;
-    expect(await getErrorReason(engine.sendMessage(createRequest("more", { taskId }), alice))).toBe(
-      "UNSUPPORTED_OPERATION",
-    );
-    expect(await getErrorReason(engine.sendMessage(createRequest("?why", { taskId }), alice))).toBe(
-      "INVALID_PARAMS",
-    );
-    expect(await getErrorReason(engine.sendMessage(createRequest("!mine", { taskId }), bob))).toBe(
-      "TASK_NOT_FOUND",
-    );
+    expect(
+      await getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("more", { taskId }), alice)),
+    ).toBe("UNSUPPORTED_OPERATION");
+    expect(
+      await getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("?why", { taskId }), alice)),
+    ).toBe("INVALID_PARAMS");
+    expect(
+      await getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("!mine", { taskId }), bob)),
+    ).toBe("TASK_NOT_FOUND");
     expect(agent.accepted).toEqual([]);
     run.end();
   });
@@ -112,15 +117,15 @@ describe("a message for a running agent", () => {
   it("is not offered to an agent that waits for its user or has ended", async () => {
     const agent = new SelectiveAgent();
     const { engine } = createEngineFixture({ agent });
-    const asking = engine.sendMessage(createRequest("begin"), alice);
+    const asking = engine.sendMessage(createSendMessageRequest("begin"), alice);
     (await agent.waitForRun(0)).emit(inputRequiredEvent).end();
     const { id: taskId } = getResponseTask(await asking);
-    const answering = engine.sendMessage(createRequest("!answer", { taskId }), alice);
+    const answering = engine.sendMessage(createSendMessageRequest("!answer", { taskId }), alice);
     (await agent.waitForRun(1)).end();
     await answering;
-    expect(await getErrorReason(engine.sendMessage(createRequest("!late", { taskId }), alice))).toBe(
-      "UNSUPPORTED_OPERATION",
-    );
+    expect(
+      await getPromiseErrorReason(engine.sendMessage(createSendMessageRequest("!late", { taskId }), alice)),
+    ).toBe("UNSUPPORTED_OPERATION");
     expect(agent.accepted).toEqual([]);
   });
 });
@@ -130,7 +135,7 @@ describe("the metadata of a CancelTask request", () => {
 
   it("is available to the run before it ends", async () => {
     const { engine, agent } = createEngineFixture();
-    void engine.sendMessage(createRequest("begin"), alice);
+    void engine.sendMessage(createSendMessageRequest("begin"), alice);
     const scriptedRun = await agent.waitForRun(0);
     const { run } = scriptedRun;
     await flushEventLoop();
@@ -146,7 +151,7 @@ describe("the metadata of a CancelTask request", () => {
 
   it("is undefined when the server closes", async () => {
     const { engine, agent } = createEngineFixture();
-    void engine.sendMessage(createRequest("begin"), alice).catch(() => {});
+    void engine.sendMessage(createSendMessageRequest("begin"), alice).catch(() => {});
     const found = await agent.waitForRun(0);
     found.run.signal.addEventListener("abort", () => found.end());
     await engine.close(1000);
@@ -163,7 +168,7 @@ describe("the metadata of a CancelTask request", () => {
     const agent = new CancelRecordingAgent();
     const { engine } = createEngineFixture({ agent });
     for (const [at, cancel] of [{ metadata }, {}].entries()) {
-      const asking = engine.sendMessage(createRequest("begin"), alice);
+      const asking = engine.sendMessage(createSendMessageRequest("begin"), alice);
       (await agent.waitForRun(at)).emit(inputRequiredEvent).end();
       await engine.cancelTask({ id: getResponseTask(await asking).id, ...cancel }, alice);
     }

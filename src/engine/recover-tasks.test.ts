@@ -15,12 +15,12 @@ import {
   FakeClock,
   createEngineFixture,
   ScriptedAgent,
-  getErrorReason,
-  createRequest,
-  toTaskScope,
+  getPromiseErrorReason,
+  createSendMessageRequest,
+  toTaskScopeOfCaller,
   flushEventLoop,
   getResponseTask,
-  formatEvent,
+  formatTaskEvent,
   workingEvent,
 } from "./engine.fixture.ts";
 
@@ -58,7 +58,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("repeats the turn of a killed process, for the same task and caller [E9]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
-    const request = createRequest("hi", {
+    const request = createSendMessageRequest("hi", {
       configuration: {
         acceptedOutputModes: ["text/plain"],
         taskPushNotificationConfig: undefined as never,
@@ -90,7 +90,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("answers a client that sends its message again [E9, E10]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
-    const request = createRequest("hi");
+    const request = createSendMessageRequest("hi");
     void before.engine.sendMessage(request, alice).catch(() => {});
     await before.agent.waitForRun(0);
     await flushEventLoop();
@@ -107,14 +107,14 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("repeats a later turn of a task, but no turn that waits for its user [E9]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
-    const first = before.engine.sendMessage(createRequest("one"), alice);
+    const first = before.engine.sendMessage(createSendMessageRequest("one"), alice);
     (await before.agent.waitForRun(0)).emit(createChunkEvent("which? ", false), inputRequiredEvent).end();
     const { id } = getResponseTask(await first);
     const waiting = createEngineFixture({ store, agent: createAgent() });
     await waiting.engine.open();
     expect(waiting.agent.runs).toHaveLength(0);
 
-    void waiting.engine.sendMessage(createRequest("two", { taskId: id }), alice).catch(() => {});
+    void waiting.engine.sendMessage(createSendMessageRequest("two", { taskId: id }), alice).catch(() => {});
     await waiting.agent.waitForRun(0);
     await flushEventLoop();
     const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
@@ -128,7 +128,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("starts a limited number of times, however the process ends [E9, E14]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
-    void before.engine.sendMessage(createRequest("hi"), alice).catch(() => {});
+    void before.engine.sendMessage(createSendMessageRequest("hi"), alice).catch(() => {});
     const { run } = await before.agent.waitForRun(0);
     await flushEventLoop();
     const attempts: number[] = [];
@@ -152,7 +152,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     const store = new FailingReadStore();
     const before = createEngineFixture({ store, agent: createAgent() });
     for (const text of ["one", "two"])
-      void before.engine.sendMessage(createRequest(text), alice).catch(() => {});
+      void before.engine.sendMessage(createSendMessageRequest(text), alice).catch(() => {});
     const { run: second } = await before.agent.waitForRun(1);
     await flushEventLoop();
     store.failingTaskId = second.taskId;
@@ -170,7 +170,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
     for (const text of ["one", "two"])
-      void before.engine.sendMessage(createRequest(text), alice).catch(() => {});
+      void before.engine.sendMessage(createSendMessageRequest(text), alice).catch(() => {});
     await before.agent.waitForRun(1);
     await flushEventLoop();
     const { engine, agent: after } = createEngineFixture({
@@ -190,7 +190,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("can be canceled after the restart, and the earlier process can no longer write [E8, E9]", async () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: createAgent() });
-    void before.engine.sendMessage(createRequest("hi"), alice).catch(() => {});
+    void before.engine.sendMessage(createSendMessageRequest("hi"), alice).catch(() => {});
     const dead = await before.agent.waitForRun(0);
     await flushEventLoop();
     const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
@@ -211,13 +211,13 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
   it("leaves its task to the next server when the store is durable [E9, E15]", async () => {
     const store = Object.assign(new MemoryStore(), { isDurable: true });
     const before = createEngineFixture({ store, agent: createAgent() });
-    const request = createRequest("hi");
+    const request = createSendMessageRequest("hi");
     const answer = before.engine.sendMessage(request, alice);
     const run = await before.agent.waitForRun(0);
     run.run.signal.addEventListener("abort", () => run.end());
     await flushEventLoop();
     await before.engine.close(1000);
-    expect(await getErrorReason(answer)).toBe("UNAVAILABLE");
+    expect(await getPromiseErrorReason(answer)).toBe("UNAVAILABLE");
     const { engine, agent: after } = createEngineFixture({ store, agent: createAgent() });
     await engine.open();
     const repeated = engine.sendMessage(request, alice);
@@ -230,7 +230,7 @@ describe.each(["restart", "resume"] as const)("an agent with afterRestart: %s", 
 
   it("fails when its server closes and the store is not durable", async () => {
     const { engine, agent } = createEngineFixture({ agent: createAgent() });
-    const answer = engine.sendMessage(createRequest("hi"), alice);
+    const answer = engine.sendMessage(createSendMessageRequest("hi"), alice);
     const run = await agent.waitForRun(0);
     run.run.signal.addEventListener("abort", () => run.end());
     await engine.close(1000);
@@ -246,7 +246,7 @@ describe("the input of a repeated run", () => {
     ] as const) {
       const store = new MemoryStore();
       const before = createEngineFixture({ store, agent: new ScriptedAgent({ afterRestart }) });
-      void before.engine.sendMessage(createRequest("hi"), alice).catch(() => {});
+      void before.engine.sendMessage(createSendMessageRequest("hi"), alice).catch(() => {});
       (await before.agent.waitForRun(0)).emit(workingEvent, createChunkEvent("half", false));
       await flushEventLoop();
       const { engine, agent } = createEngineFixture({
@@ -265,10 +265,10 @@ describe("the input of a repeated run", () => {
       Object.assign(new ScriptedAgent({ afterRestart: "restart" }), { deliver: () => true });
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: taking() });
-    void before.engine.sendMessage(createRequest("one"), alice).catch(() => {});
+    void before.engine.sendMessage(createSendMessageRequest("one"), alice).catch(() => {});
     const { run } = await before.agent.waitForRun(0);
     await flushEventLoop();
-    await before.engine.sendMessage(createRequest("two", { taskId: run.taskId }), alice);
+    await before.engine.sendMessage(createSendMessageRequest("two", { taskId: run.taskId }), alice);
     const { engine, agent } = createEngineFixture({ store, agent: taking() });
     await engine.open();
     const again = (await agent.waitForRun(0)).run;
@@ -280,7 +280,7 @@ describe("the input of a repeated run", () => {
     const store = new MemoryStore();
     const before = createEngineFixture({ store, agent: new ScriptedAgent({ afterRestart: "restart" }) });
     const caller = { ...alice, scopes: ["all"], claims: { sub: "alice" }, choseTenant: true };
-    void before.engine.sendMessage(createRequest("hi"), caller).catch(() => {});
+    void before.engine.sendMessage(createSendMessageRequest("hi"), caller).catch(() => {});
     await before.agent.waitForRun(0);
     await flushEventLoop();
     expect(await store.listUnfinished()).toMatchObject([{ turn: { seq: 1, attempt: 1, choseTenant: true } }]);
@@ -293,10 +293,10 @@ describe("an artifact of a restarted turn", () => {
     const store = new MemoryStore();
     const agents = (): ScriptedAgent => new ScriptedAgent({ afterRestart: "restart" });
     const before = createEngineFixture({ store, agent: agents() });
-    const first = before.engine.sendMessage(createRequest("one"), alice);
+    const first = before.engine.sendMessage(createSendMessageRequest("one"), alice);
     (await before.agent.waitForRun(0)).emit(createChunkEvent("log: ", false), inputRequiredEvent).end();
     const { id } = getResponseTask(await first);
-    void before.engine.sendMessage(createRequest("two", { taskId: id }), alice).catch(() => {});
+    void before.engine.sendMessage(createSendMessageRequest("two", { taskId: id }), alice).catch(() => {});
     (await before.agent.waitForRun(1)).emit(
       createChunkEvent("half"),
       createChunkEvent("new, half", false, "b"),
@@ -372,7 +372,7 @@ describe("processes that are killed at any commit, repeatedly", () => {
                 mergeChunks: false,
               });
             };
-            const request = createRequest("report");
+            const request = createSendMessageRequest("report");
             void live(deaths[0] ?? Infinity)
               .sendMessage(request, alice)
               .catch(() => {});
@@ -390,9 +390,12 @@ describe("processes that are killed at any commit, repeatedly", () => {
             expect(task.status.state).toBe("TASK_STATE_COMPLETED");
             expect(getArtifactText({ id, ...task })).toBe(pieces.join(""));
             expect(task.artifacts?.map(({ artifactId }) => artifactId)).toEqual(["found", "a"]);
-            const log = await store.readEvents(toTaskScope(alice), id, 0, { events: 1000, maxBytes: 1e6 });
+            const log = await store.readEvents(toTaskScopeOfCaller(alice), id, 0, {
+              events: 1000,
+              maxBytes: 1e6,
+            });
             expect(log.map(({ seq }) => seq)).toEqual(log.map((_, at) => at + 1));
-            expect(log.filter(({ event }) => formatEvent(event) === "COMPLETED")).toHaveLength(1);
+            expect(log.filter(({ event }) => formatTaskEvent(event) === "COMPLETED")).toHaveLength(1);
             expect(copyTask(await last.getTask({ id }, alice))).toEqual({ id, ...task });
           },
         ),

@@ -1,26 +1,26 @@
 import { A2AError, fold, isEventRefusal, copyTask, type Message, type Task } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import type { TaskScope } from "./caller.ts";
-import { findTurnMessage, type Inbox } from "./message-inbox.ts";
-import type { PersistedTurn } from "./persisted-turn.ts";
+import { findUserMessageInEvent, type MessageAcceptor } from "./message-acceptor.ts";
+import type { TurnRestartData } from "./turn-restart-data.ts";
 import { readLog } from "./read-task-log.ts";
-import type { Runner } from "./runner.ts";
+import type { TaskRunner } from "./task-runner.ts";
 import type { RunnerRegistry } from "./runner-registry.ts";
 import type { TaskStore, UnfinishedTask } from "./task-store.ts";
 
 const SERVER_STOPPED_TEXT = "The server stopped while the agent was running; send the message again.";
-const formatTooManyAttempts = (attempts: number): string =>
+const formatTooManyTurnAttemptsText = (attempts: number): string =>
   `The server stopped in each of ${attempts} attempts to process this message; it will not be retried.`;
 
 /** Number of orphaned tasks that the engine recovers concurrently. */
-const BATCH_SIZE = 256;
+const RECOVERY_BATCH_SIZE = 256;
 
-export interface RecoveryContext {
+export interface RecoveryDependencies {
   readonly agent: Agent;
   readonly agentId: string;
   readonly store: TaskStore;
   readonly runners: RunnerRegistry;
-  readonly inbox: Inbox;
+  readonly inbox: MessageAcceptor;
   /** Maximum number of attempts at a turn. */
   readonly turnAttempts: number;
 }
@@ -30,30 +30,30 @@ export interface RecoveryContext {
  * `Agent.afterRestart` allows a restart and the store has persisted the turn. If a task's turn cannot be
  * started again, the task fails with a reason (E9).
  */
-export async function recoverTasks(context: RecoveryContext): Promise<void> {
+export async function recoverTasks(context: RecoveryDependencies): Promise<void> {
   const orphans = (await context.store.listUnfinished()).filter(
     ({ scope }) => scope.agent === context.agentId,
   );
-  for (let at = 0; at < orphans.length; at += BATCH_SIZE) {
+  for (let at = 0; at < orphans.length; at += RECOVERY_BATCH_SIZE) {
     // Wait for the entire batch before reporting a failure, so that a retry does not overlap with unfinished
     // recoveries.
     const settled = await Promise.allSettled(
-      orphans.slice(at, at + BATCH_SIZE).map((orphan) => recoverTask(orphan, context)),
+      orphans.slice(at, at + RECOVERY_BATCH_SIZE).map((orphan) => recoverTask(orphan, context)),
     );
     for (const result of settled) if (result.status === "rejected") throw result.reason;
   }
 }
 
-async function recoverTask(orphan: UnfinishedTask, context: RecoveryContext): Promise<void> {
-  const runner = await context.runners.findAndRetain(orphan.scope, orphan.taskId);
+async function recoverTask(orphan: UnfinishedTask, context: RecoveryDependencies): Promise<void> {
+  const runner = await context.runners.findOrLoadAndRetain(orphan.scope, orphan.taskId);
   if (!runner) return;
   try {
     // The task is not orphaned: an earlier recovery in this process restarted it and then failed at another
     // task.
     if (runner.currentTurn) return;
-    const failureReason = await restartTurn(runner, orphan, context);
+    const failureReason = await restartTurnOrGetFailureReason(runner, orphan, context);
     if (failureReason === undefined) return;
-    runner.failOrphan(failureReason);
+    runner.failOrphanedTask(failureReason);
     await runner.liveTask.waitForCommit();
   } finally {
     runner.release();
@@ -61,18 +61,18 @@ async function recoverTask(orphan: UnfinishedTask, context: RecoveryContext): Pr
 }
 
 /** Starts the task's turn again, or returns the reason why the task must fail instead. */
-async function restartTurn(
-  runner: Runner,
+async function restartTurnOrGetFailureReason(
+  runner: TaskRunner,
   { scope, taskId, turn: persisted }: UnfinishedTask,
-  { agent, store, inbox, turnAttempts }: RecoveryContext,
+  { agent, store, inbox, turnAttempts }: RecoveryDependencies,
 ): Promise<string | undefined> {
   const { afterRestart = "fail" } = agent;
   if (afterRestart === "fail" || !persisted) return SERVER_STOPPED_TEXT;
-  if (persisted.attempt >= turnAttempts) return formatTooManyAttempts(persisted.attempt);
-  const { message, task } = await readTurnStart(persisted, scope, taskId, store);
+  if (persisted.attempt >= turnAttempts) return formatTooManyTurnAttemptsText(persisted.attempt);
+  const { message, task } = await readMessageAndTaskAtTurnStart(persisted, scope, taskId, store);
   try {
-    const turn = inbox.resumeTurn(scope, persisted, message);
-    await runner.restartTurn(turn, persisted.seq, task, afterRestart);
+    const turn = inbox.createNextTurnAttempt(scope, persisted, message);
+    await runner.restartTurnAfterServerRestart(turn, persisted.seq, task, afterRestart);
     return undefined;
   } catch (error) {
     // The server has more orphaned tasks than it may run concurrently.
@@ -85,8 +85,8 @@ async function restartTurn(
  * Resolves with a turn's message and the task at the start of the turn. The returned task includes the
  * messages that the agent accepted during the turn through `deliver`.
  */
-async function readTurnStart(
-  { seq: turnSeq }: PersistedTurn,
+async function readMessageAndTaskAtTurnStart(
+  { seq: turnSeq }: TurnRestartData,
   scope: TaskScope,
   taskId: string,
   store: TaskStore,
@@ -94,7 +94,7 @@ async function readTurnStart(
   let task: Task | undefined;
   let message: Message | undefined;
   for await (const { seq, event } of readLog(store, { scope, taskId }, 0)) {
-    if (seq === turnSeq) message = findTurnMessage(event);
+    if (seq === turnSeq) message = findUserMessageInEvent(event);
     if (seq > turnSeq && !("message" in event)) continue;
     const folded = fold(task, event);
     if (!isEventRefusal(folded)) task = folded;

@@ -5,7 +5,7 @@ import { fold, isEventRefusal, copyTask, type Task, type TaskEvent } from "../pr
  * the task. The first event for an artifact therefore restores the artifact's content from the start of the
  * turn and adds the new parts.
  */
-export class ArtifactRestart {
+export class RestartedTurnArtifactRewriter {
   readonly #initialTask: Task;
   readonly #seenArtifactIds = new Set<string>();
 
@@ -15,7 +15,7 @@ export class ArtifactRestart {
   }
 
   /** Returns the event to store for the current attempt at the turn. */
-  rewriteEvent(event: TaskEvent): TaskEvent {
+  rewriteArtifactEvent(event: TaskEvent): TaskEvent {
     if (!("artifactUpdate" in event)) return event;
     const { append, ...update } = event.artifactUpdate;
     const { artifactId } = update.artifact;

@@ -1,41 +1,41 @@
-import { SlotMap } from "../data-structures/index.ts";
+import { SlotReuseMap } from "../data-structures/index.ts";
 import { getCallerKey, type TaskScope } from "./caller.ts";
-import { Runner, type RunnerContext } from "./runner.ts";
+import { TaskRunner, type TaskRunnerDependencies } from "./task-runner.ts";
 
 /**
  * Registry of the runners of all active tasks. A task has at most one runner, even if many requests access
  * the task concurrently.
  */
 export class RunnerRegistry {
-  readonly #context: RunnerContext;
-  readonly #byTask = new SlotMap<Runner>();
-  readonly #pendingLoads = new Map<string, Promise<Runner | undefined>>();
+  readonly #context: TaskRunnerDependencies;
+  readonly #byTask = new SlotReuseMap<TaskRunner>();
+  readonly #pendingLoads = new Map<string, Promise<TaskRunner | undefined>>();
 
-  constructor(context: Omit<RunnerContext, "onIdle">) {
+  constructor(context: Omit<TaskRunnerDependencies, "onIdle">) {
     this.#context = { ...context, onIdle: (runner) => this.remove(runner) };
   }
 
   /** Creates the runner of a new task. */
-  create(scope: TaskScope, taskId: string, contextId: string): Runner {
-    const runner = new Runner(this.#context, { scope, taskId, contextId });
+  create(scope: TaskScope, taskId: string, contextId: string): TaskRunner {
+    const runner = new TaskRunner(this.#context, { scope, taskId, contextId });
     this.#byTask.insertNew(taskId, runner);
     return runner;
   }
 
   /** Returns the active runner of a task in `scope`, without querying the store. */
-  findLive(scope: TaskScope, taskId: string): Runner | undefined {
+  findLive(scope: TaskScope, taskId: string): TaskRunner | undefined {
     const runner = this.#byTask.get(taskId);
-    return runner && isSameScope(runner.liveTask.scope, scope) && runner.liveTask.seq > 0
+    return runner && isSameTaskScope(runner.liveTask.scope, scope) && runner.liveTask.seq > 0
       ? runner
       : undefined;
   }
 
   /**
    * Resolves with the runner of a task in `scope`, or with `undefined` if the task does not exist. The
-   * registry loads inactive tasks from the store. `findAndRetain` retains the runner for the requester. The
+   * registry loads inactive tasks from the store. `findOrLoadAndRetain` retains the runner for the requester. The
    * requester must release the runner.
    */
-  async findAndRetain(scope: TaskScope, taskId: string): Promise<Runner | undefined> {
+  async findOrLoadAndRetain(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
     // Another caller's task is treated as missing (E13), and so is a task that is not durable yet.
     if (this.#byTask.has(taskId)) return this.findLive(scope, taskId)?.retain();
     const key = `${getCallerKey(scope)}/${taskId}`;
@@ -50,24 +50,24 @@ export class RunnerRegistry {
     return await loading.then((runner) => runner?.retain());
   }
 
-  list(): Runner[] {
+  list(): TaskRunner[] {
     return [...this.#byTask.values()];
   }
 
-  async #load(scope: TaskScope, taskId: string): Promise<Runner | undefined> {
+  async #load(scope: TaskScope, taskId: string): Promise<TaskRunner | undefined> {
     const stored = await this.#context.store.load(scope, taskId);
     if (!stored) return undefined;
-    const runner = new Runner(this.#context, { scope, taskId, contextId: stored.task.contextId }, stored);
+    const runner = new TaskRunner(this.#context, { scope, taskId, contextId: stored.task.contextId }, stored);
     this.#byTask.set(taskId, runner);
     return runner;
   }
 
   /** Removes a runner from the registry. The store keeps the task of the runner. */
-  remove(runner: Runner): void {
+  remove(runner: TaskRunner): void {
     this.#byTask.deleteIfValue(runner.liveTask.taskId, runner);
   }
 }
 
-function isSameScope(a: TaskScope, b: TaskScope): boolean {
+function isSameTaskScope(a: TaskScope, b: TaskScope): boolean {
   return a.tenant === b.tenant && a.principal === b.principal && a.agent === b.agent;
 }

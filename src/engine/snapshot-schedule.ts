@@ -1,7 +1,7 @@
 import { isInterrupted, isTerminal, type LogEvent, type TaskState } from "../protocol/index.ts";
 
-const FIRST_SNAPSHOT_SIZE = 64 * 1024;
-const MIN_SIZE_AT_STOP = 16 * 1024;
+const FIRST_SNAPSHOT_LOG_SIZE = 64 * 1024;
+const MIN_SNAPSHOT_LOG_SIZE_AT_STOP = 16 * 1024;
 
 /**
  * Decides when the store needs a new snapshot of a task. The intervals between snapshots grow geometrically.
@@ -21,11 +21,11 @@ export class SnapshotSchedule {
   /** Counts the events and returns true if the task needs a snapshot after these events. */
   isDue(events: readonly LogEvent[], state: TaskState): boolean {
     if (!this.#isEnabled) return false;
-    for (const event of events) this.#sizeSinceSnapshot += event.json.length;
+    for (const event of events) this.#sizeSinceSnapshot += event.jsonText.length;
     const hasStopped = isTerminal(state) || isInterrupted(state);
     if (
-      this.#sizeSinceSnapshot < Math.max(FIRST_SNAPSHOT_SIZE, this.#snapshotSize) &&
-      !(hasStopped && this.#sizeSinceSnapshot > MIN_SIZE_AT_STOP)
+      this.#sizeSinceSnapshot < Math.max(FIRST_SNAPSHOT_LOG_SIZE, this.#snapshotSize) &&
+      !(hasStopped && this.#sizeSinceSnapshot > MIN_SNAPSHOT_LOG_SIZE_AT_STOP)
     )
       return false;
     this.#snapshotSize += this.#sizeSinceSnapshot;

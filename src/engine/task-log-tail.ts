@@ -1,8 +1,8 @@
 import type { LogEvent } from "../protocol/index.ts";
-import { estimateEventSize } from "./pending-events.ts";
+import { estimateEventSize } from "./events-pending-commit.ts";
 
-const MAX_EVENTS = 1024;
-const MAX_SIZE = 1024 * 1024;
+const MAX_TAIL_EVENTS = 1024;
+const MAX_TAIL_TOTAL_SIZE = 1024 * 1024;
 
 /**
  * The newest committed events of a task, shared by all readers of the task. A reader is only a position in
@@ -21,7 +21,7 @@ export class TaskLogTail {
     if (this.#events.length === 0) this.#events = events.slice();
     else this.#events.push(...events);
     // Trim half at once, so that adding stays cheap.
-    if (this.#events.length > MAX_EVENTS || this.#size > MAX_SIZE) this.#trim();
+    if (this.#events.length > MAX_TAIL_EVENTS || this.#size > MAX_TAIL_TOTAL_SIZE) this.#trim();
   }
 
   /**

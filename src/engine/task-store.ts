@@ -1,6 +1,6 @@
 import type { LogEvent, Task, TaskState } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
-import type { PersistedTurn } from "./persisted-turn.ts";
+import type { TurnRestartData } from "./turn-restart-data.ts";
 import type { PushStore, WebhookRegistration } from "./push/push-store.ts";
 
 /** Events to append to the log of one task. The store appends either all or none of the events. */
@@ -25,7 +25,7 @@ export interface LogAppend {
    * Turn that the store keeps for the task. `listUnfinished` returns the turn. `null` deletes the stored
    * turn. By default, the stored turn does not change.
    */
-  readonly turn?: PersistedTurn | null;
+  readonly turn?: TurnRestartData | null;
   /**
    * State of the task after all `events` are applied. `snapshot` is set only if the store needs a new
    * snapshot. Only stores with `usesSnapshots` receive a snapshot.
@@ -76,7 +76,7 @@ export interface UnfinishedTask {
    * Persisted turn of the task, if the store has a turn. A task without a persisted turn fails after a
    * restart of the server.
    */
-  readonly turn?: PersistedTurn;
+  readonly turn?: TurnRestartData;
 }
 
 /**

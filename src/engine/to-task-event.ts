@@ -1,6 +1,6 @@
 import {
   A2AError,
-  TRANSITIONS,
+  ALLOWED_TRANSITIONS_BY_TASK_STATE,
   type JsonObject,
   type Message,
   type Part,
@@ -19,7 +19,7 @@ interface TaskIds {
 }
 
 /** Converts an agent's message to a message of its task. */
-export function toTaskMessage(
+export function toTaskMessageFromAgent(
   { taskId, contextId }: TaskIds,
   message: AgentMessage,
   generateId: IdGenerator,
@@ -52,7 +52,7 @@ export function toStatusUpdate(
  * Converts a yielded value to an event of the agent's task. Throws `INVALID_AGENT_RESPONSE` if the yielded
  * value is not an `AgentEvent`.
  */
-export function toTaskEvent(
+export function toTaskEventFromAgent(
   ids: TaskIds,
   event: AgentEvent,
   timestamp: () => string,
@@ -63,7 +63,7 @@ export function toTaskEvent(
   if ("artifact" in event) return { artifactUpdate: toArtifactUpdate(ids, event) };
   if ("status" in event) {
     const { state, message } = event.status;
-    if (!Object.hasOwn(TRANSITIONS, state))
+    if (!Object.hasOwn(ALLOWED_TRANSITIONS_BY_TASK_STATE, state))
       throw createInvalidEventError(`the state ${state} does not exist`);
     if (message) assertValidContent("the status message", message);
     assertJsonMetadata("a status", event.metadata);
@@ -71,7 +71,7 @@ export function toTaskEvent(
       ids,
       state,
       timestamp(),
-      message && toTaskMessage(ids, message, generateId),
+      message && toTaskMessageFromAgent(ids, message, generateId),
     );
     if (event.metadata) update.statusUpdate.metadata = event.metadata;
     return update;
@@ -111,14 +111,14 @@ function assertValidContent(
   { parts, metadata }: { readonly parts: readonly Part[]; readonly metadata?: JsonObject },
 ): void {
   for (const part of parts) {
-    if (!hasValidContent(part))
+    if (!hasValidPartContent(part))
       throw createInvalidEventError(`a part of ${subject} needs "text", "raw", "url" or JSON "data"`);
     assertJsonMetadata(`a part of ${subject}`, part.metadata);
   }
   assertJsonMetadata(subject, metadata);
 }
 
-function hasValidContent(part: Part): boolean {
+function hasValidPartContent(part: Part): boolean {
   if (typeof part !== "object" || part === null) return false;
   if ("text" in part) return typeof part.text === "string";
   if ("raw" in part) return typeof part.raw === "string";
@@ -131,7 +131,7 @@ function assertJsonMetadata(subject: string, metadata: JsonObject | undefined): 
 }
 
 function isJsonSerializable(value: unknown): boolean {
-  if (isFlatObject(value)) return true;
+  if (isObjectOfStringsAndBooleans(value)) return true;
   try {
     return JSON.stringify(value) !== undefined;
   } catch {
@@ -143,7 +143,7 @@ function isJsonSerializable(value: unknown): boolean {
  * Returns true for a flat object of strings and booleans, which is the most common form of metadata.
  * Checking for a flat object is faster than serializing the object.
  */
-function isFlatObject(value: unknown): boolean {
+function isObjectOfStringsAndBooleans(value: unknown): boolean {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   for (const member in value) {
     const kind = typeof (value as Record<string, unknown>)[member];

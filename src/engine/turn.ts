@@ -8,7 +8,7 @@ import type {
 } from "../protocol/index.ts";
 import { Deferred } from "../data-structures/index.ts";
 import type { Agent, AgentEvent, Run } from "./agent.ts";
-import type { ArtifactRestart } from "./restarted-turn-artifacts.ts";
+import type { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import type { Caller } from "./caller.ts";
 import type { ServiceParameters } from "./service-parameters.ts";
 
@@ -16,7 +16,7 @@ import type { ServiceParameters } from "./service-parameters.ts";
  * Output of a running agent. If the agent started before its task existed, `firstResult` is the agent's
  * first result.
  */
-export interface AgentOutput {
+export interface StartedAgentIterator {
   readonly iterator: AsyncIterator<AgentEvent>;
   readonly firstResult?: IteratorResult<AgentEvent>;
 }
@@ -43,7 +43,7 @@ export class Turn {
   /** Reason for stopping the agent, if the server stopped the agent. */
   stopReason: string | undefined;
   /** Rewrites artifact events if an earlier attempt at the turn may have left partial artifacts. */
-  artifactRestart: ArtifactRestart | undefined;
+  artifactRestart: RestartedTurnArtifactRewriter | undefined;
   /** Number of attempts at the turn, including the current attempt. */
   readonly attempt: number;
   /** True if the runner ignores the agent's further output. */
@@ -87,9 +87,9 @@ export class Turn {
   }
 
   /** Starts the agent. `task` is the task at the start of the turn. */
-  startAgent(agent: Agent, task: Task): AgentOutput {
-    const output = agent.execute(new TurnRun(this, task));
-    const events = this.serviceParameters.needsTask ? withRepliesAsStatus(output) : output;
+  startAgent(agent: Agent, task: Task): StartedAgentIterator {
+    const output = agent.execute(new AgentRunOfTurn(this, task));
+    const events = this.serviceParameters.needsTask ? withRepliesAsCompletedStatus(output) : output;
     return { iterator: events[Symbol.asyncIterator]() };
   }
 
@@ -105,7 +105,7 @@ export class Turn {
   }
 
   /** Ends a turn that cannot start or whose events cannot be stored. */
-  fail(error: unknown): void {
+  endWithError(error: unknown): void {
     this.isFenced = true;
     this.acceptedSeq.reject(error);
     this.stoppedTask.reject(error);
@@ -114,14 +114,14 @@ export class Turn {
 }
 
 /** Converts a reply without a task to the message that completes the task. */
-async function* withRepliesAsStatus(events: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
+async function* withRepliesAsCompletedStatus(events: AsyncIterable<AgentEvent>): AsyncGenerator<AgentEvent> {
   for await (const event of events) {
     const isReply = typeof event === "object" && event !== null && "message" in event;
     yield isReply ? { status: { state: "TASK_STATE_COMPLETED", message: event.message } } : event;
   }
 }
 
-class TurnRun implements Run {
+class AgentRunOfTurn implements Run {
   readonly taskId: string;
   readonly contextId: string;
   readonly message: Message;

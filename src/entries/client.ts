@@ -50,7 +50,7 @@ export type {
   A2AClient,
   AgentCredentials,
   AuthorizeFunction,
-  AuthorizeRequest,
+  SecurityRequirementToSatisfy,
   CardTrustOptions,
   CardVerifier,
   ClientAuthOptions,

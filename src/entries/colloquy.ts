@@ -59,7 +59,7 @@ export type {
 export type { MemoryStoreOptions } from "../stores/index.ts";
 export { MemoryStore, SqliteStore } from "../stores/index.ts";
 export type {
-  CallerContext,
+  CallerAgentAccess,
   CardSigningOptions,
   GrpcOptions,
   ListenOptions,
@@ -93,5 +93,5 @@ export {
   reply,
   status,
 } from "../adapters/index.ts";
-export type { Config } from "../config/index.ts";
+export type { ServeConfig } from "../config/index.ts";
 export { defineConfig } from "../config/index.ts";

@@ -7,6 +7,6 @@ export type {
   ScriptedLlmOptions,
   ScriptedReply,
   ScriptedStep,
-  ScriptInput,
+  ScriptFunctionInput,
 } from "../adk/models/index.ts";
 export { ScriptedLlm } from "../adk/models/index.ts";

@@ -17,7 +17,7 @@ export {
   createCassetteModel,
   createHotpotHeuristicModel,
   createOracleModel,
-  createRecordedModel,
+  createRecordedGsm8kModel,
   createScriptedModel,
   withFaults,
 } from "../roles/index.ts";

@@ -40,7 +40,7 @@ function decodeCassetteEntry(line: string, location: string): CassetteEntry | un
     if (typeof entry?.key === "string" && typeof entry.reply?.text === "string")
       return entry as CassetteEntry;
   } catch {
-    if (line.startsWith(ENTRY_LINE_START) || ENTRY_LINE_START.startsWith(line)) return undefined;
+    if (line.startsWith(CASSETTE_LINE_PREFIX) || CASSETTE_LINE_PREFIX.startsWith(line)) return undefined;
   }
   throw new A2AError(
     "INVALID_PARAMS",
@@ -48,4 +48,4 @@ function decodeCassetteEntry(line: string, location: string): CassetteEntry | un
   );
 }
 
-const ENTRY_LINE_START = '{"key":"';
+const CASSETTE_LINE_PREFIX = '{"key":"';

@@ -1,15 +1,15 @@
 /** Experiments, which run the roles of a method over a dataset and write a record file. */
-export { A2AVisualizer, saveCardVisualization } from "./a2a-visualizer.ts";
+export { A2AVisualizer, saveCardVisualization } from "./card-visualization-text-file.ts";
 export { openCassetteFile } from "./cassette-file.ts";
-export { selectDatasetSamples, type Dataset, readDataset, readRecordedAnswers } from "./data/index.ts";
+export { selectDatasetSamples, type Dataset, readDataset, readGsm8kModelAnswers } from "./data/index.ts";
 export {
   type FileSink,
   openFileSink,
   type FileSinkOptions,
   openRunFile,
   type RunFile,
-  type RunFileOptions,
-  writeSpecificationFile,
+  type OpenRunFileOptions,
+  writeMessageCardListFile,
 } from "./recorder/index.ts";
 export {
   type ExperimentOptions,

@@ -34,7 +34,7 @@ interface GrpcChannelOptions {
   readonly maxMessageBytes: number;
 }
 
-type GrpcCallTarget = Pick<GrpcMethod, "path" | "operation">;
+type CalledGrpcMethod = Pick<GrpcMethod, "path" | "operation">;
 
 /** Options for one gRPC call. */
 export interface GrpcCallOptions {
@@ -74,7 +74,7 @@ export class GrpcChannel {
    * with the abort reason of the signal.
    */
   callUnary(
-    { path, operation }: GrpcCallTarget,
+    { path, operation }: CalledGrpcMethod,
     binary: Uint8Array,
     options: GrpcCallOptions,
   ): Promise<Uint8Array> {
@@ -104,7 +104,7 @@ export class GrpcChannel {
    * consumer returns early, the channel cancels the call.
    */
   async *callServerStreaming(
-    { path, operation }: GrpcCallTarget,
+    { path, operation }: CalledGrpcMethod,
     binary: Uint8Array,
     options: GrpcCallOptions,
   ): AsyncGenerator<Uint8Array, void, undefined> {

@@ -13,7 +13,7 @@ const dateArbitrary = fc.date({
   max: new Date("9999-12-31T23:59:59.999Z"),
   noInvalidDate: true,
 });
-const timestampArbitrary = dateArbitrary.map((date) => date.toISOString());
+const isoTimestampArbitrary = dateArbitrary.map((date) => date.toISOString());
 
 const partArbitrary = fc
   .tuple(
@@ -45,11 +45,11 @@ const messageArbitrary = fc.record(
   { requiredKeys: ["messageId", "role", "parts"] },
 );
 
-const statusArbitrary = fc.record(
+const taskStatusArbitrary = fc.record(
   {
     state: fc.constantFrom("TASK_STATE_SUBMITTED", "TASK_STATE_CANCELED", "TASK_STATE_AUTH_REQUIRED"),
     message: messageArbitrary,
-    timestamp: timestampArbitrary,
+    timestamp: isoTimestampArbitrary,
   },
   { requiredKeys: ["state"] },
 );
@@ -71,7 +71,7 @@ export const taskArbitrary: fc.Arbitrary<Task> = fc.record(
   {
     id: stringArbitrary,
     contextId: stringArbitrary,
-    status: statusArbitrary,
+    status: taskStatusArbitrary,
     artifacts: fc.array(artifactArbitrary, { minLength: 1, maxLength: 2 }),
     history: fc.array(messageArbitrary, { minLength: 1, maxLength: 2 }),
     metadata: metadataArbitrary,
@@ -79,7 +79,7 @@ export const taskArbitrary: fc.Arbitrary<Task> = fc.record(
   { requiredKeys: ["id", "contextId", "status"] },
 ) as fc.Arbitrary<Task>;
 
-const updateFieldArbitraries = {
+const updateEventFieldArbitraries = {
   taskId: stringArbitrary,
   contextId: stringArbitrary,
   metadata: metadataArbitrary,
@@ -90,14 +90,14 @@ export const eventArbitrary: fc.Arbitrary<StreamResponse> = fc.oneof(
   fc.record({ message: messageArbitrary }),
   fc.record({
     statusUpdate: fc.record(
-      { ...updateFieldArbitraries, status: statusArbitrary },
+      { ...updateEventFieldArbitraries, status: taskStatusArbitrary },
       { requiredKeys: ["taskId", "contextId", "status"] },
     ),
   }),
   fc.record({
     artifactUpdate: fc.record(
       {
-        ...updateFieldArbitraries,
+        ...updateEventFieldArbitraries,
         artifact: artifactArbitrary,
         append: fc.constant(true),
         lastChunk: fc.constant(true),

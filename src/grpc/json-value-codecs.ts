@@ -14,11 +14,11 @@ export const structCodec: FieldCodec = {
 };
 
 /** Codec for `google.protobuf.Value`, which is any JSON value, including `null`. */
-export const valueCodec: FieldCodec = {
+export const jsonValueCodec: FieldCodec = {
   wireType: WireType.LengthDelimited,
   emptyValue: undefined,
-  read: (reader) => readValue(reader, 1),
-  write: (writer, value) => writeValue(writer, value),
+  read: (reader) => readJsonValue(reader, 1),
+  write: (writer, value) => writeJsonValue(writer, value),
 };
 
 // Field numbers of `google.protobuf.Value`.
@@ -29,14 +29,14 @@ const BOOL_FIELD_NUMBER = 4;
 const STRUCT_FIELD_NUMBER = 5;
 const LIST_FIELD_NUMBER = 6;
 
-function readValue(reader: BinaryReader, depth: number): JsonValue {
+function readJsonValue(reader: BinaryReader, depth: number): JsonValue {
   let value: JsonValue = null;
   readFields(reader, readEndOffset(reader), (number, wireType) => {
     if (wireType === WireType.LengthDelimited && number === STRING_FIELD_NUMBER) value = reader.string(true);
     else if (wireType === WireType.LengthDelimited && number === STRUCT_FIELD_NUMBER)
       value = readStruct(reader, depth);
     else if (wireType === WireType.LengthDelimited && number === LIST_FIELD_NUMBER)
-      value = readList(reader, depth);
+      value = readListValue(reader, depth);
     else if (wireType === WireType.Bit64 && number === NUMBER_FIELD_NUMBER) value = reader.double();
     else if (wireType === WireType.Varint && number === BOOL_FIELD_NUMBER) value = reader.bool();
     else {
@@ -49,12 +49,12 @@ function readValue(reader: BinaryReader, depth: number): JsonValue {
   return value;
 }
 
-function readList(reader: BinaryReader, depth: number): JsonValue[] {
+function readListValue(reader: BinaryReader, depth: number): JsonValue[] {
   assertJsonDepth(depth);
   const items: JsonValue[] = [];
   readFields(reader, readEndOffset(reader), (number, wireType) => {
     if (number !== 1 || wireType !== WireType.LengthDelimited) return false;
-    items.push(readValue(reader, depth + 1));
+    items.push(readJsonValue(reader, depth + 1));
     return true;
   });
   return items;
@@ -65,7 +65,7 @@ function readStruct(reader: BinaryReader, depth: number): JsonObject {
   const members: JsonObject = {};
   readFields(reader, readEndOffset(reader), (number, wireType) => {
     if (number !== 1 || wireType !== WireType.LengthDelimited) return false;
-    readMapEntry(reader, members, null, () => readValue(reader, depth + 1));
+    readMapEntry(reader, members, null, () => readJsonValue(reader, depth + 1));
     return true;
   });
   return members;
@@ -108,23 +108,24 @@ function assertJsonDepth(depth: number): void {
  * Writes a value as `JSON.stringify` would write it. Agents may yield any data, and the other bindings
  * send JSON.
  */
-function writeValue(writer: BinaryWriter, input: unknown): void {
+function writeJsonValue(writer: BinaryWriter, input: unknown): void {
   const value = hasToJsonMethod(input) ? input.toJSON() : input;
   writer.fork();
   if (typeof value === "string") writer.tag(STRING_FIELD_NUMBER, WireType.LengthDelimited).string(value);
   else if (typeof value === "number" && Number.isFinite(value))
     writer.tag(NUMBER_FIELD_NUMBER, WireType.Bit64).double(value);
   else if (typeof value === "boolean") writer.tag(BOOL_FIELD_NUMBER, WireType.Varint).bool(value);
-  else if (Array.isArray(value)) writeList(writer.tag(LIST_FIELD_NUMBER, WireType.LengthDelimited), value);
+  else if (Array.isArray(value))
+    writeListValue(writer.tag(LIST_FIELD_NUMBER, WireType.LengthDelimited), value);
   else if (typeof value === "object" && value !== null)
     writeStruct(writer.tag(STRUCT_FIELD_NUMBER, WireType.LengthDelimited), value);
   else writer.tag(NULL_FIELD_NUMBER, WireType.Varint).int32(0);
   writer.join();
 }
 
-function writeList(writer: BinaryWriter, items: readonly unknown[]): void {
+function writeListValue(writer: BinaryWriter, items: readonly unknown[]): void {
   writer.fork();
-  for (const item of items) writeValue(writer.tag(1, WireType.LengthDelimited), item);
+  for (const item of items) writeJsonValue(writer.tag(1, WireType.LengthDelimited), item);
   writer.join();
 }
 
@@ -134,7 +135,7 @@ function writeStruct(writer: BinaryWriter, members: object): void {
     if (item === undefined) continue;
     writer.tag(1, WireType.LengthDelimited).fork();
     writer.tag(1, WireType.LengthDelimited).string(key);
-    writeValue(writer.tag(2, WireType.LengthDelimited), item);
+    writeJsonValue(writer.tag(2, WireType.LengthDelimited), item);
     writer.join();
   }
   writer.join();

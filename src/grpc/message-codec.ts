@@ -1,6 +1,6 @@
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import type { JsonObject } from "../protocol/index.ts";
-import { structCodec, readMapEntry, valueCodec } from "./json-value-codecs.ts";
+import { structCodec, readMapEntry, jsonValueCodec } from "./json-value-codecs.ts";
 import {
   boolCodec,
   bytesCodec,
@@ -61,7 +61,7 @@ const BUILT_IN_CODECS: Readonly<Record<string, FieldCodec>> = {
   Timestamp: timestampCodec,
   Duration: durationCodec,
   Struct: structCodec,
-  Value: valueCodec,
+  Value: jsonValueCodec,
 };
 
 /**
@@ -78,7 +78,7 @@ export function createMessageCodecs(
   for (const message of messages) codecs.set(message.name, message);
   for (const message of messages) {
     for (const text of (notation[message.name] ?? "").split(" ")) {
-      if (text !== "") message.addField(parseField(text, codecs));
+      if (text !== "") message.addField(parseFieldNotation(text, codecs));
     }
   }
   return (name) => {
@@ -88,16 +88,16 @@ export function createMessageCodecs(
   };
 }
 
-const FIELD_PATTERN =
+const FIELD_NOTATION_PATTERN =
   /^(?<oneof>\|?)(?<name>\w+)=(?<number>\d+)(?::(?<map>\{?)(?<type>\w+)\}?)?(?<suffix>\[\]|\?|!|)$/;
 
-const PRESENCE_BY_SUFFIX: Readonly<Record<string, FieldPresence>> = {
+const FIELD_PRESENCE_BY_NOTATION_SUFFIX: Readonly<Record<string, FieldPresence>> = {
   "[]": "list",
   "?": "optional",
   "!": "always",
 };
 
-function parseField(text: string, codecs: ReadonlyMap<string, FieldCodec>): MessageField {
+function parseFieldNotation(text: string, codecs: ReadonlyMap<string, FieldCodec>): MessageField {
   const {
     oneof,
     name = "",
@@ -105,10 +105,14 @@ function parseField(text: string, codecs: ReadonlyMap<string, FieldCodec>): Mess
     map,
     type = "string",
     suffix = "",
-  } = FIELD_PATTERN.exec(text)?.groups ?? {};
+  } = FIELD_NOTATION_PATTERN.exec(text)?.groups ?? {};
   const codec = codecs.get(type);
   if (!codec || name === "") throw new Error(`${JSON.stringify(text)} is not a valid field definition.`);
-  const presence: FieldPresence = oneof ? "oneof" : map ? "map" : (PRESENCE_BY_SUFFIX[suffix] ?? "implicit");
+  const presence: FieldPresence = oneof
+    ? "oneof"
+    : map
+      ? "map"
+      : (FIELD_PRESENCE_BY_NOTATION_SUFFIX[suffix] ?? "implicit");
   const wireType = presence === "map" ? WireType.LengthDelimited : codec.wireType;
   return {
     name,

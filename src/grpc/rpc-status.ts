@@ -23,9 +23,9 @@ const DETAIL_CODECS = new Map<unknown, MessageCodec>(
  * The base64 encoding of the binary status adds one third to its size. The trailer also contains the
  * message as text. An escaped byte of this text takes three characters.
  */
-const MAX_MESSAGE_BYTES = 800;
+const MAX_STATUS_MESSAGE_BYTES = 800;
 /** Maximum size of all error details in a status, in bytes. */
-const MAX_DETAILS_BYTES = 3_000;
+const MAX_STATUS_DETAILS_BYTES = 3_000;
 
 /** A decoded `google.rpc.Status`. `details` are ProtoJSON `Any` objects. */
 interface RpcStatus {
@@ -39,7 +39,7 @@ interface RpcStatus {
  * types, for which it has no codec. The encoder also omits details that exceed the trailer limit.
  */
 export function encodeRpcStatus({ code, message, details }: RpcStatus): Uint8Array {
-  let remainingBytes = MAX_DETAILS_BYTES;
+  let remainingBytes = MAX_STATUS_DETAILS_BYTES;
   const packed = [];
   for (const detail of details.map(truncateViolations)) {
     const typeUrl = detail["@type"];
@@ -75,8 +75,8 @@ function unpackDetail({ typeUrl = "", value }: JsonObject): JsonObject[] {
  */
 export function truncateStatusMessage(text: string): string {
   const bytes = Buffer.from(text);
-  if (bytes.length <= MAX_MESSAGE_BYTES) return bytes.toString();
-  return `${new TextDecoder().decode(bytes.subarray(0, MAX_MESSAGE_BYTES), { stream: true })}…`;
+  if (bytes.length <= MAX_STATUS_MESSAGE_BYTES) return bytes.toString();
+  return `${new TextDecoder().decode(bytes.subarray(0, MAX_STATUS_MESSAGE_BYTES), { stream: true })}…`;
 }
 
 /**
@@ -86,7 +86,7 @@ export function truncateStatusMessage(text: string): string {
 function truncateViolations(detail: JsonObject): JsonObject {
   const { fieldViolations } = detail;
   if (!Array.isArray(fieldViolations)) return detail;
-  let remainingBytes = MAX_DETAILS_BYTES;
+  let remainingBytes = MAX_STATUS_DETAILS_BYTES;
   return {
     ...detail,
     fieldViolations: fieldViolations.filter((violation) => {

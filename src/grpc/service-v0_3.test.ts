@@ -15,7 +15,7 @@ describe("a message of 0.3", () => {
       fc.property(eventArbitrary, (event) => {
         // The official SDK converts `null` to 0.
         fc.pre(isPreservedBySdk(event) && !JSON.stringify(event).includes("null"));
-        const json = proto.toResultMessage("SendStreamingMessage", event);
+        const json = proto.toProtoResponseMessage("SendStreamingMessage", event);
         const ours = Buffer.from(response.encode(json));
         const theirs = response.decode(write(read(ours)));
         expect(theirs).toEqual(response.decode(ours));

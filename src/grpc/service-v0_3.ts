@@ -18,7 +18,7 @@ const ENUM_NAMES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const TASK_MESSAGES: MessageDefinitions = {
+const TASK_MESSAGE_DEFINITIONS_V0_3: MessageDefinitions = {
   Task: "id=1 contextId=2 status=3:TaskStatus artifacts=4:Artifact[] history=5:Message[] metadata=6:Struct",
   TaskStatus: "state=1:TaskState message=2:Message timestamp=3:Timestamp",
   Part: "|text=1 |file=2:FilePart |data=3:DataPart",
@@ -33,7 +33,7 @@ const TASK_MESSAGES: MessageDefinitions = {
     "|task=1:Task |message=2:Message |statusUpdate=3:TaskStatusUpdateEvent |artifactUpdate=4:TaskArtifactUpdateEvent",
 };
 
-const REQUEST_MESSAGES: MessageDefinitions = {
+const REQUEST_MESSAGE_DEFINITIONS_V0_3: MessageDefinitions = {
   SendMessageRequest: "message=1:Message configuration=2:SendMessageConfiguration metadata=3:Struct",
   // A client that sets `blocking` to false sends nothing on the wire, so an absent value decodes to false.
   SendMessageConfiguration:
@@ -54,7 +54,7 @@ const REQUEST_MESSAGES: MessageDefinitions = {
   Empty: "",
 };
 
-const CARD_MESSAGES: MessageDefinitions = {
+const AGENT_CARD_MESSAGE_DEFINITIONS_V0_3: MessageDefinitions = {
   AgentCard:
     "name=1 description=2 url=3 provider=4:AgentProvider version=5 documentationUrl=6 capabilities=7:AgentCapabilities " +
     "securitySchemes=8:{SecurityScheme} security=9:Security[] defaultInputModes=10[] defaultOutputModes=11[] " +
@@ -89,7 +89,14 @@ const CARD_MESSAGES: MessageDefinitions = {
 export const GRPC_SERVICE_V0_3: GrpcService = defineGrpcService(
   "0.3",
   "a2a.v1.A2AService",
-  createMessageCodecs({ ...TASK_MESSAGES, ...REQUEST_MESSAGES, ...CARD_MESSAGES }, ENUM_NAMES),
+  createMessageCodecs(
+    {
+      ...TASK_MESSAGE_DEFINITIONS_V0_3,
+      ...REQUEST_MESSAGE_DEFINITIONS_V0_3,
+      ...AGENT_CARD_MESSAGE_DEFINITIONS_V0_3,
+    },
+    ENUM_NAMES,
+  ),
   {
     SendMessage: ["SendMessage", "SendMessageRequest", "SendMessageResponse"],
     SendStreamingMessage: ["SendStreamingMessage", "SendMessageRequest", "StreamResponse"],

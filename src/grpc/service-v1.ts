@@ -18,7 +18,7 @@ const ENUM_NAMES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-const TASK_MESSAGES: MessageDefinitions = {
+const TASK_MESSAGE_DEFINITIONS_V1: MessageDefinitions = {
   Task: "id=1 contextId=2 status=3:TaskStatus artifacts=4:Artifact[] history=5:Message[] metadata=6:Struct",
   TaskStatus: "state=1:TaskState message=2:Message timestamp=3:Timestamp",
   Part: "|text=1 |raw=2:bytes |url=3 |data=4:Value metadata=5:Struct filename=6 mediaType=7",
@@ -32,7 +32,7 @@ const TASK_MESSAGES: MessageDefinitions = {
     "|task=1:Task |message=2:Message |statusUpdate=3:TaskStatusUpdateEvent |artifactUpdate=4:TaskArtifactUpdateEvent",
 };
 
-const REQUEST_MESSAGES: MessageDefinitions = {
+const REQUEST_MESSAGE_DEFINITIONS_V1: MessageDefinitions = {
   SendMessageRequest: "tenant=1 message=2:Message configuration=3:SendMessageConfiguration metadata=4:Struct",
   SendMessageConfiguration:
     "acceptedOutputModes=1[] taskPushNotificationConfig=2:TaskPushNotificationConfig historyLength=3:int32? returnImmediately=4:bool",
@@ -53,7 +53,7 @@ const REQUEST_MESSAGES: MessageDefinitions = {
   Empty: "",
 };
 
-const CARD_MESSAGES: MessageDefinitions = {
+const AGENT_CARD_MESSAGE_DEFINITIONS_V1: MessageDefinitions = {
   AgentCard:
     "name=1 description=2 supportedInterfaces=3:AgentInterface[] provider=4:AgentProvider version=5 documentationUrl=6? " +
     "capabilities=7:AgentCapabilities securitySchemes=8:{SecurityScheme} securityRequirements=9:SecurityRequirement[] " +
@@ -90,7 +90,14 @@ const CARD_MESSAGES: MessageDefinitions = {
 export const GRPC_SERVICE_V1: GrpcService = defineGrpcService(
   "1.0",
   "lf.a2a.v1.A2AService",
-  createMessageCodecs({ ...TASK_MESSAGES, ...REQUEST_MESSAGES, ...CARD_MESSAGES }, ENUM_NAMES),
+  createMessageCodecs(
+    {
+      ...TASK_MESSAGE_DEFINITIONS_V1,
+      ...REQUEST_MESSAGE_DEFINITIONS_V1,
+      ...AGENT_CARD_MESSAGE_DEFINITIONS_V1,
+    },
+    ENUM_NAMES,
+  ),
   {
     SendMessage: ["SendMessage", "SendMessageRequest", "SendMessageResponse"],
     SendStreamingMessage: ["SendStreamingMessage", "SendMessageRequest", "StreamResponse"],

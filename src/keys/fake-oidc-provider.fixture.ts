@@ -1,13 +1,13 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import {
-  createSigner,
+  createSigningKeyPair,
   generateSigningKey,
   buildJwks,
   signJwt,
   type JWK,
   type JwtClaims,
-  type Signer,
+  type SigningKeyPair,
 } from "./index.ts";
 
 interface CannedResponse {
@@ -22,10 +22,10 @@ interface CannedResponse {
  */
 export class FakeOidcProvider implements AsyncDisposable {
   readonly requestedPaths: string[] = [];
-  signer!: Signer;
+  signer!: SigningKeyPair;
   /** Responses that replace the metadata or the keys, by path. */
   readonly responseOverrides: Map<string, CannedResponse> = new Map<string, CannedResponse>();
-  readonly #publishedSigners: Signer[] = [];
+  readonly #publishedSigners: SigningKeyPair[] = [];
   readonly #httpServer: Server = createServer(({ url = "" }, response) => {
     this.requestedPaths.push(url);
     const canned = this.responseOverrides.get(url) ?? this.#buildResponse(url);
@@ -52,7 +52,7 @@ export class FakeOidcProvider implements AsyncDisposable {
   /** Replaces the signing key. Former keys stay published unless `retire` is set. */
   async rotateKey({ retire = false, key }: { retire?: boolean; key?: JWK } = {}): Promise<void> {
     if (retire) this.#publishedSigners.length = 0;
-    this.signer = await createSigner({ privateKey: key ?? (await generateSigningKey()) });
+    this.signer = await createSigningKeyPair({ privateKey: key ?? (await generateSigningKey()) });
     this.#publishedSigners.push(this.signer);
   }
 

@@ -18,5 +18,5 @@ export { signJws, verifyJws } from "./jws.ts";
 export type { JwtClaims, JwtValidationOptions } from "./jwt.ts";
 export { signJwt, verifyJwt } from "./jwt.ts";
 export { KeysUnavailableError, VerificationError } from "./verification-error.ts";
-export type { Signer, SignerOptions } from "./signer.ts";
-export { createSigner, generateSigningKey, buildJwks } from "./signer.ts";
+export type { SigningKeyPair, SigningKeyPairOptions } from "./signing-key-pair.ts";
+export { createSigningKeyPair, generateSigningKey, buildJwks } from "./signing-key-pair.ts";

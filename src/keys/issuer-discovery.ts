@@ -19,9 +19,9 @@ export async function discoverIssuer(
   const metadata = await fetchJson(buildDiscoveryUrl(issuer), options);
   const { issuer: actualIssuer, jwks_uri } = metadata;
   if (actualIssuer !== issuer)
-    throw createMetadataError(issuer, `names the issuer ${JSON.stringify(actualIssuer)}`);
+    throw createIssuerMetadataError(issuer, `names the issuer ${JSON.stringify(actualIssuer)}`);
   const url = parseSecureUrl(jwks_uri);
-  if (!url) throw createMetadataError(issuer, "has no jwks_uri with https");
+  if (!url) throw createIssuerMetadataError(issuer, "has no jwks_uri with https");
   return { ...metadata, issuer, jwks_uri: url.href };
 }
 
@@ -31,6 +31,6 @@ export function buildDiscoveryUrl(issuer: string): URL {
   return new URL(`${href.replace(/\/+$/, "")}/.well-known/openid-configuration`);
 }
 
-function createMetadataError(issuer: string, problem: string): KeysUnavailableError {
+function createIssuerMetadataError(issuer: string, problem: string): KeysUnavailableError {
   return new KeysUnavailableError(`The metadata of ${issuer} ${problem}.`);
 }

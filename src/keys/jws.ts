@@ -2,7 +2,7 @@ import { base64url, FlattenedSign, flattenedVerify, type JWSHeaderParameters } f
 import { requireSupportedAlgorithms, type SignatureAlgorithm } from "./signature-algorithms.ts";
 import type { KeyResolver } from "./key-resolver.ts";
 import { VerificationError, toVerificationError } from "./verification-error.ts";
-import type { Signer } from "./signer.ts";
+import type { SigningKeyPair } from "./signing-key-pair.ts";
 
 /** A detached JWS signature in the flattened JSON serialization (RFC 7515 §7.2.2, appendix F). */
 interface JwsSignature {
@@ -14,7 +14,7 @@ interface JwsSignature {
 /** Signs `payload`. The protected JWS header contains `alg`, `kid`, and the members of `header`. */
 export async function signJws(
   payload: Uint8Array,
-  { alg, kid, privateKey }: Signer,
+  { alg, kid, privateKey }: SigningKeyPair,
   header: Omit<JWSHeaderParameters, "alg" | "kid"> = {},
 ): Promise<JwsSignature> {
   const signed = await new FlattenedSign(payload)

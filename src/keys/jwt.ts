@@ -2,7 +2,7 @@ import { errors, jwtVerify, SignJWT, type JWTPayload, type JWTVerifyOptions } fr
 import { requireSupportedAlgorithms, type SignatureAlgorithm } from "./signature-algorithms.ts";
 import type { KeyResolver } from "./key-resolver.ts";
 import { toVerificationError } from "./verification-error.ts";
-import type { Signer } from "./signer.ts";
+import type { SigningKeyPair } from "./signing-key-pair.ts";
 
 export type JwtClaims = JWTPayload;
 
@@ -93,7 +93,7 @@ async function verifyWithMatchingKeys(
 /** Returns a signed compact JWT. The claims `exp` and `iat` are in seconds since 1970. */
 export async function signJwt(
   claims: JwtClaims,
-  { alg, kid, privateKey }: Signer,
+  { alg, kid, privateKey }: SigningKeyPair,
   typ: string = "JWT",
 ): Promise<string> {
   return new SignJWT(claims).setProtectedHeader({ alg, kid, typ }).sign(privateKey);

@@ -29,7 +29,7 @@ const MIN_REFETCH_INTERVAL_MS = 30_000;
  * Time in milliseconds between a failed request to a JWKS URL and the next request. After a failed request,
  * verifiers use the cached keys. Without cached keys, verification fails.
  */
-const RETRY_DELAY_MS = 5000;
+const JWKS_FETCH_RETRY_DELAY_MS = 5000;
 
 /**
  * Creates a key resolver for a fixed set of public keys. Throws an error if a key is private or symmetric. A
@@ -44,14 +44,14 @@ export function createStaticKeyResolver(
   if (secret) {
     throw new Error(`The key ${JSON.stringify(secret.kid ?? "")} is not a public key; use only public keys.`);
   }
-  return createValidKeyResolver(set, now);
+  return createValidityCheckingKeyResolver(set, now);
 }
 
 /**
  * Creates a key resolver that ignores keys outside their validity period. The validity period starts at the
  * member `nbf` of the key and ends at `exp`, as in a JWT.
  */
-function createValidKeyResolver(set: JSONWebKeySet, now: () => number): KeyResolver {
+function createValidityCheckingKeyResolver(set: JSONWebKeySet, now: () => number): KeyResolver {
   if (!set.keys.some((key) => "exp" in key || "nbf" in key)) return createLocalJWKSet(set);
   return (header, signed) => {
     const keys = set.keys.filter((key) => isKeyValidAt(key, now() / 1000));
@@ -111,12 +111,12 @@ function createCachedKeyResolver(
 
   const reload = async (): Promise<void> => {
     try {
-      keys = createValidKeyResolver(await load(), now);
+      keys = createValidityCheckingKeyResolver(await load(), now);
       loadedAt = now();
       nextAt = loadedAt + MIN_REFETCH_INTERVAL_MS;
     } catch (error) {
       failure = error;
-      nextAt = now() + RETRY_DELAY_MS;
+      nextAt = now() + JWKS_FETCH_RETRY_DELAY_MS;
     } finally {
       loading = undefined;
     }

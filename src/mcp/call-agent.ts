@@ -1,7 +1,7 @@
 import { collect, type A2AClient } from "../client/index.ts";
 import {
-  getTaskId,
-  getTaskState,
+  getEventTaskId,
+  getEventTaskState,
   isInterrupted,
   isTerminal,
   type JsonObject,
@@ -10,7 +10,7 @@ import {
   type TaskState,
 } from "../protocol/index.ts";
 import { isA2AError } from "./is-a2a-error.ts";
-import type { ToolCallRequest } from "./tool-arguments.ts";
+import type { AgentRequest } from "./tool-arguments.ts";
 
 /** Options for `callAgent`. */
 interface AgentCallOptions {
@@ -38,7 +38,7 @@ const CANCEL_TIMEOUT_MS = 10_000;
  */
 export async function callAgent(
   client: A2AClient,
-  request: ToolCallRequest,
+  request: AgentRequest,
   { signal, onEvent, waitMs, metadata }: AgentCallOptions,
 ): Promise<SendMessageResponse> {
   signal.throwIfAborted();
@@ -50,12 +50,12 @@ export async function callAgent(
     events: AsyncIterable<StreamResponse>,
   ): AsyncGenerator<StreamResponse, void, undefined> {
     for await (const event of events) {
-      taskId.resolve(getTaskId(event));
+      taskId.resolve(getEventTaskId(event));
       onEvent(event);
       yield event;
     }
   }
-  const events = streamAgentEvents(client, request, metadata, streamController.signal);
+  const events = streamAgentRequestEvents(client, request, metadata, streamController.signal);
   const answer = collect(forwardEvents(events)).finally(() => taskId.resolve(undefined));
   const earlyResult = Promise.withResolvers<SendMessageResponse>();
   const cancel = (): void =>
@@ -80,14 +80,14 @@ export async function callAgent(
 }
 
 /** Yields the events of an agent request until its task ends or is interrupted. */
-async function* streamAgentEvents(
+async function* streamAgentRequestEvents(
   client: A2AClient,
-  { parts, ...taskIds }: ToolCallRequest,
+  { parts, ...taskIds }: AgentRequest,
   metadata: JsonObject | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<StreamResponse, void, undefined> {
   const input = { parts, ...(metadata ? { metadata } : {}) };
-  if (parts.length === 0) yield* followTask(client, taskIds.taskId ?? "", signal);
+  if (parts.length === 0) yield* streamExistingTaskEvents(client, taskIds.taskId ?? "", signal);
   else if (client.card.capabilities.streaming === true) {
     for await (const event of client.stream(input, { ...taskIds, signal })) {
       yield event;
@@ -104,11 +104,11 @@ async function* streamAgentEvents(
     });
     yield response;
     if ("task" in response && isActiveState(response.task.status.state))
-      yield* followTask(client, response.task.id, signal);
+      yield* streamExistingTaskEvents(client, response.task.id, signal);
   }
 }
 
-async function* followTask(
+async function* streamExistingTaskEvents(
   client: A2AClient,
   id: string,
   signal: AbortSignal,
@@ -122,7 +122,7 @@ async function* followTask(
     for await (const event of client.tasks.subscribe(id, { signal })) {
       yield event;
       // A subscription stays open while a task is interrupted.
-      if (!isActiveState(getTaskState(event) ?? "TASK_STATE_WORKING")) return;
+      if (!isActiveState(getEventTaskState(event) ?? "TASK_STATE_WORKING")) return;
     }
   } catch (error) {
     // The task has ended in the meantime, and ended tasks cannot be subscribed to.

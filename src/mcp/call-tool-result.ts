@@ -14,17 +14,18 @@ import { TextBudget, computeBase64ByteLength, toStructuredResult } from "./struc
  * Maximum total length of all base64 files in one result, in characters. Files beyond the maximum length
  * appear in the result only by name.
  */
-const MAX_FILES_LENGTH = 4 * 2 ** 20;
+const MAX_TOTAL_BASE64_FILE_LENGTH = 4 * 2 ** 20;
 
 /**
  * Converts an agent's response to a tool result. The `content` of the result is for models and people, and
  * `structuredContent` contains the complete response for programs.
  */
 export function toCallToolResult(response: SendMessageResponse): CallToolResult {
-  const parts = collectParts(response);
+  const parts = collectResponseParts(response);
   const state = "task" in response ? response.task.status.state : undefined;
   const content = toContentBlocks(parts);
-  const note = "task" in response ? formatStateNote(response.task, content.length === 0) : undefined;
+  const note =
+    "task" in response ? formatNextStepNoteForModel(response.task, content.length === 0) : undefined;
   if (note) content.push({ type: "text", text: note });
   const text = new TextBudget().truncateText(
     parts
@@ -47,7 +48,7 @@ export function toCallToolError(error: A2AError): CallToolResult {
 }
 
 /** Collects the parts of each artifact, followed by the parts of the status message. */
-function collectParts(response: SendMessageResponse): (readonly Part[])[] {
+function collectResponseParts(response: SendMessageResponse): (readonly Part[])[] {
   if ("message" in response) return [response.message.parts];
   const { artifacts = [], status } = response.task;
   const partLists: (readonly Part[])[] = artifacts.map(({ parts }) => parts);
@@ -58,7 +59,7 @@ function collectParts(response: SendMessageResponse): (readonly Part[])[] {
 function toContentBlocks(partLists: readonly (readonly Part[])[]): ContentBlock[] {
   const content: ContentBlock[] = [];
   const budget = new TextBudget();
-  let remainingFileLength = MAX_FILES_LENGTH;
+  let remainingFileLength = MAX_TOTAL_BASE64_FILE_LENGTH;
   for (const parts of partLists) {
     let text = "";
     const flush = (): void => {
@@ -126,7 +127,10 @@ function formatTooLargeNote({
  * Returns a note for the model on how to proceed with the task, unless the agent's output makes the next step
  * clear.
  */
-function formatStateNote({ id, status: { state, message } }: Task, isEmpty: boolean): string | undefined {
+function formatNextStepNoteForModel(
+  { id, status: { state, message } }: Task,
+  isEmpty: boolean,
+): string | undefined {
   const callAgain = `call this tool again with taskId ${JSON.stringify(id)}`;
   if (state === "TASK_STATE_INPUT_REQUIRED") {
     const answerForm = message?.parts.some((part) => "data" in part)

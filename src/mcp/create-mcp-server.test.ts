@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import {
   type ElicitationResponder,
-  type McpHost,
-  connectHost2025,
-  connectHost2026,
+  type TestMcpHost,
+  connectTestMcpHost2025,
+  connectTestMcpHost2026,
   type ProgressNotification,
   type McpServerLocation,
 } from "./mcp-hosts.fixture.ts";
 import { createMcpServer, type McpServer, type McpServerOptions } from "./index.ts";
 import { type ScriptedAgentServer, serveScriptedAgent } from "./scripted-agent.fixture.ts";
 
-type ConnectedHost = { readonly host: McpHost; readonly close: () => Promise<void> };
+type ConnectedHost = { readonly host: TestMcpHost; readonly close: () => Promise<void> };
 
 /** Creates tools for the agent at `url` and connects a host to them. */
 type HostConnector = (
@@ -21,7 +21,7 @@ type HostConnector = (
 
 const createHttpConnector =
   (
-    connect: (location: McpServerLocation, respond?: ElicitationResponder) => Promise<McpHost>,
+    connect: (location: McpServerLocation, respond?: ElicitationResponder) => Promise<TestMcpHost>,
   ): HostConnector =>
   async (url, options, respond) => {
     const server: McpServer = await createMcpServer({ parrot: url }, options);
@@ -37,7 +37,7 @@ const createHttpConnector =
 
 const createStdioConnector =
   (
-    connect: (location: McpServerLocation, respond?: ElicitationResponder) => Promise<McpHost>,
+    connect: (location: McpServerLocation, respond?: ElicitationResponder) => Promise<TestMcpHost>,
   ): HostConnector =>
   async (url, options = {}, respond) => {
     const flags = [
@@ -48,21 +48,21 @@ const createStdioConnector =
     return { host, close: () => host.close() };
   };
 
-const openHost = async (open: HostConnector, ...args: Parameters<HostConnector>): Promise<McpHost> => {
+const openHost = async (open: HostConnector, ...args: Parameters<HostConnector>): Promise<TestMcpHost> => {
   const { host, close } = await open(...args);
   onTestFinished(close);
   return host;
 };
 
 describe.each<[string, HostConnector]>([
-  ["a host of 2026 over HTTP", createHttpConnector(connectHost2026)],
-  ["a host of 2025 over HTTP", createHttpConnector(connectHost2025)],
-  ["a host of 2026 and the command line over stdio", createStdioConnector(connectHost2026)],
-  ["a host of 2025 and the command line over stdio", createStdioConnector(connectHost2025)],
+  ["a host of 2026 over HTTP", createHttpConnector(connectTestMcpHost2026)],
+  ["a host of 2025 over HTTP", createHttpConnector(connectTestMcpHost2025)],
+  ["a host of 2026 and the command line over stdio", createStdioConnector(connectTestMcpHost2026)],
+  ["a host of 2025 and the command line over stdio", createStdioConnector(connectTestMcpHost2025)],
 ])("%s", (name, open) => {
   let parrot: ScriptedAgentServer;
   let shared: ConnectedHost;
-  let host: McpHost;
+  let host: TestMcpHost;
 
   beforeAll(async () => {
     parrot = await serveScriptedAgent();

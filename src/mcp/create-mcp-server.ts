@@ -3,7 +3,7 @@ import { connect, type ConnectOptions, type A2AClient } from "../client/index.ts
 import type { Agent, Observer } from "../engine/index.ts";
 import { createServer, type Server, type ServerOptions } from "../server/index.ts";
 import { McpHttpEndpoint } from "./mcp-http-endpoint.ts";
-import { ToolServer } from "./tool-server.ts";
+import { AgentToolServer } from "./agent-tool-server.ts";
 import { loadMcpPackage } from "./load-mcp-package.ts";
 import { serveStdio } from "./serve-stdio.ts";
 
@@ -77,10 +77,10 @@ export async function createMcpServer(
   options: McpServerOptions = {},
 ): Promise<McpServer> {
   const sdk = await loadMcpPackage("server", import("@modelcontextprotocol/server"));
-  const local = createLocalServer(agents, options);
+  const local = createInProcessA2AServer(agents, options);
   const clients = await Promise.all(
     Object.entries(agents).map(
-      async ([id, agent]) => [id, await connectAgent(id, agent, options, local)] as const,
+      async ([id, agent]) => [id, await connectAgentClient(id, agent, options, local)] as const,
     ),
   );
   const {
@@ -91,21 +91,21 @@ export async function createMcpServer(
     allowedHosts = [],
     observer = {},
   } = options;
-  const tools = new ToolServer(sdk, Object.fromEntries(clients), {
+  const tools = new AgentToolServer(sdk, Object.fromEntries(clients), {
     name,
     version,
     askUser,
     waitMs,
     observer,
   });
-  const createSdkServer = (): ReturnType<ToolServer["createSdkServer"]> => tools.createSdkServer();
+  const createSdkServer = (): ReturnType<AgentToolServer["createSdkServer"]> => tools.createSdkServer();
   const http = new McpHttpEndpoint(sdk, createSdkServer, allowedHosts);
   const closeController = new AbortController();
   return {
     tools: tools.tools,
     async serveStdio(streams = {}) {
       await serveStdio(createSdkServer, streams, closeController.signal);
-      await tools.waitForCalls();
+      await tools.waitForPendingCalls();
     },
     listen: async ({ port = 0 } = {}) => ({ url: await http.listen(port) }),
     fetch: (request) => http.fetch(request),
@@ -119,7 +119,7 @@ export async function createMcpServer(
 }
 
 /** Creates one server with one task store for all agents of this process. */
-function createLocalServer(
+function createInProcessA2AServer(
   agents: Readonly<Record<string, McpAgentSource>>,
   { serverOptions: server, observer }: McpServerOptions,
 ): Server | undefined {
@@ -136,7 +136,7 @@ function isAgent(agent: McpAgentSource): agent is Agent {
   return typeof agent === "object" && "execute" in agent;
 }
 
-async function connectAgent(
+async function connectAgentClient(
   id: string,
   agent: McpAgentSource,
   options: McpServerOptions,

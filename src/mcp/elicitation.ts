@@ -1,12 +1,12 @@
 import type { InputRequiredResult, ServerContext } from "@modelcontextprotocol/server";
 import { type SendMessageResponse, getText } from "../protocol/index.ts";
-import type { ToolCallRequest } from "./tool-arguments.ts";
-import { cleanAndTruncateText } from "./sanitize-text.ts";
+import type { AgentRequest } from "./tool-arguments.ts";
+import { stripInvisibleAndTruncateText } from "./sanitize-text.ts";
 
 type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
 /** Key of the user's answer in the elicitation response. */
-const ANSWER_KEY = "answer";
+const ELICITATION_ANSWER_KEY = "answer";
 
 /**
  * Converts an agent's question to an MCP elicitation, which asks the host's user. Returns `undefined` if the
@@ -18,16 +18,16 @@ export function toElicitation(
 ): InputRequiredResult | undefined {
   if (!("task" in response) || response.task.status.state !== "TASK_STATE_INPUT_REQUIRED") return undefined;
   const { id, status } = response.task;
-  const question = cleanAndTruncateText(getText(status.message?.parts ?? []), 4000);
+  const question = stripInvisibleAndTruncateText(getText(status.message?.parts ?? []), 4000);
   if (question === "") return undefined;
   return inputRequired({
     inputRequests: {
-      [ANSWER_KEY]: inputRequired.elicit({
+      [ELICITATION_ANSWER_KEY]: inputRequired.elicit({
         message: question,
         requestedSchema: {
           type: "object",
-          properties: { [ANSWER_KEY]: { type: "string", title: "Your answer" } },
-          required: [ANSWER_KEY],
+          properties: { [ELICITATION_ANSWER_KEY]: { type: "string", title: "Your answer" } },
+          required: [ELICITATION_ANSWER_KEY],
         },
       }),
     },
@@ -43,11 +43,11 @@ export function toElicitation(
 export function parseElicitationAnswer(
   { inputResponse }: McpServerSdk,
   { mcpReq }: ServerContext,
-): ToolCallRequest | "refused" | undefined {
+): AgentRequest | "refused" | undefined {
   const taskId = mcpReq.requestState<string>();
-  const response = inputResponse(mcpReq.inputResponses, ANSWER_KEY);
+  const response = inputResponse(mcpReq.inputResponses, ELICITATION_ANSWER_KEY);
   if (typeof taskId !== "string" || response.kind !== "elicit") return undefined;
-  const text = response.content?.[ANSWER_KEY];
+  const text = response.content?.[ELICITATION_ANSWER_KEY];
   if (response.action !== "accept" || typeof text !== "string") return "refused";
   return { parts: [{ text }], taskId };
 }

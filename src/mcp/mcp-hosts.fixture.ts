@@ -21,18 +21,18 @@ export interface ToolCallResult {
 }
 
 /** Options for a tool call of a host. */
-export interface CallOptions {
+export interface ToolCallOptions {
   signal?: AbortSignal;
   onprogress?: (progress: ProgressNotification) => void;
 }
 
 /** An MCP host, backed by the client of an official SDK. */
-export interface McpHost {
+export interface TestMcpHost {
   readonly version: string | undefined;
   listTools(): Promise<
     { name: string; title?: string | undefined; description?: string | undefined; inputSchema: object }[]
   >;
-  callTool(name: string, args: Record<string, unknown>, options?: CallOptions): Promise<ToolCallResult>;
+  callTool(name: string, args: Record<string, unknown>, options?: ToolCallOptions): Promise<ToolCallResult>;
   close(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ export type McpServerLocation = { readonly url: string } | { readonly args: read
 const cliPath = fileURLToPath(new URL("../../bin/colloquy.js", import.meta.url));
 const sourceLoaderUrl = new URL("../../test/from-source.mjs", import.meta.url).href;
 
-function createProcessParameters(args: readonly string[]): {
+function createMcpCliProcessParameters(args: readonly string[]): {
   command: string;
   args: string[];
   stderr: "ignore";
@@ -64,10 +64,10 @@ function createProcessParameters(args: readonly string[]): {
 }
 
 /** Connects a host that uses MCP 2026-07-28, through the current SDK. */
-export async function connectHost2026(
+export async function connectTestMcpHost2026(
   location: McpServerLocation,
   respond?: ElicitationResponder,
-): Promise<McpHost> {
+): Promise<TestMcpHost> {
   const client = new Client(
     { name: "host", version: "1" },
     { versionNegotiation: { mode: "auto" }, capabilities: respond ? { elicitation: { form: {} } } : {} },
@@ -78,7 +78,7 @@ export async function connectHost2026(
   await client.connect(
     "url" in location
       ? new StreamableHTTPClientTransport(new URL(location.url))
-      : new StdioClientTransport(createProcessParameters(location.args)),
+      : new StdioClientTransport(createMcpCliProcessParameters(location.args)),
   );
   return {
     version: client.getNegotiatedProtocolVersion(),
@@ -90,10 +90,10 @@ export async function connectHost2026(
 }
 
 /** Connects a host that uses MCP of 2025, through the previous SDK. */
-export async function connectHost2025(
+export async function connectTestMcpHost2025(
   location: McpServerLocation,
   respond?: ElicitationResponder,
-): Promise<McpHost> {
+): Promise<TestMcpHost> {
   const client = new Client2025(
     { name: "host", version: "1" },
     { capabilities: respond ? { elicitation: {} } : {} },
@@ -102,7 +102,7 @@ export async function connectHost2025(
   const transport =
     "url" in location
       ? new Http2025(new URL(location.url))
-      : new Stdio2025(createProcessParameters(location.args));
+      : new Stdio2025(createMcpCliProcessParameters(location.args));
   await client.connect(transport);
   return {
     version: "2025",

@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { agent } from "../adapters/index.ts";
-import { connectHost2025, connectHost2026 } from "./mcp-hosts.fixture.ts";
+import { connectTestMcpHost2025, connectTestMcpHost2026 } from "./mcp-hosts.fixture.ts";
 import { createMcpServer, type McpServer, type McpServerOptions } from "./index.ts";
 import { createScriptedAgent, serveScriptedAgent } from "./scripted-agent.fixture.ts";
 
@@ -77,10 +77,10 @@ describe("MCP over HTTP", () => {
 
   it("closes the least recently used session when there are too many", async () => {
     const { url } = await (await createTestServer()).listen();
-    const first = await connectHost2025({ url });
-    const second = await connectHost2025({ url });
+    const first = await connectTestMcpHost2025({ url });
+    const second = await connectTestMcpHost2025({ url });
     for (let others = 0; others < 199; others++) {
-      await (await connectHost2025({ url })).close();
+      await (await connectTestMcpHost2025({ url })).close();
       if (others === 100) await first.listTools();
     }
     expect(await first.listTools()).toHaveLength(2);
@@ -107,7 +107,7 @@ describe("the agents of an MCP server", () => {
     const server = await createMcpServer({ greeter, shy, parrot: remoteServer.url });
     onTestFinished(() => server.close());
     expect(server.tools.map(({ name }) => name)).toEqual(["greeter", "shy", "parrot_say", "parrot_count"]);
-    const host = await connectHost2026(await server.listen());
+    const host = await connectTestMcpHost2026(await server.listen());
     onTestFinished(() => host.close());
     const { content } = await host.callTool("greeter", { message: "Ada" });
     expect(content).toEqual([{ type: "text", text: "Hello, Ada!" }]);
@@ -118,7 +118,7 @@ describe("the agents of an MCP server", () => {
     onTestFinished(() => parrot.close());
     const server = await createMcpServer({ parrot: parrot.url });
     onTestFinished(() => server.close());
-    const host = await connectHost2026(await server.listen());
+    const host = await connectTestMcpHost2026(await server.listen());
     onTestFinished(() => host.close());
     parrot.finishWork();
     const { structuredContent } = await host.callTool("parrot_say", { message: "work" });
@@ -142,7 +142,7 @@ describe("the agents of an MCP server", () => {
     onTestFinished(() => parrot.close());
     const server = await createMcpServer({ parrot: parrot.url });
     onTestFinished(() => server.close());
-    const host = await connectHost2026(await server.listen());
+    const host = await connectTestMcpHost2026(await server.listen());
     onTestFinished(() => host.close());
     const { structuredContent } = await host.callTool("parrot_say", { message: "show" });
     expect(structuredContent?.artifacts.map(({ name }) => name)).toEqual([
@@ -169,7 +169,7 @@ describe("the agents of an MCP server", () => {
     const parrot = await serveScriptedAgent();
     onTestFinished(() => parrot.close());
     const server = await createMcpServer({ parrot: parrot.url });
-    const host = await connectHost2026(await server.listen());
+    const host = await connectTestMcpHost2026(await server.listen());
     onTestFinished(() => host.close());
     const call = host.callTool("parrot_say", { message: "wait" }, { onprogress: () => void server.close() });
     call.catch(() => {});

@@ -29,7 +29,7 @@ describe("progress", () => {
     progress.reportEvent(createStatusEvent("Nearly there"));
     progress.reportEvent(createChunkEvent("last"));
     expect(sent).toEqual([[1, "first"]]);
-    const flushed = progress.flush().then(() => sent.push([0, "over"]));
+    const flushed = progress.waitUntilAllSent().then(() => sent.push([0, "over"]));
     for (let step = 0; step < 4; step++) {
       read();
       await new Promise((resolve) => setImmediate(resolve));
@@ -55,9 +55,9 @@ describe("progress", () => {
     const gone = new McpProgressReporter(() => Promise.reject(new Error("closed")));
     gone.reportEvent(createStatusEvent("one"));
     gone.reportEvent(createStatusEvent("two"));
-    await gone.flush();
+    await gone.waitUntilAllSent();
     const unasked = new McpProgressReporter(undefined);
     unasked.reportEvent(createStatusEvent("one"));
-    await expect(unasked.flush()).resolves.toBeUndefined();
+    await expect(unasked.waitUntilAllSent()).resolves.toBeUndefined();
   });
 });

@@ -8,9 +8,9 @@ export type ProgressNotifier = (progress: number, message: string) => Promise<vo
  * Maximum number of progress lines that wait for a slow host. Beyond the maximum number, the oldest progress
  * lines are dropped.
  */
-const MAX_PENDING_LINES = 50;
+const MAX_PENDING_PROGRESS_LINES = 50;
 /** Maximum length of a progress line in characters. Only the end of a longer progress line is kept. */
-const MAX_LINE_LENGTH = 1000;
+const MAX_PROGRESS_LINE_LENGTH = 1000;
 
 /**
  * Reports the agent's status messages and its streamed text as the progress of one tool call. The reporter
@@ -37,16 +37,16 @@ export class McpProgressReporter {
   }
 
   /** Waits until all progress notifications are sent. MCP forbids progress after the result of a call. */
-  async flush(): Promise<void> {
+  async waitUntilAllSent(): Promise<void> {
     while (this.#sending) await this.#sending;
   }
 
   #addLine(text: string, isChunk: boolean): void {
     if (text === "") return;
     const last = this.#pendingLines.at(-1);
-    if (isChunk && last?.isChunk) last.text = truncateStart(last.text + text, MAX_LINE_LENGTH);
-    else this.#pendingLines.push({ text: truncateStart(text, MAX_LINE_LENGTH), isChunk });
-    if (this.#pendingLines.length > MAX_PENDING_LINES) this.#pendingLines.shift();
+    if (isChunk && last?.isChunk) last.text = truncateStart(last.text + text, MAX_PROGRESS_LINE_LENGTH);
+    else this.#pendingLines.push({ text: truncateStart(text, MAX_PROGRESS_LINE_LENGTH), isChunk });
+    if (this.#pendingLines.length > MAX_PENDING_PROGRESS_LINES) this.#pendingLines.shift();
     this.#sending ??= this.#sendLines();
   }
 

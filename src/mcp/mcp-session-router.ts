@@ -2,7 +2,7 @@ import type { Server, WebStandardStreamableHTTPServerTransport } from "@modelcon
 
 type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
-interface McpSession {
+interface McpServerSession {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   readonly server: Server;
 }
@@ -22,7 +22,7 @@ export class McpSessionRouter {
   readonly #sdk: McpServerSdk;
   readonly #createServer: () => Server;
   /** MCP sessions by id, with the most recently used session last. */
-  readonly #sessions = new Map<string, McpSession>();
+  readonly #sessions = new Map<string, McpServerSession>();
 
   constructor(sdk: McpServerSdk, createServer: () => Server) {
     this.#sdk = sdk;
@@ -64,7 +64,7 @@ export class McpSessionRouter {
     return response;
   }
 
-  async #addSession(id: string, session: McpSession): Promise<void> {
+  async #addSession(id: string, session: McpServerSession): Promise<void> {
     this.#sessions.set(id, session);
     const [oldest] = this.#sessions;
     if (this.#sessions.size <= MAX_SESSIONS || !oldest) return;

@@ -15,7 +15,7 @@ import {
   type McpToolProgress,
 } from "./index.ts";
 import { createScriptedAgent } from "./scripted-agent.fixture.ts";
-import { serveTools2025, serveToolsOverHttp } from "./mcp-tool-server.fixture.ts";
+import { serveTestToolOverMcp2025, serveTestToolsOverHttp } from "./mcp-tool-server.fixture.ts";
 
 const resolveFilePath = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 const stdioAddress2026 = { command: process.execPath, args: [resolveFilePath("mcp-tool-server.fixture.ts")] };
@@ -24,9 +24,9 @@ const stdioAddress2025 = {
   args: [resolveFilePath("../../examples/mcp-server.ts")],
 };
 
-let httpToolServer: Awaited<ReturnType<typeof serveToolsOverHttp>>;
+let httpToolServer: Awaited<ReturnType<typeof serveTestToolsOverHttp>>;
 beforeAll(async () => {
-  httpToolServer = await serveToolsOverHttp();
+  httpToolServer = await serveTestToolsOverHttp();
 });
 afterAll(() => httpToolServer.close());
 
@@ -203,7 +203,7 @@ describe("the connection to an MCP server", () => {
   });
 
   it("starts a new session when the server no longer knows the session", async () => {
-    const forgetful = await serveTools2025();
+    const forgetful = await serveTestToolOverMcp2025();
     onTestFinished(() => forgetful.close());
     const tools = openToolClient({ url: forgetful.url });
     expect((await tools.callTool("hello")).text).toBe("hello");

@@ -1,7 +1,7 @@
 import type { AgentEvent } from "../engine/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import { type McpServerAddress, McpConnection } from "./mcp-connection.ts";
-import { type McpToolResult, fromCallToolResult } from "./mcp-tool-result.ts";
+import { type McpToolResult, decodeCallToolResult } from "./mcp-tool-result.ts";
 
 /** Options of `createMcpToolClient`, with the address of the MCP server and a timeout. */
 export type McpToolClientOptions = McpServerAddress & {
@@ -72,7 +72,7 @@ export interface McpToolClient {
   close(): Promise<void>;
 }
 
-const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_TOOL_CALL_TIMEOUT_MS = 60_000;
 
 /**
  * Creates a client for the tools of an MCP server. The client starts the server with `command`, or connects
@@ -81,7 +81,7 @@ const DEFAULT_TIMEOUT_MS = 60_000;
  */
 export function createMcpToolClient(options: McpToolClientOptions): McpToolClient {
   const connection = new McpConnection(options);
-  const defaultTimeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const defaultTimeoutMs = options.timeoutMs ?? DEFAULT_TOOL_CALL_TIMEOUT_MS;
 
   const call: McpToolClient["callTool"] = (
     name,
@@ -100,7 +100,7 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
           ...(signal ? { signal } : {}),
         },
       );
-      return fromCallToolResult(result);
+      return decodeCallToolResult(result);
     });
 
   return {
@@ -126,7 +126,7 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
         ...options,
         signal: signal ? AbortSignal.any([signal, abandonController.signal]) : abandonController.signal,
         onProgress: (progress) => {
-          lines.push(formatProgress(name, progress));
+          lines.push(formatToolProgress(name, progress));
           nextProgress.resolve(false);
         },
       });
@@ -139,7 +139,7 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
           isSettled = await Promise.race([settled, nextProgress.promise]);
           nextProgress = Promise.withResolvers();
           // The agent may be slower than the tool. Only the latest pending lines are sent.
-          for (const text of lines.splice(0).slice(-MAX_PROGRESS_LINES)) {
+          for (const text of lines.splice(0).slice(-MAX_PENDING_TOOL_PROGRESS_LINES)) {
             yield { status: { state: "TASK_STATE_WORKING", message: { parts: [{ text }] } } };
           }
         }
@@ -154,9 +154,9 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
 }
 
 /** Maximum number of waiting progress lines that are sent together. */
-const MAX_PROGRESS_LINES = 100;
+const MAX_PENDING_TOOL_PROGRESS_LINES = 100;
 
-function formatProgress(name: string, { progress, total, message }: McpToolProgress): string {
+function formatToolProgress(name: string, { progress, total, message }: McpToolProgress): string {
   if (message !== undefined && message !== "") return message;
   return total === undefined ? `${name}: ${progress}` : `${name}: ${progress} of ${total}`;
 }

@@ -17,7 +17,7 @@ export interface McpToolResult {
 }
 
 /** Converts the result of an MCP tool call to text, data, and parts. */
-export function fromCallToolResult({
+export function decodeCallToolResult({
   content,
   structuredContent,
   isError = false,

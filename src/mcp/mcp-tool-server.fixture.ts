@@ -5,14 +5,14 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { toNodeListener } from "../server/index.ts";
 
 /** Number of calls and cancellations in this process. */
-const callCounts = { called: 0, cancelled: 0 };
+const toolCallAndCancelCounts = { called: 0, cancelled: 0 };
 
-let progressSeen = Promise.withResolvers<void>();
+let progressSeenResolvers = Promise.withResolvers<void>();
 
 const ANY_OBJECT_SCHEMA = fromJsonSchema<Record<string, unknown>>({ type: "object" });
 
 /** Creates a server with tools of every kind, using the current SDK. */
-function createToolServer(): McpServer {
+function createTestToolServer(): McpServer {
   const server = new McpServer({ name: "tools", version: "1.0.0" });
   server.registerTool(
     "echo",
@@ -41,17 +41,17 @@ function createToolServer(): McpServer {
     ],
   }));
   server.registerTool("counts", { inputSchema: ANY_OBJECT_SCHEMA }, () => ({
-    content: [{ type: "text", text: JSON.stringify(callCounts) }],
+    content: [{ type: "text", text: JSON.stringify(toolCallAndCancelCounts) }],
   }));
   server.registerTool("seen", { inputSchema: ANY_OBJECT_SCHEMA }, () => {
-    progressSeen.resolve();
+    progressSeenResolvers.resolve();
     return { content: [] };
   });
   server.registerTool("variables", { inputSchema: ANY_OBJECT_SCHEMA }, () => ({
     content: [{ type: "text", text: Object.keys(process.env).join(" ") }],
   }));
   server.registerTool("crash", { inputSchema: ANY_OBJECT_SCHEMA }, () => {
-    callCounts.called++;
+    toolCallAndCancelCounts.called++;
     process.stderr.write("the disk is full\n", () => process.exit(3));
     return new Promise(() => {});
   });
@@ -63,8 +63,8 @@ function createToolServer(): McpServer {
       await mcpReq.notify({ method: "notifications/progress", params });
     }
     // Clients may process a result before the progress that arrived just before it.
-    await progressSeen.promise;
-    progressSeen = Promise.withResolvers();
+    await progressSeenResolvers.promise;
+    progressSeenResolvers = Promise.withResolvers();
     return { content: [{ type: "text", text: "done" }] };
   });
   server.registerTool("hang", { inputSchema: ANY_OBJECT_SCHEMA }, async (_, { mcpReq }) => {
@@ -74,7 +74,7 @@ function createToolServer(): McpServer {
     }
     await new Promise<void>((resolve) => {
       mcpReq.signal.addEventListener("abort", () => {
-        callCounts.cancelled++;
+        toolCallAndCancelCounts.cancelled++;
         resolve();
       });
     });
@@ -84,19 +84,19 @@ function createToolServer(): McpServer {
 }
 
 /** Serves the tools over streamable HTTP in this process. */
-export async function serveToolsOverHttp(): Promise<{
+export async function serveTestToolsOverHttp(): Promise<{
   url: string;
-  counts: typeof callCounts;
+  counts: typeof toolCallAndCancelCounts;
   close: () => Promise<void>;
 }> {
-  const handler = createMcpHandler(createToolServer);
+  const handler = createMcpHandler(createTestToolServer);
   const http = createServer(toNodeListener((request) => handler.fetch(request)));
   await new Promise<void>((resolve) => {
     http.listen(0, "127.0.0.1", resolve);
   });
   return {
     url: `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`,
-    counts: callCounts,
+    counts: toolCallAndCancelCounts,
     close: async () => {
       await handler.close();
       http.closeAllConnections();
@@ -106,7 +106,7 @@ export async function serveToolsOverHttp(): Promise<{
 }
 
 /** Serves a tool with MCP of 2025, which has sessions, using the previous SDK. */
-export async function serveTools2025(): Promise<{
+export async function serveTestToolOverMcp2025(): Promise<{
   url: string;
   forget: () => void;
   close: () => Promise<void>;
@@ -147,4 +147,4 @@ export async function serveTools2025(): Promise<{
   };
 }
 
-if (process.argv[1] === import.meta.filename) serveStdio(createToolServer);
+if (process.argv[1] === import.meta.filename) serveStdio(createTestToolServer);

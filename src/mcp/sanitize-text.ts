@@ -9,7 +9,7 @@ const INVISIBLE_CHARACTERS =
  * Removes invisible characters from the text of a remote agent, and truncates the text to `maxLength`
  * characters.
  */
-export function cleanAndTruncateText(text: string, maxLength: number): string {
+export function stripInvisibleAndTruncateText(text: string, maxLength: number): string {
   const visible = text.toWellFormed().replaceAll("\r\n", "\n").replaceAll(INVISIBLE_CHARACTERS, "").trim();
   return visible.length <= maxLength ? visible : `${truncateEnd(visible, maxLength - 1)}…`;
 }

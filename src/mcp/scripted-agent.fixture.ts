@@ -14,7 +14,7 @@ import type { TaskState } from "../protocol/index.ts";
 import { createServer, type ServerOptions } from "../server/index.ts";
 
 /** Records the states of all tasks, and lets tests wait for a state. */
-export class TaskStateRecorder {
+export class TestTaskStateRecorder {
   readonly states: TaskState[] = [];
   readonly #waiters = new Set<() => void>();
 
@@ -40,7 +40,7 @@ export class TaskStateRecorder {
 /** A running server with a scripted agent. */
 export interface ScriptedAgentServer {
   readonly url: string;
-  readonly stateRecorder: TaskStateRecorder;
+  readonly stateRecorder: TestTaskStateRecorder;
   /** Lets the agent finish the task that was started with the message "work". */
   readonly finishWork: () => void;
   close(): Promise<void>;
@@ -51,7 +51,7 @@ export async function serveScriptedAgent(
   streaming = true,
   options: Pick<ServerOptions, "versions"> = {},
 ): Promise<ScriptedAgentServer> {
-  const states = new TaskStateRecorder();
+  const states = new TestTaskStateRecorder();
   const finished = Promise.withResolvers<void>();
   const server = createServer(
     { parrot: createScriptedAgent({ streaming }, finished.promise) },

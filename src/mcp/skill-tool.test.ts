@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentCard } from "../protocol/index.ts";
-import { cleanAndTruncateText } from "./sanitize-text.ts";
+import { stripInvisibleAndTruncateText } from "./sanitize-text.ts";
 import { type ToolDefinition, createSkillTools } from "./skill-tool.ts";
 import { createToolName } from "./tool-name.ts";
 
@@ -99,7 +99,7 @@ describe("the tool of a skill", () => {
 
   it("keeps letters of all languages", () => {
     const text = "می‌خواهم 👨‍👩‍👧 날씨\n- eins";
-    expect(cleanAndTruncateText(text, 100)).toBe(text);
+    expect(stripInvisibleAndTruncateText(text, 100)).toBe(text);
   });
 
   it("calls the agent itself if the agent has no skills", () => {

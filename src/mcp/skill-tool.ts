@@ -1,5 +1,5 @@
 import { type AgentCard, type AgentSkill, matchesMediaType, type JsonObject } from "../protocol/index.ts";
-import { cleanAndTruncateText } from "./sanitize-text.ts";
+import { stripInvisibleAndTruncateText } from "./sanitize-text.ts";
 import { TOOL_OUTPUT_SCHEMA } from "./structured-result.ts";
 import { createToolName } from "./tool-name.ts";
 
@@ -37,7 +37,7 @@ export function createSkillTools(agentId: string, card: AgentCard, taken: Set<st
   return (skills.length === 0 ? [undefined] : skills).map((skill) => ({
     tool: {
       name: createToolName(agentId, skill?.id, taken),
-      title: cleanAndTruncateText(skill?.name ?? card.name, 100),
+      title: stripInvisibleAndTruncateText(skill?.name ?? card.name, 100),
       description: formatToolDescription(card, skill),
       inputSchema: createInputSchema(skill?.inputModes?.length ? skill.inputModes : card.defaultInputModes),
       outputSchema: TOOL_OUTPUT_SCHEMA,
@@ -47,13 +47,13 @@ export function createSkillTools(agentId: string, card: AgentCard, taken: Set<st
 }
 
 function formatToolDescription(card: AgentCard, skill: AgentSkill | undefined): string {
-  const agent = `${JSON.stringify(cleanAndTruncateText(card.name, 100))}: ${cleanAndTruncateText(card.description, 1000)}`;
+  const agent = `${JSON.stringify(stripInvisibleAndTruncateText(card.name, 100))}: ${stripInvisibleAndTruncateText(card.description, 1000)}`;
   if (!skill) return `Calls the agent ${agent}`;
   const examples = (skill.examples ?? [])
     .slice(0, 5)
-    .map((example) => `- ${cleanAndTruncateText(example, 200)}`);
+    .map((example) => `- ${stripInvisibleAndTruncateText(example, 200)}`);
   return [
-    cleanAndTruncateText(skill.description, 2000) || cleanAndTruncateText(skill.name, 100),
+    stripInvisibleAndTruncateText(skill.description, 2000) || stripInvisibleAndTruncateText(skill.name, 100),
     ...(examples.length > 0 ? [`For example:\n${examples.join("\n")}`] : []),
     ...(skill.description === card.description ? [] : [`Answered by the agent ${agent}`]),
   ].join("\n\n");

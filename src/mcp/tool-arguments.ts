@@ -1,23 +1,24 @@
 import { A2AError, type FieldViolation, isObject, type Part } from "../protocol/index.ts";
 
 /** A model's request to an agent. A request without parts only waits for the task. */
-export interface ToolCallRequest {
+export interface AgentRequest {
   readonly parts: Part[];
   readonly taskId?: string;
   readonly contextId?: string;
 }
 
-const KNOWN_ARGUMENTS = new Set(["message", "data", "files", "taskId", "contextId"]);
+const TOOL_ARGUMENT_NAMES = new Set(["message", "data", "files", "taskId", "contextId"]);
 
 /** Decodes the arguments of an MCP tool call. Throws `INVALID_PARAMS` with a list of all violations. */
-export function decodeToolArguments(json: unknown): ToolCallRequest {
+export function decodeToolArguments(json: unknown): AgentRequest {
   if (!isObject(json))
     throw A2AError.invalidParams([{ field: "arguments", description: "must be an object" }]);
   const violations: FieldViolation[] = [];
   const addViolation = (field: string, description: string): void =>
     void violations.push({ field, description });
   for (const name of Object.keys(json)) {
-    if (!KNOWN_ARGUMENTS.has(name)) addViolation(name, `is unknown; use ${[...KNOWN_ARGUMENTS].join(", ")}`);
+    if (!TOOL_ARGUMENT_NAMES.has(name))
+      addViolation(name, `is unknown; use ${[...TOOL_ARGUMENT_NAMES].join(", ")}`);
   }
   const text = (name: string): string | undefined => {
     const value = json[name];
@@ -32,7 +33,7 @@ export function decodeToolArguments(json: unknown): ToolCallRequest {
   if (isObject(data)) parts.push({ data });
   else if (data !== undefined && data !== null) addViolation("data", "must be an object");
   if (Array.isArray(files))
-    files.forEach((file, index) => appendFilePart(file, `files[${index}]`, parts, addViolation));
+    files.forEach((file, index) => decodeFileArgument(file, `files[${index}]`, parts, addViolation));
   else addViolation("files", "must be an array");
   if (violations.length === 0 && parts.length === 0 && taskId === undefined) {
     addViolation("message", "is missing; send a message, or the taskId of a task to wait for");
@@ -41,7 +42,7 @@ export function decodeToolArguments(json: unknown): ToolCallRequest {
   return { parts, ...(taskId ? { taskId } : {}), ...(contextId ? { contextId } : {}) };
 }
 
-function appendFilePart(
+function decodeFileArgument(
   file: unknown,
   field: string,
   parts: Part[],

@@ -1,5 +1,5 @@
 import { connect, type A2AClient } from "../client/index.ts";
-import type { CallerContext } from "../server/index.ts";
+import type { CallerAgentAccess } from "../server/index.ts";
 
 /** An authenticated caller, and the agents that the caller may use. */
 export interface CallerAgents {
@@ -26,7 +26,7 @@ export function createStaticAgentDirectory({ caller, agents }: CallerAgents): Ag
 }
 
 /** Creates a directory of the agents that the authenticated caller may use on the façade's server. */
-export function createServerDirectory({ caller, url, fetch }: CallerContext): AgentDirectory {
+export function createServerAgentDirectory({ caller, url, fetch }: CallerAgentAccess): AgentDirectory {
   const listNames = async (): Promise<string[]> => {
     const { agents } = (await (await fetch(new Request(`${url}/a2a`))).json()) as {
       agents: { id: string }[];

@@ -23,7 +23,7 @@ function collectAnswer(
   events: readonly StreamResponse[],
   answer: AnswerAccumulator = new AnswerAccumulator(),
 ): string {
-  const pieces = [...events.map((event) => answer.addEvent(event)), answer.finish()];
+  const pieces = [...events.map((event) => answer.addEvent(event)), answer.finishAndGetRemainingText()];
   expect(pieces.join("")).toBe(answer.text);
   return answer.text;
 }

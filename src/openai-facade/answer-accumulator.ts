@@ -40,13 +40,13 @@ export class AnswerAccumulator {
   readonly #artifactTexts = new Map<string, string>();
   readonly #dataParts = new Map<string, Part[]>();
 
-  get state(): TaskState | undefined {
+  get taskState(): TaskState | undefined {
     return this.#status?.state;
   }
 
   /** True if the agent waits for the user. */
   get isWaitingForUser(): boolean {
-    return this.state !== undefined && isInterrupted(this.state);
+    return this.taskState !== undefined && isInterrupted(this.taskState);
   }
 
   /** True if the agent's answer is complete, even if the stream stays open. */
@@ -70,19 +70,19 @@ export class AnswerAccumulator {
     }
     if ("task" in event) {
       const { id, contextId, status, artifacts = [] } = event.task;
-      this.#setTask(id, contextId);
+      this.#setTaskIds(id, contextId);
       this.#status = status;
       return artifacts.map((artifact) => this.#addArtifact(artifact, false)).join("");
     }
     if ("statusUpdate" in event) {
       const { taskId, contextId, status } = event.statusUpdate;
-      this.#setTask(taskId, contextId);
+      this.#setTaskIds(taskId, contextId);
       this.#status = status;
       this.#isFinished = isTerminal(status.state) || isInterrupted(status.state);
       return "";
     }
     const { taskId, contextId, artifact, append } = event.artifactUpdate;
-    this.#setTask(taskId, contextId);
+    this.#setTaskIds(taskId, contextId);
     return this.#addArtifact(artifact, append === true);
   }
 
@@ -90,7 +90,7 @@ export class AnswerAccumulator {
    * Returns the remaining text of the answer after the last event. Throws `UnsuccessfulTaskError` if the task
    * failed, was rejected, or was canceled.
    */
-  finish(): string {
+  finishAndGetRemainingText(): string {
     const { state, message } = this.#status ?? {};
     const statusText = message ? renderPartsAsText(message.parts) : "";
     const failureText = state && FAILURE_TEXTS[state];
@@ -110,7 +110,7 @@ export class AnswerAccumulator {
     return this.text === "" ? this.#appendText(renderDataAsText([...this.#dataParts.values()].flat())) : "";
   }
 
-  #setTask(taskId: string, contextId: string): void {
+  #setTaskIds(taskId: string, contextId: string): void {
     this.taskId = taskId;
     this.contextId = contextId;
   }

@@ -1,5 +1,5 @@
 import type { A2AError } from "../protocol/index.ts";
-import { getErrorStatus } from "../wire/index.ts";
+import { getHttpAndGrpcErrorStatus } from "../wire/index.ts";
 
 /** An error in the format of OpenAI's API. */
 export interface ChatError {
@@ -10,20 +10,20 @@ export interface ChatError {
 }
 
 /** OpenAI's error type for each HTTP status; 4xx statuses without an entry are request errors. */
-const ERROR_TYPES: Readonly<Record<number, string>> = {
+const ERROR_TYPES_BY_HTTP_STATUS: Readonly<Record<number, string>> = {
   401: "authentication_error",
   403: "permission_error",
   429: "rate_limit_error",
 };
 
-const toErrorCode = (reason: string): string =>
+const toChatErrorCode = (reason: string): string =>
   reason === "UNAUTHENTICATED" ? "invalid_api_key" : reason.toLowerCase();
 
 /** Converts an A2A error into an OpenAI error. */
 export function toChatError({ reason, message, violations }: A2AError): ChatError {
-  const { http } = getErrorStatus(reason, "1.0.1");
-  const type = ERROR_TYPES[http] ?? (http >= 500 ? "server_error" : "invalid_request_error");
-  return { message, type, param: violations[0]?.field ?? null, code: toErrorCode(reason) };
+  const { http } = getHttpAndGrpcErrorStatus(reason, "1.0.1");
+  const type = ERROR_TYPES_BY_HTTP_STATUS[http] ?? (http >= 500 ? "server_error" : "invalid_request_error");
+  return { message, type, param: violations[0]?.field ?? null, code: toChatErrorCode(reason) };
 }
 
 /**
@@ -31,7 +31,7 @@ export function toChatError({ reason, message, violations }: A2AError): ChatErro
  * The header `x-should-retry` prevents a retry unless the request had no effect.
  */
 export function createA2AErrorResponse(error: A2AError): Response {
-  const { http } = getErrorStatus(error.reason, "1.0.1");
+  const { http } = getHttpAndGrpcErrorStatus(error.reason, "1.0.1");
   const headers = new Headers({ "content-type": "application/json" });
   headers.set("x-should-retry", `${http === 429 || http === 503}`);
   if (http === 401) headers.set("www-authenticate", "Bearer");

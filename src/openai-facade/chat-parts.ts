@@ -1,8 +1,12 @@
 import { isObject, getMediaType, type Part } from "../protocol/index.ts";
-import type { ViolationReporter } from "./violation-reporter.ts";
+import type { RequestViolationReporter } from "./request-violation-reporter.ts";
 
 /** Decodes the content of a chat message into A2A parts: text, images, audio, and files. */
-export function decodeContent(content: unknown, field: string, reportViolation: ViolationReporter): Part[] {
+export function decodeContent(
+  content: unknown,
+  field: string,
+  reportViolation: RequestViolationReporter,
+): Part[] {
   if (typeof content === "string") return [{ text: content }];
   if (content === null || content === undefined) return [];
   if (!Array.isArray(content)) {
@@ -17,7 +21,7 @@ export function decodeContent(content: unknown, field: string, reportViolation: 
 function decodeContentPart(
   part: unknown,
   field: string,
-  reportViolation: ViolationReporter,
+  reportViolation: RequestViolationReporter,
 ): Part | undefined {
   const { type } = isObject(part) ? part : {};
   const decode =

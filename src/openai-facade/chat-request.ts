@@ -1,6 +1,6 @@
 import { isObject, A2AError, type FieldViolation, type JsonObject, type Part } from "../protocol/index.ts";
 import { decodeContent, renderPartsAsText } from "./chat-parts.ts";
-import type { ViolationReporter } from "./violation-reporter.ts";
+import type { RequestViolationReporter } from "./request-violation-reporter.ts";
 
 /** A chat message with its content as A2A parts. */
 export interface ChatMessage {
@@ -39,15 +39,15 @@ export function decodeChatRequest(text: string): ChatRequest {
   }
   if (!isObject(json)) throw new A2AError("INVALID_REQUEST", "The body is not a JSON object.");
   const violations: FieldViolation[] = [];
-  const reportViolation: ViolationReporter = (field, description) =>
+  const reportViolation: RequestViolationReporter = (field, description) =>
     void violations.push({ field, description });
 
   const { model, stream, stream_options, user } = json;
   if (typeof model !== "string")
     reportViolation("model", "is not the name of an agent; GET /v1/models lists them");
   const messages = decodeMessages(json["messages"], reportViolation);
-  const metadata = decodeMetadata(json["metadata"], reportViolation);
-  validateOptions(json, reportViolation);
+  const metadata = decodeChatMetadata(json["metadata"], reportViolation);
+  validateChatRequestOptions(json, reportViolation);
   if (violations.length > 0) throw A2AError.invalidParams(violations);
 
   const { context_id, task_id, cancel_on_disconnect, ...agentMetadata } = metadata;
@@ -64,7 +64,7 @@ export function decodeChatRequest(text: string): ChatRequest {
   };
 }
 
-function decodeMessages(value: unknown, reportViolation: ViolationReporter): ChatMessage[] {
+function decodeMessages(value: unknown, reportViolation: RequestViolationReporter): ChatMessage[] {
   const messages = (Array.isArray(value) ? value : []).flatMap((message: unknown, index): ChatMessage[] => {
     const field = `messages[${index}]`;
     const { role, content } = isObject(message) ? message : {};
@@ -78,7 +78,10 @@ function decodeMessages(value: unknown, reportViolation: ViolationReporter): Cha
   return messages;
 }
 
-function decodeMetadata(metadata: unknown, reportViolation: ViolationReporter): Record<string, string> {
+function decodeChatMetadata(
+  metadata: unknown,
+  reportViolation: RequestViolationReporter,
+): Record<string, string> {
   if (metadata === undefined || metadata === null) return {};
   if (isObject(metadata) && Object.values(metadata).every((value) => typeof value === "string"))
     return metadata as Record<string, string>;
@@ -90,9 +93,9 @@ function decodeMetadata(metadata: unknown, reportViolation: ViolationReporter): 
  * Rejects chat options that no agent can guarantee. The façade ignores sampling options, which only tune a
  * model.
  */
-function validateOptions(
+function validateChatRequestOptions(
   { n, response_format, tool_choice }: Record<string, unknown>,
-  reportViolation: ViolationReporter,
+  reportViolation: RequestViolationReporter,
 ): void {
   if (n !== undefined && n !== null && n !== 1) reportViolation("n", "is not 1; an agent returns one answer");
   const format = isObject(response_format) ? response_format["type"] : undefined;

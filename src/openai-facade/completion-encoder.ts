@@ -34,7 +34,7 @@ export class CompletionEncoder {
           finish_reason: "stop",
         },
       ],
-      metadata: toTaskMetadata(answer),
+      metadata: toCompletionMetadata(answer),
     };
   }
 
@@ -63,7 +63,7 @@ export class CompletionEncoder {
       object: "chat.completion.chunk",
       choices: [{ index: 0, delta, logprobs: null, finish_reason }],
       ...(this.#includeUsage ? { usage: null } : {}),
-      ...(answer ? { metadata: toTaskMetadata(answer) } : {}),
+      ...(answer ? { metadata: toCompletionMetadata(answer) } : {}),
     };
   }
 }
@@ -72,7 +72,11 @@ export class CompletionEncoder {
  * Returns the A2A ids and the task state of an answer as strings, because OpenAI metadata allows only
  * strings.
  */
-function toTaskMetadata({ contextId, taskId, state }: AnswerAccumulator): Record<string, string> {
+function toCompletionMetadata({
+  contextId,
+  taskId,
+  taskState: state,
+}: AnswerAccumulator): Record<string, string> {
   return {
     ...(contextId === undefined ? {} : { context_id: contextId }),
     ...(taskId === undefined ? {} : { task_id: taskId }),

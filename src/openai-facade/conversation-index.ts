@@ -35,7 +35,7 @@ export class ConversationIndex {
    * Removes and returns the ids of the conversation that the messages continue, or returns `undefined` if the
    * agent needs a transcript.
    */
-  async take(
+  async takeIds(
     scope: ConversationScope,
     messages: readonly ChatMessage[],
   ): Promise<ConversationIds | undefined> {
@@ -49,17 +49,17 @@ export class ConversationIndex {
   }
 
   /** Puts the ids of a conversation back into the index if the agent has not received the message. */
-  async restore(
+  async putBackIds(
     scope: ConversationScope,
     messages: readonly ChatMessage[],
     ids: ConversationIds,
   ): Promise<void> {
     const last = messages.findLastIndex(({ role }) => role === "assistant");
-    this.#set(await computeConversationKey(scope, messages.slice(0, last + 1)), ids);
+    this.#setIdsOrMarkAmbiguous(await computeConversationKey(scope, messages.slice(0, last + 1)), ids);
   }
 
   /** Stores the ids of a conversation whose last message is now `answer`. */
-  async save(
+  async saveIds(
     scope: ConversationScope,
     messages: readonly ChatMessage[],
     answer: string,
@@ -69,10 +69,10 @@ export class ConversationIndex {
       ...messages,
       { role: "assistant", parts: [{ text: answer }] },
     ]);
-    this.#set(key, ids);
+    this.#setIdsOrMarkAmbiguous(key, ids);
   }
 
-  #set(key: string, ids: ConversationIds): void {
+  #setIdsOrMarkAmbiguous(key: string, ids: ConversationIds): void {
     this.#conversations.set(key, this.#conversations.get(key) === undefined ? ids : "ambiguous");
   }
 }

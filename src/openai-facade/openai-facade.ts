@@ -1,19 +1,19 @@
 import type { Observer } from "../engine/index.ts";
 import { A2AError } from "../protocol/index.ts";
-import type { MountedHandler, CallerContext } from "../server/index.ts";
+import type { MountedHandler, CallerAgentAccess } from "../server/index.ts";
 import { encodeSseFrame, SSE_HEARTBEAT } from "../wire/index.ts";
 import { AnswerAccumulator, UnsuccessfulTaskError } from "./answer-accumulator.ts";
 import { createA2AErrorResponse, toChatError, type ChatError } from "./chat-error.ts";
 import { decodeChatRequest } from "./chat-request.ts";
 import {
   createStaticAgentDirectory,
-  createServerDirectory,
+  createServerAgentDirectory,
   type AgentDirectory,
   type CallerAgents,
 } from "./agent-directory.ts";
 import { CompletionEncoder } from "./completion-encoder.ts";
-import { readRequestText } from "./read-request-text.ts";
-import { streamAnswer } from "./stream-answer.ts";
+import { readRequestBodyText } from "./read-request-body-text.ts";
+import { streamAnswerText } from "./stream-answer-text.ts";
 import { ConversationIndex } from "./conversation-index.ts";
 
 /** Options for `createOpenAiFacade`. */
@@ -68,7 +68,7 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
 
   async function openDirectory(
     request: Request,
-    authenticate?: () => Promise<CallerContext>,
+    authenticate?: () => Promise<CallerAgentAccess>,
   ): Promise<AgentDirectory> {
     const callerContext = await authenticate?.();
     if (options.agents) {
@@ -76,13 +76,16 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
       if (callerAgents) return createStaticAgentDirectory(callerAgents);
       throw new A2AError("UNAUTHENTICATED", "The request is not authenticated; send a valid API key.");
     }
-    if (callerContext) return createServerDirectory(callerContext);
+    if (callerContext) return createServerAgentDirectory(callerContext);
     throw new Error(
       "createOpenAiFacade has no agents. Set the `agents` option, or mount the façade on a server.",
     );
   }
 
-  async function respond(request: Request, authenticate?: () => Promise<CallerContext>): Promise<Response> {
+  async function respond(
+    request: Request,
+    authenticate?: () => Promise<CallerAgentAccess>,
+  ): Promise<Response> {
     try {
       const [, chat, model] = PATH_PATTERN.exec(new URL(request.url).pathname) ?? [];
       const agents = await openDirectory(request, authenticate);
@@ -100,7 +103,7 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
   }
 
   async function respondToChat(request: Request, agents: AgentDirectory): Promise<Response> {
-    const chatRequest = decodeChatRequest(await readRequestText(request, maxBodyBytes));
+    const chatRequest = decodeChatRequest(await readRequestBodyText(request, maxBodyBytes));
     const client = await agents.openClient(chatRequest.model);
     if (!client) throw createModelNotFoundError(chatRequest.model);
     const disconnect = new AbortController();
@@ -108,7 +111,7 @@ export function createOpenAiFacade(options: OpenAiFacadeOptions = {}): OpenAiFac
     const messageId = request.headers.get("idempotency-key")?.slice(0, 200);
     const accumulator = new AnswerAccumulator();
     const { caller } = agents;
-    const pieces = streamAnswer(
+    const pieces = streamAnswerText(
       { client, caller, request: chatRequest, conversations, messageId, signal },
       accumulator,
     );
@@ -218,12 +221,12 @@ function createSseStream(
 /**
  * The HTTP status of failed tasks. Clients do not retry this status, because a retry would repeat the work.
  */
-const UNSUCCESSFUL_TASK_STATUS = 422;
+const UNSUCCESSFUL_TASK_HTTP_STATUS = 422;
 
 function createErrorResponse(error: A2AError | UnsuccessfulTaskError): Response {
   if (error instanceof A2AError) return createA2AErrorResponse(error);
   const headers = { "x-should-retry": "false" };
-  return Response.json({ error: toErrorBody(error) }, { status: UNSUCCESSFUL_TASK_STATUS, headers });
+  return Response.json({ error: toErrorBody(error) }, { status: UNSUCCESSFUL_TASK_HTTP_STATUS, headers });
 }
 
 function toErrorBody(error: A2AError | UnsuccessfulTaskError): ChatError {

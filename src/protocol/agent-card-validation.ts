@@ -2,10 +2,10 @@ import type { AgentCard, AgentSkill, OAuthFlows, SecurityRequirement, SecuritySc
 import type { FieldViolation } from "./error.ts";
 
 /** The part of an agent card that the agent's author provides. */
-type AgentCardContent = Pick<AgentCard, "name" | "description"> & Partial<AgentCard>;
+type AuthorProvidedAgentCard = Pick<AgentCard, "name" | "description"> & Partial<AgentCard>;
 
 /** Throws an error that lists every violation if the card cannot be served. */
-export function assertValidAgentCard(card: AgentCardContent): void {
+export function assertValidAgentCard(card: AuthorProvidedAgentCard): void {
   assertNoCardViolations(card.name, validateAgentCardContent(card));
 }
 
@@ -25,7 +25,7 @@ export function assertNoCardViolations(name: string, violations: readonly FieldV
  * no security schemes, references to schemes are not checked, because the server may declare the schemes. The
  * types of card members are not validated, because the compiler or a decoder checks the types.
  */
-export function validateAgentCardContent(card: AgentCardContent): FieldViolation[] {
+export function validateAgentCardContent(card: AuthorProvidedAgentCard): FieldViolation[] {
   const { provider, capabilities, securitySchemes, skills = [] } = card;
   const collector = new ViolationCollector();
   collector.checkName("name", card.name);
@@ -43,7 +43,7 @@ export function validateAgentCardContent(card: AgentCardContent): FieldViolation
     collector.checkExtensionUri(`capabilities.extensions[${index}].uri`, uri);
   }
   for (const [name, scheme] of Object.entries(securitySchemes ?? {})) {
-    collectSchemeViolations(collector, `securitySchemes.${name}`, scheme);
+    collectSecuritySchemeViolations(collector, `securitySchemes.${name}`, scheme);
   }
   collector.checkSchemesDeclared("securityRequirements", card.securityRequirements, securitySchemes);
   return collector.violations;
@@ -70,7 +70,11 @@ const SECURITY_SCHEME_KINDS = [
   "mtlsSecurityScheme",
 ] as const;
 
-function collectSchemeViolations(collector: ViolationCollector, path: string, scheme: SecurityScheme): void {
+function collectSecuritySchemeViolations(
+  collector: ViolationCollector,
+  path: string,
+  scheme: SecurityScheme,
+): void {
   const kinds = SECURITY_SCHEME_KINDS.filter((kind) => kind in scheme);
   if (kinds.length !== 1) collector.add(path, `must be exactly one of ${SECURITY_SCHEME_KINDS.join(", ")}`);
   else if ("apiKeySecurityScheme" in scheme) {

@@ -40,14 +40,14 @@ export type TaskEvent =
 export type StreamResponse = TaskEvent;
 
 /** Returns the task id of an event, or `undefined` for a message. */
-export function getTaskId(event: StreamResponse): string | undefined {
+export function getEventTaskId(event: StreamResponse): string | undefined {
   if ("task" in event) return event.task.id;
   if ("statusUpdate" in event) return event.statusUpdate.taskId;
   return "artifactUpdate" in event ? event.artifactUpdate.taskId : undefined;
 }
 
 /** Returns the task state that an event reports, or `undefined` for a message and for an artifact. */
-export function getTaskState(event: StreamResponse): TaskState | undefined {
+export function getEventTaskState(event: StreamResponse): TaskState | undefined {
   if ("task" in event) return event.task.status.state;
   return "statusUpdate" in event ? event.statusUpdate.status.state : undefined;
 }

@@ -5,11 +5,11 @@ import {
   fold,
   isEventRefusal,
   MergedChunk,
-  TRANSITIONS,
-  findRefusal,
+  ALLOWED_TRANSITIONS_BY_TASK_STATE,
+  findEventRefusal,
   copyTask,
   TASK_STATES,
-  type Transition,
+  type EventTransition,
   type Task,
   type TaskEvent,
   type TaskState,
@@ -51,7 +51,7 @@ function foldAll(events: TaskEvent[]): Task {
 // Expected cells: one row per state, one character per transition (y allowed, - refused), in the order of
 // TRANSITION_COLUMNS.
 const ALL_STATES = [...TASK_STATES, "TASK_STATE_UNSPECIFIED"] as const;
-const TRANSITION_COLUMNS: Transition[] = ["task", "message", "artifact", ...ALL_STATES];
+const TRANSITION_COLUMNS: EventTransition[] = ["task", "message", "artifact", ...ALL_STATES];
 const EXPECTED_TRANSITIONS: Record<TaskState, string> = {
   TASK_STATE_SUBMITTED: "-yyyyyyyyyyy",
   TASK_STATE_WORKING: "-yy-yyyyyyyy",
@@ -64,7 +64,7 @@ const EXPECTED_TRANSITIONS: Record<TaskState, string> = {
   TASK_STATE_UNSPECIFIED: "-yy-yyyyyyyy",
 };
 
-function createEventFor(transition: Transition): TaskEvent {
+function createEventFor(transition: EventTransition): TaskEvent {
   if (transition === "task") return { task: createTask() };
   if (transition === "message") return userMessageEvent;
   return transition === "artifact" ? createChunkEvent("x") : createStatusEvent(transition);
@@ -75,7 +75,7 @@ describe("the table of allowed transitions [E7]", () => {
     for (const [at, transition] of TRANSITION_COLUMNS.entries()) {
       const isAllowed = EXPECTED_TRANSITIONS[state][at] === "y";
       it(`${state}: ${transition} is ${isAllowed ? "allowed" : "refused"}`, () => {
-        expect(TRANSITIONS[state][transition]).toBe(isAllowed);
+        expect(ALLOWED_TRANSITIONS_BY_TASK_STATE[state][transition]).toBe(isAllowed);
         const result = fold(createTask(state), createEventFor(transition));
         expect(isEventRefusal(result)).toBe(!isAllowed);
         if (!isEventRefusal(result) && "statusUpdate" in createEventFor(transition))
@@ -94,7 +94,7 @@ describe("the table of allowed transitions [E7]", () => {
   });
 
   it("describes a refusal", () => {
-    expect(findRefusal("TASK_STATE_COMPLETED", createStatusEvent("TASK_STATE_WORKING"))).toEqual({
+    expect(findEventRefusal("TASK_STATE_COMPLETED", createStatusEvent("TASK_STATE_WORKING"))).toEqual({
       refusalReason: "a task that is completed accepts no transition to working",
     });
   });

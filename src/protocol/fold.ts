@@ -1,21 +1,21 @@
 import type { TaskArtifactUpdateEvent, TaskEvent } from "./event.ts";
-import { isPlainText, type Message, type Part } from "./message.ts";
+import { isPlainTextPart, type Message, type Part } from "./message.ts";
 import { formatTaskState, type Artifact, type Task, type TaskState } from "./task.ts";
 
 /**
  * The effect of an event on a task. For example, the first event creates the task, and later events add a
  * message or change the task's state.
  */
-export type Transition = "task" | "message" | "artifact" | TaskState;
+export type EventTransition = "task" | "message" | "artifact" | TaskState;
 
 /** The reason why a task cannot accept an event. */
 export interface EventRefusal {
   refusalReason: string;
 }
 
-type TransitionRow = Record<Transition, boolean>;
+type AllowedTransitions = Record<EventTransition, boolean>;
 
-const SUBMITTED_TRANSITIONS: TransitionRow = {
+const TRANSITIONS_FROM_SUBMITTED: AllowedTransitions = {
   task: false,
   message: true,
   artifact: true,
@@ -31,8 +31,11 @@ const SUBMITTED_TRANSITIONS: TransitionRow = {
 };
 // A task cannot return to SUBMITTED once work has begun. Repeating the current state is a progress report and
 // allowed.
-const WORKING_TRANSITIONS: TransitionRow = { ...SUBMITTED_TRANSITIONS, TASK_STATE_SUBMITTED: false };
-const TERMINAL_TRANSITIONS: TransitionRow = {
+const TRANSITIONS_FROM_WORKING: AllowedTransitions = {
+  ...TRANSITIONS_FROM_SUBMITTED,
+  TASK_STATE_SUBMITTED: false,
+};
+const TRANSITIONS_FROM_TERMINAL_STATE: AllowedTransitions = {
   task: false,
   message: false,
   artifact: false,
@@ -50,20 +53,20 @@ const TERMINAL_TRANSITIONS: TransitionRow = {
 /**
  * Allowed transitions by task state. Compilation fails if the table omits a state or a transition.
  */
-export const TRANSITIONS: Record<TaskState, TransitionRow> = {
-  TASK_STATE_SUBMITTED: SUBMITTED_TRANSITIONS,
-  TASK_STATE_WORKING: WORKING_TRANSITIONS,
-  TASK_STATE_INPUT_REQUIRED: WORKING_TRANSITIONS,
-  TASK_STATE_AUTH_REQUIRED: WORKING_TRANSITIONS,
-  TASK_STATE_COMPLETED: TERMINAL_TRANSITIONS,
-  TASK_STATE_FAILED: TERMINAL_TRANSITIONS,
-  TASK_STATE_CANCELED: TERMINAL_TRANSITIONS,
-  TASK_STATE_REJECTED: TERMINAL_TRANSITIONS,
-  TASK_STATE_UNSPECIFIED: WORKING_TRANSITIONS,
+export const ALLOWED_TRANSITIONS_BY_TASK_STATE: Record<TaskState, AllowedTransitions> = {
+  TASK_STATE_SUBMITTED: TRANSITIONS_FROM_SUBMITTED,
+  TASK_STATE_WORKING: TRANSITIONS_FROM_WORKING,
+  TASK_STATE_INPUT_REQUIRED: TRANSITIONS_FROM_WORKING,
+  TASK_STATE_AUTH_REQUIRED: TRANSITIONS_FROM_WORKING,
+  TASK_STATE_COMPLETED: TRANSITIONS_FROM_TERMINAL_STATE,
+  TASK_STATE_FAILED: TRANSITIONS_FROM_TERMINAL_STATE,
+  TASK_STATE_CANCELED: TRANSITIONS_FROM_TERMINAL_STATE,
+  TASK_STATE_REJECTED: TRANSITIONS_FROM_TERMINAL_STATE,
+  TASK_STATE_UNSPECIFIED: TRANSITIONS_FROM_WORKING,
 };
 
 /** Returns the transition that an event requests. */
-export function getTransition(event: TaskEvent): Transition {
+export function getEventTransition(event: TaskEvent): EventTransition {
   if ("statusUpdate" in event) return event.statusUpdate.status.state;
   if ("artifactUpdate" in event) return "artifact";
   return "task" in event ? "task" : "message";
@@ -73,14 +76,14 @@ export function getTransition(event: TaskEvent): Transition {
  * Returns the reason why a task in `state` cannot accept `event`, or `undefined` if the task can accept
  * `event`. A `state` of `undefined` means that the task does not exist yet.
  */
-export function findRefusal(state: TaskState | undefined, event: TaskEvent): EventRefusal | undefined {
-  const transition = getTransition(event);
+export function findEventRefusal(state: TaskState | undefined, event: TaskEvent): EventRefusal | undefined {
+  const transition = getEventTransition(event);
   if (state === undefined) {
     return transition === "task"
       ? undefined
       : { refusalReason: "the first event of a task must be the task itself" };
   }
-  if (TRANSITIONS[state][transition]) return undefined;
+  if (ALLOWED_TRANSITIONS_BY_TASK_STATE[state][transition]) return undefined;
   if (transition === "task") return { refusalReason: "the task exists already" };
   const refused =
     transition === "artifact" || transition === "message"
@@ -101,9 +104,9 @@ export function isEventRefusal(result: Task | EventRefusal): result is EventRefu
  * events and never modifies the events.
  */
 export function fold(task: Task | undefined, event: TaskEvent): Task | EventRefusal {
-  const refusal = findRefusal(task?.status.state, event);
+  const refusal = findEventRefusal(task?.status.state, event);
   if (refusal) return refusal;
-  // When `task` is undefined, `findRefusal` accepts only the creation of a task.
+  // When `task` is undefined, `findEventRefusal` accepts only the creation of a task.
   if ("task" in event || !task) return copyTask((event as { task: Task }).task);
   if ("artifactUpdate" in event) applyArtifactUpdate(task, event.artifactUpdate);
   else if ("message" in event) {
@@ -138,7 +141,7 @@ function appendToArtifact(
   known: Artifact,
   { parts, name, description, metadata, extensions }: Artifact,
 ): void {
-  for (const part of parts) appendPart(known.parts, part);
+  for (const part of parts) appendPartJoiningText(known.parts, part);
   if (name !== undefined) known.name = name;
   if (description !== undefined) known.description = description;
   if (metadata) known.metadata = { ...known.metadata, ...metadata };
@@ -149,9 +152,9 @@ function appendToArtifact(
  * Appends a part to `parts` and joins adjacent plain text parts. A reply of 8,000 tokens thus becomes one
  * part.
  */
-export function appendPart(parts: Part[], part: Part): void {
+export function appendPartJoiningText(parts: Part[], part: Part): void {
   const last = parts.at(-1);
-  if (last && isPlainText(last) && isPlainText(part))
+  if (last && isPlainTextPart(last) && isPlainTextPart(part))
     parts[parts.length - 1] = { text: last.text + part.text };
   else parts.push(part);
 }

@@ -43,7 +43,7 @@
 export type { JsonObject, JsonValue } from "./json.ts";
 export { isObject } from "./json.ts";
 export type { DataPart, Message, Part, RawPart, Role, TextPart, UrlPart } from "./message.ts";
-export { data, file, fromBase64, isPlainText, text, getText, toBase64 } from "./message.ts";
+export { data, file, fromBase64, isPlainTextPart, text, getText, toBase64 } from "./message.ts";
 
 export {
   validateAgentCardContent,
@@ -54,10 +54,17 @@ export { acceptsMediaType, matchesMediaType, getMediaType } from "./media-type.t
 export type { Artifact, Task, TaskState, TaskStatus } from "./task.ts";
 export { isInterrupted, isTerminal, formatTaskState, TASK_STATES } from "./task.ts";
 export type { StreamResponse, TaskArtifactUpdateEvent, TaskEvent, TaskStatusUpdateEvent } from "./event.ts";
-export { getTaskId, getTaskState } from "./event.ts";
-export type { Transition, EventRefusal } from "./fold.ts";
-export { fold, isEventRefusal, TRANSITIONS, appendPart, findRefusal, copyTask } from "./fold.ts";
-export type { EventEncoder } from "./log-event.ts";
+export { getEventTaskId, getEventTaskState } from "./event.ts";
+export type { EventTransition, EventRefusal } from "./fold.ts";
+export {
+  fold,
+  isEventRefusal,
+  ALLOWED_TRANSITIONS_BY_TASK_STATE,
+  appendPartJoiningText,
+  findEventRefusal,
+  copyTask,
+} from "./fold.ts";
+export type { EventTextEncoder } from "./log-event.ts";
 export { LogEvent } from "./log-event.ts";
 export { canMergeChunks, MergedChunk } from "./merged-chunk.ts";
 export type {

@@ -1,7 +1,7 @@
 import type { TaskEvent } from "./event.ts";
 
 /** Encodes an event as one line of text, for example as JSON of another protocol version. */
-export type EventEncoder = (event: TaskEvent) => string;
+export type EventTextEncoder = (event: TaskEvent) => string;
 
 /**
  * An event in a task's log. The runner creates log events from objects, and a store creates log events from
@@ -16,7 +16,7 @@ export class LogEvent {
   readonly seq: number;
   #event: TaskEvent | undefined;
   #json: string | undefined;
-  #cachedEncoding: { readonly encoder: EventEncoder; readonly text: string } | undefined;
+  #cachedEncoding: { readonly encoder: EventTextEncoder; readonly text: string } | undefined;
 
   private constructor(seq: number, event: TaskEvent | undefined, json: string | undefined) {
     this.seq = seq;
@@ -28,17 +28,17 @@ export class LogEvent {
     return new LogEvent(seq, event, undefined);
   }
 
-  /** Creates a log event from JSON text. `json` must be the unchanged JSON text of a stored `TaskEvent`. */
-  static parse(seq: number, json: string): LogEvent {
+  /** Creates a log event from JSON text. `jsonText` must be the unchanged JSON text of a stored `TaskEvent`. */
+  static fromJsonText(seq: number, json: string): LogEvent {
     return new LogEvent(seq, undefined, json);
   }
 
   get event(): TaskEvent {
-    return (this.#event ??= JSON.parse(this.json) as TaskEvent);
+    return (this.#event ??= JSON.parse(this.jsonText) as TaskEvent);
   }
 
   /** The event as one line of A2A 1.0 JSON text. */
-  get json(): string {
+  get jsonText(): string {
     return (this.#json ??= JSON.stringify(this.#event));
   }
 
@@ -46,7 +46,7 @@ export class LogEvent {
    * Returns the event in the encoding of `encoder`. The log event caches the result of the most recent
    * encoder for all readers.
    */
-  encodeWith(encoder: EventEncoder): string {
+  encodeWith(encoder: EventTextEncoder): string {
     if (this.#cachedEncoding?.encoder !== encoder)
       this.#cachedEncoding = { encoder, text: encoder(this.event) };
     return this.#cachedEncoding.text;

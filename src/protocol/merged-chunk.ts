@@ -1,5 +1,5 @@
 import type { TaskArtifactUpdateEvent, TaskEvent } from "./event.ts";
-import { isPlainText } from "./message.ts";
+import { isPlainTextPart } from "./message.ts";
 
 /**
  * Returns true if two adjacent chunks can become one event without losing information. Both chunks must
@@ -11,14 +11,14 @@ export function canMergeChunks(first: TaskEvent, second: TaskEvent): boolean {
   const a = first.artifactUpdate;
   const b = second.artifactUpdate;
   if (!b.append || a.lastChunk || a.artifact.artifactId !== b.artifact.artifactId) return false;
-  if (a.metadata || !isTextOnlyChunk(b)) return false;
+  if (a.metadata || !isChunkMergeableWithoutLoss(b)) return false;
   const last = a.artifact.parts.at(-1);
   const [next] = b.artifact.parts;
-  return last !== undefined && next !== undefined && isPlainText(last) && isPlainText(next);
+  return last !== undefined && next !== undefined && isPlainTextPart(last) && isPlainTextPart(next);
 }
 
 /** Returns true if a chunk has one part and no members that merging would discard. */
-function isTextOnlyChunk({ metadata, artifact }: TaskArtifactUpdateEvent): boolean {
+function isChunkMergeableWithoutLoss({ metadata, artifact }: TaskArtifactUpdateEvent): boolean {
   const { parts, name, description, extensions } = artifact;
   return parts.length === 1 && !(metadata || artifact.metadata || extensions || name || description);
 }

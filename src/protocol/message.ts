@@ -49,7 +49,7 @@ export interface Message {
  * Returns true if a text part has no members other than its text, so that adjacent plain text parts can be
  * joined.
  */
-export function isPlainText(part: Part): part is TextPart {
+export function isPlainTextPart(part: Part): part is TextPart {
   return (
     "text" in part &&
     part.metadata === undefined &&

@@ -11,40 +11,42 @@ export interface ContextDocument extends Paragraph {
 }
 
 /** Creates the context of a task card from a list of documents. */
-export function createDocumentsContext(paragraphs: readonly Paragraph[]): JsonObject {
+export function createTaskContextFromDocuments(paragraphs: readonly Paragraph[]): JsonObject {
   return { documents: paragraphs.map(({ title, sentences }) => ({ title, sentences: [...sentences] })) };
 }
 
 /** Returns the documents of a task context and ignores entries that are not documents. */
-export function parseDocuments(context: JsonObject | undefined): ContextDocument[] {
+export function parseContextDocuments(context: JsonObject | undefined): ContextDocument[] {
   const list = context?.["documents"];
-  return Array.isArray(list) ? list.flatMap((entry) => parseDocument(entry) ?? []) : [];
+  return Array.isArray(list) ? list.flatMap((entry) => parseDocumentEntry(entry) ?? []) : [];
 }
 
 /**
  * Selects documents of a task by id or title, in the order of the context. `unknown` lists the requested ids
  * and titles that match no document.
  */
-export function pickDocuments(
+export function selectContextDocumentsByName(
   context: JsonObject | undefined,
   names: readonly string[],
 ): { context: JsonObject; titles: string[]; unknown: string[] } {
   const list = context?.["documents"];
   const entries = Array.isArray(list) ? list : [];
-  const wanted = new Set(names.map(normalizeName));
+  const wanted = new Set(names.map(normalizeDocumentName));
   const matched = new Set<string>();
   const picked = entries.filter((entry) => {
-    const document = parseDocument(entry);
+    const document = parseDocumentEntry(entry);
     const names = document
-      ? [normalizeName(document.id), normalizeName(document.title)].filter((n) => wanted.has(n))
+      ? [normalizeDocumentName(document.id), normalizeDocumentName(document.title)].filter((n) =>
+          wanted.has(n),
+        )
       : [];
     for (const name of names) matched.add(name);
     return names.length > 0;
   });
   return {
     context: { documents: picked },
-    titles: picked.flatMap((entry) => parseDocument(entry)?.title ?? []),
-    unknown: names.filter((name) => !matched.has(normalizeName(name))),
+    titles: picked.flatMap((entry) => parseDocumentEntry(entry)?.title ?? []),
+    unknown: names.filter((name) => !matched.has(normalizeDocumentName(name))),
   };
 }
 
@@ -54,7 +56,7 @@ export function getNonDocumentContext(context: JsonObject = {}): JsonObject | un
   return rest.length > 0 ? Object.fromEntries(rest) : undefined;
 }
 
-function parseDocument(entry: JsonValue): ContextDocument | undefined {
+function parseDocumentEntry(entry: JsonValue): ContextDocument | undefined {
   if (typeof entry !== "object" || entry === null || Array.isArray(entry)) return undefined;
   const { title, sentences, text } = entry;
   const id = typeof entry["id"] === "string" ? entry["id"] : title;
@@ -64,6 +66,6 @@ function parseDocument(entry: JsonValue): ContextDocument | undefined {
   return { id, title, sentences: typeof text === "string" ? [text] : [] };
 }
 
-function normalizeName(name: string): string {
+function normalizeDocumentName(name: string): string {
   return name.trim().toLowerCase();
 }

@@ -6,14 +6,14 @@ import { createServer } from "../server/index.ts";
 import {
   EXPECTED_FLOW_DIAGRAM,
   JANET_DIALOGUE,
-  createDialoguePlanner,
-  createDialogueSolver,
-} from "./a2a/scripted-dialogue.fixture.ts";
+  createScriptedPlanner,
+  createScriptedSolver,
+} from "./a2a/planner-solver-dialogue.fixture.ts";
 import {
   type RoleTestbed,
   startRoleTestbed,
-  createRole,
-  createBlockedRole,
+  createRoleFromFunction,
+  createRoleBlockedUntilStopped,
 } from "./a2a/role-testbed.fixture.ts";
 import { createControllerAgent } from "./controller-agent.ts";
 
@@ -31,8 +31,8 @@ const getArtifactTexts = (artifacts: readonly Artifact[] = []): Record<string, s
 it("a plain text problem gets an answer, the flow diagram, and one progress line per card", async () => {
   const remote = await connectToControllerAgent(
     await startRoleTestbed({
-      planner: createDialoguePlanner(JANET_DIALOGUE),
-      solver: createDialogueSolver(JANET_DIALOGUE),
+      planner: createScriptedPlanner(JANET_DIALOGUE),
+      solver: createScriptedSolver(JANET_DIALOGUE),
     }),
   );
   const task = getTask(await collect(remote.stream(JANET_DIALOGUE.task)));
@@ -46,7 +46,7 @@ it("a plain text problem gets an answer, the flow diagram, and one progress line
 });
 
 it("a query of the planner is forwarded to the user", async () => {
-  const planner = createRole(PLANNER, async (taskContext) => {
+  const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
     const { content } = await taskContext.sendQuery({ query: "Which unit?", options: ["eggs", "dollars"] });
     return { result: `18 ${content}`, status: "completed" };
   });
@@ -59,7 +59,7 @@ it("a query of the planner is forwarded to the user", async () => {
 
 it("an error is reported as plain text", async () => {
   const remote = await connectToControllerAgent(
-    await startRoleTestbed({ planner: createDialoguePlanner(JANET_DIALOGUE) }),
+    await startRoleTestbed({ planner: createScriptedPlanner(JANET_DIALOGUE) }),
   );
   const { status } = getTask(await remote.send("How many?"));
   expect(status.state).toBe("TASK_STATE_FAILED");
@@ -67,8 +67,8 @@ it("an error is reported as plain text", async () => {
 });
 
 it("a cancellation stops the roles and keeps their partial result", async () => {
-  const solver = createBlockedRole(SOLVER);
-  const planner = createRole(PLANNER, async (taskContext) => {
+  const solver = createRoleBlockedUntilStopped(SOLVER);
+  const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
     await taskContext.delegate({ to: SOLVER, task: "slow" }).catch(() => {});
     return { result: "about 18", status: "partial" };
   });
@@ -85,7 +85,7 @@ it("a cancellation stops the roles and keeps their partial result", async () => 
 });
 
 it("a cancellation during a query stops the planner", async () => {
-  const planner = createRole(PLANNER, async (taskContext) => {
+  const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
     await taskContext.sendQuery({ query: "Which unit?" });
     return { result: "18", status: "completed" };
   });
@@ -99,7 +99,7 @@ it("a cancellation during a query stops the planner", async () => {
 
 it("a problem that is too long for a card is rejected as plain text", async () => {
   const remote = await connectToControllerAgent(
-    await startRoleTestbed({ planner: createDialoguePlanner(JANET_DIALOGUE) }),
+    await startRoleTestbed({ planner: createScriptedPlanner(JANET_DIALOGUE) }),
   );
   const { status } = getTask(await remote.send("x".repeat(300_000)));
   expect(status.state).toBe("TASK_STATE_FAILED");

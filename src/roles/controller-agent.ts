@@ -7,17 +7,17 @@ import {
   type ResultCard,
 } from "../cards/index.ts";
 import { type JsonObject, type Task, getText } from "../protocol/index.ts";
-import { systemClock } from "./a2a/clock.ts";
+import { systemClock } from "./a2a/system-clock.ts";
 import { ResumableWork, type TaskUpdateEvent } from "./a2a/resumable-work.ts";
-import { ResumableWorkRegistry, type AnswerWaitLimits } from "./a2a/resumable-work-registry.ts";
+import { ResumableWorkRegistry, type WaitingTaskLimits } from "./a2a/resumable-work-registry.ts";
 import { omitUndefined } from "./a2a/omit-undefined.ts";
-import { formatCardText } from "./a2a/reply-encoder.ts";
+import { formatCardText } from "./a2a/card-event-encoder.ts";
 import { formatError } from "./a2a/format-error.ts";
-import type { Controller, SolveRequest } from "./controller.ts";
+import type { Controller, ControllerSolveRequest } from "./controller.ts";
 
 /** Options for `createControllerAgent`. */
 export interface ControllerAgentOptions
-  extends AnswerWaitLimits, Pick<SolveRequest, "to" | "dataset" | "context" | "deadlineMs"> {
+  extends WaitingTaskLimits, Pick<ControllerSolveRequest, "to" | "dataset" | "context" | "deadlineMs"> {
   /** Controller that sends the user's problems to roles. */
   readonly controller: Controller;
   /** Name of the A2A agent. Default: `controller`. */
@@ -61,10 +61,10 @@ export function createControllerAgent(options: ControllerAgentOptions): Agent {
         return;
       }
       known?.work.resolveQuestion(text);
-      yield* problems.streamTurn(known ?? begin(run, text), run);
+      yield* problems.streamTurnEvents(known ?? begin(run, text), run);
     },
     onTaskCanceled: ({ id }: Task, _caller: Caller, metadata: JsonObject) =>
-      problems.abandonWork(id, metadata),
+      problems.stopAndRemoveWork(id, metadata),
   };
 
   function begin({ taskId, contextId, traceparent }: Run, task: string): ActiveProblem {
@@ -79,7 +79,7 @@ export function createControllerAgent(options: ControllerAgentOptions): Agent {
     taskId: string,
     active: ActiveProblem,
     signal: AbortSignal,
-    problem: Pick<SolveRequest, "task" | "contextId" | "traceparent">,
+    problem: Pick<ControllerSolveRequest, "task" | "contextId" | "traceparent">,
   ): Promise<void> {
     const { work } = active;
     const ask = (query: QueryCard): Promise<string> =>
@@ -98,12 +98,12 @@ export function createControllerAgent(options: ControllerAgentOptions): Agent {
         onCard: (card) => work.emit(createStatusUpdate("TASK_STATE_WORKING", formatCardLine(card))),
         answerQuery: async (query) => ({ result: await ask(query) }),
       });
-      for (const event of createFinalUpdates(reply, cards, signal.aborted)) work.emit(event);
+      for (const event of createFinalTaskUpdates(reply, cards, signal.aborted)) work.emit(event);
     } catch (error) {
       // The problem does not form a valid task card. For example, its text is too long.
       work.emit(createStatusUpdate("TASK_STATE_FAILED", formatError(error)));
     }
-    problems.endWork(taskId, active);
+    problems.endWorkAndScheduleRemoval(taskId, active);
   }
 }
 
@@ -113,7 +113,7 @@ function createStatusUpdate(state: TaskUpdateState, text: string): TaskUpdateEve
   return { status: { state, message: { parts: [{ text }] } } };
 }
 
-function createFinalUpdates(
+function createFinalTaskUpdates(
   reply: ResultCard | ErrorCard,
   cards: readonly MessageCard[],
   wasStopped: boolean,

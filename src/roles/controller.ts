@@ -11,9 +11,9 @@ import {
   type TaskCard,
   toCardParts,
 } from "../cards/index.ts";
-import { type CardEnvelope, createChildTraceparent } from "../cards/index.ts";
+import { type CardRoutingMetadata, createChildTraceparent } from "../cards/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
-import { createAnswerCard, tryAnswerQuery } from "./a2a/query-answer.ts";
+import { createQueryAnswerCard, tryAnswerQuery } from "./a2a/query-answer-card.ts";
 import { CardJournal } from "./a2a/card-journal.ts";
 import { deliverCard } from "./a2a/card-delivery.ts";
 import { type RoleRuntimeOptions, createRoleRuntime } from "./a2a/role-runtime.ts";
@@ -30,7 +30,7 @@ export interface ControllerOptions extends RoleRuntimeOptions {
 }
 
 /** A problem to solve, with its options. */
-export interface SolveRequest {
+export interface ControllerSolveRequest {
   readonly task: string;
   /** Name of the role that solves the problem. Default: `planner`. */
   readonly to?: string;
@@ -72,7 +72,7 @@ export interface SolveRequest {
 }
 
 /** The result of `Controller.solve`. */
-export interface SolveResult {
+export interface ControllerSolveResult {
   /** Final reply of the solving role, either a result card or an error card. */
   readonly reply: ResultCard | ErrorCard;
   /** All message cards that the controller sent or received, in order. */
@@ -88,7 +88,7 @@ export interface Controller {
    * promise resolves with an error card. Rejects with `INVALID_PARAMS` only if the problem does not form a
    * valid task card.
    */
-  solve(problem: SolveRequest): Promise<SolveResult>;
+  solve(problem: ControllerSolveRequest): Promise<ControllerSolveResult>;
   /**
    * Sends a control card to the role that works on a problem. For example, the control card `budget` sets a
    * new token budget. Rejects if the role does not accept the control card. To send the control card `stop`,
@@ -105,7 +105,7 @@ export function createController(options: ControllerOptions): Controller {
     { readonly journal: CardJournal; readonly to: string; readonly client: A2AClient }
   >();
 
-  const createProblemCard = (problem: SolveRequest): TaskCard => {
+  const createProblemCard = (problem: ControllerSolveRequest): TaskCard => {
     const { task, to = PLANNER, context, dataset, sampleId, runId } = problem;
     const metadata = {
       card_id: runtime.newId(),
@@ -127,7 +127,7 @@ export function createController(options: ControllerOptions): Controller {
       };
       const card = createProblemCard(problem);
       const traceparent = createChildTraceparent(problem.traceparent);
-      const envelope: CardEnvelope = { relay, hops: 0, traceparent, runId: card.metadata.run_id };
+      const envelope: CardRoutingMetadata = { relay, hops: 0, traceparent, runId: card.metadata.run_id };
       const journal = new CardJournal(runtime, card, envelope, { onCard: recordExchange });
       let createdTaskId: string | undefined;
       const reply = await deliverCard({
@@ -137,7 +137,7 @@ export function createController(options: ControllerOptions): Controller {
         signal,
         deadlineMs: problem.deadlineMs ?? runtime.deadlineMs,
         answerQuery: async (query) =>
-          createAnswerCard(query, await tryAnswerQuery(() => answerQuery?.(query), journal), journal),
+          createQueryAnswerCard(query, await tryAnswerQuery(() => answerQuery?.(query), journal), journal),
         onTaskCreated(taskId, client) {
           createdTaskId = taskId;
           activeProblems.set(taskId, { journal, to: card.recipient, client });

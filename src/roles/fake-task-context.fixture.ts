@@ -10,8 +10,8 @@ import {
 } from "../cards/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "./role-model.ts";
-import { ANSWERER_ROUTES } from "./solver/answerer.ts";
-import { addUsage, sumTokens } from "./token-usage.ts";
+import { BASELINE_ANSWERER_CARD_ROUTES } from "./solver/baseline-answerer.ts";
+import { addUsage, sumInputAndOutputTokens } from "./token-usage.ts";
 import { untilAborted } from "./a2a/until-aborted.ts";
 import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "./role.ts";
 
@@ -39,7 +39,7 @@ export class InMemoryRunLog {
   readonly usages: CardTokenUsage[] = [];
   #lastId = 0;
   readonly protocol: CardProtocol = createCardProtocol({
-    routes: ANSWERER_ROUTES,
+    routes: BASELINE_ANSWERER_CARD_ROUTES,
     newId: () => `c${++this.#lastId}`,
     now: () => 0,
   });
@@ -117,7 +117,7 @@ export class FakeTaskContext implements TaskContext {
           ...(turn !== undefined && { turn }),
           ...(forced && { forced }),
           ...(attempt !== undefined && { attempt }),
-          ...this.#takeUsage(),
+          ...this.#takeUnreportedUsage(),
           ...metadata,
         },
       }),
@@ -129,8 +129,8 @@ export class FakeTaskContext implements TaskContext {
       return this.#createReply(to, card, await untilAborted(outcome, this.signal), {});
     }
     const taskContext = new FakeTaskContext(to, card, delegate.model, {}, this.runLog);
-    const reply = performTask(delegate.role, taskContext).then((outcome) =>
-      this.#createReply(to, card, outcome, taskContext.#takeUsage()),
+    const reply = performRoleTaskCatchingErrors(delegate.role, taskContext).then((outcome) =>
+      this.#createReply(to, card, outcome, taskContext.#takeUnreportedUsage()),
     );
     return untilAborted(reply, this.signal);
   }
@@ -139,7 +139,7 @@ export class FakeTaskContext implements TaskContext {
     throw new Error(`no role answers ${query.query}`);
   }
 
-  sendNotice({ error, errorType }: Extract<TaskOutcome, { error: string }>): void {
+  notifyRequesterOfError({ error, errorType }: Extract<TaskOutcome, { error: string }>): void {
     this.runLog.recordCard(
       this.runLog.protocol.createErrorCard({
         from: this.#roleName as "planner",
@@ -165,7 +165,7 @@ export class FakeTaskContext implements TaskContext {
   }
 
   /** Sends a control card to the role, as a controller does. */
-  sendControl(action: string, parameters?: JsonObject): void {
+  deliverControlCardToRole(action: string, parameters?: JsonObject): void {
     const card = this.runLog.protocol.createControlCard({
       from: "controller",
       to: "planner",
@@ -178,8 +178,8 @@ export class FakeTaskContext implements TaskContext {
   }
 
   /** Creates the reply to the task of this context. */
-  finish(answer: TaskOutcome): ResultCard | ErrorCard {
-    return this.#createReply(this.#roleName, this.task, answer, this.#takeUsage());
+  createFinalReply(answer: TaskOutcome): ResultCard | ErrorCard {
+    return this.#createReply(this.#roleName, this.task, answer, this.#takeUnreportedUsage());
   }
 
   #createReply(from: string, task: TaskCard, answer: TaskOutcome, usage: object): ResultCard | ErrorCard {
@@ -203,10 +203,10 @@ export class FakeTaskContext implements TaskContext {
     );
   }
 
-  #takeUsage(): { usage?: CardTokenUsage; tokens?: number } {
+  #takeUnreportedUsage(): { usage?: CardTokenUsage; tokens?: number } {
     const usage = this.#unreportedUsage;
     this.#unreportedUsage = undefined;
-    return usage ? { usage, tokens: sumTokens(usage) } : {};
+    return usage ? { usage, tokens: sumInputAndOutputTokens(usage) } : {};
   }
 }
 
@@ -235,11 +235,17 @@ export async function runRole(
   options: FakeTaskContextOptions,
 ): Promise<{ reply: ResultCard | ErrorCard; run: InMemoryRunLog }> {
   const taskContext = createFakeTaskContext(role, options);
-  return { reply: taskContext.finish(await performTask(role, taskContext)), run: taskContext.runLog };
+  return {
+    reply: taskContext.createFinalReply(await performRoleTaskCatchingErrors(role, taskContext)),
+    run: taskContext.runLog,
+  };
 }
 
 /** Runs a role. An exception becomes an error outcome, as in `RoleExecution`. */
-export async function performTask(role: Role, taskContext: FakeTaskContext): Promise<TaskOutcome> {
+export async function performRoleTaskCatchingErrors(
+  role: Role,
+  taskContext: FakeTaskContext,
+): Promise<TaskOutcome> {
   try {
     return await role.performTask(taskContext);
   } catch (error) {

@@ -2,8 +2,12 @@
  * Roles that exchange message cards over A2A: a controller, planners, and solvers. `src/cards` defines the
  * message cards, and `src/roles` defines which role sends each type of message card, and when.
  */
-export type { ModelReply, ModelRequest, ModelInput, RoleModel } from "./role-model.ts";
-export { type ContextDocument, createDocumentsContext, parseDocuments } from "./context-documents.ts";
+export type { ModelReply, ModelRequest, StructuredModelInput, RoleModel } from "./role-model.ts";
+export {
+  type ContextDocument,
+  createTaskContextFromDocuments,
+  parseContextDocuments,
+} from "./context-documents.ts";
 export {
   createCassetteModel,
   type CassetteModelOptions,
@@ -14,7 +18,7 @@ export {
   createHotpotHeuristicModel,
   createOracleModel,
   type OracleModelOptions,
-  createRecordedModel,
+  createRecordedGsm8kModel,
   type ModelScript,
   createScriptedModel,
   type ScriptedModelOptions,
@@ -25,13 +29,13 @@ export {
   type ContextPolicy,
   createPlanner,
   type ContextBuilder,
-  type PlannerMode,
+  type PlannerDispatchMode,
   type PlannerOptions,
 } from "./planner/index.ts";
 export {
-  ANSWERER_ROUTES,
-  type AnswererOptions,
-  createAnswerer,
+  BASELINE_ANSWERER_CARD_ROUTES,
+  type BaselineAnswererOptions,
+  createBaselineAnswerer,
   createSolver,
   type SolverOptions,
 } from "./solver/index.ts";
@@ -46,8 +50,8 @@ export {
   type Controller,
   type ControllerOptions,
   createController,
-  type SolveRequest,
-  type SolveResult,
+  type ControllerSolveRequest,
+  type ControllerSolveResult,
 } from "./controller.ts";
 export { type ServedRoles, serveRoles, type ServeRolesOptions } from "./serve-roles.ts";
 export { createControllerAgent, type ControllerAgentOptions } from "./controller-agent.ts";

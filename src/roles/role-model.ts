@@ -1,4 +1,4 @@
-import type { CardTokenUsage, EvidenceKind, ResultCardStatus, TaskCard } from "../cards/index.ts";
+import type { CardTokenUsage, AnswerEvidenceSource, ResultCardStatus, TaskCard } from "../cards/index.ts";
 import type { JsonObject } from "../protocol/index.ts";
 
 /**
@@ -9,7 +9,7 @@ export interface RoleModel {
   /** Identifier of the model in recordings and tables, for example `openai:gpt-5-mini` or `oracle`. */
   readonly id: string;
   /** Type of evidence in recordings, which states how the model produced its answers. */
-  readonly evidenceKind: EvidenceKind;
+  readonly evidenceKind: AnswerEvidenceSource;
   /**
    * Sends one request to the model and resolves with the reply. Rejects if the model is unavailable. If
    * `signal` aborts, rejects with the abort reason.
@@ -25,7 +25,7 @@ export interface ModelRequest {
    * Structured form of the request, for models that do not parse `messages`. `input` and `messages` contain
    * the same information in two forms.
    */
-  readonly input: ModelInput;
+  readonly input: StructuredModelInput;
   readonly messages: readonly ModelMessage[];
   /** JSON Schema of the answer, if the model must answer with JSON. */
   readonly schema?: JsonObject;
@@ -42,10 +42,10 @@ export interface ModelMessage {
 }
 
 /** Structured form of a model request. `kind` distinguishes requests to planners, solvers, and answerers. */
-export type ModelInput = PlanInput | SolveInput | AnswerInput;
+export type StructuredModelInput = PlannerModelInput | SolverModelInput | AnswererModelInput;
 
 /** A request for the next action of a planner. */
-export interface PlanInput {
+export interface PlannerModelInput {
   readonly kind: "plan";
   /** Task card that the planner received. */
   readonly task: TaskCard;
@@ -81,13 +81,13 @@ export interface SolverFinding {
 }
 
 /** A request to a solver for the answer to one subtask. */
-interface SolveInput {
+interface SolverModelInput {
   readonly kind: "solve";
   readonly task: TaskCard;
 }
 
 /** A request to an answerer for the answer to a complete problem. */
-interface AnswerInput {
+interface AnswererModelInput {
   readonly kind: "answer";
   readonly task: TaskCard;
   /** Prompting method: `cot` asks the model to reason step by step, and `direct` asks for the answer only. */

@@ -80,7 +80,7 @@ export interface TaskContext {
    */
   sendQuery(query: QueryRequest): Promise<ResultCard | ErrorCard>;
   /** Reports an error while the task continues. The sent `ErrorCard` replies to no message card. */
-  sendNotice(error: Extract<TaskOutcome, { error: string }>): void;
+  notifyRequesterOfError(error: Extract<TaskOutcome, { error: string }>): void;
   /**
    * Removes and returns all control cards that have arrived, for example `budget`. The control card `stop`
    * aborts `signal` and is never returned.

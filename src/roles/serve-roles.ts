@@ -62,7 +62,7 @@ export async function serveRoles(options: ServeRolesOptions): Promise<ServedRole
   for (const name of Object.keys(roles)) targets[name] ??= () => urls[name] ?? "";
   const agents = Object.entries(roles).map(([name, entry]): [string, Agent] => {
     const { role, ...roleOptions } = "role" in entry ? entry : { role: entry };
-    if (role.name !== name) throw createNameMismatchError(name, role.name);
+    if (role.name !== name) throw createRoleNameMismatchError(name, role.name);
     return [name, createRoleAgent(role, { ...shared, ...roleOptions, roleTargets: targets })];
   });
   const groups = serverLayout === "together" ? [agents] : agents.map((agent) => [agent]);
@@ -93,7 +93,7 @@ export async function serveRoles(options: ServeRolesOptions): Promise<ServedRole
  * Creates the error for a role if the role name differs from the key in `roles`. A role would reject all
  * message cards, because the recipient would have a different role name.
  */
-function createNameMismatchError(name: string, actualName: string): Error {
+function createRoleNameMismatchError(name: string, actualName: string): Error {
   return new Error(
     `The role with the key ${JSON.stringify(name)} has the name ${JSON.stringify(actualName)}. Serve it as { ${JSON.stringify(actualName)}: … }.`,
   );

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createCardProtocol, getGsm8kSlice, scoreGsm8k } from "../cards/index.ts";
 import {
-  ANSWERER_ROUTES,
-  createAnswerer,
+  BASELINE_ANSWERER_CARD_ROUTES,
+  createBaselineAnswerer,
   createController,
   createPlanner,
   createSolver,
@@ -95,8 +95,8 @@ describe("a planner that is stopped over A2A", () => {
 
 describe("an answerer on a server", () => {
   it("receives problems directly from the controller", async () => {
-    const protocol = createCardProtocol({ routes: ANSWERER_ROUTES });
-    const solver = { role: createAnswerer({ style: "direct" }), model };
+    const protocol = createCardProtocol({ routes: BASELINE_ANSWERER_CARD_ROUTES });
+    const solver = { role: createBaselineAnswerer({ style: "direct" }), model };
     const served = await serveRoles({ roles: { solver }, protocol });
     const controller = createController({ roleTargets: served.urls, protocol });
     const { reply } = await controller.solve({ task: samples[0]?.question ?? "", to: "solver" });

@@ -23,6 +23,6 @@ export function addUsage(first: CardTokenUsage | undefined, second: CardTokenUsa
 }
 
 /** Returns the sum of input and output tokens, or 0 if the usage is unknown. */
-export function sumTokens(usage: CardTokenUsage | undefined): number {
+export function sumInputAndOutputTokens(usage: CardTokenUsage | undefined): number {
   return usage ? usage.input_tokens + usage.output_tokens : 0;
 }

@@ -3,11 +3,11 @@ import type { ErrorCard, ResultCard } from "../cards/index.ts";
 import {
   type TaskOutcome,
   type CassetteStore,
-  createAnswerer,
+  createBaselineAnswerer,
   createPlanner,
   createSolver,
   type TaskContext,
-  type ModelInput,
+  type StructuredModelInput,
   createOracleModel,
   type PlannerOptions,
   type Role,
@@ -21,13 +21,13 @@ describe("the types of roles", () => {
   it("make the built-in roles and models roles and models", () => {
     expectTypeOf(createPlanner).returns.toEqualTypeOf<Role>();
     expectTypeOf(createSolver).returns.toEqualTypeOf<Role>();
-    expectTypeOf(createAnswerer).returns.toEqualTypeOf<Role>();
+    expectTypeOf(createBaselineAnswerer).returns.toEqualTypeOf<Role>();
     expectTypeOf(createOracleModel).returns.toEqualTypeOf<RoleModel>();
     expectTypeOf<Map<string, CassetteEntry>["get"]>().toExtend<CassetteStore["get"]>();
   });
 
   it("distinguish inputs, actions, and outcomes", () => {
-    expectTypeOf<ModelInput["kind"]>().toEqualTypeOf<"plan" | "solve" | "answer">();
+    expectTypeOf<StructuredModelInput["kind"]>().toEqualTypeOf<"plan" | "solve" | "answer">();
     expectTypeOf<PlannerAction["action"]>().toEqualTypeOf<"call_solver" | "call_solvers" | "final_answer">();
     expectTypeOf<Extract<TaskOutcome, { error: string }>>().not.toHaveProperty("result");
     expectTypeOf<Awaited<ReturnType<TaskContext["delegate"]>>>().toEqualTypeOf<ResultCard | ErrorCard>();
@@ -39,9 +39,9 @@ describe("the types of roles", () => {
     // @ts-expect-error the context policy does not exist
     createPlanner({ context: "some" });
     // @ts-expect-error `style` is required
-    createAnswerer({});
+    createBaselineAnswerer({});
     // @ts-expect-error the style is called `cot`
-    createAnswerer({ style: "chain-of-thought" });
+    createBaselineAnswerer({ style: "chain-of-thought" });
     // @ts-expect-error `text` is required
     createScriptedModel([{ finish: "stop" }]);
     expectTypeOf<PlannerOptions["maxTurns"]>().toEqualTypeOf<number | undefined>();

@@ -3,23 +3,23 @@ import type { Agent, AgentEvent, Run } from "../engine/index.ts";
 import type { Task } from "../protocol/index.ts";
 import {
   V1_JSON_HEADERS,
-  buildMessage,
+  buildTestMessage,
   readServerSentEvents,
   V1_HEADERS,
   type TestEndpoint,
-  type TestEndpointFactory,
+  type TestServerFactory,
   type RpcResponse,
 } from "./server.fixture.ts";
 
-const POLITE_URI = "urn:x:polite/v1";
-const STRICT_URI = "urn:x:strict";
+const POLITE_EXTENSION_URI = "urn:x:polite/v1";
+const STRICT_EXTENSION_URI = "urn:x:strict";
 
 /** An agent that returns the active extensions and marks its output with them. */
 const createExtensionAgent = (required: boolean): Agent => ({
   describe: () => ({
     name: "polite",
     description: "Says which extensions are active.",
-    capabilities: { extensions: [{ uri: POLITE_URI }, { uri: STRICT_URI, required }] },
+    capabilities: { extensions: [{ uri: POLITE_EXTENSION_URI }, { uri: STRICT_EXTENSION_URI, required }] },
   }),
   async *execute({ extensions }: Run): AsyncGenerator<AgentEvent> {
     const marks = extensions.length > 0 ? { extensions: [...extensions] } : {};
@@ -29,7 +29,7 @@ const createExtensionAgent = (required: boolean): Agent => ({
 });
 
 /** Defines the tests of extensions for one kind of endpoint. */
-export function defineExtensionsContract(open: TestEndpointFactory): void {
+export function defineExtensionsContract(open: TestServerFactory): void {
   describe("extensions", () => {
     let endpoint: TestEndpoint;
     beforeEach(async () => {
@@ -49,7 +49,7 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
     const rpc = (method: string, params: object): object => ({ jsonrpc: "2.0", id: 1, method, params });
 
     it("are inactive unless requested [J-04]", async () => {
-      const sent = await post("/message:send", { message: buildMessage("x") });
+      const sent = await post("/message:send", { message: buildTestMessage("x") });
       expect(sent.headers.get("a2a-extensions")).toBeNull();
       const { task } = (await sent.json()) as { task: Task };
       expect(task.artifacts).toEqual([{ artifactId: "a", parts: [{ data: [] }] }]);
@@ -57,35 +57,37 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
     });
 
     it("that are declared and requested are active, and listed in the reply [J-01, J-02]", async () => {
-      const requested = `urn:x:unknown, ${POLITE_URI}`;
-      const sent = await post("/message:send", { message: buildMessage("x") }, requested);
-      expect(sent.headers.get("a2a-extensions")).toBe(POLITE_URI);
+      const requested = `urn:x:unknown, ${POLITE_EXTENSION_URI}`;
+      const sent = await post("/message:send", { message: buildTestMessage("x") }, requested);
+      expect(sent.headers.get("a2a-extensions")).toBe(POLITE_EXTENSION_URI);
       const { task } = (await sent.json()) as { task: Task };
-      expect(task.artifacts?.[0]?.parts).toEqual([{ data: [POLITE_URI] }]);
+      expect(task.artifacts?.[0]?.parts).toEqual([{ data: [POLITE_EXTENSION_URI] }]);
       for (const answer of [
-        await post("/", rpc("SendMessage", { message: buildMessage("x") }), requested),
-        await post("/", rpc("SendStreamingMessage", { message: buildMessage("x") }), requested),
-        await post("/message:stream", { message: buildMessage("x") }, requested),
+        await post("/", rpc("SendMessage", { message: buildTestMessage("x") }), requested),
+        await post("/", rpc("SendStreamingMessage", { message: buildTestMessage("x") }), requested),
+        await post("/message:stream", { message: buildTestMessage("x") }, requested),
         await endpoint.send("/tasks", { headers: { ...V1_HEADERS, "a2a-extensions": requested } }),
       ]) {
-        expect(answer.headers.get("a2a-extensions")).toBe(POLITE_URI);
+        expect(answer.headers.get("a2a-extensions")).toBe(POLITE_EXTENSION_URI);
         await answer.text();
       }
     });
 
     it("are listed in the messages and artifacts to which they contributed [J-05]", async () => {
-      const marked = buildMessage("x", { extensions: [POLITE_URI, "urn:x:anything"] });
+      const marked = buildTestMessage("x", { extensions: [POLITE_EXTENSION_URI, "urn:x:anything"] });
       const events = await readServerSentEvents(
-        await post("/message:stream", { message: marked }, POLITE_URI),
+        await post("/message:stream", { message: marked }, POLITE_EXTENSION_URI),
       );
       const { task } = (events[0] as { data: { task: Task } }).data;
-      expect(task.history?.[0]?.extensions).toEqual([POLITE_URI, "urn:x:anything"]);
-      expect(events[1]?.data).toMatchObject({ artifactUpdate: { artifact: { extensions: [POLITE_URI] } } });
+      expect(task.history?.[0]?.extensions).toEqual([POLITE_EXTENSION_URI, "urn:x:anything"]);
+      expect(events[1]?.data).toMatchObject({
+        artifactUpdate: { artifact: { extensions: [POLITE_EXTENSION_URI] } },
+      });
       const now = await (await endpoint.send(`/tasks/${task.id}`, { headers: V1_HEADERS })).json();
       expect(now).toMatchObject({
-        artifacts: [{ extensions: [POLITE_URI] }],
-        status: { message: { extensions: [POLITE_URI] } },
-        history: [{ extensions: [POLITE_URI, "urn:x:anything"] }],
+        artifacts: [{ extensions: [POLITE_EXTENSION_URI] }],
+        status: { message: { extensions: [POLITE_EXTENSION_URI] } },
+        history: [{ extensions: [POLITE_EXTENSION_URI, "urn:x:anything"] }],
       });
     });
 
@@ -107,46 +109,54 @@ export function defineExtensionsContract(open: TestEndpointFactory): void {
         ],
       ] as const) {
         for (const name of ["X-A2A-Extensions", "A2A-Extensions"]) {
-          const answer = await post03(path, body, { [name]: `${POLITE_URI}, urn:x:unknown` });
+          const answer = await post03(path, body, { [name]: `${POLITE_EXTENSION_URI}, urn:x:unknown` });
           expect([path, answer.status, answer.headers.get("x-a2a-extensions")]).toEqual([
             path,
             200,
-            POLITE_URI,
+            POLITE_EXTENSION_URI,
           ]);
-          expect(await answer.text()).toContain(`"extensions":["${POLITE_URI}"]`);
+          expect(await answer.text()).toContain(`"extensions":["${POLITE_EXTENSION_URI}"]`);
         }
         const plain = await post03(path, body, {});
         expect(plain.headers.get("x-a2a-extensions")).toBeNull();
         await plain.text();
       }
       const strict = await post03("/a2a/strict", rpc("tasks/get", { id: "nope" }), {
-        "x-a2a-extensions": POLITE_URI,
+        "x-a2a-extensions": POLITE_EXTENSION_URI,
       });
       const { error } = (await strict.json()) as RpcResponse;
-      expect(error?.message).toContain(`send "x-a2a-extensions: ${STRICT_URI}"`);
+      expect(error?.message).toContain(`send "x-a2a-extensions: ${STRICT_EXTENSION_URI}"`);
     });
 
     it("that are required apply to every operation, before its parameters are decoded [H-04, J-03]", async () => {
       for (const [method, params] of [
-        ["SendMessage", { message: buildMessage("x") }],
-        ["SendStreamingMessage", { message: buildMessage("x") }],
+        ["SendMessage", { message: buildTestMessage("x") }],
+        ["SendStreamingMessage", { message: buildTestMessage("x") }],
         ["GetTask", {}],
         ["ListTasks", { pageSize: -1 }],
         ["CancelTask", { id: "nope" }],
         ["SubscribeToTask", { id: "nope" }],
       ] as const) {
-        const response = await post("/a2a/strict", rpc(method, params), `${POLITE_URI}, urn:x:strict/v2`);
+        const response = await post(
+          "/a2a/strict",
+          rpc(method, params),
+          `${POLITE_EXTENSION_URI}, urn:x:strict/v2`,
+        );
         const { error } = (await response.json()) as RpcResponse;
         expect([method, error?.code]).toEqual([method, -32008]);
-        expect(error?.message).toContain(`send "a2a-extensions: ${STRICT_URI}"`);
+        expect(error?.message).toContain(`send "a2a-extensions: ${STRICT_EXTENSION_URI}"`);
       }
       const rest = await endpoint.send("/a2a/strict/tasks/nope", { headers: V1_HEADERS });
       expect([rest.status, await rest.text()]).toEqual([
         400,
         expect.stringContaining("EXTENSION_SUPPORT_REQUIRED"),
       ]);
-      const sent = await post("/a2a/strict/message:send", { message: buildMessage("x") }, STRICT_URI);
-      expect([sent.status, sent.headers.get("a2a-extensions")]).toEqual([200, STRICT_URI]);
+      const sent = await post(
+        "/a2a/strict/message:send",
+        { message: buildTestMessage("x") },
+        STRICT_EXTENSION_URI,
+      );
+      expect([sent.status, sent.headers.get("a2a-extensions")]).toEqual([200, STRICT_EXTENSION_URI]);
       expect((await endpoint.send("/a2a/strict/.well-known/agent-card.json")).status).toBe(200);
     });
   });

@@ -5,7 +5,7 @@ import type { ProtocolVersion } from "../wire/index.ts";
  * Name of the HTTP header and gRPC metadata key for the requested extensions, by A2A version. A2A 0.3
  * requests can also use the header of A2A 1.0.
  */
-const EXTENSIONS_HEADERS: Readonly<Record<ProtocolVersion, string>> = {
+const EXTENSIONS_HEADER_BY_VERSION: Readonly<Record<ProtocolVersion, string>> = {
   "1.0": "a2a-extensions",
   "0.3": "x-a2a-extensions",
 };
@@ -37,12 +37,12 @@ export function buildExtensionHeaders(
   activated: readonly string[],
   version: ProtocolVersion,
 ): Record<string, string> {
-  return { [EXTENSIONS_HEADERS[version]]: activated.join(", ") };
+  return { [EXTENSIONS_HEADER_BY_VERSION[version]]: activated.join(", ") };
 }
 
 function parseRequestedExtensions(request: HeaderReader, version: ProtocolVersion): Set<string> {
-  const versionHeader = request.header(EXTENSIONS_HEADERS[version]) ?? "";
-  const v1Header = version === "0.3" ? (request.header(EXTENSIONS_HEADERS["1.0"]) ?? "") : "";
+  const versionHeader = request.header(EXTENSIONS_HEADER_BY_VERSION[version]) ?? "";
+  const v1Header = version === "0.3" ? (request.header(EXTENSIONS_HEADER_BY_VERSION["1.0"]) ?? "") : "";
   const uris = `${versionHeader},${v1Header}`.split(",").map((uri) => uri.trim());
   return new Set(uris.filter((uri) => uri !== ""));
 }
@@ -53,6 +53,6 @@ function createExtensionRequiredError(
 ): A2AError {
   const uris = missing.map(({ uri }) => uri).join(", ");
   const [noun, pronoun] = missing.length === 1 ? ["an extension", "it"] : ["extensions", "them"];
-  const text = `This agent requires ${noun} that the request does not list; if the client supports ${pronoun}, send "${EXTENSIONS_HEADERS[version]}: ${uris}".`;
+  const text = `This agent requires ${noun} that the request does not list; if the client supports ${pronoun}, send "${EXTENSIONS_HEADER_BY_VERSION[version]}: ${uris}".`;
   return new A2AError("EXTENSION_SUPPORT_REQUIRED", text, { metadata: { extensions: uris } });
 }

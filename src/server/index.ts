@@ -9,7 +9,7 @@ export type { ServerAddress, ListenOptions, Server } from "./server.ts";
 export type { ServerLimits, ServerOptions } from "./server-options.ts";
 export type { GrpcOptions } from "./bindings/grpc.ts";
 
-export type { MountedHandler, CallerContext } from "./mounted-handler.ts";
+export type { MountedHandler, CallerAgentAccess } from "./mounted-handler.ts";
 
 export type { CardSigningOptions } from "./card/card-signing.ts";
 export { signCard } from "./card/card-signing.ts";

@@ -3,10 +3,10 @@ import type { Agent } from "../engine/index.ts";
 import type { ServerOptions } from "./index.ts";
 import {
   V1_JSON_HEADERS,
-  buildMessage,
-  parrot,
+  buildTestMessage,
+  commandTestAgent,
   type TestEndpoint,
-  type TestEndpointFactory,
+  type TestServerFactory,
   type RpcResponse,
 } from "./server.fixture.ts";
 
@@ -14,7 +14,7 @@ const pngPart = { raw: "AQI=", mediaType: "image/png" };
 const pdfPart = { url: "https://a.example/a.pdf", mediaType: "application/pdf" };
 
 /** Defines the tests of unsupported media types for one kind of endpoint. */
-export function defineInputModesContract(open: TestEndpointFactory): void {
+export function defineInputModesContract(open: TestServerFactory): void {
   describe("media types", () => {
     let endpoint: TestEndpoint | undefined;
     afterEach(() => endpoint?.close());
@@ -25,13 +25,13 @@ export function defineInputModesContract(open: TestEndpointFactory): void {
       options: ServerOptions = {},
     ): Promise<(method: string, parts: object[]) => Promise<RpcResponse>> => {
       const agent: Agent = {
-        ...parrot,
-        describe: async () => ({ ...(await parrot.describe()), ...described }),
+        ...commandTestAgent,
+        describe: async () => ({ ...(await commandTestAgent.describe()), ...described }),
       };
       ({ endpoint } = await open({ parrot: agent }, { store: "memory", ...options }));
       const own = endpoint;
       return async (method, parts) => {
-        const params = { message: buildMessage("", { parts }) };
+        const params = { message: buildTestMessage("", { parts }) };
         const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
         const answer = await own.send("/", { method: "POST", headers: V1_JSON_HEADERS, body });
         return (await answer.json()) as RpcResponse;
@@ -52,7 +52,7 @@ export function defineInputModesContract(open: TestEndpointFactory): void {
       const sent = await endpoint?.send("/message:send", {
         method: "POST",
         headers: V1_JSON_HEADERS,
-        body: JSON.stringify({ message: buildMessage("", { parts: [pdfPart] }) }),
+        body: JSON.stringify({ message: buildTestMessage("", { parts: [pdfPart] }) }),
       });
       expect([sent?.status, await sent?.text()]).toEqual([
         400,

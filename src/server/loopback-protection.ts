@@ -7,7 +7,7 @@ import type { ServerOptions } from "./server-options.ts";
  * `allowUnauthenticated` is set. Throws an error if a server with card signing would listen beyond loopback
  * without `publicUrl`.
  */
-export function assertSafeBind(
+export function assertSafeToListenOnHost(
   host: string,
   options: Pick<ServerOptions, "authenticate" | "allowUnauthenticated" | "cardSigning" | "publicUrl">,
 ): void {

@@ -3,18 +3,18 @@ import { bearer } from "./auth/index.ts";
 import {
   createServer,
   type MountedHandler,
-  type CallerContext,
+  type CallerAgentAccess,
   type Server,
   type ServerOptions,
 } from "./index.ts";
-import { buildMessage, parrot } from "./server.fixture.ts";
+import { buildTestMessage, commandTestAgent } from "./server.fixture.ts";
 
 const reportedErrors: unknown[] = [];
 
 function createTestServer(beside: MountedHandler, options: ServerOptions = {}): Server {
   const observer = { onError: ({ error }: { error: unknown }) => void reportedErrors.push(error) };
   const server = createServer(
-    { parrot },
+    { parrot: commandTestAgent },
     { store: "memory", mountedHandlers: [beside], observer, ...options },
   );
   onTestFinished(() => server.close());
@@ -29,7 +29,7 @@ const createRequest = (path: string, headers: Record<string, string> = {}): Requ
 
 /** A mounted handler that runs a test function with the caller context. */
 const createMountedHandler = (
-  work: (inside: CallerContext) => Promise<Response> | Response,
+  work: (inside: CallerAgentAccess) => Promise<Response> | Response,
 ): MountedHandler => ({
   matchesPath: (path) => path === "/beside",
   handle: async (_request, enter) => work(await enter()),
@@ -68,7 +68,7 @@ describe("a mounted handler", () => {
           new Request(`${url}/a2a/parrot/message:send`, {
             method: "POST",
             headers: { "content-type": "application/json", "a2a-version": "1.0" },
-            body: JSON.stringify({ message: buildMessage("echo hi") }),
+            body: JSON.stringify({ message: buildTestMessage("echo hi") }),
           }),
         ),
       ),

@@ -12,16 +12,16 @@ export interface MountedHandler {
    */
   matchesPath(path: string): boolean;
   /**
-   * Returns the response to a request. `createCallerContext` authenticates the request with the server's
-   * option `authenticate`. The context provides access to the agents as the caller. `createCallerContext`
-   * rejects with an `A2AError` if authentication fails. If the handler does not call `createCallerContext`,
+   * Returns the response to a request. `createCallerAgentAccess` authenticates the request with the server's
+   * option `authenticate`. The context provides access to the agents as the caller. `createCallerAgentAccess`
+   * rejects with an `A2AError` if authentication fails. If the handler does not call `createCallerAgentAccess`,
    * the response is public.
    */
-  handle(request: Request, createCallerContext: () => Promise<CallerContext>): Promise<Response>;
+  handle(request: Request, createCallerContext: () => Promise<CallerAgentAccess>): Promise<Response>;
 }
 
 /** Provides an authenticated caller with access to the agents of a server. */
-export interface CallerContext {
+export interface CallerAgentAccess {
   readonly caller: Caller;
   /** Base URL of the agents, which only the `fetch` function of the caller context can reach. */
   readonly url: string;
@@ -39,10 +39,10 @@ const IN_PROCESS_URL = "http://localhost";
  * Authenticates a request and creates a caller context. The context sends further requests as the
  * authenticated caller.
  */
-export async function createCallerContext(
+export async function createCallerAgentAccess(
   request: HttpRequest,
   context: RouterContext,
-): Promise<CallerContext> {
+): Promise<CallerAgentAccess> {
   const caller = await authenticateCaller(request, context.authenticate);
   const inProcessContext: RouterContext = {
     ...context,

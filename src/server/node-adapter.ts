@@ -135,11 +135,11 @@ export function sendReply(reply: HttpReply, request: HttpRequest, outgoing: Serv
   }
   const text = typeof body === "string" ? body : "";
   outgoing.writeHead(status, { ...headers, "content-length": Buffer.byteLength(text) });
-  outgoing.end(request.method === "HEAD" ? undefined : text, selectEncoding(text));
+  outgoing.end(request.method === "HEAD" ? undefined : text, selectLatin1OrUtf8(text));
 }
 
 /** Returns `latin1` if the text is ASCII, because Node writes `latin1` text much faster than `utf8` text. */
-function selectEncoding(text: string): "latin1" | "utf8" {
+function selectLatin1OrUtf8(text: string): "latin1" | "utf8" {
   return Buffer.byteLength(text) === text.length ? "latin1" : "utf8";
 }
 
@@ -154,7 +154,7 @@ class NodeResponseSink implements ResponseSink {
 
   write(text: string): Promise<void> | undefined {
     const outgoing = this.#outgoing;
-    if (outgoing.write(text, selectEncoding(text)) || outgoing.destroyed) return undefined;
+    if (outgoing.write(text, selectLatin1OrUtf8(text)) || outgoing.destroyed) return undefined;
     return new Promise((resolve) => {
       const resume = (): void => {
         outgoing.off("drain", resume);

@@ -56,9 +56,14 @@ export const questionAgent: Agent = agent(
 /** URL of a port on which no server listens. */
 const WEBHOOK_URL = "http://127.0.0.1:9/hook";
 
-let messageCount = 0;
+let builtMessageCount = 0;
 const buildMessageParams = (more: object = {}): OperationParams => ({
-  message: { messageId: `own-${++messageCount}`, role: "ROLE_USER", parts: [{ text: "Hello" }], ...more },
+  message: {
+    messageId: `own-${++builtMessageCount}`,
+    role: "ROLE_USER",
+    parts: [{ text: "Hello" }],
+    ...more,
+  },
 });
 
 /** Parameters with which each operation names a task. Some operations name a context or nothing instead. */
@@ -110,7 +115,10 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
       async (operation) => {
         const own = await taskOfAda();
         await callAndMask("CreateTaskPushNotificationConfig", own, ADA);
-        const unknown = { id: createSimilarId(own.id), contextId: createSimilarId(own.contextId) };
+        const unknown = {
+          id: createUnknownIdOfSameForm(own.id),
+          contextId: createUnknownIdOfSameForm(own.contextId),
+        };
         for (const stranger of [BOB, ADA_OF_GLOBEX]) {
           const expected = await callAndMask(operation, unknown, stranger);
           expect(await callAndMask(operation, own, stranger)).toEqual(expected);
@@ -138,7 +146,10 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
       "rejects a tenant other than that of the credentials, whether the task exists or not [M-02, K-02]",
       async () => {
         const task = await taskOfAda({ tenant: "acme" });
-        const unknown = { id: createSimilarId(task.id), contextId: createSimilarId(task.contextId) };
+        const unknown = {
+          id: createUnknownIdOfSameForm(task.id),
+          contextId: createUnknownIdOfSameForm(task.contextId),
+        };
         for (const operation of OPERATIONS) {
           const expected = await callAndMask(operation, unknown, ADA_OF_GLOBEX, { tenant: "acme" });
           expect(await callAndMask(operation, task, ADA_OF_GLOBEX, { tenant: "acme" })).toEqual(expected);
@@ -179,7 +190,10 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
           .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, "TIME");
         return { ...answer, headers: maskIds(answer, "", "").headers, body };
       };
-      const unknown = { id: createSimilarId(own.id), contextId: createSimilarId(own.contextId) };
+      const unknown = {
+        id: createUnknownIdOfSameForm(own.id),
+        contextId: createUnknownIdOfSameForm(own.contextId),
+      };
       expect(await send(own, ofAda)).toEqual(await send(unknown, ofBob));
       if (!isNewest) return;
       // Ada's conversation is unchanged.
@@ -190,7 +204,7 @@ export function defineOwnershipContract(wire: BindingClient, url: () => string):
 }
 
 /** Returns a different id of the same form. */
-function createSimilarId(id: string): string {
+function createUnknownIdOfSameForm(id: string): string {
   const last = id.at(-1) === "0" ? "1" : "0";
   return id.slice(0, -1) + last;
 }

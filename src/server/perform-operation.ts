@@ -20,7 +20,7 @@ import type { RequestMetadata } from "./bindings/request-pipeline.ts";
 import type { ServedAgent } from "./served-agent.ts";
 
 /** The outcome of an A2A operation, which is either a result or a stream of events. */
-export type OperationOutcome<O extends OperationName = OperationName> =
+export type OperationResultOrStream<O extends OperationName = OperationName> =
   | { readonly result: Operations[O]["result"] }
   | { readonly stream: Subscription };
 
@@ -30,12 +30,12 @@ type OperationFunction<O extends OperationName> = (
   caller: Caller,
   service: ServiceParameters,
   request: RequestMetadata,
-) => Promise<OperationOutcome<O>>;
+) => Promise<OperationResultOrStream<O>>;
 
 /**
  * Returns the push configuration operations of an agent. Throws an error if push notifications are disabled.
  */
-function requireWebhooks({ engine }: ServedAgent): PushConfigOperations {
+function requirePushConfigOperations({ engine }: ServedAgent): PushConfigOperations {
   if (!engine.pushConfigs) throw createPushNotSupportedError();
   return engine.pushConfigs;
 }
@@ -58,16 +58,16 @@ const OPERATION_FUNCTIONS: { readonly [O in OperationName]: OperationFunction<O>
     result: await cardPublisher.buildExtendedCard(caller, request.origin),
   }),
   CreateTaskPushNotificationConfig: async (agent, params, caller, service) => ({
-    result: await requireWebhooks(agent).create(params, caller, service),
+    result: await requirePushConfigOperations(agent).create(params, caller, service),
   }),
   GetTaskPushNotificationConfig: async (agent, params, caller) => ({
-    result: await getPushConfig(requireWebhooks(agent), params, caller),
+    result: await getPushConfig(requirePushConfigOperations(agent), params, caller),
   }),
   ListTaskPushNotificationConfigs: async (agent, params, caller) => ({
-    result: await requireWebhooks(agent).list(params, caller),
+    result: await requirePushConfigOperations(agent).list(params, caller),
   }),
   DeleteTaskPushNotificationConfig: async (agent, params, caller) => ({
-    result: await requireWebhooks(agent).delete(params, caller),
+    result: await requirePushConfigOperations(agent).delete(params, caller),
   }),
 };
 
@@ -112,9 +112,9 @@ export function performOperation<O extends OperationName>(
   caller: Caller,
   service: ServiceParameters,
   request: RequestMetadata,
-): Promise<OperationOutcome<O>> {
+): Promise<OperationResultOrStream<O>> {
   const scopedCaller = scopeCallerToTenant(caller, params.tenant);
-  const call = (): Promise<OperationOutcome<O>> =>
+  const call = (): Promise<OperationResultOrStream<O>> =>
     OPERATION_FUNCTIONS[operation](agent, params, scopedCaller, service, request);
   return agent.assertTenantServed ? agent.assertTenantServed(scopedCaller).then(call) : call();
 }

@@ -8,10 +8,10 @@ import type { TaskStore } from "../engine/index.ts";
 export type StoreOption = TaskStore | "memory" | `sqlite:${string}`;
 
 /** The default task store, a SQLite file in the working directory. */
-const DEFAULT_STORE = "sqlite:.colloquy/colloquy.db";
+const DEFAULT_SQLITE_STORE_OPTION = "sqlite:.colloquy/colloquy.db";
 
 /** Creates the task store for a value of the option `store`, without opening the task store. */
-export function resolveStore(option: StoreOption = DEFAULT_STORE): TaskStore {
+export function resolveStore(option: StoreOption = DEFAULT_SQLITE_STORE_OPTION): TaskStore {
   if (typeof option !== "string") return option;
   if (option === "memory") return new MemoryStore();
   if (option.startsWith("sqlite:") && option.length > "sqlite:".length) {

@@ -1,10 +1,10 @@
 import { A2AError } from "../protocol/index.ts";
 import { handleJsonRpc } from "./bindings/json-rpc.ts";
-import { assertMethod } from "./bindings/method-not-allowed.ts";
+import { assertHttpMethodAllowed } from "./bindings/method-not-allowed-error.ts";
 import type { BindingContext } from "./bindings/request-pipeline.ts";
 import { createRestErrorReply, handleRest } from "./bindings/rest.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "./http-exchange.ts";
-import type { JwksProvider } from "./jwks-provider.ts";
+import type { PublishedJwksProvider } from "./published-jwks-provider.ts";
 import { getAgentPath, type ServedAgent } from "./served-agent.ts";
 
 const CARD_PATH = "/.well-known/agent-card.json";
@@ -25,7 +25,7 @@ export interface RouterContext extends BindingContext {
    * Provides the public keys for signatures of agent cards and push notifications. A server that signs
    * neither agent cards nor push notifications has no key provider.
    */
-  readonly jwksProvider: JwksProvider | undefined;
+  readonly jwksProvider: PublishedJwksProvider | undefined;
   /** Throws an error if the Host header of a request is not allowed. */
   readonly assertHostAllowed: (request: HttpRequest) => void;
 }
@@ -50,12 +50,12 @@ function dispatchRequest(request: HttpRequest, context: RouterContext): HttpRepl
   const { agent, rest } = findAgentByPath(path, context);
   if (!agent) throw createAgentNotFoundError(`at ${path}`);
   if (rest === CARD_PATH || rest === LEGACY_CARD_PATH) {
-    assertMethod(request, READ_METHODS);
+    assertHttpMethodAllowed(request, READ_METHODS);
     const { cardPublisher } = findAgentByAssistantId(request, context) ?? agent;
     return cardPublisher.handle(request, getBaseUrl(request, context));
   }
   if (rest !== "" && rest !== "/") return handleRest(request, agent, context, rest);
-  assertMethod(request, ["POST"]);
+  assertHttpMethodAllowed(request, ["POST"]);
   return handleJsonRpc(request, agent, context);
 }
 
@@ -102,7 +102,7 @@ function decodeUriComponentOrEmpty(text: string): string {
 
 /** Replies with the id, name, description, URL, and card URL of every agent. */
 async function handleAgentList(request: HttpRequest, context: RouterContext): Promise<HttpReply> {
-  assertMethod(request, READ_METHODS);
+  assertHttpMethodAllowed(request, READ_METHODS);
   const base = getBaseUrl(request, context);
   const agents = await Promise.all(
     [...context.agents.values()].map(async ({ id, cardPublisher }) => {
@@ -118,8 +118,8 @@ async function handleAgentList(request: HttpRequest, context: RouterContext): Pr
  * Replies with the public keys of the server's signatures. The request needs no authentication, because every
  * receiver must be able to verify signatures.
  */
-async function handleJwks(request: HttpRequest, jwksProvider: JwksProvider): Promise<HttpReply> {
-  assertMethod(request, READ_METHODS);
+async function handleJwks(request: HttpRequest, jwksProvider: PublishedJwksProvider): Promise<HttpReply> {
+  assertHttpMethodAllowed(request, READ_METHODS);
   const body = JSON.stringify(await jwksProvider.getJwks());
   return createJsonReply(200, body, { "cache-control": "public, max-age=300" });
 }

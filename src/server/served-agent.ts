@@ -1,6 +1,6 @@
 import type { Agent, Engine } from "../engine/index.ts";
 import { AgentCardPublisher, type AgentCardOptions } from "./card/agent-card-publisher.ts";
-import type { TenantAssertion } from "./tenants.ts";
+import type { TenantAcceptanceCheck } from "./accepted-tenants.ts";
 
 /** An agent of a server, with the agent's engine and agent card. */
 export interface ServedAgent {
@@ -13,12 +13,12 @@ export interface ServedAgent {
    * Function that rejects a caller if the server does not accept the caller's tenant. The function is
    * `undefined` if the server accepts every tenant.
    */
-  readonly assertTenantServed: TenantAssertion | undefined;
+  readonly assertTenantServed: TenantAcceptanceCheck | undefined;
 }
 
 export interface ServedAgentOptions extends Omit<AgentCardOptions, "path"> {
   readonly inputModePolicy?: "enforce" | "ignore" | undefined;
-  readonly assertTenantServed?: TenantAssertion | undefined;
+  readonly assertTenantServed?: TenantAcceptanceCheck | undefined;
 }
 
 export function getAgentPath(agentId: string): string {

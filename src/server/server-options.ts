@@ -1,12 +1,12 @@
 import type { EngineLimits, Observer } from "../engine/index.ts";
-import type { ProtocolVersion, SpecRevision } from "../wire/index.ts";
+import type { ProtocolVersion, SpecPatchVersion } from "../wire/index.ts";
 import type { AuthenticationOption } from "./auth/authenticator.ts";
 import type { MountedHandler } from "./mounted-handler.ts";
 import type { CardFormat } from "./card/card-format.ts";
 import type { CardSigningOptions } from "./card/card-signing.ts";
 import type { StoreOption } from "./resolve-store.ts";
 import type { PushOptions } from "./push/push-service.ts";
-import type { TenantsOption } from "./tenants.ts";
+import type { TenantsOption } from "./accepted-tenants.ts";
 
 /** Resource limits of a server. The default values are intended for a server in one process. */
 export interface ServerLimits extends Partial<EngineLimits> {
@@ -33,7 +33,7 @@ export interface ServerOptions {
    * Patch release of A2A 1.0. The patch release determines the media type and status codes of the HTTP+JSON
    * binding. Default: `1.0.1`.
    */
-  readonly specRevision?: SpecRevision;
+  readonly specRevision?: SpecPatchVersion;
   /**
    * A2A version that the server assumes for a request without an `A2A-Version` header. The value `0.3`
    * selects A2A 0.3, as the specification requires. The value `infer` selects the A2A version that the path
@@ -119,9 +119,9 @@ export interface ServerOptions {
 }
 
 /** A2A versions that this library supports, in order of preference. */
-export const SUPPORTED_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
+export const SUPPORTED_A2A_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 
-const ALLOWED_VALUES = {
+const ALLOWED_OPTION_VALUES = {
   cardFormat: ["v1", "v0.3", "hybrid"],
   specRevision: ["1.0.0", "1.0.1"],
   missingVersionPolicy: ["0.3", "infer"],
@@ -130,15 +130,22 @@ const ALLOWED_VALUES = {
 
 /** Throws an error if an option is invalid, because types do not protect untyped code. */
 export function assertValidOptions(options: ServerOptions): void {
-  const { versions = SUPPORTED_VERSIONS, cardFormat, publicUrl, basePath, tenants, cardSigning } = options;
+  const {
+    versions = SUPPORTED_A2A_VERSIONS,
+    cardFormat,
+    publicUrl,
+    basePath,
+    tenants,
+    cardSigning,
+  } = options;
   if (
     !Array.isArray(versions) ||
     versions.length === 0 ||
-    !versions.every((one) => SUPPORTED_VERSIONS.includes(one))
+    !versions.every((one) => SUPPORTED_A2A_VERSIONS.includes(one))
   )
     throw createOptionError("versions", versions, `use a list of "1.0", "0.3", or both`);
-  for (const [name, allowed] of Object.entries(ALLOWED_VALUES)) {
-    const value = options[name as keyof typeof ALLOWED_VALUES];
+  for (const [name, allowed] of Object.entries(ALLOWED_OPTION_VALUES)) {
+    const value = options[name as keyof typeof ALLOWED_OPTION_VALUES];
     if (value !== undefined && !(allowed as readonly string[]).includes(value))
       throw createOptionError(
         name,

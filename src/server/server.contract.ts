@@ -10,22 +10,22 @@ import { defineSimpleDialectContract } from "./bindings/simple-dialect.contract.
 import { defineV03Contract } from "./bindings/v0_3.contract.ts";
 import {
   V1_JSON_HEADERS,
-  buildMessage,
-  parrot,
+  buildTestMessage,
+  commandTestAgent,
   readServerSentEvents,
   V1_HEADERS,
   TestClient,
-  type TestEndpointFactory,
+  type TestServerFactory,
   type RpcResponse,
 } from "./server.fixture.ts";
 
 /** Defines the tests that every kind of endpoint must pass. */
-export function defineServerContract(name: string, open: TestEndpointFactory): void {
+export function defineServerContract(name: string, open: TestServerFactory): void {
   describe(`a server, through ${name}`, () => {
     const visit = new TestClient();
     const { callJsonRpc: rpc, createTask: taskFrom } = visit;
 
-    beforeEach(() => visit.open(open));
+    beforeEach(() => visit.startServer(open));
     afterEach(() => visit.endpoint.close());
 
     defineAgentCardContract(visit);
@@ -45,7 +45,7 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
     });
 
     it("isolates tenants [E13, K-02]", async () => {
-      const sent = await rpc("SendMessage", { message: buildMessage("echo x"), tenant: "a" });
+      const sent = await rpc("SendMessage", { message: buildTestMessage("echo x"), tenant: "a" });
       const id = sent.result?.task?.id;
       expect((await rpc("GetTask", { id, tenant: "a" })).result).toMatchObject({ id });
       expect((await rpc("GetTask", { id, tenant: "b" })).error?.code).toBe(-32001);
@@ -53,8 +53,11 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
     });
 
     it("rejects a body that is too large, and continues to work [D-05, E14]", async () => {
-      const small = await open({ parrot }, { store: "memory", limits: { maxBodyBytes: 1000 } });
-      const body = JSON.stringify({ message: buildMessage("x".repeat(2000)) });
+      const small = await open(
+        { parrot: commandTestAgent },
+        { store: "memory", limits: { maxBodyBytes: 1000 } },
+      );
+      const body = JSON.stringify({ message: buildTestMessage("x".repeat(2000)) });
       const response = await small.endpoint.send("/message:send", {
         method: "POST",
         headers: V1_JSON_HEADERS,
@@ -65,7 +68,7 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
       const next = await small.endpoint.send("/message:send", {
         method: "POST",
         headers: V1_JSON_HEADERS,
-        body: JSON.stringify({ message: buildMessage("echo") }),
+        body: JSON.stringify({ message: buildTestMessage("echo") }),
       });
       expect(next.status).toBe(200);
       await small.endpoint.close();
@@ -82,7 +85,7 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
 
     it("requires authentication in both bindings, except for the card [M-01, M-11]", async () => {
       const guarded = await open(
-        { parrot },
+        { parrot: commandTestAgent },
         {
           store: "memory",
           authenticate: ({ header }) =>
@@ -104,11 +107,11 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
     });
 
     it("uses the status table of 1.0.0 when configured [D-05]", async () => {
-      const old = await open({ parrot }, { store: "memory", specRevision: "1.0.0" });
+      const old = await open({ parrot: commandTestAgent }, { store: "memory", specRevision: "1.0.0" });
       const sent = await old.endpoint.send("/message:send", {
         method: "POST",
         headers: V1_JSON_HEADERS,
-        body: JSON.stringify({ message: buildMessage("echo x") }),
+        body: JSON.stringify({ message: buildTestMessage("echo x") }),
       });
       expect(sent.headers.get("content-type")).toBe("application/json");
       const { task } = (await sent.json()) as { task: Task };
@@ -122,14 +125,17 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
     });
 
     it("infers a missing version from the request when configured [B-07]", async () => {
-      const sloppy = await open({ parrot }, { store: "memory", missingVersionPolicy: "infer" });
+      const sloppy = await open(
+        { parrot: commandTestAgent },
+        { store: "memory", missingVersionPolicy: "infer" },
+      );
       expect((await sloppy.endpoint.send("/tasks")).status).toBe(200);
       await sloppy.endpoint.close();
     });
 
     it("assigns a missing message id when configured, and rejects the message otherwise", async () => {
-      const lenient = await open({ parrot }, { store: "memory", autoMessageId: true });
-      const nameless = { message: { ...buildMessage("echo x"), messageId: undefined } };
+      const lenient = await open({ parrot: commandTestAgent }, { store: "memory", autoMessageId: true });
+      const nameless = { message: { ...buildTestMessage("echo x"), messageId: undefined } };
       const rpcBody = { jsonrpc: "2.0", id: 1, method: "SendMessage", params: nameless };
       const post = (path: string, body: object): RequestInit & { path: string } => ({
         path,
@@ -147,12 +153,12 @@ export function defineServerContract(name: string, open: TestEndpointFactory): v
     });
 
     it("ends its streams between two events with an error when it closes [D-10]", async () => {
-      const { endpoint: own, server } = await open({ parrot }, { store: "memory" });
+      const { endpoint: own, server } = await open({ parrot: commandTestAgent }, { store: "memory" });
       const start = (text: string): Promise<Response> =>
         own.send("/message:stream", {
           method: "POST",
           headers: V1_JSON_HEADERS,
-          body: JSON.stringify({ message: buildMessage(text) }),
+          body: JSON.stringify({ message: buildTestMessage(text) }),
         });
       const events = await readServerSentEvents(await start("ask"));
       const { task } = (events[0] as { data: { task: Task } }).data;

@@ -13,7 +13,7 @@ export interface TestEndpoint {
  * An agent that runs the command in its message: `echo …`, `chunks n`, `ask`, `wait` (until aborted), or
  * `throw`.
  */
-export const parrot: Agent = {
+export const commandTestAgent: Agent = {
   describe: () => ({
     name: "parrot",
     description: "Repeats.",
@@ -37,10 +37,10 @@ export const parrot: Agent = {
 
 export const V1_HEADERS = { "a2a-version": "1.0" };
 export const V1_JSON_HEADERS: Record<string, string> = { ...V1_HEADERS, "content-type": "application/json" };
-let messageCount = 0;
+let lastTestMessageNumber = 0;
 /** Returns a message with a new id. */
-export const buildMessage = (text: string, more: object = {}): object => ({
-  messageId: `m${++messageCount}`,
+export const buildTestMessage = (text: string, more: object = {}): object => ({
+  messageId: `m${++lastTestMessageNumber}`,
   role: "ROLE_USER",
   parts: [{ text }],
   ...more,
@@ -71,28 +71,28 @@ export async function readServerSentEvents(
 }
 
 /** Starts a server and returns an endpoint of one kind, such as a socket or `fetch`. */
-export type TestEndpointFactory = (
+export type TestServerFactory = (
   agents: Record<string, Agent>,
   options?: ServerOptions,
 ) => Promise<{ endpoint: TestEndpoint; server: Server }>;
 
 /**
- * A test client for a server with two agents: `parrot`, and `silent`, which supports neither streaming nor
+ * A test client for a server with two agents: `commandTestAgent`, and `silent`, which supports neither streaming nor
  * push notifications.
  */
 export class TestClient {
   endpoint!: TestEndpoint;
 
-  async open(open: TestEndpointFactory): Promise<void> {
+  async startServer(open: TestServerFactory): Promise<void> {
     const silent: Agent = {
-      ...parrot,
+      ...commandTestAgent,
       describe: () => ({
         name: "silent",
         description: "Does not stream, and sends nothing.",
         capabilities: { streaming: false, pushNotifications: false },
       }),
     };
-    ({ endpoint: this.endpoint } = await open({ parrot, silent }, { store: "memory" }));
+    ({ endpoint: this.endpoint } = await open({ parrot: commandTestAgent, silent }, { store: "memory" }));
   }
 
   readonly callJsonRpc = async (
@@ -122,5 +122,5 @@ export class TestClient {
     });
 
   readonly createTask = async (text: string): Promise<Task> =>
-    ((await this.callJsonRpc("SendMessage", { message: buildMessage(text) })).result?.task ?? {}) as Task;
+    ((await this.callJsonRpc("SendMessage", { message: buildTestMessage(text) })).result?.task ?? {}) as Task;
 }

@@ -16,8 +16,8 @@ import {
 import { isLoopbackHost } from "../keys/index.ts";
 import { A2AError } from "../protocol/index.ts";
 import { Authenticator } from "./auth/authenticator.ts";
-import { EventStreamRegistry, type ErrorConverter } from "./bindings/event-stream.ts";
-import { createCallerContext, type MountedHandler } from "./mounted-handler.ts";
+import { EventStreamRegistry, type A2AErrorConverter } from "./bindings/event-stream.ts";
+import { createCallerAgentAccess, type MountedHandler } from "./mounted-handler.ts";
 import type { HttpReply, HttpRequest } from "./http-exchange.ts";
 import { createPushService, type PushService } from "./push/push-service.ts";
 import { FetchRequest, toFetchResponse } from "./fetch-adapter.ts";
@@ -25,13 +25,13 @@ import { startGrpcServer, type GrpcServer, type GrpcOptions } from "./bindings/g
 import { BasePathRequest } from "./base-path-request.ts";
 import { NodeRequest, sendReply, getOriginalUrl } from "./node-adapter.ts";
 import { toNodeListener } from "./node-listener.ts";
-import { assertSafeBind, HostHeaderGuard } from "./loopback-protection.ts";
+import { assertSafeToListenOnHost, HostHeaderGuard } from "./loopback-protection.ts";
 import { resolveStore } from "./resolve-store.ts";
 import { createRestErrorReply } from "./bindings/rest.ts";
-import { assertValidOptions, SUPPORTED_VERSIONS, type ServerOptions } from "./server-options.ts";
-import { createJwksProvider } from "./jwks-provider.ts";
+import { assertValidOptions, SUPPORTED_A2A_VERSIONS, type ServerOptions } from "./server-options.ts";
+import { createPublishedJwksProvider } from "./published-jwks-provider.ts";
 import { routeRequest, type RouterContext } from "./router.ts";
-import { createTenantAssertion, findOnlyAcceptedTenant } from "./tenants.ts";
+import { createTenantAcceptanceCheck, findOnlyTenantAcceptedByServer } from "./accepted-tenants.ts";
 import {
   toAgentEntries,
   getAgentPath,
@@ -125,12 +125,12 @@ class AgentServer implements Server {
 
   constructor(agents: [string, Agent][], options: ServerOptions) {
     assertValidOptions(options);
-    const { versions = SUPPORTED_VERSIONS } = options;
+    const { versions = SUPPORTED_A2A_VERSIONS } = options;
     this.#options = options;
     this.store = resolveStore(options.store);
     this.#pushService = createPushService(options.push ?? {}, this.store, options.observer);
     const observer = withSafeListeners(options.observer ?? {});
-    const reportError: ErrorConverter = (where, error) => {
+    const reportError: A2AErrorConverter = (where, error) => {
       if (!(error instanceof A2AError) || isServerFault(error)) observer.onError?.({ where, error });
       return A2AError.from(error);
     };
@@ -148,8 +148,8 @@ class AgentServer implements Server {
       inputModePolicy,
       authenticator,
       publicUrl,
-      tenant: findOnlyAcceptedTenant(tenants),
-      assertTenantServed: tenants && createTenantAssertion(tenants),
+      tenant: findOnlyTenantAcceptedByServer(tenants),
+      assertTenantServed: tenants && createTenantAcceptanceCheck(tenants),
       pushNotifications: this.#pushService !== undefined,
     });
     this.#routerContext = {
@@ -164,7 +164,7 @@ class AgentServer implements Server {
       maxBodyBytes: options.limits?.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES,
       authenticate: authenticator && ((request) => authenticator.authenticate(request)),
       publicUrl,
-      jwksProvider: createJwksProvider(this.#pushService?.signer, cardSigning),
+      jwksProvider: createPublishedJwksProvider(this.#pushService?.signer, cardSigning),
       assertHostAllowed: (request) => {
         if (this.#isLoopbackOnly && !options.authenticate)
           hostGuard.assertAllowed(request.header("host") ?? "");
@@ -194,13 +194,13 @@ class AgentServer implements Server {
   }
 
   async listen({ port = 0, host = "127.0.0.1", grpc = false }: ListenOptions = {}): Promise<ServerAddress> {
-    assertSafeBind(host, this.#options);
+    assertSafeToListenOnHost(host, this.#options);
     const grpcOptions = grpc === true ? {} : grpc;
-    if (grpcOptions) assertSafeBind(grpcOptions.host ?? host, this.#options);
+    if (grpcOptions) assertSafeToListenOnHost(grpcOptions.host ?? host, this.#options);
     // An invalid signing key must fail here, not at the first signature.
     await this.#routerContext.jwksProvider?.getJwks();
     for (const { cardPublisher } of this.#routerContext.agents.values()) void cardPublisher.loadDescription();
-    await this.#ensureOpen();
+    await this.#openStoreOnce();
     this.#isLoopbackOnly = isLoopbackHost(host);
     const http = createHttpServer({ keepAliveTimeout: 65_000 }, this.listener);
     this.#httpServer = http;
@@ -277,7 +277,7 @@ class AgentServer implements Server {
    * Opens the task store. If opening fails, the waiting requests fail, and the next request tries to open the
    * task store again.
    */
-  #ensureOpen(): Promise<void> {
+  #openStoreOnce(): Promise<void> {
     this.#openPromise ??= this.#openStore().catch((error: unknown) => {
       this.#openPromise = undefined;
       throw error;
@@ -307,8 +307,8 @@ class AgentServer implements Server {
     try {
       this.#routerContext.assertHostAllowed(request);
       return await handler.handle(fetchRequest, async () => {
-        await this.#ensureOpen();
-        return await createCallerContext(request, this.#routerContext);
+        await this.#openStoreOnce();
+        return await createCallerAgentAccess(request, this.#routerContext);
       });
     } catch (thrown) {
       const error = this.#routerContext.reportError("mounted handler", thrown);
@@ -322,21 +322,21 @@ class AgentServer implements Server {
 
   #handle(request: HttpRequest): Promise<HttpReply> {
     const { basePath } = this.#options;
-    if (basePath === undefined) return this.#routeWhenOpen(request);
+    if (basePath === undefined) return this.#openStoreIfNeededAndRoute(request);
     try {
-      return this.#routeWhenOpen(new BasePathRequest(request, basePath));
+      return this.#openStoreIfNeededAndRoute(new BasePathRequest(request, basePath));
     } catch (error) {
       return Promise.resolve(this.#createErrorReply(request, A2AError.from(error)));
     }
   }
 
-  #routeWhenOpen(request: HttpRequest): Promise<HttpReply> {
+  #openStoreIfNeededAndRoute(request: HttpRequest): Promise<HttpReply> {
     return this.#isOpen ? routeRequest(request, this.#routerContext) : this.#openAndRoute(request);
   }
 
   async #openAndRoute(request: HttpRequest): Promise<HttpReply> {
     try {
-      await this.#ensureOpen();
+      await this.#openStoreOnce();
     } catch (error) {
       this.#routerContext.reportError("store", error);
       const text = "The server cannot open its store; the server log has the cause.";

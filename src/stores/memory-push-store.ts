@@ -1,22 +1,22 @@
 import type { PushStore, TaskScope, Webhook, WebhookProgress, WebhookRegistration } from "../engine/index.ts";
 import { isTerminal, type TaskState } from "../protocol/index.ts";
-import { getScopeKey } from "./task-scope-key.ts";
+import { getScopeKey } from "./task-owner-scope-key.ts";
 
 /** Looks up the last sequence number and the state of a task. */
-type TaskStateLookup = (
+type TaskSeqAndStateLookup = (
   scope: TaskScope,
   taskId: string,
 ) => { readonly seq: number; readonly state: TaskState } | undefined;
 
 /** Stores webhooks in the memory of the process. */
 export class MemoryPushStore implements PushStore {
-  readonly #findTaskState: TaskStateLookup;
+  readonly #findTaskState: TaskSeqAndStateLookup;
   readonly #byTask = new Map<string, Map<string, Webhook>>();
   /** Webhooks that have undelivered events or whose tasks have not ended. */
   readonly #undelivered = new Map<number, { scope: TaskScope; taskId: string; id: string }>();
   #lastKey = 0;
 
-  constructor(findTaskState: TaskStateLookup) {
+  constructor(findTaskState: TaskSeqAndStateLookup) {
     this.#findTaskState = findTaskState;
   }
 
@@ -68,7 +68,7 @@ export class MemoryPushStore implements PushStore {
     return this.#findTaskState(scope, taskId) !== undefined;
   }
 
-  async listDue(after: number, limit: number): Promise<Webhook[]> {
+  async listDueWebhooks(after: number, limit: number): Promise<Webhook[]> {
     const due: Webhook[] = [];
     for (const [key, { scope, taskId, id }] of this.#undelivered) {
       const webhook = key > after ? this.#findTaskWebhooks(scope, taskId)?.get(id) : undefined;
@@ -98,7 +98,7 @@ export class MemoryPushStore implements PushStore {
     }
   }
 
-  async listDead(limit: number): Promise<Webhook[]> {
+  async listDeadWebhooks(limit: number): Promise<Webhook[]> {
     const all = [...this.#byTask.values()].flatMap((siblings) => [...siblings.values()]);
     return all
       .filter(({ deadLetter }) => deadLetter)

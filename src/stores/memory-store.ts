@@ -1,8 +1,8 @@
-import { SlotMap } from "../data-structures/index.ts";
+import { SlotReuseMap } from "../data-structures/index.ts";
 import type {
   LogAppend,
   AppendRefusal,
-  PersistedTurn,
+  TurnRestartData,
   TaskListCursor,
   TaskListPage,
   TaskListQuery,
@@ -13,10 +13,10 @@ import type {
 } from "../engine/index.ts";
 import { isTerminal, copyTask, type LogEvent, type Task, type TaskState } from "../protocol/index.ts";
 import { MemoryPushStore } from "./memory-push-store.ts";
-import { foldLoggedEvents } from "./replay-task-events.ts";
-import { getScopeKey } from "./task-scope-key.ts";
+import { foldLoggedEvents } from "./fold-logged-events.ts";
+import { getScopeKey } from "./task-owner-scope-key.ts";
 
-const SHORT_LOG_LENGTH = 16;
+const COPY_ON_APPEND_MAX_LOG_LENGTH = 16;
 
 /** A task's log, and a task that is folded from the first events of the log. */
 interface TaskLog {
@@ -32,7 +32,7 @@ interface TaskLog {
   messageIds: string[];
   state: TaskState;
   timestamp: string;
-  turn: PersistedTurn | undefined;
+  turn: TurnRestartData | undefined;
   task: Task | undefined;
   foldedCount: number;
 }
@@ -41,8 +41,8 @@ interface TaskLog {
 interface ScopeData {
   readonly scope: TaskScope;
   readonly key: string;
-  readonly logs: SlotMap<TaskLog>;
-  readonly messages: SlotMap<{ taskId: string; seq: number }>;
+  readonly logs: SlotReuseMap<TaskLog>;
+  readonly messages: SlotReuseMap<{ taskId: string; seq: number }>;
 }
 
 export interface MemoryStoreOptions {
@@ -98,7 +98,7 @@ export class MemoryStore implements TaskStore {
   ): Promise<LogEvent[]> {
     const events = this.#findLog(scope, taskId)?.events.slice(after, after + limit.events) ?? [];
     let bytes = 0;
-    const last = events.findIndex((event) => (bytes += Buffer.byteLength(event.json)) > limit.maxBytes);
+    const last = events.findIndex((event) => (bytes += Buffer.byteLength(event.jsonText)) > limit.maxBytes);
     return last === -1 ? events : events.slice(0, last + 1);
   }
 
@@ -160,7 +160,7 @@ export class MemoryStore implements TaskStore {
     const scopeData = this.#getScopeData(scope);
     const known = scopeData.logs.get(taskId);
     if ((known?.events.length ?? 0) !== expectedSeq) return "conflict";
-    if (hasDuplicateMessage(scopeData, messages)) return "duplicate-message";
+    if (hasKnownOrRepeatedMessageId(scopeData, messages)) return "duplicate-message";
     const log: TaskLog = known ?? {
       scopeData,
       taskId,
@@ -177,14 +177,14 @@ export class MemoryStore implements TaskStore {
       scopeData.logs.insertNew(taskId, log);
       this.#scopes.set(scopeData.key, scopeData);
     }
-    appendToLog(log, events, messages);
+    appendToTaskLog(log, events, messages);
     for (const { messageId, seq } of messages) scopeData.messages.insertNew(messageId, { taskId, seq });
     if (turn !== undefined) log.turn = turn ?? undefined;
     log.state = status.state;
     log.timestamp = status.timestamp;
     if (webhooks)
       for (const webhook of webhooks) this.#pushStore.register(scope, taskId, expectedSeq, webhook);
-    if (isTerminal(status.state)) this.#addFinished(log);
+    if (isTerminal(status.state)) this.#addFinishedTaskForEviction(log);
     return undefined;
   }
 
@@ -205,13 +205,13 @@ export class MemoryStore implements TaskStore {
       this.#findScopeData(scope) ?? {
         scope,
         key: getScopeKey(scope),
-        logs: new SlotMap(),
-        messages: new SlotMap(),
+        logs: new SlotReuseMap(),
+        messages: new SlotReuseMap(),
       }
     );
   }
 
-  #addFinished(log: TaskLog): void {
+  #addFinishedTaskForEviction(log: TaskLog): void {
     const evicted = this.#finishedRing[this.#ringIndex];
     this.#finishedRing[this.#ringIndex] = log;
     this.#ringIndex = (this.#ringIndex + 1) % this.#maxFinishedTasks;
@@ -232,14 +232,17 @@ function isSameScope(a: TaskScope, b: TaskScope): boolean {
   return a.principal === b.principal && a.tenant === b.tenant && a.agent === b.agent;
 }
 
-function appendToLog(log: TaskLog, events: readonly LogEvent[], messages: LogAppend["messages"]): void {
-  if (log.events.length < SHORT_LOG_LENGTH) log.events = [...log.events, ...events];
+function appendToTaskLog(log: TaskLog, events: readonly LogEvent[], messages: LogAppend["messages"]): void {
+  if (log.events.length < COPY_ON_APPEND_MAX_LOG_LENGTH) log.events = [...log.events, ...events];
   else for (const event of events) log.events.push(event);
   if (messages.length > 0)
     log.messageIds = [...log.messageIds, ...messages.map(({ messageId }) => messageId)];
 }
 
-function hasDuplicateMessage({ messages: known }: ScopeData, messages: LogAppend["messages"]): boolean {
+function hasKnownOrRepeatedMessageId(
+  { messages: known }: ScopeData,
+  messages: LogAppend["messages"],
+): boolean {
   return messages.some(
     ({ messageId }, at) => known.has(messageId) || messages.findIndex((m) => m.messageId === messageId) < at,
   );

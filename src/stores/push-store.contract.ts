@@ -3,20 +3,20 @@ import type { PushStore, TaskScope, TaskStore, Webhook, WebhookRegistration } fr
 import {
   aliceScope,
   createAppend,
-  createTaskEvent,
+  createSubmittedTaskEvent,
   bobScope,
   createChunkEvent,
   createStatusEvent,
 } from "./task-event-logs.fixture.ts";
 
-export function createRegistration(
+export function createWebhookRegistration(
   id: string,
   more: Partial<WebhookRegistration["config"]> = {},
 ): WebhookRegistration {
   return { config: { id, taskId: "t", url: `https://example.com/${id}`, ...more }, version: "1.0" };
 }
 
-const listConfigIds = (webhooks: readonly Webhook[] | undefined): string[] | undefined =>
+const getPushConfigIds = (webhooks: readonly Webhook[] | undefined): string[] | undefined =>
   webhooks?.map(({ config }) => config.id);
 
 /**
@@ -35,17 +35,17 @@ export function definePushStoreContract(
       store = getStore();
       expect(store.pushStore).toBeDefined();
       push = store.pushStore as PushStore;
-      await append("t", 0, [createTaskEvent("t"), createChunkEvent("t", "a")]);
+      await append("t", 0, [createSubmittedTaskEvent("t"), createChunkEvent("t", "a")]);
     });
 
     async function put(id: string, scope: TaskScope = aliceScope): Promise<Webhook> {
-      const webhook = await push.put(scope, "t", createRegistration(id));
+      const webhook = await push.put(scope, "t", createWebhookRegistration(id));
       expect(webhook).toBeDefined();
       return webhook as Webhook;
     }
 
     it("is stored unchanged and starts after the existing events [I-01, I-02]", async () => {
-      const registration = createRegistration("w", {
+      const registration = createWebhookRegistration("w", {
         token: "t0k€n",
         authentication: { scheme: "Bearer", credentials: "secret" },
       });
@@ -60,13 +60,13 @@ export function definePushStoreContract(
       });
       expect(await push.get(aliceScope, "t", "w")).toEqual(webhook);
       expect(await push.list(aliceScope, "t")).toEqual([webhook]);
-      expect(await push.listDue(0, 10)).toEqual([]);
+      expect(await push.listDueWebhooks(0, 10)).toEqual([]);
     });
 
     it("is listed with others in the order of registration [I-01]", async () => {
       for (const id of ["c", "a", "b"]) await put(id);
       await put("a");
-      expect(listConfigIds(await push.list(aliceScope, "t"))).toEqual(["c", "a", "b"]);
+      expect(getPushConfigIds(await push.list(aliceScope, "t"))).toEqual(["c", "a", "b"]);
     });
 
     it("requires a task of the same scope [I-03, E13]", async () => {
@@ -76,16 +76,16 @@ export function definePushStoreContract(
         [bobScope, "t"],
         [{ ...aliceScope, agent: "other" }, "t"],
       ] as const) {
-        expect(await push.put(scope, taskId, createRegistration("w"))).toBeUndefined();
+        expect(await push.put(scope, taskId, createWebhookRegistration("w"))).toBeUndefined();
         expect(await push.get(scope, taskId, "w")).toBeUndefined();
         expect(await push.list(scope, taskId)).toBeUndefined();
         expect(await push.remove(scope, taskId, "w")).toBe(false);
       }
-      expect(listConfigIds(await push.list(aliceScope, "t"))).toEqual(["w"]);
+      expect(getPushConfigIds(await push.list(aliceScope, "t"))).toEqual(["w"]);
     });
 
     it("with the same id in another scope is another webhook [E13]", async () => {
-      await append("t", 0, [createTaskEvent("t")], { scope: bobScope });
+      await append("t", 0, [createSubmittedTaskEvent("t")], { scope: bobScope });
       const webhook = await put("w");
       const otherWebhook = await put("w", bobScope);
       expect(otherWebhook.key).not.toBe(webhook.key);
@@ -100,7 +100,7 @@ export function definePushStoreContract(
       expect(await push.remove(aliceScope, "t", "w")).toBe(true);
       expect(await push.get(aliceScope, "t", "w")).toBeUndefined();
       await append("t", 2, [createChunkEvent("t", "b")]);
-      expect(await push.listDue(0, 10)).toEqual([]);
+      expect(await push.listDueWebhooks(0, 10)).toEqual([]);
       const second = await put("w");
       expect(second).toMatchObject({ deliveredSeq: 3 });
       expect(second.key).toBeGreaterThan(first.key);
@@ -111,15 +111,15 @@ export function definePushStoreContract(
     it("is due while the log has undelivered events [E12]", async () => {
       const { key } = await put("w");
       await append("t", 2, [createChunkEvent("t", "b"), createChunkEvent("t", "c")]);
-      expect(await push.listDue(0, 10)).toEqual([await push.get(aliceScope, "t", "w")]);
+      expect(await push.listDueWebhooks(0, 10)).toEqual([await push.get(aliceScope, "t", "w")]);
       await push.saveProgress([{ key, deliveredSeq: 3, isFinished: false }]);
-      expect(await push.listDue(0, 10)).toMatchObject([{ key, deliveredSeq: 3 }]);
+      expect(await push.listDueWebhooks(0, 10)).toMatchObject([{ key, deliveredSeq: 3 }]);
       await push.saveProgress([{ key, deliveredSeq: 4, isFinished: false }]);
-      expect(await push.listDue(0, 10)).toEqual([]);
+      expect(await push.listDueWebhooks(0, 10)).toEqual([]);
       await append("t", 4, [createStatusEvent("t", "TASK_STATE_COMPLETED")]);
-      expect(await push.listDue(0, 10)).toMatchObject([{ key, deliveredSeq: 4 }]);
+      expect(await push.listDueWebhooks(0, 10)).toMatchObject([{ key, deliveredSeq: 4 }]);
       await push.saveProgress([{ key, deliveredSeq: 5, isFinished: true }]);
-      expect(await push.listDue(0, 10)).toEqual([]);
+      expect(await push.listDueWebhooks(0, 10)).toEqual([]);
       expect(await push.get(aliceScope, "t", "w")).toMatchObject({ deliveredSeq: 5 });
     });
 
@@ -135,9 +135,9 @@ export function definePushStoreContract(
       await push.remove(aliceScope, "t", "b");
       const pages: (string[] | undefined)[] = [];
       for (let after = 0; ;) {
-        const page = await push.listDue(after, 2);
+        const page = await push.listDueWebhooks(after, 2);
         if (page.length === 0) break;
-        pages.push(listConfigIds(page));
+        pages.push(getPushConfigIds(page));
         after = page.at(-1)?.key ?? 0;
       }
       expect(pages).toEqual([
@@ -163,36 +163,36 @@ export function definePushStoreContract(
         { key, deliveredSeq: 2, isFinished: false, failingSince: 5, deadLetter: dead },
         { key: other.key, deliveredSeq: 2, isFinished: false, deadLetter: { ...dead, reason: "other" } },
       ]);
-      expect(await push.listDue(0, 10)).toEqual([]);
+      expect(await push.listDueWebhooks(0, 10)).toEqual([]);
       expect(await push.get(aliceScope, "t", "a")).toMatchObject({ deadLetter: dead, failingSince: 5 });
-      expect(listConfigIds(await push.listDead(10))).toEqual(["b", "a"]);
-      expect(listConfigIds(await push.listDead(1))).toEqual(["b"]);
+      expect(getPushConfigIds(await push.listDeadWebhooks(10))).toEqual(["b", "a"]);
+      expect(getPushConfigIds(await push.listDeadWebhooks(1))).toEqual(["b"]);
       const again = await put("a");
       expect(again).toEqual({
-        ...createRegistration("a"),
+        ...createWebhookRegistration("a"),
         key,
         scope: aliceScope,
         taskId: "t",
         deliveredSeq: 2,
       });
-      expect(listConfigIds(await push.listDead(10))).toEqual(["b"]);
-      expect(await push.listDue(0, 10)).toEqual([again]);
+      expect(getPushConfigIds(await push.listDeadWebhooks(10))).toEqual(["b"]);
+      expect(await push.listDueWebhooks(0, 10)).toEqual([again]);
     });
 
     it("can be registered with a new task and receives all of its events [F-13]", async () => {
-      const webhooks = [createRegistration("w"), createRegistration("x")];
-      await append("u", 0, [createTaskEvent("u"), createChunkEvent("u", "a")], { webhooks });
+      const webhooks = [createWebhookRegistration("w"), createWebhookRegistration("x")];
+      await append("u", 0, [createSubmittedTaskEvent("u"), createChunkEvent("u", "a")], { webhooks });
       expect(await push.list(aliceScope, "u")).toMatchObject([
-        { ...createRegistration("w"), taskId: "u", deliveredSeq: 0 },
-        { ...createRegistration("x"), taskId: "u", deliveredSeq: 0 },
+        { ...createWebhookRegistration("w"), taskId: "u", deliveredSeq: 0 },
+        { ...createWebhookRegistration("x"), taskId: "u", deliveredSeq: 0 },
       ]);
-      expect(listConfigIds(await push.listDue(0, 10))).toEqual(["w", "x"]);
+      expect(getPushConfigIds(await push.listDueWebhooks(0, 10))).toEqual(["w", "x"]);
     });
 
     it("can be registered with a later message and receives its events [F-13]", async () => {
       await put("w");
       await append("t", 2, [createChunkEvent("t", "b")]);
-      const webhooks = [createRegistration("w", { token: "new" }), createRegistration("x")];
+      const webhooks = [createWebhookRegistration("w", { token: "new" }), createWebhookRegistration("x")];
       await append("t", 3, [createChunkEvent("t", "c")], { webhooks });
       expect(await push.list(aliceScope, "t")).toMatchObject([
         { config: { id: "w", token: "new" }, deliveredSeq: 2 },
@@ -201,7 +201,7 @@ export function definePushStoreContract(
     });
 
     it("is not registered by a rejected append [F-13]", async () => {
-      const webhooks = [createRegistration("w")];
+      const webhooks = [createWebhookRegistration("w")];
       expect(
         await store.commit([createAppend("t", 1, [createChunkEvent("t", "late")], { webhooks })]),
       ).toEqual(["conflict"]);
@@ -212,7 +212,7 @@ export function definePushStoreContract(
       await append("t", 2, [createStatusEvent("t", "TASK_STATE_COMPLETED")]);
       const webhook = await put("w");
       expect(await push.get(aliceScope, "t", "w")).toEqual(webhook);
-      expect(await push.listDue(0, 10)).toEqual([]);
+      expect(await push.listDueWebhooks(0, 10)).toEqual([]);
     });
   });
 }

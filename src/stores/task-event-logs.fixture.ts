@@ -6,7 +6,7 @@ import {
   isEventRefusal,
   isTerminal,
   LogEvent,
-  findRefusal,
+  findEventRefusal,
   TASK_STATES,
   text,
   type Message,
@@ -23,7 +23,7 @@ export function formatTestTime(milliseconds: number): string {
   return new Date(Date.UTC(2026, 0, 1) + milliseconds).toISOString();
 }
 
-export function createTaskEvent(
+export function createSubmittedTaskEvent(
   taskId: string,
   { contextId = "talk", message, time = 0 }: { contextId?: string; message?: Message; time?: number } = {},
 ): TaskEvent {
@@ -118,7 +118,9 @@ export function createSplitLogArbitrary(taskId: string): fc.Arbitrary<TaskEvent[
       events: fc.array(createEventArbitrary(taskId), { maxLength: 40 }),
       sizes: fc.array(fc.integer({ min: 1, max: 8 }), { minLength: 41, maxLength: 41 }),
     })
-    .map(({ events, sizes }) => splitBySizes(keepLegalEvents([createTaskEvent(taskId), ...events]), sizes));
+    .map(({ events, sizes }) =>
+      splitBySizes(keepLegalEvents([createSubmittedTaskEvent(taskId), ...events]), sizes),
+    );
 }
 
 /** Splits `items` into consecutive pieces of the given sizes. */
@@ -138,7 +140,7 @@ function keepLegalEvents(events: readonly TaskEvent[]): TaskEvent[] {
   for (const event of events) {
     // Skip most of the early terminal states, because most logs should be long.
     if ("statusUpdate" in event && isTerminal(event.statusUpdate.status.state) && log.length % 5) continue;
-    if (findRefusal(state, event)) continue;
+    if (findEventRefusal(state, event)) continue;
     log.push(event);
     state = foldLog(log).status.state;
   }

@@ -6,7 +6,7 @@ import {
   aliceScope,
   createAppend,
   formatTestTime,
-  createTaskEvent,
+  createSubmittedTaskEvent,
   bobScope,
   createChunkEvent,
   splitBySizes,
@@ -71,7 +71,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
     describe("a log", () => {
       it("is read back as it was appended, numbered from 1 without a gap [E1]", async () => {
         const log = [
-          createTaskEvent("t"),
+          createSubmittedTaskEvent("t"),
           createStatusEvent("t", "TASK_STATE_WORKING"),
           createChunkEvent("t", "a"),
           createChunkEvent("t", "b"),
@@ -81,14 +81,17 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
         const events = await store.readEvents(aliceScope, "t", 0, NO_READ_LIMIT);
         expect(events.map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
         expect(events.map(({ event }) => event)).toEqual(log);
-        expect(events.map(({ json }) => json)).toEqual(log.map((event) => JSON.stringify(event)));
+        expect(events.map(({ jsonText: json }) => json)).toEqual(log.map((event) => JSON.stringify(event)));
         expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(log), seq: 4 });
       });
 
       it("accepts several appends in one batch, for several tasks", async () => {
         const batch = [
-          createAppend("a", 0, [createTaskEvent("a")]),
-          createAppend("b", 0, [createTaskEvent("b"), createStatusEvent("b", "TASK_STATE_COMPLETED")]),
+          createAppend("a", 0, [createSubmittedTaskEvent("a")]),
+          createAppend("b", 0, [
+            createSubmittedTaskEvent("b"),
+            createStatusEvent("b", "TASK_STATE_COMPLETED"),
+          ]),
           createAppend("a", 1, [createStatusEvent("a", "TASK_STATE_WORKING"), createChunkEvent("a", "x")]),
         ];
         expect(await store.commit(batch)).toEqual([undefined, undefined, undefined]);
@@ -108,7 +111,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
       });
 
       it("loads a copy of the task", async () => {
-        const log = [createTaskEvent("t"), createChunkEvent("t", "a")];
+        const log = [createSubmittedTaskEvent("t"), createChunkEvent("t", "a")];
         await append("t", 0, log);
         const loaded = await store.load(aliceScope, "t");
         if (loaded) {
@@ -145,7 +148,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
       it("is read in pieces, from any position, without gaps or overlaps", async () => {
         const log = [
-          createTaskEvent("t"),
+          createSubmittedTaskEvent("t"),
           ...Array.from({ length: 30 }, (_, n) => createChunkEvent("t", "x".repeat(n))),
         ];
         await append("t", 0, log);
@@ -168,7 +171,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
       it("is read up to a limit of events and of bytes, including the event that exceeds it", async () => {
         const log = [
-          createTaskEvent("t"),
+          createSubmittedTaskEvent("t"),
           createChunkEvent("t", "é".repeat(500)),
           createChunkEvent("t", "b"),
           createChunkEvent("t", "c"),
@@ -190,7 +193,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
     describe("an append", () => {
       const first = [
-        createTaskEvent("t", { message: createUserMessage("m1") }),
+        createSubmittedTaskEvent("t", { message: createUserMessage("m1") }),
         createStatusEvent("t", "TASK_STATE_WORKING"),
       ];
       const done = { messages: [{ messageId: "m1", seq: 1 }] };
@@ -208,7 +211,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
         });
         const early = createAppend("t", 3, [createChunkEvent("t", "early")]);
         const unborn = createAppend("u", 1, [createChunkEvent("u", "unborn")]);
-        const again = createAppend("t", 0, [createTaskEvent("t")]);
+        const again = createAppend("t", 0, [createSubmittedTaskEvent("t")]);
         const refused = Array.from({ length: 4 }, () => "conflict");
         expect(await store.commit([late, early, unborn, again])).toEqual(refused);
         await unchanged();
@@ -225,7 +228,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
         expect(await store.commit([createAppend("t", 2, events, { messages: twice })])).toEqual([
           "duplicate-message",
         ]);
-        expect(await store.commit([createAppend("u", 0, [createTaskEvent("u")], done)])).toEqual([
+        expect(await store.commit([createAppend("u", 0, [createSubmittedTaskEvent("u")], done)])).toEqual([
           "duplicate-message",
         ]);
         await unchanged();
@@ -238,8 +241,8 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
         const one = { messages: [{ messageId: "m9", seq: 1 }] };
         expect(
           await store.commit([
-            createAppend("x", 0, [createTaskEvent("x")], one),
-            createAppend("y", 0, [createTaskEvent("y")], one),
+            createAppend("x", 0, [createSubmittedTaskEvent("x")], one),
+            createAppend("y", 0, [createSubmittedTaskEvent("y")], one),
           ]),
         ).toEqual([undefined, "duplicate-message"]);
         expect(await store.findMessage(aliceScope, "m9")).toEqual({ taskId: "x", seq: 1 });
@@ -248,9 +251,9 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
       it("that is rejected does not affect the others of its batch", async () => {
         const batch = [
-          createAppend("a", 0, [createTaskEvent("a")]),
+          createAppend("a", 0, [createSubmittedTaskEvent("a")]),
           createAppend("t", 7, [createChunkEvent("t", "late")]),
-          createAppend("u", 0, [createTaskEvent("u")], done),
+          createAppend("u", 0, [createSubmittedTaskEvent("u")], done),
           createAppend("t", 2, [createChunkEvent("t", "good")], { messages: [{ messageId: "m3", seq: 3 }] }),
         ];
         expect(await store.commit(batch)).toEqual([undefined, "conflict", "duplicate-message", undefined]);
@@ -272,7 +275,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
 
       it.for(strangers)("$tenant/$principal/$agent sees no tasks of other scopes [E13]", async (stranger) => {
         const messages = [{ messageId: "m1", seq: 1 }];
-        await append("t", 0, [createTaskEvent("t")], { messages });
+        await append("t", 0, [createSubmittedTaskEvent("t")], { messages });
         expect(await store.load(stranger, "t")).toBeUndefined();
         expect(await store.readEvents(stranger, "t", 0, NO_READ_LIMIT)).toEqual([]);
         expect(await store.list(stranger, { limit: 10 })).toEqual({ tasks: [], hasMore: false, total: 0 });
@@ -281,15 +284,15 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           await store.commit([createAppend("t", 1, [createChunkEvent("t", "x")], { scope: stranger })]),
         ).toEqual(["conflict"]);
         expect(await store.load(aliceScope, "t")).toEqual({
-          task: foldLog([createTaskEvent("t")]),
+          task: foldLog([createSubmittedTaskEvent("t")]),
           seq: 1,
         });
       });
 
       it("has separate ids: the same ids in another scope are other tasks and messages [E13]", async () => {
         const messages = [{ messageId: "m1", seq: 1 }];
-        await append("t", 0, [createTaskEvent("t")], { messages });
-        await append("t", 0, [createTaskEvent("t"), createChunkEvent("t", "bob's")], {
+        await append("t", 0, [createSubmittedTaskEvent("t")], { messages });
+        await append("t", 0, [createSubmittedTaskEvent("t"), createChunkEvent("t", "bob's")], {
           messages,
           scope: bobScope,
         });
@@ -314,10 +317,13 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
           const contextId = n % 2 ? "odd" : "even";
           const state = n % 2 ? "TASK_STATE_WORKING" : "TASK_STATE_COMPLETED";
           const id = `t${n}`;
-          const log = [createTaskEvent(id, { contextId }), createStatusEvent(id, state, Math.floor(n / 2))];
+          const log = [
+            createSubmittedTaskEvent(id, { contextId }),
+            createStatusEvent(id, state, Math.floor(n / 2)),
+          ];
           await append(id, 0, log, { contextId });
         }
-        await append("b", 0, [createTaskEvent("b", { contextId: "even" })], { scope: bobScope });
+        await append("b", 0, [createSubmittedTaskEvent("b", { contextId: "even" })], { scope: bobScope });
       });
 
       it("is ordered by newest status, then by highest id", async () => {
@@ -404,7 +410,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
       it("includes every unchanged task while other tasks move to the front", async () => {
         const pages = await listTaskIdPages(store, {}, async (page) => {
           if (page === 1) await append("t5", 2, [createStatusEvent("t5", "TASK_STATE_WORKING", 10)]);
-          if (page === 2) await append("t10", 0, [createTaskEvent("t10", { time: 11 })]);
+          if (page === 2) await append("t10", 0, [createSubmittedTaskEvent("t10", { time: 11 })]);
         });
         expect(pages).toEqual([
           ["t9", "t8", "t7"],
@@ -418,7 +424,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
     it("lists the unfinished tasks of all scopes except tasks that wait for their user [E9]", async () => {
       for (const state of TASK_STATES) {
         const log = [
-          createTaskEvent(state),
+          createSubmittedTaskEvent(state),
           createStatusEvent(state, "TASK_STATE_WORKING", 1),
           createStatusEvent(state, state, 2),
         ];
@@ -452,7 +458,7 @@ export function defineTaskStoreContract(name: string, createStore: () => TaskSto
       const turn = { seq: 1, attempt: 1, request: { metadata: { a: 1 } }, service: { version: "0.3" } };
       const listTurns = async (): Promise<unknown[]> =>
         (await store.listUnfinished()).map((task) => task.turn);
-      await append("t", 0, [createTaskEvent("t")], { turn });
+      await append("t", 0, [createSubmittedTaskEvent("t")], { turn });
       expect(await listTurns()).toEqual([turn]);
       await append("t", 1, [createChunkEvent("t", "a")]);
       expect(await listTurns()).toEqual([turn]);

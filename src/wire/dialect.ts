@@ -1,5 +1,5 @@
 import type { A2AError, LogEvent, OperationName, Operations, StreamingOperation } from "../protocol/index.ts";
-import type { SpecRevision } from "./error-mappings.ts";
+import type { SpecPatchVersion } from "./error-mappings.ts";
 import type { JsonRpcId } from "./json-rpc.ts";
 import type { RouteMatcher } from "./route-matcher.ts";
 
@@ -45,7 +45,7 @@ export interface ProtoDialect extends Pick<OperationCodec, "decodeParams" | "isL
    * Converts the result of an operation to a response message, or converts one stream event to a message of
    * the response stream.
    */
-  toResultMessage<O extends OperationName>(operation: O, result: Operations[O]["result"]): object;
+  toProtoResponseMessage<O extends OperationName>(operation: O, result: Operations[O]["result"]): object;
   /**
    * Decodes a response message in tolerant mode. Throws `INVALID_AGENT_RESPONSE` if the response message is
    * unusable.
@@ -94,7 +94,7 @@ export interface RestDialect extends OperationCodec {
   ): unknown;
   toErrorResponse(
     error: A2AError,
-    revision: SpecRevision,
+    revision: SpecPatchVersion,
   ): { readonly status: number; readonly body: object };
   /** SSE event name of errors that occur in a stream. By default, error events have no event name. */
   readonly failureEventName?: string;

@@ -36,7 +36,7 @@ export function toErrorDetails(error: A2AError): JsonObject[] {
 }
 
 /** Message of a received error, with a default error reason. */
-interface ErrorFallback {
+interface ErrorMessageAndFallbackReason {
   message: string;
   /** Reason of the error if the error details contain no known reason. */
   fallbackReason: ErrorReason;
@@ -48,7 +48,7 @@ interface ErrorFallback {
  */
 export function fromErrorDetails(
   details: unknown,
-  { message, fallbackReason: fallback }: ErrorFallback,
+  { message, fallbackReason: fallback }: ErrorMessageAndFallbackReason,
 ): A2AError {
   let reason = fallback;
   const options: A2AErrorOptions & { details: JsonObject[] } = { details: [] };

@@ -4,7 +4,7 @@ import type { ErrorReason } from "../protocol/index.ts";
  * Patch version of A2A 1.0, which determines the error statuses of the server. A2A 1.0.0 and 1.0.1 differ
  * in a few error statuses and in the REST media type.
  */
-export type SpecRevision = "1.0.0" | "1.0.1";
+export type SpecPatchVersion = "1.0.0" | "1.0.1";
 
 /** Names of the gRPC status codes that A2A uses. */
 export type GrpcStatusName =
@@ -74,7 +74,9 @@ export const ERROR_MAPPINGS: Record<ErrorReason, ErrorMapping> = {
 };
 
 /** Error statuses in which A2A 1.0.0 differs from 1.0.1. */
-const STATUS_OVERRIDES_1_0_0: Partial<Record<ErrorReason, Partial<Pick<ErrorMapping, "http" | "grpc">>>> = {
+const ERROR_STATUS_OVERRIDES_1_0_0: Partial<
+  Record<ErrorReason, Partial<Pick<ErrorMapping, "http" | "grpc">>>
+> = {
   TASK_NOT_CANCELABLE: { http: 409 },
   CONTENT_TYPE_NOT_SUPPORTED: { http: 415 },
   INVALID_AGENT_RESPONSE: { http: 502 },
@@ -86,12 +88,12 @@ const STATUS_OVERRIDES_1_0_0: Partial<Record<ErrorReason, Partial<Pick<ErrorMapp
 /**
  * Returns the HTTP status and the gRPC status of an error reason in a revision of A2A.
  */
-export function getErrorStatus(
+export function getHttpAndGrpcErrorStatus(
   reason: ErrorReason,
-  revision: SpecRevision,
+  revision: SpecPatchVersion,
 ): { http: number; grpc: GrpcStatusName } {
   const { http, grpc } = ERROR_MAPPINGS[reason];
-  return revision === "1.0.0" ? { http, grpc, ...STATUS_OVERRIDES_1_0_0[reason] } : { http, grpc };
+  return revision === "1.0.0" ? { http, grpc, ...ERROR_STATUS_OVERRIDES_1_0_0[reason] } : { http, grpc };
 }
 
 const ERROR_REASONS = Object.keys(ERROR_MAPPINGS) as ErrorReason[];
@@ -134,7 +136,7 @@ export function getReasonByHttpStatus(status: number): ErrorReason {
  * Converts an error reason to the error name in A2A §3.3.2, for example `TASK_NOT_FOUND` to
  * `TaskNotFoundError`.
  */
-export function toErrorName(reason: ErrorReason): string {
+export function toA2AErrorName(reason: ErrorReason): string {
   if (reason === "PARSE_ERROR") return "JSONParseError";
   const words = reason.toLowerCase().split("_");
   return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join("")}Error`;
@@ -145,5 +147,5 @@ export function toErrorName(reason: ErrorReason): string {
  * is unknown.
  */
 export function findReasonByErrorName(name: string | undefined): ErrorReason | undefined {
-  return ERROR_REASONS.find((reason) => toErrorName(reason) === name);
+  return ERROR_REASONS.find((reason) => toA2AErrorName(reason) === name);
 }

@@ -3,8 +3,8 @@ import { fromErrorDetails, toErrorDetails } from "./error-details.ts";
 import {
   type GrpcStatusName,
   findReasonByErrorName,
-  type SpecRevision,
-  getErrorStatus,
+  type SpecPatchVersion,
+  getHttpAndGrpcErrorStatus,
 } from "./error-mappings.ts";
 
 /** The `google.rpc.Status` of a failed gRPC call, with the error details as ProtoJSON (A2A §10.6). */
@@ -15,9 +15,9 @@ export interface GrpcError {
 }
 
 /** Converts an error to its gRPC status in a revision of A2A. */
-export function toGrpcError(error: A2AError, revision: SpecRevision): GrpcError {
+export function toGrpcError(error: A2AError, revision: SpecPatchVersion): GrpcError {
   return {
-    status: getErrorStatus(error.reason, revision).grpc,
+    status: getHttpAndGrpcErrorStatus(error.reason, revision).grpc,
     message: error.message,
     details: toErrorDetails(error),
   };

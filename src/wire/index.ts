@@ -5,8 +5,8 @@
  * tables. The codecs decode requests in strict mode and report every violation with its path. The codecs
  * decode responses of other agents in tolerant mode.
  */
-export type { SpecRevision } from "./error-mappings.ts";
-export { ERROR_MAPPINGS, toErrorName, getErrorStatus } from "./error-mappings.ts";
+export type { SpecPatchVersion } from "./error-mappings.ts";
+export { ERROR_MAPPINGS, toA2AErrorName, getHttpAndGrpcErrorStatus } from "./error-mappings.ts";
 export type { GrpcError } from "./grpc-error.ts";
 export { fromGrpcError, toGrpcError } from "./grpc-error.ts";
 export type { JsonRpcId, JsonRpcRequest } from "./json-rpc.ts";
@@ -25,7 +25,7 @@ export type {
   ProtoDialect,
   RestDialect,
 } from "./dialect.ts";
-export { parseRetryAfter } from "./retry-after.ts";
+export { parseRetryAfter } from "./parse-retry-after.ts";
 
 export { encodeSseFrame, encodeNamedSseFrame, SSE_HEARTBEAT, parseSse } from "./sse.ts";
 

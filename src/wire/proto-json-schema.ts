@@ -2,11 +2,11 @@ import { A2AError, type FieldViolation, isObject } from "../protocol/index.ts";
 
 /**
  * A decoder for values of one ProtoJSON type. The schema of a protocol version consists of schemas that
- * `createMessageSchema`, `createListSchema`, `createMapSchema`, and `scalar-schemas.ts` provide. A schema
+ * `createObjectSchema`, `createListSchema`, `createMapSchema`, and `scalar-schemas.ts` provide. A schema
  * does not throw if the input is invalid. The schema adds every violation with its path to the
  * `DecodingContext`, which the caller checks at the end.
  */
-export interface Schema<T> {
+export interface DecodingSchema<T> {
   /**
    * Decodes a JSON value to its normal form. Returns `undefined` if the value is not set or invalid. For
    * an invalid value, the schema also adds a violation.
@@ -83,7 +83,7 @@ export class DecodingContext {
 }
 
 /** Decodes a complete request in strict mode. Throws `INVALID_PARAMS` with every violation. */
-export function decodeStrictly<T>(schema: Schema<T>, json: unknown, root: string): T {
+export function decodeRequestStrictly<T>(schema: DecodingSchema<T>, json: unknown, root: string): T {
   const at = new DecodingContext(root, "strict");
   const value = schema.decode(json, at);
   if (value === undefined || at.violations.length > 0) throw A2AError.invalidParams(at.violations);
@@ -94,8 +94,8 @@ export function decodeStrictly<T>(schema: Schema<T>, json: unknown, root: string
  * Decodes a response of another agent in tolerant mode. Throws `INVALID_AGENT_RESPONSE` if the response is
  * unusable.
  */
-export function decodeTolerantly<T>(
-  schema: Schema<T>,
+export function decodeResponseTolerantly<T>(
+  schema: DecodingSchema<T>,
   json: unknown,
   root: string,
   mode: "tolerant" | "canonical" = "tolerant",
@@ -112,13 +112,13 @@ export function decodeTolerantly<T>(
 
 /** Schema of a message member, with the rule for absent values. */
 interface FieldSchema<T> {
-  readonly schema: Schema<T>;
+  readonly schema: DecodingSchema<T>;
   /**
    * Rule for missing and empty values of the member.
    * - An empty value of an `implicit` member counts as not set and is omitted.
    * - An empty value of an `optional` member is kept.
    * - A `required` member must be present and not empty.
-   * - A message has at most one of its `oneof` members, which may be empty.
+   * - A message has at most one of its `defineOneofMember` members, which may be empty.
    */
   readonly presence: "implicit" | "optional" | "required" | "oneof";
   /**
@@ -130,34 +130,40 @@ interface FieldSchema<T> {
 }
 
 /** Declares a required member of a message. In tolerant mode, `fallback` replaces a missing value. */
-export function required<T>(schema: Schema<T>, fallback?: unknown): FieldSchema<T> {
+export function required<T>(schema: DecodingSchema<T>, fallback?: unknown): FieldSchema<T> {
   return { schema, presence: "required", fallback };
 }
 
 /** Declares a message member that decodes to `fallback` if the member is absent. */
-export function withDefault<T>(schema: Schema<T>, fallback: unknown): FieldSchema<T> {
+export function withDefault<T>(schema: DecodingSchema<T>, fallback: unknown): FieldSchema<T> {
   return { schema, presence: "implicit", fallback };
 }
 
 /** Declares an optional message member that keeps empty values. */
-export function optional<T>(schema: Schema<T>): FieldSchema<T> {
+export function optional<T>(schema: DecodingSchema<T>): FieldSchema<T> {
   return { schema, presence: "optional" };
 }
 
 /** Declares a message member that belongs to the oneof of the message. */
-export function oneof<T>(schema: Schema<T>): FieldSchema<T> {
+export function defineOneofMember<T>(schema: DecodingSchema<T>): FieldSchema<T> {
   return { schema, presence: "oneof" };
 }
 
 type UnionKeys<T> = T extends unknown ? keyof T : never;
-type UnionValue<T, K> = T extends unknown ? (K extends keyof T ? Exclude<T[K], undefined> : never) : never;
+type UnionMemberValue<T, K> = T extends unknown
+  ? K extends keyof T
+    ? Exclude<T[K], undefined>
+    : never
+  : never;
 
 /**
  * Schemas for all members of the message type `T`. If `T` is a union, the type has a schema for each
  * member of every variant. The compiler reports an error if a member has no schema.
  */
 export type FieldSchemas<T> = {
-  readonly [K in UnionKeys<T>]-?: Schema<UnionValue<T, K>> | FieldSchema<UnionValue<T, K>>;
+  readonly [K in UnionKeys<T>]-?:
+    | DecodingSchema<UnionMemberValue<T, K>>
+    | FieldSchema<UnionMemberValue<T, K>>;
 };
 
 interface NamedFieldSchema extends FieldSchema<unknown> {
@@ -170,9 +176,9 @@ interface NamedFieldSchema extends FieldSchema<unknown> {
   readonly alternateName: string;
 }
 
-/** Options for `createMessageSchema`. */
-interface MessageSchemaOptions<T> {
-  /** If `true`, both requests and responses must have a `oneof` member. Default: `false`. */
+/** Options for `createObjectSchema`. */
+interface ObjectSchemaOptions<T> {
+  /** If `true`, both requests and responses must have a `defineOneofMember` member. Default: `false`. */
   readonly requiresOneof?: boolean;
   /**
    * Protocol names of renamed members. The preferred name comes first, followed by other accepted names.
@@ -182,18 +188,18 @@ interface MessageSchemaOptions<T> {
 
 /**
  * Creates a schema for a message. The decoder accepts each member under its camelCase name or its
- * snake_case name, but not under both names. The decoder ignores unknown members. If the schema has `oneof`
- * members, a request must have exactly one `oneof` member. A response may omit the `oneof` member, unless
+ * snake_case name, but not under both names. The decoder ignores unknown members. If the schema has `defineOneofMember`
+ * members, a request must have exactly one `defineOneofMember` member. A response may omit the `defineOneofMember` member, unless
  * `requiresOneof` is set.
  */
-export function createMessageSchema<T extends object>(
+export function createObjectSchema<T extends object>(
   fields: FieldSchemas<T>,
-  options: MessageSchemaOptions<T> = {},
-): Schema<T> {
+  options: ObjectSchemaOptions<T> = {},
+): DecodingSchema<T> {
   const { requiresOneof = false } = options;
   const names: Readonly<Record<string, readonly [string, ...string[]] | undefined>> = options.wireNames ?? {};
   const byName = new Map<string, NamedFieldSchema>();
-  const namedFields = Object.entries<Schema<unknown> | FieldSchema<unknown>>(fields).map(
+  const namedFields = Object.entries<DecodingSchema<unknown> | FieldSchema<unknown>>(fields).map(
     ([name, fieldSchema]): NamedFieldSchema => {
       const acceptedNames = names[name] ?? [name];
       const [wireName, alternateName = toSnakeCase(wireName)] = acceptedNames;
@@ -226,7 +232,7 @@ export function createMessageSchema<T extends object>(
         if (value === null && !field.schema.isNullable) continue;
         const { name, wireName, presence } = field;
         at.pushPath(wireName);
-        if (out[name] === undefined) decodeField(field, value, out, at);
+        if (out[name] === undefined) decodeObjectField(field, value, out, at);
         else at.addViolation(`is present twice, as ${wireName} and as ${field.alternateName}; send only one`);
         at.popPath();
         if (presence !== "oneof") continue;
@@ -238,7 +244,8 @@ export function createMessageSchema<T extends object>(
       for (const field of requiredFields)
         if (out[field.name] === undefined) resolveMissingField(field, out, at);
       if (at.fillsDefaults)
-        for (const field of defaultedFields) if (out[field.name] === undefined) fillDefault(field, out, at);
+        for (const field of defaultedFields)
+          if (out[field.name] === undefined) setDefaultFieldValue(field, out, at);
       if (choices.length > 0 && chosen === undefined && (requiresOneof || at.isStrict)) {
         at.addViolation(`must have ${oneofHint}`);
       }
@@ -249,9 +256,9 @@ export function createMessageSchema<T extends object>(
 
 // Placeholder for a rejected value, so the member is not also reported as missing. The output of a rejected
 // request is never used.
-const REFUSED_VALUE = Symbol("refused");
+const REJECTED_VALUE_PLACEHOLDER = Symbol("refused");
 
-function decodeField(
+function decodeObjectField(
   field: NamedFieldSchema,
   json: unknown,
   out: Record<string, unknown>,
@@ -260,15 +267,15 @@ function decodeField(
   const { refusalCount: refusalsBefore } = at;
   const value = field.schema.decode(json, at);
   if (value === undefined) {
-    if (at.refusalCount > refusalsBefore) out[field.name] = REFUSED_VALUE;
+    if (at.refusalCount > refusalsBefore) out[field.name] = REJECTED_VALUE_PLACEHOLDER;
   } else if (
     field.presence === "implicit" &&
-    (isEmpty(value) || (field.schema.isMap && isEmptyObject(value as object)))
+    (isEmptyScalarOrList(value) || (field.schema.isMap && isEmptyObject(value as object)))
   ) {
     // In proto3 an empty value counts as not set.
-  } else if (field.presence === "required" && at.isStrict && isEmpty(value)) {
+  } else if (field.presence === "required" && at.isStrict && isEmptyScalarOrList(value)) {
     at.addViolation(Array.isArray(value) ? "must have at least one element" : "must not be empty");
-    out[field.name] = REFUSED_VALUE;
+    out[field.name] = REJECTED_VALUE_PLACEHOLDER;
   } else out[field.name] = value;
 }
 
@@ -279,12 +286,12 @@ function resolveMissingField(
 ): void {
   at.pushPath(field.wireName);
   if (at.isStrict || field.fallback === undefined) at.addViolation("is required");
-  else fillDefault(field, out, at);
+  else setDefaultFieldValue(field, out, at);
   at.popPath();
 }
 
 /** Decodes the fallback value. Each message therefore gets its own complete copy. */
-function fillDefault(
+function setDefaultFieldValue(
   { name, schema, fallback }: NamedFieldSchema,
   out: Record<string, unknown>,
   at: DecodingContext,
@@ -292,7 +299,7 @@ function fillDefault(
   out[name] = schema.decode(fallback, at);
 }
 
-function isEmpty(value: unknown): boolean {
+function isEmptyScalarOrList(value: unknown): boolean {
   return value === "" || value === false || (Array.isArray(value) && value.length === 0);
 }
 
@@ -301,7 +308,7 @@ function isEmptyObject(value: object): boolean {
 }
 
 /** Creates a schema for a repeated field. */
-export function createListSchema<T>(schema: Schema<T>): Schema<T[]> {
+export function createListSchema<T>(schema: DecodingSchema<T>): DecodingSchema<T[]> {
   return {
     decode(json, at): T[] | undefined {
       if (!Array.isArray(json)) return at.addViolation(`must be an array, not ${formatJsonValue(json)}`);
@@ -322,7 +329,7 @@ export function createListSchema<T>(schema: Schema<T>): Schema<T[]> {
 }
 
 /** Creates a schema for a map with string keys. */
-export function createMapSchema<T>(schema: Schema<T>): Schema<Record<string, T>> {
+export function createMapSchema<T>(schema: DecodingSchema<T>): DecodingSchema<Record<string, T>> {
   return {
     isMap: true,
     decode(json, at): Record<string, T> | undefined {
@@ -345,7 +352,10 @@ export function createMapSchema<T>(schema: Schema<T>): Schema<Record<string, T>>
  * Adds a check to a schema, which applies only to requests. The function `findViolation` returns the
  * description of a violation, or `undefined` if the value is valid.
  */
-export function withCheck<T>(schema: Schema<T>, findViolation: (value: T) => string | undefined): Schema<T> {
+export function withCheck<T>(
+  schema: DecodingSchema<T>,
+  findViolation: (value: T) => string | undefined,
+): DecodingSchema<T> {
   return {
     decode(json, at): T | undefined {
       const value = schema.decode(json, at);
@@ -358,9 +368,9 @@ export function withCheck<T>(schema: Schema<T>, findViolation: (value: T) => str
 
 /** Creates a schema that decodes a value with another schema and then converts the value. */
 export function withConversion<A, B>(
-  schema: Schema<A>,
+  schema: DecodingSchema<A>,
   convert: (value: A, at: DecodingContext) => B | undefined,
-): Schema<B> {
+): DecodingSchema<B> {
   return {
     decode(json, at): B | undefined {
       const { refusalCount: refusalsBefore } = at;
@@ -373,7 +383,7 @@ export function withConversion<A, B>(
 }
 
 /** Creates a schema that validates a member and discards its value. */
-export function createIgnoredSchema(schema: Schema<unknown>): Schema<never> {
+export function createValidateOnlySchema(schema: DecodingSchema<unknown>): DecodingSchema<never> {
   return {
     decode(json, at): undefined {
       schema.decode(json, at);

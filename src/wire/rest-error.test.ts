@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { A2AError, type ErrorReason } from "../protocol/index.ts";
-import { ERROR_MAPPINGS, getErrorStatus } from "./error-mappings.ts";
+import { ERROR_MAPPINGS, getHttpAndGrpcErrorStatus } from "./error-mappings.ts";
 import { fromJsonRpcError, toJsonRpcError } from "./json-rpc.ts";
 import { fromRestError, toRestError } from "./rest-error.ts";
 
@@ -42,10 +42,15 @@ it("violations are a BadRequest with status 400 [D-04]", () => {
 it("revisions 1.0.0 and 1.0.1 differ in six statuses [D-05] [1.L]", () => {
   const differing = reasons.filter(
     (reason) =>
-      JSON.stringify(getErrorStatus(reason, "1.0.0")) !== JSON.stringify(getErrorStatus(reason, "1.0.1")),
+      JSON.stringify(getHttpAndGrpcErrorStatus(reason, "1.0.0")) !==
+      JSON.stringify(getHttpAndGrpcErrorStatus(reason, "1.0.1")),
   );
   expect(
-    differing.map((reason) => [reason, getErrorStatus(reason, "1.0.0"), getErrorStatus(reason, "1.0.1")]),
+    differing.map((reason) => [
+      reason,
+      getHttpAndGrpcErrorStatus(reason, "1.0.0"),
+      getHttpAndGrpcErrorStatus(reason, "1.0.1"),
+    ]),
   ).toEqual([
     [
       "TASK_NOT_CANCELABLE",

@@ -6,8 +6,8 @@ import {
   findReasonByJsonRpcCode,
   getReasonByHttpStatus,
   findReasonByErrorName,
-  type SpecRevision,
-  getErrorStatus,
+  type SpecPatchVersion,
+  getHttpAndGrpcErrorStatus,
 } from "./error-mappings.ts";
 
 /**
@@ -20,8 +20,8 @@ interface RestError {
 }
 
 /** Converts an error to its HTTP response in a revision of A2A. */
-export function toRestError(error: A2AError, revision: SpecRevision): RestError {
-  const { http, grpc } = getErrorStatus(error.reason, revision);
+export function toRestError(error: A2AError, revision: SpecPatchVersion): RestError {
+  const { http, grpc } = getHttpAndGrpcErrorStatus(error.reason, revision);
   const details = toErrorDetails(error);
   return { status: http, body: { error: { code: http, status: grpc, message: error.message, details } } };
 }

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../protocol/index.ts";
-import { type DecodingContext, formatJsonValue, type Schema } from "./proto-json-schema.ts";
+import { type DecodingContext, formatJsonValue, type DecodingSchema } from "./proto-json-schema.ts";
 
 /**
  * Maximum nesting depth of JSON values. More deeply nested JSON could overflow the stack of recursive
@@ -8,7 +8,7 @@ import { type DecodingContext, formatJsonValue, type Schema } from "./proto-json
 const MAX_JSON_DEPTH = 100;
 
 /** Schema for strings of well-formed Unicode. */
-export const stringSchema: Schema<string> = {
+export const stringSchema: DecodingSchema<string> = {
   decode(json, at) {
     if (typeof json !== "string") return at.addViolation(`must be a string, not ${formatJsonValue(json)}`);
     return json.isWellFormed() ? json : at.addViolation(UNPAIRED_SURROGATE_TEXT);
@@ -18,7 +18,7 @@ export const stringSchema: Schema<string> = {
 const UNPAIRED_SURROGATE_TEXT = "has half of a UTF-16 surrogate pair; send valid Unicode";
 
 /** Schema for booleans. The boolean schema rejects strings such as `"true"`. */
-export const boolSchema: Schema<boolean> = {
+export const boolSchema: DecodingSchema<boolean> = {
   decode(json, at) {
     return typeof json === "boolean"
       ? json
@@ -32,7 +32,7 @@ const INT32_LIMIT = 2 ** 31;
  * Schema for 32-bit integers. The schema accepts integers as numbers or as strings, for example `5`,
  * `5.0`, and `"5"`.
  */
-export const int32Schema: Schema<number> = {
+export const int32Schema: DecodingSchema<number> = {
   decode(json, at) {
     const number = typeof json === "string" && /^-?\d+(?:\.0+)?$/.test(json) ? Number(json) : json;
     if (typeof number !== "number" || !Number.isInteger(number)) {
@@ -49,7 +49,7 @@ export const int32Schema: Schema<number> = {
  * Schema for bytes that are encoded as base64. The schema accepts the standard and the URL-safe base64
  * alphabet, with or without padding. Values decode to the standard base64 alphabet with padding.
  */
-export const bytesSchema: Schema<string> = {
+export const bytesSchema: DecodingSchema<string> = {
   decode(json, at) {
     if (typeof json !== "string")
       return at.addViolation(`must be a base64 string, not ${formatJsonValue(json)}`);
@@ -84,7 +84,7 @@ const RFC_3339_PATTERN =
  * Schema for RFC 3339 timestamps with any UTC offset. Timestamps decode to UTC with milliseconds, as A2A
  * §5.6.1 requires.
  */
-export const timestampSchema: Schema<string> = {
+export const timestampSchema: DecodingSchema<string> = {
   decode(json, at) {
     const time = typeof json === "string" ? normalizeTimestamp(json) : undefined;
     return (
@@ -109,7 +109,7 @@ function normalizeTimestamp(text: string): string | undefined {
 }
 
 /** Schema for `google.protobuf.Struct`, which is any JSON object. The schema returns the object unchanged. */
-export const structSchema: Schema<JsonObject> = {
+export const structSchema: DecodingSchema<JsonObject> = {
   decode(json, at) {
     if (!isObject(json)) return at.addViolation(`must be an object, not ${formatJsonValue(json)}`);
     validateJsonValue(json, at, 1);
@@ -121,7 +121,7 @@ export const structSchema: Schema<JsonObject> = {
  * Schema for `google.protobuf.Value`, which is any JSON value including `null`. The schema returns the
  * value unchanged.
  */
-export const valueSchema: Schema<JsonValue> = {
+export const valueSchema: DecodingSchema<JsonValue> = {
   isNullable: true,
   decode(json, at) {
     validateJsonValue(json, at, 1);
@@ -136,12 +136,12 @@ function validateJsonValue(json: unknown, at: DecodingContext, depth: number): v
     if (!Number.isFinite(json)) at.addViolation("is a number too large for a double; send it as a string");
   } else if (typeof json === "object" && json !== null) {
     if (depth > MAX_JSON_DEPTH) at.addViolation(`is nested deeper than ${MAX_JSON_DEPTH} levels; flatten it`);
-    else if (Array.isArray(json)) validateItems(json, at, depth);
-    else validateMembers(json, at, depth);
+    else if (Array.isArray(json)) validateJsonItems(json, at, depth);
+    else validateJsonMembers(json, at, depth);
   }
 }
 
-function validateItems(items: readonly unknown[], at: DecodingContext, depth: number): void {
+function validateJsonItems(items: readonly unknown[], at: DecodingContext, depth: number): void {
   for (let index = 0; index < items.length; index++) {
     at.pushPath(index);
     validateJsonValue(items[index], at, depth + 1);
@@ -149,7 +149,7 @@ function validateItems(items: readonly unknown[], at: DecodingContext, depth: nu
   }
 }
 
-function validateMembers(json: object, at: DecodingContext, depth: number): void {
+function validateJsonMembers(json: object, at: DecodingContext, depth: number): void {
   for (const key in json) {
     at.pushPath(key);
     if (!key.isWellFormed()) at.addViolation(UNPAIRED_SURROGATE_TEXT);
@@ -163,7 +163,7 @@ function validateMembers(json: object, at: DecodingContext, depth: number): void
  * enum number n. The element `names[0]` is the unspecified value, which counts as not set. In tolerant
  * mode, an unknown enum value also counts as not set, because a newer agent may have more values.
  */
-export function createEnumSchema<T extends string>(names: readonly [string, ...T[]]): Schema<T> {
+export function createEnumSchema<T extends string>(names: readonly [string, ...T[]]): DecodingSchema<T> {
   const [unspecified, ...known] = names;
   const all = new Set<unknown>(known);
   return {
@@ -186,7 +186,7 @@ export function createEnumSchema<T extends string>(names: readonly [string, ...T
  */
 export function createMappedEnumSchema<T extends string>(
   valuesByName: Readonly<Record<string, T>>,
-): Schema<T> {
+): DecodingSchema<T> {
   const names = Object.keys(valuesByName);
   return {
     decode(json, at): T | undefined {
@@ -205,11 +205,13 @@ export function createMappedEnumSchema<T extends string>(
  * `input-required` matches `TASK_STATE_INPUT_REQUIRED`.
  */
 function findSimilarName(text: string, names: readonly string[]): string | undefined {
-  const ending = normalizeName(text);
+  const ending = normalizeEnumName(text);
   if (ending === "_") return undefined;
-  return names.find((name) => normalizeName(name).endsWith(ending) || ending.endsWith(normalizeName(name)));
+  return names.find(
+    (name) => normalizeEnumName(name).endsWith(ending) || ending.endsWith(normalizeEnumName(name)),
+  );
 }
 
-function normalizeName(name: string): string {
+function normalizeEnumName(name: string): string {
   return `_${name.toUpperCase().replaceAll("-", "_")}`;
 }

@@ -1,15 +1,15 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { encodeSseFrame, SSE_HEARTBEAT, parseSse, type SseEvent, type SseLimits } from "./sse.ts";
+import { encodeSseFrame, SSE_HEARTBEAT, parseSse, type ParsedSseEvent, type SseLimits } from "./sse.ts";
 
 async function parseChunks(
   chunks: readonly (string | Uint8Array)[],
   limits?: SseLimits,
-): Promise<SseEvent[]> {
+): Promise<ParsedSseEvent[]> {
   async function* bytes(): AsyncGenerator<Uint8Array> {
     for (const chunk of chunks) yield typeof chunk === "string" ? new TextEncoder().encode(chunk) : chunk;
   }
-  const events: SseEvent[] = [];
+  const events: ParsedSseEvent[] = [];
   for await (const event of parseSse(bytes(), limits)) events.push(event);
   return events;
 }

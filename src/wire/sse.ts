@@ -17,7 +17,7 @@ export function encodeNamedSseFrame(event: string, data: string): string {
 export const SSE_HEARTBEAT = ": keep-alive\n\n";
 
 /** A server-sent event that was parsed from a stream. */
-export interface SseEvent {
+export interface ParsedSseEvent {
   id?: string;
   event?: string;
   data: string;
@@ -42,13 +42,13 @@ const MAX_EVENT_BYTES = 16 * 2 ** 20;
 export async function* parseSse(
   stream: AsyncIterable<Uint8Array>,
   { maxEventBytes = MAX_EVENT_BYTES }: SseLimits = {},
-): AsyncGenerator<SseEvent, void, undefined> {
-  let ready: SseEvent[] = [];
+): AsyncGenerator<ParsedSseEvent, void, undefined> {
+  let ready: ParsedSseEvent[] = [];
   let failure: Error | undefined;
   const parser = createParser({
     maxBufferSize: maxEventBytes,
     onEvent: ({ id, event: name, data }) => {
-      const event: SseEvent = { data };
+      const event: ParsedSseEvent = { data };
       if (id !== undefined) event.id = id;
       if (name !== undefined) event.event = name;
       ready.push(event);

@@ -5,7 +5,7 @@ import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { splitCommand } from "../../src/adapters/split-command.ts";
 import { runCli } from "../../src/cli/main.ts";
-import { createCleanEnv } from "../../src/cli/cli-process.contract.ts";
+import { createCleanEnv } from "../../src/cli/cli-process.fixture.ts";
 import { root } from "./code-blocks.ts";
 
 /** Time limit for a command in milliseconds, far above the duration of any command in a page. */

@@ -15,12 +15,12 @@ import type { Event } from "@google/adk";
 import express from "express";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
-  Conversation,
-  listFinalTexts,
+  AdkConversation,
+  listFinalEventTexts,
   joinPartialTexts,
-  createRemoteAgent,
-} from "../../src/adk/remote/conversation.fixture.ts";
-import { publishToSdkBus } from "../../src/client/sdk-events.fixture.ts";
+  createTestRemoteAgent,
+} from "../../src/adk/remote/adk-conversation.fixture.ts";
+import { publishToA2aJsEventBus } from "../../src/client/publish-to-a2a-js-event-bus.fixture.ts";
 import { connect, type ConnectOptions } from "../../src/client/index.ts";
 import type { Task, TaskState } from "../../src/protocol/index.ts";
 
@@ -37,23 +37,23 @@ class TextDrivenExecutor implements AgentExecutor {
       const parts = [{ text: said ?? "" }];
       const message = { messageId: "m", role: "ROLE_AGENT" as const, taskId, contextId, parts };
       const update = { state, timestamp: new Date().toISOString(), ...(said && { message }) };
-      publishToSdkBus(bus, { statusUpdate: { taskId, contextId, status: update } });
+      publishToA2aJsEventBus(bus, { statusUpdate: { taskId, contextId, status: update } });
     };
     const say = (words: readonly string[]): void => {
       for (const [at, word] of words.entries()) {
         const artifact = { artifactId: `answer-${text}`, parts: [{ text: word }] };
-        publishToSdkBus(bus, { artifactUpdate: { taskId, contextId, artifact, append: at > 0 } });
+        publishToA2aJsEventBus(bus, { artifactUpdate: { taskId, contextId, artifact, append: at > 0 } });
       }
     };
     if (text === "message") {
       const parts = [{ text: "hi" }];
-      publishToSdkBus(bus, { message: { messageId: "m", role: "ROLE_AGENT", contextId, parts } });
+      publishToA2aJsEventBus(bus, { message: { messageId: "m", role: "ROLE_AGENT", contextId, parts } });
       bus.finished();
       return Promise.resolve();
     }
     const state = task ? "TASK_STATE_WORKING" : "TASK_STATE_SUBMITTED";
     const started: Task = { id: taskId, contextId, status: { state } };
-    publishToSdkBus(bus, { task: started });
+    publishToA2aJsEventBus(bus, { task: started });
     status("TASK_STATE_WORKING");
     if (text === "work") {
       say(["on it"]);
@@ -76,7 +76,9 @@ class TextDrivenExecutor implements AgentExecutor {
 
   cancelTask = (taskId: string, bus: ExecutionEventBus): Promise<void> => {
     const contextId = this.#contexts.get(taskId) ?? "";
-    publishToSdkBus(bus, { statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } } });
+    publishToA2aJsEventBus(bus, {
+      statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } },
+    });
     bus.finished();
     return Promise.resolve();
   };
@@ -124,37 +126,37 @@ describe.each<[string, ConnectOptions]>([
   ["0.3, REST", { binding: "HTTP+JSON", version: "0.3" }],
 ])("RemoteAgent and a server of the official SDK, %s", (_, how) => {
   it("chunks stream and are kept once, in one conversation", async () => {
-    const conversation = new Conversation(createRemoteAgent(await startServer(), { connect: how }));
-    const events = await conversation.send("count");
+    const conversation = new AdkConversation(createTestRemoteAgent(await startServer(), { connect: how }));
+    const events = await conversation.sendUserMessage("count");
     expect(joinPartialTexts(events)).toBe("one two three");
-    expect(listFinalTexts(events)).toEqual(["remote: one two three"]);
-    const more = await conversation.send("message");
-    expect(listFinalTexts(more)).toEqual(["remote: hi"]);
+    expect(listFinalEventTexts(events)).toEqual(["remote: one two three"]);
+    const more = await conversation.sendUserMessage("message");
+    expect(listFinalEventTexts(more)).toEqual(["remote: hi"]);
     expect(collectIds([...events, ...more], "a2a:context_id").size).toBe(1);
   });
 
   it("a question is answered in its task without repeating earlier output [W24, J18]", async () => {
-    const conversation = new Conversation(createRemoteAgent(await startServer(), { connect: how }));
-    const question = await conversation.send("weather?");
-    expect(listFinalTexts(question)).toEqual(["remote: Let me see. "]);
+    const conversation = new AdkConversation(createTestRemoteAgent(await startServer(), { connect: how }));
+    const question = await conversation.sendUserMessage("weather?");
+    expect(listFinalEventTexts(question)).toEqual(["remote: Let me see. "]);
     const call = question.at(-1)?.content?.parts?.[0]?.functionCall;
     expect(call?.args).toEqual({ input_required: "Which city?" });
-    const answered = await conversation.send("Warsaw");
-    expect(listFinalTexts(answered)).toEqual(["remote: It is sunny in Warsaw."]);
+    const answered = await conversation.sendUserMessage("Warsaw");
+    expect(listFinalEventTexts(answered)).toEqual(["remote: It is sunny in Warsaw."]);
     expect(collectIds([...question, ...answered], "a2a:task_id").size).toBe(1);
   });
 
   it("a failure is an error [J17]", async () => {
-    const events = await new Conversation(createRemoteAgent(await startServer(), { connect: how })).send(
-      "fail",
-    );
+    const events = await new AdkConversation(
+      createTestRemoteAgent(await startServer(), { connect: how }),
+    ).sendUserMessage("fail");
     expect(events.at(-1)).toMatchObject({ errorCode: "A2A_TASK_FAILED", errorMessage: "no credit" });
   });
 
   it("an aborted run cancels the task [J20]", async () => {
     const url = await startServer();
     const abort = new AbortController();
-    const events = await new Conversation(createRemoteAgent(url, { connect: how })).send(
+    const events = await new AdkConversation(createTestRemoteAgent(url, { connect: how })).sendUserMessage(
       "work",
       abort,
       ({ partial }) => {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { AgentCard, Message } from "@a2a-js/sdk";
 import type { AgentExecutor, ExecutionEventBus, RequestContext } from "@a2a-js/sdk/server";
 import { fromExecutor } from "../../src/adapters/a2a-js/index.ts";
-import { publishToSdkBus } from "../../src/client/sdk-events.fixture.ts";
+import { publishToA2aJsEventBus } from "../../src/client/publish-to-a2a-js-event-bus.fixture.ts";
 import type { Agent, AgentDescription, AgentEvent } from "../../src/engine/index.ts";
 import type { Message as Said, StreamResponse, TaskStatus } from "../../src/protocol/index.ts";
 import { completeWithArtifact } from "./scenario.ts";
@@ -27,14 +27,17 @@ class ScenarioExecutor implements AgentExecutor {
       for await (const event of play({ signal: abort.signal, message } as Parameters<typeof play>[0])) {
         if (!opened && !("message" in event)) {
           const status: TaskStatus = { state: "TASK_STATE_SUBMITTED" };
-          publishToSdkBus(bus, { task: { id: taskId, contextId, status, history: [message] } });
+          publishToA2aJsEventBus(bus, { task: { id: taskId, contextId, status, history: [message] } });
         }
         opened = true;
-        publishToSdkBus(bus, toStreamResponse(event, taskId, contextId));
+        publishToA2aJsEventBus(bus, toStreamResponse(event, taskId, contextId));
       }
     } catch (error) {
       if (!abort.signal.aborted) throw error;
-      publishToSdkBus(bus, toStreamResponse({ status: { state: "TASK_STATE_CANCELED" } }, taskId, contextId));
+      publishToA2aJsEventBus(
+        bus,
+        toStreamResponse({ status: { state: "TASK_STATE_CANCELED" } }, taskId, contextId),
+      );
     } finally {
       this.#running.delete(taskId);
     }

@@ -3,5 +3,5 @@
  * the Colloquy engine, with the SDK's request context and event bus. Install the package `@a2a-js/sdk` (1.x)
  * yourself.
  */
-export type { ExecutorOptions } from "./executor.ts";
-export { fromExecutor } from "./executor.ts";
+export type { ExecutorOptions } from "./from-executor.ts";
+export { fromExecutor } from "./from-executor.ts";

@@ -8,7 +8,7 @@ import {
   TaskStatusUpdateEvent as SdkStatusUpdate,
 } from "@a2a-js/sdk";
 import { RequestContext, ServerCallContext, UnauthenticatedUser, type User } from "@a2a-js/sdk/server";
-import { isFirstTurn } from "../conversation-store.ts";
+import { isFirstTurnInTask } from "../conversation-store.ts";
 import type { AgentDescription, AgentMessage, Run } from "../../engine/index.ts";
 import type {
   AgentCard,
@@ -26,11 +26,11 @@ export async function toRequestContext(run: Run): Promise<RequestContext> {
   const context = new ServerCallContext({
     requestedExtensions: [...extensions],
     requestedVersion: protocolVersion,
-    user: principal === "" ? new UnauthenticatedUser() : createUser(principal),
+    user: principal === "" ? new UnauthenticatedUser() : createSdkUser(principal),
     ...(tenant === "" ? {} : { tenant }),
   });
   // Executors receive no task for the first message, because the SDK creates the task later.
-  const currentTask = isFirstTurn(run) ? undefined : toSdkTask(run.task);
+  const currentTask = isFirstTurnInTask(run) ? undefined : toSdkTask(run.task);
   const referencedTasks = message.referenceTaskIds?.length
     ? (await run.loadReferencedTasks()).map(toSdkTask)
     : undefined;
@@ -38,25 +38,25 @@ export async function toRequestContext(run: Run): Promise<RequestContext> {
   return new RequestContext(sdkRequest, taskId, contextId, context, currentTask, referencedTasks);
 }
 
-function createUser(userName: string): User {
+function createSdkUser(userName: string): User {
   return { isAuthenticated: true, userName };
 }
 
 function toSdkTask(task: Task): SdkTask {
   const converted = SdkTask.fromJSON(task);
-  converted.history.forEach((message, index) => restoreNullData(message, task.history?.[index]));
-  converted.artifacts.forEach((artifact, index) => restoreNullData(artifact, task.artifacts?.[index]));
+  converted.history.forEach((message, index) => restoreNullDataParts(message, task.history?.[index]));
+  converted.artifacts.forEach((artifact, index) => restoreNullDataParts(artifact, task.artifacts?.[index]));
   return converted;
 }
 
 function toSdkMessage(message: Message): SdkMessage {
   const converted = SdkMessage.fromJSON(message);
-  restoreNullData(converted, message);
+  restoreNullDataParts(converted, message);
   return converted;
 }
 
 /** Restores parts with `"data": null`. The SDK treats a part with null data as a part without content. */
-function restoreNullData(
+function restoreNullDataParts(
   converted: SdkMessage | SdkArtifact,
   original: Pick<Message, "parts"> | undefined,
 ): void {
@@ -73,19 +73,19 @@ export function fromSdkTask(task: SdkTask): Task {
 }
 
 export function fromSdkMessage(message: SdkMessage): AgentMessage {
-  return toAgentMessage(SdkMessage.toJSON(message) as Message);
+  return omitEngineSetMessageFields(SdkMessage.toJSON(message) as Message);
 }
 
-export function fromSdkStatus(update: SdkStatusUpdate): TaskStatusUpdateEvent {
+export function fromSdkStatusUpdate(update: SdkStatusUpdate): TaskStatusUpdateEvent {
   return SdkStatusUpdate.toJSON(update) as TaskStatusUpdateEvent;
 }
 
-export function fromSdkArtifact(update: SdkArtifactUpdate): TaskArtifactUpdateEvent {
+export function fromSdkArtifactUpdate(update: SdkArtifactUpdate): TaskArtifactUpdateEvent {
   return SdkArtifactUpdate.toJSON(update) as TaskArtifactUpdateEvent;
 }
 
 /** Removes the message fields that the engine sets: the task id, the context id, and the role. */
-export function toAgentMessage(message: Message): AgentMessage {
+export function omitEngineSetMessageFields(message: Message): AgentMessage {
   const { taskId: _, contextId: __, role: ___, ...agentMessage } = message;
   return agentMessage;
 }
@@ -108,23 +108,24 @@ export function toAgentDescription(card: SdkCard): AgentDescription {
   } = SdkCard.toJSON(card) as AgentCard;
   return {
     ...description,
-    ...filterModes("defaultInputModes", defaultInputModes),
-    ...filterModes("defaultOutputModes", defaultOutputModes),
+    ...removeUnsupportedInputOutputModes("defaultInputModes", defaultInputModes),
+    ...removeUnsupportedInputOutputModes("defaultOutputModes", defaultOutputModes),
     skills: (skills ?? []).map(({ inputModes, outputModes, ...skill }) => ({
       ...skill,
-      ...filterModes("inputModes", inputModes),
-      ...filterModes("outputModes", outputModes),
+      ...removeUnsupportedInputOutputModes("inputModes", inputModes),
+      ...removeUnsupportedInputOutputModes("outputModes", outputModes),
     })),
   };
 }
 
 /** Older agent cards use these mode names instead of media types, and clients still understand them. */
-const LEGACY_MODES: ReadonlySet<string> = new Set(["*", "text", "data", "file"]);
+const LEGACY_INPUT_OUTPUT_MODES: ReadonlySet<string> = new Set(["*", "text", "data", "file"]);
 
-function filterModes<N extends string>(
+function removeUnsupportedInputOutputModes<N extends string>(
   name: N,
   modes: readonly string[] | undefined,
 ): { [M in N]?: string[] } {
-  const currentTask = modes?.filter((mode) => mode.includes("/") || LEGACY_MODES.has(mode)) ?? [];
+  const currentTask =
+    modes?.filter((mode) => mode.includes("/") || LEGACY_INPUT_OUTPUT_MODES.has(mode)) ?? [];
   return (currentTask.length > 0 ? { [name]: currentTask } : {}) as { [M in N]?: string[] };
 }

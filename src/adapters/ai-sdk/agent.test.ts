@@ -6,7 +6,7 @@ import { connect, type A2AClient } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { data, getText, type StreamResponse } from "../../protocol/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
-import { getAnswerText, describeAdapter, requireTask } from "../adapter.contract.ts";
+import { getTaskAnswerText, defineAdapterContract, requireTask } from "../adapter.contract.ts";
 import { fromAiSdk } from "./index.ts";
 import {
   createToolCall,
@@ -22,9 +22,9 @@ const createToolLoopAgent = (script: ModelScript): Agent =>
     defaultInputModes: ["*/*"],
   });
 
-describeAdapter("an agent of the AI SDK", {
+defineAdapterContract("an agent of the AI SDK", {
   createAnsweringAgent: (chunks) => createToolLoopAgent(() => chunks),
-  createPausingAgent: (gate) =>
+  createGateWaitingAgent: (gate) =>
     createToolLoopAgent(async function* () {
       yield "first ";
       await gate;
@@ -183,7 +183,7 @@ describe("an agent of the AI SDK", () => {
       ),
     );
     const task = await requireTask(remote.send("look"));
-    expect(getAnswerText(task)).toBe("It did not work.");
+    expect(getTaskAnswerText(task)).toBe("It did not work.");
     expect(JSON.stringify(task)).toContain("tool-error");
     expect(JSON.stringify(task)).not.toContain("10.1.2.3");
   });
@@ -199,7 +199,7 @@ describe("an agent of the AI SDK", () => {
     expect(refunded).toEqual([]);
     const { approvalId } = (request as { data: { approvalId: string } }).data;
     const done = await requireTask(remote.send([data({ approvalId, approved: true })], { taskId: asked.id }));
-    expect([done.status.state, getAnswerText(done), refunded]).toEqual([
+    expect([done.status.state, getTaskAnswerText(done), refunded]).toEqual([
       "TASK_STATE_COMPLETED",
       "Done.",
       [80],
@@ -216,7 +216,7 @@ describe("an agent of the AI SDK", () => {
     const asked = await requireTask(remote.send("Refund 80 euros"));
     const done = await requireTask(remote.send(words, { taskId: asked.id }));
     expect(refunded).toEqual(paid);
-    expect(getAnswerText(done)).toContain(reported);
+    expect(getTaskAnswerText(done)).toContain(reported);
   });
 
   it("accepts no approval from another task, and denies approvals of a canceled task", async () => {
@@ -231,7 +231,7 @@ describe("an agent of the AI SDK", () => {
     const again = await requireTask(remote.send("ok", { contextId }));
     expect([again.status.state, refunded]).toEqual(["TASK_STATE_INPUT_REQUIRED", []]);
     const done = await requireTask(remote.send("ok", { taskId: again.id }));
-    expect([getAnswerText(done), refunded]).toEqual(["Done.", [80]]);
+    expect([getTaskAnswerText(done), refunded]).toEqual(["Done.", [80]]);
   });
 
   it("accepts no approval that it has not requested", async () => {

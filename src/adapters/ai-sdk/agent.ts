@@ -4,15 +4,15 @@ import { data, file, fromBase64, type JsonObject, text } from "../../protocol/in
 import {
   type ConversationStore,
   buildConversationFromTask,
-  isFirstTurn,
-  formatPendingTaskMessage,
+  isFirstTurnInTask,
+  formatPendingTaskRefusalReason,
   getConversationKey,
   createMemoryConversationStore,
 } from "../conversation-store.ts";
 import { agent, type Turn } from "../generator-agent.ts";
 import { chunk, failed, inputRequired, type AgentYield, status } from "../agent-yield.ts";
 import { createUniqueArtifactId } from "../agent-event-iterator.ts";
-import { toJson } from "../to-json.ts";
+import { toJsonValue } from "../to-json-value.ts";
 import { toApprovalResponses, listPendingApprovals, createDeniedApprovals } from "./approvals.ts";
 import { toAssistantMessage, toUserMessage } from "./messages.ts";
 
@@ -79,11 +79,11 @@ export function fromAiSdk(
         : buildConversationFromTask<ModelMessage>(turn, toUserMessage, toAssistantMessage);
     const pendingApprovals = listPendingApprovals(storedMessages);
     const newMessages: ModelMessage[] = [];
-    if (pendingApprovals.length > 0 && isFirstTurn(turn)) {
+    if (pendingApprovals.length > 0 && isFirstTurnInTask(turn)) {
       const [interruptedTask] = await turn.listInterruptedTasks();
       // A model rejects a conversation with an open tool call. An "ok" in a new task might also answer a
       // different question.
-      if (interruptedTask) yield failed(formatPendingTaskMessage(interruptedTask.id));
+      if (interruptedTask) yield failed(formatPendingTaskRefusalReason(interruptedTask.id));
       newMessages.push(createDeniedApprovals(pendingApprovals, storedMessages), toUserMessage(turn.message));
     } else
       newMessages.push(
@@ -105,13 +105,13 @@ export function fromAiSdk(
   });
 }
 
-type ToolApprovalPart = Extract<TextStreamPart<ToolSet>, { type: "tool-approval-request" }>;
+type ToolApprovalRequestPart = Extract<TextStreamPart<ToolSet>, { type: "tool-approval-request" }>;
 
 /** Converts the parts of an AI SDK stream into agent events. */
 class StreamPartConverter {
   readonly #options: { readonly reasoning: boolean; readonly tools: boolean };
   readonly #reasoningArtifactId: string;
-  readonly #approvals: ToolApprovalPart[] = [];
+  readonly #approvals: ToolApprovalRequestPart[] = [];
   #metadata: JsonObject = {};
 
   constructor(turn: Turn, options: { readonly reasoning: boolean; readonly tools: boolean }) {
@@ -136,10 +136,10 @@ class StreamPartConverter {
       yield status(data({ type: "source", url, title }));
     } else if (part.type === "tool-call" && tools) {
       const { type, toolCallId, toolName, input } = part;
-      yield status(data({ type, toolCallId, toolName, input: toJson(input) }));
+      yield status(data({ type, toolCallId, toolName, input: toJsonValue(input) }));
     } else if (part.type === "tool-result" && tools && !part.preliminary) {
       const { type, toolCallId, toolName, output } = part;
-      yield status(data({ type, toolCallId, toolName, output: toJson(output) }));
+      yield status(data({ type, toolCallId, toolName, output: toJsonValue(output) }));
     } else if (part.type === "tool-error" && tools) {
       // The error message stays between the tool and the model, because it may reveal internals to the
       // caller.
@@ -157,7 +157,7 @@ class StreamPartConverter {
     const names = this.#approvals.map(({ toolCall }) => toolCall.toolName).join(", ");
     const approvalRequests = this.#approvals.map(({ type, approvalId, toolCall }) => {
       const { toolCallId, toolName, input } = toolCall;
-      return data({ type, approvalId, toolCallId, toolName, input: toJson(input) });
+      return data({ type, approvalId, toolCallId, toolName, input: toJsonValue(input) });
     });
     return { ...inputRequired(`May ${names} be called?`, ...approvalRequests), metadata };
   }

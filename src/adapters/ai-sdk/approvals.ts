@@ -54,7 +54,7 @@ export function createDeniedApprovals(
 ): ToolModelMessage {
   const reason = "The user canceled the task.";
   const toolNames = new Map(
-    messages.flatMap(listToolCalls).map(({ toolCallId, toolName }) => [toolCallId, toolName]),
+    messages.flatMap(listToolCallsInMessage).map(({ toolCallId, toolName }) => [toolCallId, toolName]),
   );
   const content = pendingApprovals.flatMap(({ approvalId, toolCallId }): ToolModelMessage["content"] => [
     { type: "tool-approval-response", approvalId, approved: false, reason },
@@ -68,7 +68,7 @@ export function createDeniedApprovals(
   return { role: "tool", content };
 }
 
-function listToolCalls({ role, content }: ModelMessage): ToolCallPart[] {
+function listToolCallsInMessage({ role, content }: ModelMessage): ToolCallPart[] {
   if (role !== "assistant" || typeof content === "string") return [];
   return content.filter((part) => part.type === "tool-call");
 }

@@ -1,15 +1,15 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { MockLanguageModelV4 } from "ai/test";
 
-type Prompt = LanguageModelV4CallOptions["prompt"];
+type LanguageModelPrompt = LanguageModelV4CallOptions["prompt"];
 
 /** The scripted response of a model to a prompt: text, a tool call, or any stream part. */
 export type ModelScript = (
-  prompt: Prompt,
+  prompt: LanguageModelPrompt,
   signal: AbortSignal | undefined,
 ) => Iterable<string | LanguageModelV4StreamPart> | AsyncIterable<string | LanguageModelV4StreamPart>;
 
-const USAGE = {
+const SCRIPTED_TOKEN_USAGE = {
   inputTokens: { total: 3, noCache: 3, cacheRead: undefined, cacheWrite: undefined },
   outputTokens: { total: 5, text: 5, reasoning: undefined },
 };
@@ -18,11 +18,15 @@ const USAGE = {
 export function createScriptedModel(script: ModelScript): MockLanguageModelV4 {
   return new MockLanguageModelV4({
     doStream: ({ prompt, abortSignal }) =>
-      Promise.resolve({ stream: ReadableStream.from(toStreamParts(script(prompt, abortSignal))) }),
+      Promise.resolve({
+        stream: ReadableStream.from(scriptOutputToStreamParts(script(prompt, abortSignal))),
+      }),
   });
 }
 
-async function* toStreamParts(output: ReturnType<ModelScript>): AsyncGenerator<LanguageModelV4StreamPart> {
+async function* scriptOutputToStreamParts(
+  output: ReturnType<ModelScript>,
+): AsyncGenerator<LanguageModelV4StreamPart> {
   yield { type: "stream-start", warnings: [] };
   let reason: "stop" | "tool-calls" = "stop";
   let isOpen = false;
@@ -39,11 +43,11 @@ async function* toStreamParts(output: ReturnType<ModelScript>): AsyncGenerator<L
     yield part;
   }
   if (isOpen) yield { type: "text-end", id: "t" };
-  yield { type: "finish", finishReason: { unified: reason, raw: undefined }, usage: USAGE };
+  yield { type: "finish", finishReason: { unified: reason, raw: undefined }, usage: SCRIPTED_TOKEN_USAGE };
 }
 
 /** Returns the text of all user messages in a prompt. */
-export function listUserTexts(prompt: Prompt): string[] {
+export function listUserTexts(prompt: LanguageModelPrompt): string[] {
   return prompt.flatMap((message) =>
     message.role === "user"
       ? [message.content.map((part) => (part.type === "text" ? part.text : "")).join("")]

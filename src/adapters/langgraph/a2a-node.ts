@@ -23,7 +23,7 @@ interface NodeConfig {
 }
 
 /** Maximum number of cached agent answers for interrupted nodes. */
-const MAX_CACHED_ANSWERS = 1_000;
+const MAX_CACHED_AGENT_ANSWERS = 1_000;
 
 /**
  * Creates a LangGraph node from any A2A agent. Status updates of the agent become custom events of the graph.
@@ -42,30 +42,32 @@ export function a2aNode<S, U>(
   { toInput, toStateUpdate, connectOptions }: A2aNodeOptions<S, U>,
 ): (state: S, config: NodeConfig) => Promise<U> {
   const client = new RemoteAgentClient(agent, connectOptions);
-  const cachedAnswers = new LruCache<RemoteAgentAnswer>(MAX_CACHED_ANSWERS);
+  const cachedAnswers = new LruCache<RemoteAgentAnswer>(MAX_CACHED_AGENT_ANSWERS);
   return async (state, config) => {
-    const nodeKey = findNodeKey(config);
+    const nodeKey = findNodeKeyInThread(config);
     let input = toInput(state);
     let answer: RemoteAgentAnswer | undefined;
     // After a restart, the cache is empty, so earlier answers are read from the agent's task.
     let isCached = true;
     for (let step = 0; ; step++) {
-      const messageId = nodeKey === undefined ? crypto.randomUUID() : computeMessageId(nodeKey, step);
+      const messageId =
+        nodeKey === undefined ? crypto.randomUUID() : computeA2AMessageIdForNodeStep(nodeKey, step);
       const cachedAnswer = cachedAnswers.get(messageId);
       const earlierAnswer =
-        cachedAnswer ?? (isCached ? undefined : await findEarlierAnswer(client, messageId, answer, config));
+        cachedAnswer ??
+        (isCached ? undefined : await findAnswerInAgentTask(client, messageId, answer, config));
       isCached = cachedAnswer !== undefined;
-      answer = earlierAnswer ?? (await requestAnswer(client, input, messageId, answer, config));
+      answer = earlierAnswer ?? (await requestRemoteAgentAnswer(client, input, messageId, answer, config));
       if (answer.state !== "input-required" && answer.state !== "auth-required")
         return toStateUpdate(answer, state);
       cachedAnswers.set(messageId, answer);
       const { status = "", data } = answer;
-      input = toMessageInput(interrupt(data ? { question: status, data } : status));
+      input = resumeValueToMessageInput(interrupt(data ? { question: status, data } : status));
     }
   };
 }
 
-function findEarlierAnswer(
+function findAnswerInAgentTask(
   client: RemoteAgentClient,
   messageId: string,
   previousAnswer: RemoteAgentAnswer | undefined,
@@ -73,10 +75,10 @@ function findEarlierAnswer(
 ): Promise<RemoteAgentAnswer | undefined> {
   return previousAnswer?.taskId === undefined
     ? Promise.resolve(undefined)
-    : client.findAnswer(messageId, previousAnswer.taskId, signal);
+    : client.findAnswerToSentMessage(messageId, previousAnswer.taskId, signal);
 }
 
-async function requestAnswer(
+async function requestRemoteAgentAnswer(
   client: RemoteAgentClient,
   input: MessageInput,
   messageId: string,
@@ -107,18 +109,18 @@ async function requestAnswer(
  * Returns a key for the position of a node in its thread. The key is stable between runs. Returns `undefined`
  * if the graph has no checkpointer.
  */
-function findNodeKey({ configurable = {} }: NodeConfig): string | undefined {
+function findNodeKeyInThread({ configurable = {} }: NodeConfig): string | undefined {
   const { thread_id, checkpoint_ns } = configurable;
   return typeof thread_id === "string" && typeof checkpoint_ns === "string"
     ? `${thread_id}\n${checkpoint_ns}`
     : undefined;
 }
 
-function computeMessageId(nodeKey: string, step: number): string {
+function computeA2AMessageIdForNodeStep(nodeKey: string, step: number): string {
   return createHash("sha256").update(`${nodeKey}\n${step}`).digest("hex").slice(0, 32);
 }
 
-function toMessageInput(resumed: unknown): MessageInput {
+function resumeValueToMessageInput(resumed: unknown): MessageInput {
   if (typeof resumed === "string") return resumed;
   if (isObject(resumed) && Array.isArray(resumed["parts"])) return resumed as unknown as MessageInput;
   return [{ data: JSON.parse(JSON.stringify(resumed ?? null)) }];

@@ -11,20 +11,21 @@ export interface LangChainMessage {
   readonly toolCallId: string;
   readonly name: string;
   readonly isError: boolean;
-  readonly usage: Readonly<Record<keyof typeof USAGE_KEYS, number>>;
+  readonly usage: Readonly<Record<keyof typeof LANGCHAIN_USAGE_KEYS, number>>;
 }
 
-const USAGE_KEYS = {
+const LANGCHAIN_USAGE_KEYS = {
   inputTokens: "input_tokens",
   outputTokens: "output_tokens",
   totalTokens: "total_tokens",
 };
 
 /** Decodes a LangChain message, or returns `undefined` if the value is not a LangChain message. */
-export function decodeMessage(value: unknown): LangChainMessage | undefined {
+export function decodeLangChainMessage(value: unknown): LangChainMessage | undefined {
   if (!isObject(value) || typeof value["type"] !== "string" || !("content" in value)) return undefined;
   const { id, type, content, tool_calls, tool_call_id, name, status, usage_metadata } = value;
-  const blocks = typeof content === "string" ? [{ type: "text", text: content }] : filterRecords(content);
+  const blocks =
+    typeof content === "string" ? [{ type: "text", text: content }] : filterPlainObjects(content);
   const usage = isObject(usage_metadata) ? usage_metadata : {};
   const getTokenCount = (key: string): number => (typeof usage[key] === "number" ? usage[key] : 0);
   return {
@@ -37,7 +38,7 @@ export function decodeMessage(value: unknown): LangChainMessage | undefined {
           getBlockText(block, "reasoning", "reasoning") + getBlockText(block, "thinking", "thinking"),
       )
       .join(""),
-    toolCalls: filterRecords(tool_calls).map((call) => ({
+    toolCalls: filterPlainObjects(tool_calls).map((call) => ({
       id: toStringOrEmpty(call["id"]),
       name: toStringOrEmpty(call["name"]),
       args: call["args"],
@@ -46,9 +47,9 @@ export function decodeMessage(value: unknown): LangChainMessage | undefined {
     name: toStringOrEmpty(name),
     isError: status === "error",
     usage: {
-      inputTokens: getTokenCount(USAGE_KEYS.inputTokens),
-      outputTokens: getTokenCount(USAGE_KEYS.outputTokens),
-      totalTokens: getTokenCount(USAGE_KEYS.totalTokens),
+      inputTokens: getTokenCount(LANGCHAIN_USAGE_KEYS.inputTokens),
+      outputTokens: getTokenCount(LANGCHAIN_USAGE_KEYS.outputTokens),
+      totalTokens: getTokenCount(LANGCHAIN_USAGE_KEYS.totalTokens),
     },
   };
 }
@@ -83,7 +84,7 @@ function toContentBlock(part: Part): JsonObject {
   };
 }
 
-function filterRecords(value: unknown): Record<string, unknown>[] {
+function filterPlainObjects(value: unknown): Record<string, unknown>[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 

@@ -4,8 +4,8 @@ import { connect, type A2AClient } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { data } from "../../protocol/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
-import { getAnswerText, describeAdapter, requireTask } from "../adapter.contract.ts";
-import { type EndpointRequest, startScriptedEndpoint } from "./scripted-endpoint.fixture.ts";
+import { getTaskAnswerText, defineAdapterContract, requireTask } from "../adapter.contract.ts";
+import { type ScriptedEndpointExchange, startScriptedEndpoint } from "./scripted-endpoint.fixture.ts";
 import { fromOpenAi, type OpenAiOptions } from "./index.ts";
 
 const openEndpoints: { close: () => void }[] = [];
@@ -15,7 +15,7 @@ afterEach(() => {
 
 /** An agent with a scripted endpoint, which starts on first use. */
 function createScriptedAgent(
-  play: (asked: EndpointRequest) => void | Promise<void>,
+  play: (asked: ScriptedEndpointExchange) => void | Promise<void>,
   options: Partial<OpenAiOptions> = {},
 ): Agent {
   const opening = startScriptedEndpoint(play);
@@ -31,16 +31,16 @@ function createScriptedAgent(
   });
 }
 
-const listUserTexts = ({ request }: EndpointRequest): string[] =>
+const listUserTexts = ({ request }: ScriptedEndpointExchange): string[] =>
   request.messages.flatMap(({ role, content }) => (role === "user" ? [String(content)] : []));
 
-describeAdapter("an OpenAI-compatible endpoint", {
+defineAdapterContract("an OpenAI-compatible endpoint", {
   createAnsweringAgent: (chunks) =>
     createScriptedAgent(({ sendDelta, finish }) => {
       for (const content of chunks) sendDelta({ content });
       finish();
     }),
-  createPausingAgent: (gate) =>
+  createGateWaitingAgent: (gate) =>
     createScriptedAgent(async ({ sendDelta, finish }) => {
       sendDelta({ content: "first " });
       await gate;
@@ -158,7 +158,9 @@ describe("an OpenAI-compatible endpoint", () => {
       const message = { role: "assistant", content: "All at once." };
       response.end(JSON.stringify({ choices: [{ message, finish_reason: "stop" }] }));
     });
-    expect(getAnswerText(await requireTask((await connectToAgent(served)).send("hi")))).toBe("All at once.");
+    expect(getTaskAnswerText(await requireTask((await connectToAgent(served)).send("hi")))).toBe(
+      "All at once.",
+    );
   });
 
   it.each([
@@ -177,7 +179,7 @@ describe("an OpenAI-compatible endpoint", () => {
       },
       { maxRetries: 2 },
     );
-    expect(getAnswerText(await requireTask((await connectToAgent(served)).send("hi")))).toBe("At last.");
+    expect(getTaskAnswerText(await requireTask((await connectToAgent(served)).send("hi")))).toBe("At last.");
     expect(asked).toBe(3);
   });
 
@@ -204,7 +206,7 @@ describe("an OpenAI-compatible endpoint", () => {
       { maxRetries: 5 },
     );
     const half = await requireTask((await connectToAgent(cut)).send("hi"));
-    expect([half.status.state, getAnswerText(half), asked]).toEqual(["TASK_STATE_FAILED", "So f", 2]);
+    expect([half.status.state, getTaskAnswerText(half), asked]).toEqual(["TASK_STATE_FAILED", "So f", 2]);
     expect(seen).toEqual([expect.stringContaining("ended its stream before the answer was complete")]);
   });
 

@@ -9,7 +9,7 @@ export interface ChatRequest {
 }
 
 /** One request to a scripted endpoint, with functions to answer it. */
-export interface EndpointRequest {
+export interface ScriptedEndpointExchange {
   readonly request: ChatRequest;
   readonly incoming: IncomingMessage;
   readonly response: ServerResponse;
@@ -21,7 +21,7 @@ export interface EndpointRequest {
 
 /** An OpenAI-compatible endpoint on a real socket that follows a script. */
 export async function startScriptedEndpoint(
-  play: (asked: EndpointRequest) => void | Promise<void>,
+  play: (asked: ScriptedEndpointExchange) => void | Promise<void>,
 ): Promise<{ baseUrl: string; close: () => void }> {
   const server = createServer((incoming, response) => {
     void (async () => {

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { getText } from "../../protocol/index.ts";
 import { adkAgent } from "../adk-agent.ts";
-import { TaskHarness } from "../task-harness.contract.ts";
+import { TaskHarness } from "../task-harness.fixture.ts";
 import { AiSdkLlm } from "./ai-sdk-llm.ts";
 
 type StreamPart =

@@ -1,7 +1,7 @@
 import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
 import type { FinishReason, LanguageModel, LanguageModelUsage, ProviderMetadata, ToolSet } from "ai";
 import { A2AError, type JsonObject } from "../../protocol/index.ts";
-import type { GenerateContentConfig, Part } from "./genai-types.ts";
+import type { GenerateContentConfig, GenaiContentPart } from "./genai-types.ts";
 import { toJsonSchema } from "./json-schema.ts";
 import { encodeProviderMetadata, toAiSdkMessages } from "./ai-sdk-messages.ts";
 
@@ -35,7 +35,7 @@ export class AiSdkLlm extends BaseLlm {
         model: await this.#loadModel(),
         messages: toAiSdkMessages(request.contents),
         ...toAiSdkCallSettings(config),
-        ...toToolSettings(config, jsonSchema),
+        ...toAiSdkToolSettings(config, jsonSchema),
         ...(schema && { output: Output.object({ schema: jsonSchema(schema) }) }),
         ...(abortSignal && { abortSignal }),
       };
@@ -47,7 +47,7 @@ export class AiSdkLlm extends BaseLlm {
           if (part.type === "text-delta" || part.type === "reasoning-delta") {
             const thought = part.type === "reasoning-delta";
             builder.addText(part.text, thought, part.providerMetadata);
-            const chunk: Part = thought ? { text: part.text, thought } : { text: part.text };
+            const chunk: GenaiContentPart = thought ? { text: part.text, thought } : { text: part.text };
             if (part.text) yield { content: { role: "model", parts: [chunk] }, partial: true };
           } else if (part.type === "text-end" || part.type === "reasoning-end") {
             builder.endText(part.providerMetadata);
@@ -93,8 +93,8 @@ export class AiSdkLlm extends BaseLlm {
 
 /** Returns a complete response that contains the parts of a stream. */
 class LlmResponseBuilder {
-  readonly #parts: Part[] = [];
-  #openTextPart: Part | undefined;
+  readonly #parts: GenaiContentPart[] = [];
+  #openTextPart: GenaiContentPart | undefined;
 
   addText(text: string, thought: boolean, metadata: ProviderMetadata | undefined): void {
     if (this.#openTextPart && Boolean(this.#openTextPart.thought) !== thought) this.#openTextPart = undefined;
@@ -210,13 +210,13 @@ function getResponseSchema({
   return schema ? toJsonSchema(schema) : undefined;
 }
 
-const TOOL_CHOICES: Record<string, "auto" | "required" | "none"> = {
+const TOOL_CHOICE_BY_FUNCTION_CALLING_MODE: Record<string, "auto" | "required" | "none"> = {
   AUTO: "auto",
   ANY: "required",
   NONE: "none",
 };
 
-function toToolSettings(
+function toAiSdkToolSettings(
   { tools = [], toolConfig }: GenerateContentConfig,
   jsonSchema: typeof import("ai").jsonSchema,
 ): { tools?: ToolSet; toolChoice?: "auto" | "required" | "none" } {
@@ -229,7 +229,7 @@ function toToolSettings(
     const schema = (parametersJsonSchema as JsonObject | undefined) ?? toJsonSchema(parameters);
     set[name] = { description, inputSchema: jsonSchema(schema) };
   }
-  const choice = TOOL_CHOICES[toolConfig?.functionCallingConfig?.mode ?? ""];
+  const choice = TOOL_CHOICE_BY_FUNCTION_CALLING_MODE[toolConfig?.functionCallingConfig?.mode ?? ""];
   return choice ? { tools: set, toolChoice: choice } : { tools: set };
 }
 

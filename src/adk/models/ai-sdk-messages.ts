@@ -7,7 +7,7 @@ import type {
   UserContent,
 } from "ai";
 import { fromBase64, toBase64 } from "../../protocol/index.ts";
-import type { Content, Part } from "./genai-types.ts";
+import type { Content, GenaiContentPart } from "./genai-types.ts";
 
 type AssistantPart = Exclude<AssistantContent, string>[number];
 type UserPart = Exclude<UserContent, string>[number];
@@ -24,7 +24,9 @@ export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
   const openCalls: { id: string; name: string }[] = [];
   let callCount = 0;
 
-  const resolveCall = (part: NonNullable<Part["functionResponse"]>): ToolResultPart | undefined => {
+  const resolveCall = (
+    part: NonNullable<GenaiContentPart["functionResponse"]>,
+  ): ToolResultPart | undefined => {
     const index = openCalls.findIndex(({ id, name }) =>
       part.id === undefined ? name === part.name : id === part.id,
     );
@@ -52,7 +54,7 @@ export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
       closeOpenCalls();
       const content = parts.flatMap((part) => {
         const { functionCall } = part;
-        if (!functionCall) return toAssistantPart(part);
+        if (!functionCall) return toAiSdkAssistantPart(part);
         const { id = `call_${callCount++}`, name = "", args = {} } = functionCall;
         openCalls.push({ id, name });
         return {
@@ -65,7 +67,7 @@ export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
       });
       if (content.length > 0) messages.push({ role: "assistant", content });
     } else {
-      const content = parts.flatMap(toUserPart);
+      const content = parts.flatMap(toAiSdkUserPart);
       if (content.length === 0) continue;
       closeOpenCalls();
       messages.push({ role: "user", content });
@@ -75,13 +77,13 @@ export function toAiSdkMessages(contents: readonly Content[]): ModelMessage[] {
   return messages;
 }
 
-function toAssistantPart(part: Part): AssistantPart | [] {
+function toAiSdkAssistantPart(part: GenaiContentPart): AssistantPart | [] {
   const { text, thought } = part;
   if (text) return { type: thought ? "reasoning" : "text", text, ...decodeProviderMetadata(part) };
   return toCodeTextPart(part);
 }
 
-function toUserPart(part: Part): UserPart | [] {
+function toAiSdkUserPart(part: GenaiContentPart): UserPart | [] {
   const { text, inlineData, fileData } = part;
   if (text) return { type: "text", text };
   if (inlineData?.data) {
@@ -96,14 +98,17 @@ function toUserPart(part: Part): UserPart | [] {
 }
 
 /** Converts executed code to text, because AI SDK messages have no part type for executed code. */
-function toCodeTextPart({ executableCode, codeExecutionResult }: Part): { type: "text"; text: string } | [] {
+function toCodeTextPart({
+  executableCode,
+  codeExecutionResult,
+}: GenaiContentPart): { type: "text"; text: string } | [] {
   if (executableCode?.code) return { type: "text", text: `\`\`\`\n${executableCode.code}\n\`\`\`` };
   if (codeExecutionResult?.output)
     return { type: "text", text: `\`\`\`\n${codeExecutionResult.output}\n\`\`\`` };
   return [];
 }
 
-const PROVIDER_METADATA_PREFIX = "ai-sdk:";
+const PROVIDER_METADATA_SIGNATURE_PREFIX = "ai-sdk:";
 
 /**
  * Encodes provider metadata of a message part, for example a thought signature or an item id. Later
@@ -115,15 +120,23 @@ export function encodeProviderMetadata(metadata: ProviderMetadata | undefined): 
 } {
   if (!metadata || Object.keys(metadata).length === 0) return {};
   return {
-    thoughtSignature: toBase64(new TextEncoder().encode(PROVIDER_METADATA_PREFIX + JSON.stringify(metadata))),
+    thoughtSignature: toBase64(
+      new TextEncoder().encode(PROVIDER_METADATA_SIGNATURE_PREFIX + JSON.stringify(metadata)),
+    ),
   };
 }
 
-function decodeProviderMetadata({ thoughtSignature }: Part): { providerOptions?: ProviderMetadata } {
+function decodeProviderMetadata({ thoughtSignature }: GenaiContentPart): {
+  providerOptions?: ProviderMetadata;
+} {
   if (!thoughtSignature) return {};
   const text = new TextDecoder().decode(fromBase64(thoughtSignature));
   // The signature belongs to another model.
-  return text.startsWith(PROVIDER_METADATA_PREFIX)
-    ? { providerOptions: JSON.parse(text.slice(PROVIDER_METADATA_PREFIX.length)) as ProviderMetadata }
+  return text.startsWith(PROVIDER_METADATA_SIGNATURE_PREFIX)
+    ? {
+        providerOptions: JSON.parse(
+          text.slice(PROVIDER_METADATA_SIGNATURE_PREFIX.length),
+        ) as ProviderMetadata,
+      }
     : {};
 }

@@ -43,7 +43,7 @@ export function createModel(name: string, options: ModelOptions = {}): BaseLlm {
   if (provider === "gemini" || provider === "google") return createGeminiModel(modelName, options);
   if (provider === "scripted") return new ScriptedLlm(({ text }) => text || "…", { model: name });
   if (provider === "ollama") {
-    return createProviderModel(name, "@ai-sdk/openai-compatible", modelName, {
+    return createAiSdkProviderModel(name, "@ai-sdk/openai-compatible", modelName, {
       name: "ollama",
       baseURL: OLLAMA_BASE_URL,
       // Without this flag, the provider does not send the response schema.
@@ -53,7 +53,7 @@ export function createModel(name: string, options: ModelOptions = {}): BaseLlm {
   }
   const keys = API_KEY_VARIABLES[provider];
   if (keys && !options.apiKey) readApiKey(provider, keys);
-  return createProviderModel(name, `@ai-sdk/${provider}`, modelName, options);
+  return createAiSdkProviderModel(name, `@ai-sdk/${provider}`, modelName, options);
 }
 
 function createGeminiModel(modelName: string, { apiKey, headers }: ModelOptions): BaseLlm {
@@ -75,11 +75,16 @@ function readApiKey(provider: string, variables: readonly string[]): string {
   );
 }
 
-function createProviderModel(name: string, packageName: string, modelName: string, options: object): BaseLlm {
-  const { require, path } = resolvePackage(packageName);
+function createAiSdkProviderModel(
+  name: string,
+  packageName: string,
+  modelName: string,
+  options: object,
+): BaseLlm {
+  const { require, path } = resolveProviderPackage(packageName);
   return new AiSdkLlm(async () => {
     const exports = require(path) as Record<string, unknown>;
-    return findProviderFactory(exports, packageName)(options).languageModel(modelName);
+    return findProviderFactoryExport(exports, packageName)(options).languageModel(modelName);
   }, name);
 }
 
@@ -87,7 +92,7 @@ function createProviderModel(name: string, packageName: string, modelName: strin
  * Returns the `create…` function of an AI SDK provider package. If the package exports several `create…`
  * functions, the function with the name of the package is preferred, for example `createOpenAI`.
  */
-function findProviderFactory(exports: Record<string, unknown>, packageName: string): ProviderFactory {
+function findProviderFactoryExport(exports: Record<string, unknown>, packageName: string): ProviderFactory {
   const own = `create${packageName.slice(packageName.indexOf("/") + 1).replaceAll("-", "")}`;
   const names = Object.keys(exports).filter((name) => /^create[A-Z]/.test(name));
   const found = names.find((name) => name.toLowerCase() === own) ?? names[0];
@@ -100,7 +105,7 @@ function findProviderFactory(exports: Record<string, unknown>, packageName: stri
 }
 
 /** Resolves a package relative to Colloquy first, and then relative to the current project. */
-function resolvePackage(packageName: string): { require: NodeJS.Require; path: string } {
+function resolveProviderPackage(packageName: string): { require: NodeJS.Require; path: string } {
   for (const from of [import.meta.url, join(process.cwd(), "package.json")]) {
     const require = createRequire(from);
     try {

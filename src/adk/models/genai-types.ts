@@ -5,12 +5,12 @@
 import type { LlmRequest } from "@google/adk";
 
 export type Content = LlmRequest["contents"][number];
-export type Part = NonNullable<Content["parts"]>[number];
-export type FunctionResponse = NonNullable<Part["functionResponse"]>;
+export type GenaiContentPart = NonNullable<Content["parts"]>[number];
+export type FunctionResponse = NonNullable<GenaiContentPart["functionResponse"]>;
 export type GenerateContentConfig = NonNullable<LlmRequest["config"]>;
 
 type Tool = NonNullable<GenerateContentConfig["tools"]>[number];
 type FunctionDeclaration = NonNullable<
   Extract<Tool, { functionDeclarations?: unknown }>["functionDeclarations"]
 >[number];
-export type Schema = NonNullable<FunctionDeclaration["parameters"]>;
+export type GenaiSchema = NonNullable<FunctionDeclaration["parameters"]>;

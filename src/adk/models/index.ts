@@ -2,7 +2,13 @@
 export { AiSdkLlm } from "./ai-sdk-llm.ts";
 export { redirectModelLogs } from "./redirect-model-logs.ts";
 export { type ModelOptions, createModel } from "./create-model.ts";
-export type { Script, ScriptInput, ScriptedLlmOptions, ScriptedReply, ScriptedStep } from "./scripted-llm.ts";
+export type {
+  Script,
+  ScriptFunctionInput,
+  ScriptedLlmOptions,
+  ScriptedReply,
+  ScriptedStep,
+} from "./scripted-llm.ts";
 export { ScriptedLlm } from "./scripted-llm.ts";
 export {
   type LlmRoleModel,

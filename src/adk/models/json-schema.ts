@@ -1,11 +1,11 @@
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
-import type { Schema } from "./genai-types.ts";
+import type { GenaiSchema } from "./genai-types.ts";
 
 /**
  * Converts a `genai` schema to JSON Schema. ADK describes parameters in `genai`'s dialect of JSON Schema,
  * which has upper-case types, `nullable`, and numbers as strings.
  */
-export function toJsonSchema(schema: Schema | undefined): JsonObject {
+export function toJsonSchema(schema: GenaiSchema | undefined): JsonObject {
   if (!schema) return { type: "object", properties: {} };
   const {
     type,

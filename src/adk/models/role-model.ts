@@ -1,6 +1,6 @@
 import type { BaseLlm, LlmRequest, LlmResponse } from "@google/adk";
 import type { JsonObject } from "../../protocol/index.ts";
-import type { Content, GenerateContentConfig, Part } from "./genai-types.ts";
+import type { Content, GenerateContentConfig, GenaiContentPart } from "./genai-types.ts";
 
 /**
  * A request that an agent role sends to its model. The `RoleModel` type of `colloquy/cards` has more
@@ -74,7 +74,7 @@ export function toRoleModel(llm: BaseLlm, options: RoleModelOptions = {}): LlmRo
       call.signal.throwIfAborted();
       let reply: RoleModelReply | undefined;
       for await (const response of llm.generateContentAsync(toLlmRequest(call), false, call.signal)) {
-        reply = appendResponse(response, reply);
+        reply = mergeLlmResponseIntoReply(response, reply);
       }
       // An aborted model ends without an error.
       call.signal.throwIfAborted();
@@ -105,24 +105,29 @@ function toLlmRequest({ messages, schema, maxTokens, temperature, seed }: RoleMo
  * Appends a model response to the previous responses of the same request. Without streaming, a request has
  * only one response.
  */
-function appendResponse(response: LlmResponse, before: RoleModelReply | undefined): RoleModelReply {
+function mergeLlmResponseIntoReply(
+  response: LlmResponse,
+  before: RoleModelReply | undefined,
+): RoleModelReply {
   const { content, finishReason, errorCode, errorMessage, modelVersion } = response;
   const reason = finishReason ?? errorCode;
   // A known finish reason counts as a short answer. Any other error code is a failure.
-  if (errorCode !== undefined && FINISH_REASONS[String(reason)] === undefined)
+  if (errorCode !== undefined && ROLE_MODEL_FINISH_BY_GENAI_REASON[String(reason)] === undefined)
     throw new Error(errorMessage ?? `The model failed with the error code ${errorCode}.`);
   const usage = toRoleModelUsage(response) ?? before?.usage;
   const model = modelVersion ?? before?.model;
   return {
-    text: (before?.text ?? "") + extractAnswerText(content?.parts ?? []),
+    text: (before?.text ?? "") + extractTextWithoutThoughts(content?.parts ?? []),
     ...(usage && { usage }),
     finish:
-      reason === undefined ? (before?.finish ?? "stop") : (FINISH_REASONS[reason] ?? reason.toLowerCase()),
+      reason === undefined
+        ? (before?.finish ?? "stop")
+        : (ROLE_MODEL_FINISH_BY_GENAI_REASON[reason] ?? reason.toLowerCase()),
     ...(model !== undefined && { model }),
   };
 }
 
-const FINISH_REASONS: Readonly<Partial<Record<string, string>>> = {
+const ROLE_MODEL_FINISH_BY_GENAI_REASON: Readonly<Partial<Record<string, string>>> = {
   STOP: "stop",
   MAX_TOKENS: "length",
   SAFETY: "filter",
@@ -133,7 +138,7 @@ const FINISH_REASONS: Readonly<Partial<Record<string, string>>> = {
 };
 
 /** Returns the text of a model's answer without the thoughts. */
-function extractAnswerText(parts: readonly Part[]): string {
+function extractTextWithoutThoughts(parts: readonly GenaiContentPart[]): string {
   return parts.map(({ text, thought }) => (thought ? "" : (text ?? ""))).join("");
 }
 

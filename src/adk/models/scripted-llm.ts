@@ -1,5 +1,5 @@
 import { BaseLlm, type BaseLlmConnection, type LlmRequest, type LlmResponse } from "@google/adk";
-import type { FunctionResponse, Part } from "./genai-types.ts";
+import type { FunctionResponse, GenaiContentPart } from "./genai-types.ts";
 
 /**
  * One step of a scripted reply: a text, a tool call, or an error. If the step is a string, the model
@@ -14,7 +14,7 @@ export type ScriptedStep =
 export type ScriptedReply = ScriptedStep | readonly ScriptedStep[];
 
 /** Input of a script function. */
-export interface ScriptInput {
+export interface ScriptFunctionInput {
   /** Text of the last user message. */
   readonly text: string;
   /** Tool responses since the last message of the model. */
@@ -28,7 +28,7 @@ export interface ScriptInput {
  * A script is an ordered list of replies, or a function from an input to a reply. The model repeats the
  * last reply of a list.
  */
-export type Script = readonly ScriptedReply[] | ((input: ScriptInput) => ScriptedReply);
+export type Script = readonly ScriptedReply[] | ((input: ScriptFunctionInput) => ScriptedReply);
 
 /** Options of `ScriptedLlm`. */
 export interface ScriptedLlmOptions {
@@ -67,7 +67,7 @@ export class ScriptedLlm extends BaseLlm {
     abortSignal?: AbortSignal,
   ): AsyncGenerator<LlmResponse, void> {
     const steps = this.#selectSteps(request);
-    const parts: Part[] = [];
+    const parts: GenaiContentPart[] = [];
     let outputTokens = 0;
     for (const step of steps) {
       if (typeof step === "object" && "error" in step) {
@@ -112,7 +112,7 @@ export class ScriptedLlm extends BaseLlm {
   #selectSteps(request: LlmRequest): readonly ScriptedStep[] {
     const requestIndex = this.#requestCount++;
     if (typeof this.#script === "function") {
-      return toSteps(this.#script({ ...extractScriptInput(request), requestIndex, request }));
+      return toSteps(this.#script({ ...extractScriptFunctionInput(request), requestIndex, request }));
     }
     return toSteps(this.#script[Math.min(requestIndex, this.#script.length - 1)] ?? []);
   }
@@ -128,7 +128,7 @@ function splitChunks(step: string | { text: string | readonly string[] }): reado
   return typeof text === "string" ? (text.match(/^\s*\S*|\s+\S*/g) ?? []).filter(Boolean) : text;
 }
 
-function extractScriptInput({ contents }: LlmRequest): { text: string; results: FunctionResponse[] } {
+function extractScriptFunctionInput({ contents }: LlmRequest): { text: string; results: FunctionResponse[] } {
   const question = contents.findLast(
     // ADK sends the messages of other agents with the user role, under this heading.
     ({ role, parts }) =>

@@ -5,7 +5,7 @@ import { ADK_EXTENSION_URI } from "../adk-event-metadata.ts";
  * Maximum number of cached connections. When the cache exceeds the maximum number of connections, the cache
  * drops the oldest connection.
  */
-const MAX_CONNECTIONS = 100;
+const MAX_CACHED_CONNECTIONS = 100;
 
 interface CachedConnection {
   readonly client: Promise<A2AClient>;
@@ -36,7 +36,7 @@ export class ConnectionCache {
     const connection = { client, expiresAt: this.#now() + this.#maxAgeMs };
     this.#connections.set(url, connection);
     const [oldest = url] = this.#connections.keys();
-    if (this.#connections.size > MAX_CONNECTIONS) this.#connections.delete(oldest);
+    if (this.#connections.size > MAX_CACHED_CONNECTIONS) this.#connections.delete(oldest);
     // A failed connection is removed, so the next call tries again.
     client.catch(() => {
       if (this.#connections.get(url) === connection) this.#connections.delete(url);

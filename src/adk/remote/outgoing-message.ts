@@ -1,6 +1,6 @@
 import type { Part } from "../../protocol/index.ts";
 import { toA2aPart, toJsonObject } from "../part-conversion.ts";
-import { PLACEHOLDER_CALLS } from "../to-session-event.ts";
+import { PLACEHOLDER_CALLS_BY_TASK_STATE } from "../to-session-event.ts";
 import type {
   AdkEvent,
   AdkFunctionCall,
@@ -8,14 +8,14 @@ import type {
   GenaiPart,
   SessionFunctionCall,
 } from "../adk-structural-types.ts";
-import { renderToolAnswer, renderContextParts } from "./render-context-parts.ts";
+import { renderFunctionResponseAsText, renderEventAsContextParts } from "./render-event-as-context-parts.ts";
 import {
   CONTEXT_ID_KEY,
   isPeerOutputEvent,
-  TASK_STATE_KEY,
+  PEER_TASK_STATE_KEY,
   TASK_ID_KEY,
   getCustomMetadataText,
-} from "./custom-metadata.ts";
+} from "./event-custom-metadata.ts";
 
 /** A message from a session to a remote agent. If `parts` is empty, `RemoteAgent` sends no request. */
 export interface OutgoingMessage {
@@ -39,7 +39,7 @@ export interface OutgoingMessageOptions {
 }
 
 /** An outgoing part. If the part answers a call, `recipient` is the event that contains the call. */
-interface OutgoingPart {
+interface OutgoingPartWithRecipient {
   readonly part: Part;
   readonly recipient?: AdkEvent | undefined;
 }
@@ -62,7 +62,7 @@ export function toOutgoingMessages(
   const freshStart = visible.findLastIndex((event) => event === own.at(-1)) + 1;
   const fresh = visible.slice(freshStart);
   const outgoing = [...findUndeliveredAnswers(visible.slice(0, freshStart), calls), ...fresh].flatMap(
-    (event) => toOutgoingParts(event, calls, visible, options),
+    (event) => eventToOutgoingParts(event, calls, visible, options),
   );
 
   const recipients = new Map(
@@ -108,41 +108,41 @@ function findUndeliveredAnswers(
   return undelivered;
 }
 
-function toOutgoingParts(
+function eventToOutgoingParts(
   event: AdkEvent,
   calls: ReadonlyMap<string, SessionFunctionCall>,
   visible: readonly AdkEvent[],
   { toA2aPart: convert = (part) => toA2aPart(part) }: OutgoingMessageOptions,
-): OutgoingPart[] {
-  const convertPart = (part: GenaiPart | undefined, recipient?: AdkEvent): OutgoingPart[] => {
+): OutgoingPartWithRecipient[] {
+  const convertPart = (part: GenaiPart | undefined, recipient?: AdkEvent): OutgoingPartWithRecipient[] => {
     const converted = part && convert(part);
     return converted ? [{ part: converted, recipient }] : [];
   };
-  if (event.author !== "user") return renderContextParts(event).flatMap((part) => convertPart(part));
-  return (event.content?.parts ?? []).flatMap((part): OutgoingPart[] => {
+  if (event.author !== "user") return renderEventAsContextParts(event).flatMap((part) => convertPart(part));
+  return (event.content?.parts ?? []).flatMap((part): OutgoingPartWithRecipient[] => {
     const { functionResponse: response } = part;
     if (!response) return convertPart(part);
     const sessionCall = calls.get(response.id ?? "");
     if (!sessionCall) {
       const name = response.name ?? findCallById(response.id, visible)?.name ?? "";
-      return convertPart(renderToolAnswer({ ...response, name }));
+      return convertPart(renderFunctionResponseAsText({ ...response, name }));
     }
     const { name = "" } = sessionCall.call;
     if (PLACEHOLDER_CALL_NAMES.has(name))
-      return [{ part: toPlainPart(response), recipient: sessionCall.event }];
+      return [{ part: placeholderResponseToPart(response), recipient: sessionCall.event }];
     return convertPart({ functionResponse: { ...response, name } }, sessionCall.event);
   });
 }
 
 const PLACEHOLDER_CALL_NAMES: ReadonlySet<string | undefined> = new Set(
-  Object.values(PLACEHOLDER_CALLS).map(({ name }) => name),
+  Object.values(PLACEHOLDER_CALLS_BY_TASK_STATE).map(({ name }) => name),
 );
 
 /**
  * Converts the response to a placeholder call. A response with a single string becomes text, and any other
  * response becomes data.
  */
-function toPlainPart({ response = {} }: AdkFunctionResponse): Part {
+function placeholderResponseToPart({ response = {} }: AdkFunctionResponse): Part {
   const [value, ...others] = Object.values(response);
   return typeof value === "string" && others.length === 0
     ? { text: value }
@@ -154,17 +154,19 @@ function collectAnswerableCalls(own: readonly AdkEvent[]): Map<string, SessionFu
   const calls = new Map<string, SessionFunctionCall>();
   for (const event of own) {
     if (getCustomMetadataText(TASK_ID_KEY, event) === undefined) continue;
-    for (const call of extractFunctionCalls(event)) if (call.id) calls.set(call.id, { event, call });
+    for (const call of extractEventFunctionCalls(event)) if (call.id) calls.set(call.id, { event, call });
   }
   return calls;
 }
 
-function extractFunctionCalls({ content }: AdkEvent): AdkFunctionCall[] {
+function extractEventFunctionCalls({ content }: AdkEvent): AdkFunctionCall[] {
   return (content?.parts ?? []).flatMap(({ functionCall }) => functionCall ?? []);
 }
 
 function findCallById(id: string | undefined, events: readonly AdkEvent[]): AdkFunctionCall | undefined {
-  return id === undefined ? undefined : events.flatMap(extractFunctionCalls).find((call) => call.id === id);
+  return id === undefined
+    ? undefined
+    : events.flatMap(extractEventFunctionCalls).find((call) => call.id === id);
 }
 
 /** Returns true if the peer's last task waits for input other than a response to a call. */
@@ -175,7 +177,8 @@ function isAwaitingTextAnswer(
 ): boolean {
   const last = own.at(-1);
   const isWaiting =
-    last && (getCustomMetadataText(TASK_STATE_KEY, last) !== undefined || last.longRunningToolIds?.length);
+    last &&
+    (getCustomMetadataText(PEER_TASK_STATE_KEY, last) !== undefined || last.longRunningToolIds?.length);
   if (!isWaiting) return false;
   const ids = own.flatMap((event) => (isSameTask(event, last) ? (event.longRunningToolIds ?? []) : []));
   const answered = new Set(

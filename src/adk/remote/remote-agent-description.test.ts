@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { connect } from "../../client/index.ts";
 import type { Agent } from "../../engine/index.ts";
 import { ScriptedLlm } from "../models/index.ts";
-import { Conversation, createRemoteAgent, serveAgent } from "./conversation.fixture.ts";
+import { AdkConversation, createTestRemoteAgent, serveAgent } from "./adk-conversation.fixture.ts";
 import { RemoteAgent } from "./remote-agent.ts";
 
 const createFarAgent = (name: string, description: string): Agent => ({
@@ -30,7 +30,7 @@ describe("the description of a remote agent", () => {
     expect([weather.name, weather.description]).toEqual(["Weather_world_", "Knows the weather."]);
     expect(new AgentTool({ agent: weather }).description).toBe("Knows the weather.");
     const { agent, requests } = createTransferringAgent(weather);
-    await new Conversation(agent).send("hi");
+    await new AdkConversation(agent).sendUserMessage("hi");
     expect(requests[0]).toContain("Agent name: Weather_world_\\nAgent description: Knows the weather.");
   });
 
@@ -38,26 +38,28 @@ describe("the description of a remote agent", () => {
     const url = await serveAgent(createFarAgent("weather", "Knows the weather."));
     const named = await RemoteAgent.connect(url, { name: "sky", description: "Looks up." });
     expect([named.name, named.description]).toEqual(["sky", "Looks up."]);
-    await new Conversation(named).send("hi");
+    await new AdkConversation(named).sendUserMessage("hi");
     expect(named.description).toBe("Looks up.");
   });
 
   it("is set in the first run if the agent was created by URL", async () => {
-    const unnamed = createRemoteAgent(await serveAgent(createFarAgent("weather", "Knows the weather.")), {
+    const unnamed = createTestRemoteAgent(await serveAgent(createFarAgent("weather", "Knows the weather.")), {
       description: "",
     });
     expect(unnamed.description).toBe("");
     const { agent, requests } = createTransferringAgent(unnamed);
-    const conversation = new Conversation(agent);
-    await conversation.send("weather?");
+    const conversation = new AdkConversation(agent);
+    await conversation.sendUserMessage("weather?");
     expect(unnamed.description).toBe("Knows the weather.");
-    await conversation.send("hi");
+    await conversation.sendUserMessage("hi");
     expect(requests.at(-1)).toContain("Agent description: Knows the weather.");
   });
 
   it("is set immediately if the agent was created from a connection", async () => {
     const url = await serveAgent(createFarAgent("weather", "Knows the weather."));
-    expect(createRemoteAgent(await connect(url), { description: "" }).description).toBe("Knows the weather.");
+    expect(createTestRemoteAgent(await connect(url), { description: "" }).description).toBe(
+      "Knows the weather.",
+    );
   });
 
   it("is one line of bounded length, and the name is valid in ADK", async () => {

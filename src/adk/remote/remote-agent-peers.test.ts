@@ -7,14 +7,14 @@ import type { Part } from "../../protocol/index.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { adkAgent } from "../adk-agent.ts";
 import {
-  Conversation,
-  listFinalTexts,
-  createLlmAgent,
+  AdkConversation,
+  listFinalEventTexts,
+  createScriptedLlmAgent,
   joinPartialTexts,
   createPeerAgent,
-  createRemoteAgent,
+  createTestRemoteAgent,
   serveAgent,
-} from "./conversation.fixture.ts";
+} from "./adk-conversation.fixture.ts";
 
 const BINDING_CASES: readonly (readonly [string, ConnectOptions])[] = [
   ["1.0, JSON-RPC", { binding: "JSONRPC" }],
@@ -26,17 +26,17 @@ const BINDING_CASES: readonly (readonly [string, ConnectOptions])[] = [
 ];
 
 const createFarAgent = (): Agent =>
-  adkAgent(createLlmAgent("far", ({ text }) => `You said ${text}, I hear.`));
+  adkAgent(createScriptedLlmAgent("far", ({ text }) => `You said ${text}, I hear.`));
 
 describe("a remote agent", () => {
   it.each(BINDING_CASES)("calls its peer over %s", async (_, how) => {
     const url = await serveAgent(createFarAgent(), {}, { grpc: {} });
-    const conversation = new Conversation(createRemoteAgent(url, { connect: how }));
-    const first = await conversation.send("hello");
-    expect(listFinalTexts(first)).toEqual(["remote: You said hello, I hear."]);
+    const conversation = new AdkConversation(createTestRemoteAgent(url, { connect: how }));
+    const first = await conversation.sendUserMessage("hello");
+    expect(listFinalEventTexts(first)).toEqual(["remote: You said hello, I hear."]);
     expect(joinPartialTexts(first)).toBe("You said hello, I hear.");
-    const second = await conversation.send("again");
-    expect(listFinalTexts(second)).toEqual(["remote: You said again, I hear."]);
+    const second = await conversation.sendUserMessage("again");
+    expect(listFinalEventTexts(second)).toEqual(["remote: You said again, I hear."]);
     const [one, two] = [first, second].map((events) => events.at(-1)?.customMetadata?.["a2a:context_id"]);
     expect(one).toBeDefined();
     expect(two).toBe(one);
@@ -47,8 +47,10 @@ describe("a remote agent", () => {
       ...createFarAgent(),
       describe: () => ({ name: "q", description: "q", capabilities: {} }),
     };
-    const events = await new Conversation(createRemoteAgent(await serveAgent(quiet))).send("hello");
-    expect(listFinalTexts(events)).toEqual(["remote: You said hello, I hear."]);
+    const events = await new AdkConversation(createTestRemoteAgent(await serveAgent(quiet))).sendUserMessage(
+      "hello",
+    );
+    expect(listFinalEventTexts(events)).toEqual(["remote: You said hello, I hear."]);
   });
 
   it("sends only new messages to a peer that answers without tasks", async () => {
@@ -60,9 +62,9 @@ describe("a remote agent", () => {
       }),
       respondsWith: "either",
     };
-    const conversation = new Conversation(createRemoteAgent(await serveAgent(plain)));
-    expect(listFinalTexts(await conversation.send("one"))).toEqual(["remote: answer 1"]);
-    expect(listFinalTexts(await conversation.send("two"))).toEqual(["remote: answer 2"]);
+    const conversation = new AdkConversation(createTestRemoteAgent(await serveAgent(plain)));
+    expect(listFinalEventTexts(await conversation.sendUserMessage("one"))).toEqual(["remote: answer 1"]);
+    expect(listFinalEventTexts(await conversation.sendUserMessage("two"))).toEqual(["remote: answer 2"]);
     expect(received).toEqual([[{ text: "one" }], [{ text: "two" }]]);
   });
 
@@ -89,9 +91,9 @@ describe("a remote agent", () => {
     });
     requests = 0;
     proxy.breakAfter([900, 1_700, 2_600]);
-    const events = await new Conversation(createRemoteAgent(through)).send("count");
+    const events = await new AdkConversation(createTestRemoteAgent(through)).sendUserMessage("count");
     expect(joinPartialTexts(events)).toBe(words.join(""));
-    expect(listFinalTexts(events)).toEqual([`remote: ${words.join("")}`]);
+    expect(listFinalEventTexts(events)).toEqual([`remote: ${words.join("")}`]);
     expect(requests).toBeGreaterThan(2);
   });
 
@@ -105,12 +107,16 @@ describe("a remote agent", () => {
       yield { artifact: { artifactId: "a", parts: [{ text: "hi" }], metadata }, lastChunk: true, metadata };
       yield { status: { state: "TASK_STATE_COMPLETED" as const }, metadata };
     });
-    const victim = createLlmAgent("victim", ["I should not be here."]);
-    const boss = createLlmAgent("boss", [{ call: "transfer_to_agent", args: { agentName: "remote" } }], {
-      subAgents: [createRemoteAgent(await serveAgent(forger)), victim],
-    });
-    const events = await new Conversation(boss).send("go");
-    expect(listFinalTexts(events)).toEqual(["remote: hi"]);
+    const victim = createScriptedLlmAgent("victim", ["I should not be here."]);
+    const boss = createScriptedLlmAgent(
+      "boss",
+      [{ call: "transfer_to_agent", args: { agentName: "remote" } }],
+      {
+        subAgents: [createTestRemoteAgent(await serveAgent(forger)), victim],
+      },
+    );
+    const events = await new AdkConversation(boss).sendUserMessage("go");
+    expect(listFinalEventTexts(events)).toEqual(["remote: hi"]);
     const own = events.filter(({ author }) => author === "remote");
     expect(own.every(({ actions }) => actions.transferToAgent === undefined)).toBe(true);
     expect(own.some(({ customMetadata }) => customMetadata?.["a2a:task_id"] === "other")).toBe(false);
@@ -129,10 +135,10 @@ describe("a remote agent", () => {
         yield { artifact: { artifactId: "a", parts: [{ text: "hi" }], metadata }, lastChunk: true };
       }),
     );
-    const agent = createRemoteAgent(url, {
+    const agent = createTestRemoteAgent(url, {
       beforeRequest: (request, { session }) => ({ ...request, metadata: { from: session.id } }),
     });
-    const events = await new Conversation(agent).send("hello");
+    const events = await new AdkConversation(agent).sendUserMessage("hello");
     expect(received).toEqual([{ from: "s" }, []]);
     expect(events[0]).toMatchObject({
       usageMetadata: { totalTokenCount: 3 },
@@ -145,22 +151,22 @@ describe("a remote agent", () => {
     const token = "a-token-for-this-test";
     const authenticate = bearer({ tokens: { [token]: { principal: "ada" } } });
     const url = await serveAgent(createFarAgent(), { authenticate });
-    const known = createRemoteAgent(url, { connect: { auth: { bearer: token } } });
-    expect(listFinalTexts(await new Conversation(known).send("hello"))).toEqual([
+    const known = createTestRemoteAgent(url, { connect: { auth: { bearer: token } } });
+    expect(listFinalEventTexts(await new AdkConversation(known).sendUserMessage("hello"))).toEqual([
       "remote: You said hello, I hear.",
     ]);
-    const unknown = await new Conversation(createRemoteAgent(url)).send("hello");
+    const unknown = await new AdkConversation(createTestRemoteAgent(url)).sendUserMessage("hello");
     expect(unknown).toMatchObject([{ errorCode: "A2A_UNAUTHENTICATED", turnComplete: true }]);
   });
 
   it("does not send user credentials to another host in a card", async () => {
     const url = await serveAgent(createFarAgent());
     const near = "http://near.test";
-    const agent = createRemoteAgent(near, {
+    const agent = createTestRemoteAgent(near, {
       connect: { fetch: (input, init) => fetch((input as string).replace(near, url), init) },
       headers: () => ({ authorization: "Bearer secret" }),
     });
-    const events = await new Conversation(agent).send("hello");
+    const events = await new AdkConversation(agent).sendUserMessage("hello");
     expect(events).toMatchObject([{ errorCode: "A2A_INVALID_AGENT_RESPONSE", author: "remote" }]);
     expect(events[0]?.errorMessage).toMatch(
       /^The agent card at near\.test refers to an agent at this machine/,
@@ -173,9 +179,11 @@ describe("a remote agent", () => {
       yield { artifact: { artifactId: "a", parts: [{ text: "one " }] }, metadata };
       yield { artifact: { artifactId: "a", parts: [{ text: "two" }] }, append: true };
     });
-    const events = await new Conversation(createRemoteAgent(await serveAgent(eager))).send("go");
+    const events = await new AdkConversation(createTestRemoteAgent(await serveAgent(eager))).sendUserMessage(
+      "go",
+    );
     expect(events.filter(({ partial }) => partial).some(({ actions }) => actions.escalate)).toBe(false);
-    expect(listFinalTexts(events)).toEqual(["remote: one two"]);
+    expect(listFinalEventTexts(events)).toEqual(["remote: one two"]);
   });
 
   it("sends undelivered messages again, and no delivered ones", async () => {
@@ -187,38 +195,38 @@ describe("a remote agent", () => {
         yield { artifact: { artifactId: "a", parts: [{ text: "ok" }] } };
       }),
     );
-    const conversation = new Conversation(
-      createRemoteAgent(async () => {
+    const conversation = new AdkConversation(
+      createTestRemoteAgent(async () => {
         if (!isUp) throw new Error("no address");
         return url;
       }),
     );
-    const failed = await conversation.send("one");
+    const failed = await conversation.sendUserMessage("one");
     expect(failed).toMatchObject([
       { errorCode: "A2A_INTERNAL", errorMessage: "no address", author: "remote" },
     ]);
     isUp = true;
-    expect(listFinalTexts(await conversation.send("two"))).toEqual(["remote: ok"]);
+    expect(listFinalEventTexts(await conversation.sendUserMessage("two"))).toEqual(["remote: ok"]);
     expect(received).toEqual([[{ text: "one" }, { text: "two" }]]);
   });
 
   it("supports agent callbacks and cloning", async () => {
     const url = await serveAgent(createFarAgent());
     const events: string[] = [];
-    const agent = createRemoteAgent(url, {
+    const agent = createTestRemoteAgent(url, {
       beforeAgentCallback: () => void events.push("before"),
       afterAgentCallback: () => void events.push("after"),
     });
-    expect(listFinalTexts(await new Conversation(agent.clone({ name: "copy" })).send("hi"))).toEqual([
-      "copy: You said hi, I hear.",
-    ]);
+    expect(
+      listFinalEventTexts(await new AdkConversation(agent.clone({ name: "copy" })).sendUserMessage("hi")),
+    ).toEqual(["copy: You said hi, I hear."]);
     expect(events).toEqual(["before", "after"]);
   });
 
   it("emits a replacement event, and sends it to the peer later", async () => {
     const url = await serveAgent(createFarAgent());
     let isFirst = true;
-    const agent = createRemoteAgent(url, {
+    const agent = createTestRemoteAgent(url, {
       beforeRequest: () => {
         const isCached = isFirst;
         isFirst = false;
@@ -227,9 +235,9 @@ describe("a remote agent", () => {
           : undefined;
       },
     });
-    const conversation = new Conversation(agent);
-    expect(listFinalTexts(await conversation.send("one"))).toEqual(["remote: cached"]);
-    expect(listFinalTexts(await conversation.send("two"))).toEqual([
+    const conversation = new AdkConversation(agent);
+    expect(listFinalEventTexts(await conversation.sendUserMessage("one"))).toEqual(["remote: cached"]);
+    expect(listFinalEventTexts(await conversation.sendUserMessage("two"))).toEqual([
       "remote: You said oneFor context:[remote] said: cachedtwo, I hear.",
     ]);
   });

@@ -11,14 +11,14 @@ import { adkAgent } from "../adk-agent.ts";
 import { SqliteSessionService } from "../sessions/sqlite-session-service.ts";
 import { toA2a } from "../to-a2a.ts";
 import {
-  Conversation,
-  listFinalTexts,
-  createLlmAgent,
+  AdkConversation,
+  listFinalEventTexts,
+  createScriptedLlmAgent,
   startServer,
   createPeerAgent,
-  createRemoteAgent,
+  createTestRemoteAgent,
   serveAgent,
-} from "./conversation.fixture.ts";
+} from "./adk-conversation.fixture.ts";
 
 /** Returns an agent that asks a text question and reports the task in which it was asked. */
 function createAskingAgent(
@@ -43,7 +43,7 @@ function createApprovalAgent(): Agent {
     execute: () => ({ status: "pending" }),
   });
   return adkAgent(
-    createLlmAgent(
+    createScriptedLlmAgent(
       "clerk",
       ({ text, results: [result] }) => {
         const status = result?.response?.["status"];
@@ -57,9 +57,9 @@ function createApprovalAgent(): Agent {
 }
 
 const createTransferringAgent = (
-  agent: ReturnType<typeof createRemoteAgent>,
-): ReturnType<typeof createLlmAgent> =>
-  createLlmAgent("boss", [{ call: "transfer_to_agent", args: { agentName: "remote" } }], {
+  agent: ReturnType<typeof createTestRemoteAgent>,
+): ReturnType<typeof createScriptedLlmAgent> =>
+  createScriptedLlmAgent("boss", [{ call: "transfer_to_agent", args: { agentName: "remote" } }], {
     subAgents: [agent],
   });
 
@@ -72,16 +72,18 @@ const createApproval = (id: string | undefined): object => ({
 
 describe("a peer that asks without a call", () => {
   it.each([
-    ["as the root", (agent: ReturnType<typeof createRemoteAgent>) => agent],
+    ["as the root", (agent: ReturnType<typeof createTestRemoteAgent>) => agent],
     ["as a sub-agent", createTransferringAgent],
   ])("accepts a text answer in the task that asked: %s [W24]", async (_, rootOf) => {
     const far = createAskingAgent("Which city?");
-    const conversation = new Conversation(rootOf(createRemoteAgent(await serveAgent(far))));
-    expect(collectLongRunningCallIds(await conversation.send("weather?"))).toHaveLength(1);
-    expect(listFinalTexts(await conversation.send("Warsaw"))).toEqual(["remote: Sunny in Warsaw."]);
+    const conversation = new AdkConversation(rootOf(createTestRemoteAgent(await serveAgent(far))));
+    expect(collectLongRunningCallIds(await conversation.sendUserMessage("weather?"))).toHaveLength(1);
+    expect(listFinalEventTexts(await conversation.sendUserMessage("Warsaw"))).toEqual([
+      "remote: Sunny in Warsaw.",
+    ]);
     expect(far.tasks.size).toBe(1);
     // The next message starts another task.
-    await conversation.send("And tomorrow?");
+    await conversation.sendUserMessage("And tomorrow?");
     expect(far.tasks.size).toBe(2);
   });
 
@@ -92,43 +94,49 @@ describe("a peer that asks without a call", () => {
     }
     const flow = new Workflow({
       name: "flow",
-      edges: [["START", createRemoteAgent(await serveAgent(far)), note]],
+      edges: [["START", createTestRemoteAgent(await serveAgent(far)), note]],
     });
-    const conversation = new Conversation(flow);
-    expect(collectLongRunningCallIds(await conversation.send("weather?"))).toHaveLength(1);
-    expect((await conversation.send("Warsaw")).at(-1)?.output).toEqual({ noted: "Sunny in Warsaw." });
+    const conversation = new AdkConversation(flow);
+    expect(collectLongRunningCallIds(await conversation.sendUserMessage("weather?"))).toHaveLength(1);
+    expect((await conversation.sendUserMessage("Warsaw")).at(-1)?.output).toEqual({
+      noted: "Sunny in Warsaw.",
+    });
   });
 
   it("accepts text as the answer to a request for authorization", async () => {
     const far = createAskingAgent("Who are you?", "TASK_STATE_AUTH_REQUIRED");
-    const conversation = new Conversation(createRemoteAgent(await serveAgent(far)));
-    const [id] = collectLongRunningCallIds(await conversation.send("weather?"));
+    const conversation = new AdkConversation(createTestRemoteAgent(await serveAgent(far)));
+    const [id] = collectLongRunningCallIds(await conversation.sendUserMessage("weather?"));
     const response = { id, name: "mock_function_call_for_required_user_auth", response: { result: "Ada" } };
-    expect(listFinalTexts(await conversation.send([{ functionResponse: response }]))).toEqual([
-      "remote: Sunny in Ada.",
-    ]);
+    expect(listFinalEventTexts(await conversation.sendUserMessage([{ functionResponse: response }]))).toEqual(
+      ["remote: Sunny in Ada."],
+    );
     expect(far.tasks.size).toBe(1);
   });
 
   it("can be called and answered by a model as a tool", async () => {
     const far = createAskingAgent("Which city?");
-    const tool = new AgentTool({ agent: createRemoteAgent(await serveAgent(far)) });
-    const user = createLlmAgent(
+    const tool = new AgentTool({ agent: createTestRemoteAgent(await serveAgent(far)) });
+    const user = createScriptedLlmAgent(
       "user_of_tools",
       ({ text, results: [result] }) =>
         result ? JSON.stringify(result.response) : { call: "remote", args: { request: text } },
       { tools: [tool] },
     );
-    const conversation = new Conversation(user, { streamingMode: "none" });
-    expect(listFinalTexts(await conversation.send("weather?")).join()).toContain("Which city?");
-    expect(listFinalTexts(await conversation.send("Warsaw")).join()).toContain("Sunny in Warsaw.");
+    const conversation = new AdkConversation(user, { streamingMode: "none" });
+    expect(listFinalEventTexts(await conversation.sendUserMessage("weather?")).join()).toContain(
+      "Which city?",
+    );
+    expect(listFinalEventTexts(await conversation.sendUserMessage("Warsaw")).join()).toContain(
+      "Sunny in Warsaw.",
+    );
     expect(far.tasks.size).toBe(1);
   });
 
   it("asks through a served agent, which returns the answer", async () => {
     const far = createAskingAgent("Which city?");
     const url = await startServer(
-      toA2a(createTransferringAgent(createRemoteAgent(await serveAgent(far))), { store: "memory" }),
+      toA2a(createTransferringAgent(createTestRemoteAgent(await serveAgent(far))), { store: "memory" }),
     );
     const client = await connect(url);
     const { task } = (await client.send("weather?")) as { task: Task };
@@ -144,11 +152,13 @@ describe("a peer that asks without a call", () => {
 
 describe("an ADK peer with a pending call", () => {
   it("accepts other messages before its answer [R04]", async () => {
-    const conversation = new Conversation(createRemoteAgent(await serveAgent(createApprovalAgent())));
-    const ids = collectLongRunningCallIds(await conversation.send("approve"));
+    const conversation = new AdkConversation(createTestRemoteAgent(await serveAgent(createApprovalAgent())));
+    const ids = collectLongRunningCallIds(await conversation.sendUserMessage("approve"));
     expect(ids).toHaveLength(1);
-    expect(listFinalTexts(await conversation.send("hello"))).toEqual(["remote: You said hello."]);
-    expect(listFinalTexts(await conversation.send([createApproval(ids[0])]))).toEqual([
+    expect(listFinalEventTexts(await conversation.sendUserMessage("hello"))).toEqual([
+      "remote: You said hello.",
+    ]);
+    expect(listFinalEventTexts(await conversation.sendUserMessage([createApproval(ids[0])]))).toEqual([
       "remote: It was approved.",
     ]);
   });
@@ -159,41 +169,40 @@ describe("an ADK peer with a pending call", () => {
     onTestFinished(() => rm(directory, { recursive: true }));
     const path = join(directory, "sessions.db");
     const firstService = new SqliteSessionService(path);
-    const question = await new Conversation(createRemoteAgent(url), { sessionService: firstService }).send(
-      "approve",
-    );
+    const question = await new AdkConversation(createTestRemoteAgent(url), {
+      sessionService: firstService,
+    }).sendUserMessage("approve");
     firstService.close();
     const secondService = new SqliteSessionService(path);
-    const answered = await new Conversation(createRemoteAgent(url), { sessionService: secondService }).send([
-      createApproval(collectLongRunningCallIds(question)[0]),
-    ]);
+    const answered = await new AdkConversation(createTestRemoteAgent(url), {
+      sessionService: secondService,
+    }).sendUserMessage([createApproval(collectLongRunningCallIds(question)[0])]);
     secondService.close();
-    expect(listFinalTexts(answered)).toEqual(["remote: It was approved."]);
+    expect(listFinalEventTexts(answered)).toEqual(["remote: It was approved."]);
   });
 
   it("receives its own answer when two peers have asked", async () => {
     const url = await serveAgent(createApprovalAgent());
     const both = new ParallelAgent({
       name: "both",
-      subAgents: [createRemoteAgent(url, { name: "one" }), createRemoteAgent(url, { name: "two" })],
+      subAgents: [createTestRemoteAgent(url, { name: "one" }), createTestRemoteAgent(url, { name: "two" })],
     });
     // A resumable runner resumes only one of them.
-    const conversation = new Conversation(both, { isResumable: false });
-    const question = await conversation.send("approve");
+    const conversation = new AdkConversation(both, { isResumable: false });
+    const question = await conversation.sendUserMessage("approve");
     const ids = collectLongRunningCallIds(question);
     expect(ids).toHaveLength(2);
-    const answered = listFinalTexts(await conversation.send(ids.map(createApproval)));
+    const answered = listFinalEventTexts(await conversation.sendUserMessage(ids.map(createApproval)));
     expect(answered.filter((text) => /^(one|two): It was approved\.$/.test(text))).toHaveLength(2);
   });
 
   it("receives each answer in its task", async () => {
-    const conversation = new Conversation(createRemoteAgent(await serveAgent(createApprovalAgent())));
-    const first = collectLongRunningCallIds(await conversation.send("approve"));
-    const second = collectLongRunningCallIds(await conversation.send("approve"));
-    expect(listFinalTexts(await conversation.send([...second, ...first].map(createApproval)))).toEqual([
-      "remote: It was approved.",
-      "remote: It was approved.",
-    ]);
+    const conversation = new AdkConversation(createTestRemoteAgent(await serveAgent(createApprovalAgent())));
+    const first = collectLongRunningCallIds(await conversation.sendUserMessage("approve"));
+    const second = collectLongRunningCallIds(await conversation.sendUserMessage("approve"));
+    expect(
+      listFinalEventTexts(await conversation.sendUserMessage([...second, ...first].map(createApproval))),
+    ).toEqual(["remote: It was approved.", "remote: It was approved."]);
   });
 
   it.each([0, 1])("receives all answers eventually when sending one of them fails: %i", async (failing) => {
@@ -203,21 +212,21 @@ describe("an ADK peer with a pending call", () => {
         throw new TypeError("fetch failed");
       return fetch(input, init);
     };
-    const conversation = new Conversation(
-      createRemoteAgent(await serveAgent(createApprovalAgent()), {
+    const conversation = new AdkConversation(
+      createTestRemoteAgent(await serveAgent(createApprovalAgent()), {
         connect: { fetch: fetchOrFail, retry: { maxRetries: 0 }, reconnect: { maxRetries: 0 } },
       }),
     );
     const ids = [
-      ...collectLongRunningCallIds(await conversation.send("approve")),
-      ...collectLongRunningCallIds(await conversation.send("approve")),
+      ...collectLongRunningCallIds(await conversation.sendUserMessage("approve")),
+      ...collectLongRunningCallIds(await conversation.sendUserMessage("approve")),
     ];
     shutFor = ids[failing];
-    const first = await conversation.send(ids.map(createApproval));
+    const first = await conversation.sendUserMessage(ids.map(createApproval));
     expect(first.map(({ errorCode }) => errorCode)).toContain("A2A_UNAVAILABLE");
     shutFor = undefined;
-    const second = await conversation.send("hello?");
-    const completed = listFinalTexts([...first, ...second]).filter(
+    const second = await conversation.sendUserMessage("hello?");
+    const completed = listFinalEventTexts([...first, ...second]).filter(
       (text) => text === "remote: It was approved.",
     );
     expect(completed).toHaveLength(2);
@@ -225,12 +234,16 @@ describe("an ADK peer with a pending call", () => {
 
   it("does not receive rejected answers again", async () => {
     const url = await serveAgent(createApprovalAgent());
-    const conversation = new Conversation(createRemoteAgent(url));
-    const question = await conversation.send("approve");
+    const conversation = new AdkConversation(createTestRemoteAgent(url));
+    const question = await conversation.sendUserMessage("approve");
     const taskId = question.at(-1)?.customMetadata?.["a2a:task_id"] as string;
     await (await connect(url)).tasks.cancel(taskId);
-    const refused = await conversation.send(collectLongRunningCallIds(question).map(createApproval));
+    const refused = await conversation.sendUserMessage(
+      collectLongRunningCallIds(question).map(createApproval),
+    );
     expect(refused.at(-1)?.errorCode).toBe("A2A_UNSUPPORTED_OPERATION");
-    expect(listFinalTexts(await conversation.send("hello"))).toEqual(["remote: You said hello."]);
+    expect(listFinalEventTexts(await conversation.sendUserMessage("hello"))).toEqual([
+      "remote: You said hello.",
+    ]);
   });
 });

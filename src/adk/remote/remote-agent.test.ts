@@ -14,30 +14,34 @@ import { getText } from "../../protocol/index.ts";
 import { adkAgent } from "../adk-agent.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
 import {
-  Conversation,
-  listFinalTexts,
-  createLlmAgent,
+  AdkConversation,
+  listFinalEventTexts,
+  createScriptedLlmAgent,
   createPeerAgent,
-  createRemoteAgent,
+  createTestRemoteAgent,
   serveAgent,
-} from "./conversation.fixture.ts";
+} from "./adk-conversation.fixture.ts";
 
 describe("a remote agent", () => {
   it("streams the chunks of its peer and stores the complete answer [R01, J14]", async () => {
-    const url = await serveAgent(adkAgent(createLlmAgent("far", ({ text }) => `You said ${text}, I hear.`)));
-    const events = await new Conversation(createRemoteAgent(url)).send("hello");
+    const url = await serveAgent(
+      adkAgent(createScriptedLlmAgent("far", ({ text }) => `You said ${text}, I hear.`)),
+    );
+    const events = await new AdkConversation(createTestRemoteAgent(url)).sendUserMessage("hello");
     const partials = events.filter(({ partial }) => partial);
     expect(partials.length).toBeGreaterThan(0);
     expect(partials.map(({ content }) => content?.parts?.[0]?.text).join("")).toBe("You said hello, I hear.");
-    expect(listFinalTexts(events)).toEqual(["remote: You said hello, I hear."]);
+    expect(listFinalEventTexts(events)).toEqual(["remote: You said hello, I hear."]);
     expect(events.at(-1)?.turnComplete).toBe(true);
   });
 
   it("yields only stored events without streaming", async () => {
-    const url = await serveAgent(adkAgent(createLlmAgent("far", ["one two three"])));
-    const events = await new Conversation(createRemoteAgent(url), { streamingMode: "none" }).send("hello");
+    const url = await serveAgent(adkAgent(createScriptedLlmAgent("far", ["one two three"])));
+    const events = await new AdkConversation(createTestRemoteAgent(url), {
+      streamingMode: "none",
+    }).sendUserMessage("hello");
     expect(events.some(({ partial }) => partial)).toBe(false);
-    expect(listFinalTexts(events)).toEqual(["remote: one two three"]);
+    expect(listFinalEventTexts(events)).toEqual(["remote: one two three"]);
   });
 
   it("keeps one conversation for a session, and sends only new messages [R03]", async () => {
@@ -50,9 +54,9 @@ describe("a remote agent", () => {
         yield { artifact: { artifactId: "a", parts: [{ text: `answer ${received.length}` }] } };
       }),
     );
-    const conversation = new Conversation(createRemoteAgent(url));
-    await conversation.send("one");
-    expect(listFinalTexts(await conversation.send("two"))).toEqual(["remote: answer 2"]);
+    const conversation = new AdkConversation(createTestRemoteAgent(url));
+    await conversation.sendUserMessage("one");
+    expect(listFinalEventTexts(await conversation.sendUserMessage("two"))).toEqual(["remote: answer 2"]);
     expect(received).toEqual(["one", "two"]);
     expect(contexts.size).toBe(1);
   });
@@ -64,7 +68,7 @@ describe("a remote agent", () => {
       parameters: z.object({}),
       execute: () => ({ status: "pending" }),
     });
-    const far = createLlmAgent(
+    const far = createScriptedLlmAgent(
       "far",
       ({ results }) => {
         const [result] = results;
@@ -75,15 +79,15 @@ describe("a remote agent", () => {
       },
       { tools: [approval] },
     );
-    const conversation = new Conversation(createRemoteAgent(await serveAgent(adkAgent(far))));
-    const question = await conversation.send("approve");
+    const conversation = new AdkConversation(createTestRemoteAgent(await serveAgent(adkAgent(far))));
+    const question = await conversation.sendUserMessage("approve");
     const waiting = question.filter(({ longRunningToolIds }) => longRunningToolIds?.length);
     expect(waiting).toHaveLength(1);
     const [id] = waiting[0]?.longRunningToolIds ?? [];
     const response = { id, name: "request_approval", response: { status: "approved" } };
-    const finalEvents = await conversation.send([{ functionResponse: response }]);
+    const finalEvents = await conversation.sendUserMessage([{ functionResponse: response }]);
 
-    expect(listFinalTexts(finalEvents)).toEqual(["remote: It was approved."]);
+    expect(listFinalEventTexts(finalEvents)).toEqual(["remote: It was approved."]);
     const taskId = (event: Event | undefined): unknown => event?.customMetadata?.["a2a:task_id"];
     expect(taskId(finalEvents.at(-1))).toBe(taskId(waiting[0]));
   });
@@ -98,17 +102,17 @@ describe("a remote agent", () => {
           yield { artifact: { artifactId: "a", parts: [{ text: `Sunny in ${getText(message.parts)}.` }] } };
       }),
     );
-    const conversation = new Conversation(createRemoteAgent(url));
-    const question = (await conversation.send("weather?")).at(-1);
+    const conversation = new AdkConversation(createTestRemoteAgent(url));
+    const question = (await conversation.sendUserMessage("weather?")).at(-1);
     const call = question?.content?.parts?.[0]?.functionCall;
     expect(call).toMatchObject({
       name: "mock_function_call_for_required_user_input",
       args: { input_required: "Which city?" },
     });
     const response = { id: call?.id, name: call?.name, response: { result: "Warsaw" } };
-    expect(listFinalTexts(await conversation.send([{ functionResponse: response }]))).toEqual([
-      "remote: Sunny in Warsaw.",
-    ]);
+    expect(listFinalEventTexts(await conversation.sendUserMessage([{ functionResponse: response }]))).toEqual(
+      ["remote: Sunny in Warsaw."],
+    );
   });
 
   it("does not wait for a stream that stays open for authorization", async () => {
@@ -118,7 +122,7 @@ describe("a remote agent", () => {
         yield { status: { state: "TASK_STATE_AUTH_REQUIRED" as const, message: { parts } } };
       }),
     );
-    const events = await new Conversation(createRemoteAgent(url)).send("hello");
+    const events = await new AdkConversation(createTestRemoteAgent(url)).sendUserMessage("hello");
     expect(events.at(-1)?.content?.parts?.[0]?.functionCall?.args).toEqual({ auth_required: "Sign in." });
   });
 
@@ -134,47 +138,57 @@ describe("a remote agent", () => {
         };
       }),
     );
-    const nag = createLlmAgent("nag", ["Again."]);
-    const loop = new LoopAgent({ name: "loop", subAgents: [createRemoteAgent(url), nag], maxIterations: 5 });
-    expect(listFinalTexts(await new Conversation(loop).send("go"))).toEqual([
+    const nag = createScriptedLlmAgent("nag", ["Again."]);
+    const loop = new LoopAgent({
+      name: "loop",
+      subAgents: [createTestRemoteAgent(url), nag],
+      maxIterations: 5,
+    });
+    expect(listFinalEventTexts(await new AdkConversation(loop).sendUserMessage("go"))).toEqual([
       "remote: round 1",
       "nag: Again.",
       "remote: round 2",
     ]);
     roundCount = 0;
-    const alone = new LoopAgent({ name: "loop", subAgents: [createRemoteAgent(url)], maxIterations: 3 });
-    expect(listFinalTexts(await new Conversation(alone).send("go"))).toEqual(["remote: round 1"]);
+    const alone = new LoopAgent({ name: "loop", subAgents: [createTestRemoteAgent(url)], maxIterations: 3 });
+    expect(listFinalEventTexts(await new AdkConversation(alone).sendUserMessage("go"))).toEqual([
+      "remote: round 1",
+    ]);
     expect(roundCount).toBe(1);
   });
 
   it("can be a step of a sequence, a sub-agent, and a tool", async () => {
-    const url = await serveAgent(adkAgent(createLlmAgent("far", ({ text }) => `far heard ${text}`)));
+    const url = await serveAgent(adkAgent(createScriptedLlmAgent("far", ({ text }) => `far heard ${text}`)));
     const sequence = new SequentialAgent({
       name: "s",
-      subAgents: [createLlmAgent("near", ["near"]), createRemoteAgent(url)],
+      subAgents: [createScriptedLlmAgent("near", ["near"]), createTestRemoteAgent(url)],
     });
-    expect(listFinalTexts(await new Conversation(sequence).send("go"))).toEqual([
+    expect(listFinalEventTexts(await new AdkConversation(sequence).sendUserMessage("go"))).toEqual([
       "near: near",
       "remote: far heard goFor context:[near] said: near",
     ]);
 
-    const boss = createLlmAgent(
+    const boss = createScriptedLlmAgent(
       "boss",
       ({ requestIndex: turn }) =>
         turn === 0 ? { call: "transfer_to_agent", args: { agentName: "remote" } } : "no",
-      { subAgents: [createRemoteAgent(url)] },
+      { subAgents: [createTestRemoteAgent(url)] },
     );
-    expect(listFinalTexts(await new Conversation(boss).send("go")).at(-1)).toMatch(/^remote: far heard/);
+    expect(listFinalEventTexts(await new AdkConversation(boss).sendUserMessage("go")).at(-1)).toMatch(
+      /^remote: far heard/,
+    );
 
-    const user = createLlmAgent(
+    const user = createScriptedLlmAgent(
       "user_of_tools",
       ({ results }) =>
         results[0]
           ? `tool: ${JSON.stringify(results[0].response)}`
           : { call: "remote", args: { request: "hi" } },
-      { tools: [new AgentTool({ agent: createRemoteAgent(url) })] },
+      { tools: [new AgentTool({ agent: createTestRemoteAgent(url) })] },
     );
-    expect(listFinalTexts(await new Conversation(user).send("go")).at(-1)).toContain("far heard hi");
+    expect(listFinalEventTexts(await new AdkConversation(user).sendUserMessage("go")).at(-1)).toContain(
+      "far heard hi",
+    );
   });
 
   it("yields an error event when its peer fails, is unreachable, or disconnects [J17, J21]", async () => {
@@ -184,17 +198,17 @@ describe("a remote agent", () => {
         throw new Error("secret");
       }),
     );
-    const failed = await new Conversation(createRemoteAgent(url)).send("go");
-    expect(listFinalTexts(failed)[0]).toBe("remote: half");
+    const failed = await new AdkConversation(createTestRemoteAgent(url)).sendUserMessage("go");
+    expect(listFinalEventTexts(failed)[0]).toBe("remote: half");
     expect(failed.at(-1)).toMatchObject({
       errorCode: "A2A_TASK_FAILED",
       turnComplete: true,
       author: "remote",
     });
 
-    const nowhere = await new Conversation(
-      createRemoteAgent("http://127.0.0.1:1", { connect: { retry: { maxRetries: 0 } } }),
-    ).send("go");
+    const nowhere = await new AdkConversation(
+      createTestRemoteAgent("http://127.0.0.1:1", { connect: { retry: { maxRetries: 0 } } }),
+    ).sendUserMessage("go");
     expect(nowhere).toMatchObject([{ errorCode: "A2A_UNAVAILABLE", turnComplete: true, author: "remote" }]);
   });
 
@@ -213,7 +227,7 @@ describe("a remote agent", () => {
       }),
     );
     const abort = new AbortController();
-    await new Conversation(createRemoteAgent(url)).send("go", abort, ({ partial }) => {
+    await new AdkConversation(createTestRemoteAgent(url)).sendUserMessage("go", abort, ({ partial }) => {
       if (partial) abort.abort();
     });
     await canceled;
@@ -230,9 +244,11 @@ describe("a remote agent", () => {
         });
       }),
     );
-    const events = await new Conversation(createRemoteAgent(url, { idleTimeoutMs: 200 })).send("go");
+    const events = await new AdkConversation(
+      createTestRemoteAgent(url, { idleTimeoutMs: 200 }),
+    ).sendUserMessage("go");
     expect(events.at(-1)?.errorMessage).toContain("sent no event for 200 ms");
-    expect(listFinalTexts(events)).toEqual(["remote: one"]);
+    expect(listFinalEventTexts(events)).toEqual(["remote: one"]);
   });
 
   it("sends user credentials with each request", async () => {
@@ -249,16 +265,16 @@ describe("a remote agent", () => {
         },
       },
     );
-    const agent = createRemoteAgent(url, {
+    const agent = createTestRemoteAgent(url, {
       headers: ({ userId }) => ({ authorization: `Bearer ${userId}` }),
     });
-    await new Conversation(agent).send("go");
+    await new AdkConversation(agent).sendUserMessage("go");
     expect(principals).toEqual(["u"]);
   });
 
   it("supports hooks for requests and events", async () => {
-    const url = await serveAgent(adkAgent(createLlmAgent("far", ({ text }) => `far heard ${text}`)));
-    const changed = createRemoteAgent(url, {
+    const url = await serveAgent(adkAgent(createScriptedLlmAgent("far", ({ text }) => `far heard ${text}`)));
+    const changed = createTestRemoteAgent(url, {
       beforeRequest: (request) => ({ ...request, parts: [{ text: "other" }] }),
       onEvent: (event) => {
         if (event.partial) return null;
@@ -268,12 +284,16 @@ describe("a remote agent", () => {
           : undefined;
       },
     });
-    expect(listFinalTexts(await new Conversation(changed).send("go"))).toEqual(["remote: FAR HEARD OTHER"]);
+    expect(listFinalEventTexts(await new AdkConversation(changed).sendUserMessage("go"))).toEqual([
+      "remote: FAR HEARD OTHER",
+    ]);
 
-    const short = createRemoteAgent("http://127.0.0.1:1", {
+    const short = createTestRemoteAgent("http://127.0.0.1:1", {
       beforeRequest: () =>
         createEvent({ author: "remote", content: { role: "model", parts: [{ text: "cached" }] } }),
     });
-    expect(listFinalTexts(await new Conversation(short).send("go"))).toEqual(["remote: cached"]);
+    expect(listFinalEventTexts(await new AdkConversation(short).sendUserMessage("go"))).toEqual([
+      "remote: cached",
+    ]);
   });
 });

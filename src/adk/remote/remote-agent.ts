@@ -12,34 +12,34 @@ import {
 import {
   cancelTaskIgnoringErrors,
   type ConnectOptions,
-  exchangeMessage,
+  sendAndStreamUntilTurnEnd,
   findCard,
   type A2AClient,
   type SendOptions,
 } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import type { PeerAction } from "../adk-event-metadata.ts";
-import { findRunContext } from "../adk-run-context.ts";
+import type { PeerRequestedAction } from "../adk-event-metadata.ts";
+import { findRunContextByInvocation } from "../adk-run-context.ts";
 import type { SessionEventOptions } from "../to-session-event.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
 import { StreamAggregator } from "./stream-aggregator.ts";
-import type { RemoteAgentProxy } from "./cancel-pending-remote-tasks.ts";
+import type { RemoteAgentProxy } from "./cancel-remote-tasks-of-canceled-task.ts";
 import { ConnectionCache } from "./connection-cache.ts";
 import { toAdkDescription, toAdkName } from "./adk-name-from-card.ts";
-import { isRunningAsTool, mergeTurnEnd } from "./merge-turn-end.ts";
+import { isRunningAsTool, mergeTurnEndIntoLastEvent } from "./merge-turn-end-into-last-event.ts";
 import { type OutgoingMessage, type OutgoingMessageOptions, toOutgoingMessages } from "./outgoing-message.ts";
 import {
   listKnownArtifactIds,
   LOCAL_TASK_ID_KEY,
   isPeerOutputEvent,
   setCustomMetadata,
-  TASK_STATE_KEY,
+  PEER_TASK_STATE_KEY,
   TASK_ID_KEY,
   getCustomMetadataText,
-} from "./custom-metadata.ts";
-import { assertCardOnSameHost } from "./assert-same-host.ts";
+} from "./event-custom-metadata.ts";
+import { assertAgentOnCardHost } from "./assert-agent-on-card-host.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
-import { untilAborted } from "./until-aborted.ts";
+import { rejectOnAbort } from "./reject-on-abort.ts";
 
 /**
  * A request that `RemoteAgent` sends to the peer. The member `metadata` becomes the metadata of the A2A
@@ -49,7 +49,7 @@ export interface RemoteRequest
   extends OutgoingMessage, Pick<SendOptions, "messageId" | "configuration" | "metadata"> {}
 
 /** Location of a remote agent: the URL of its server or agent card, or an open connection. */
-type AgentLocation = string | A2AClient;
+type RemoteAgentUrlOrClient = string | A2AClient;
 
 /** Options of `RemoteAgent`. */
 export interface RemoteAgentOptions extends BaseAgentConfig {
@@ -57,7 +57,9 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
    * Location of the remote agent, or a function that returns the location for an invocation. The `name` of
    * a `RemoteAgent` may differ from the name in the agent card.
    */
-  agent: AgentLocation | ((context: InvocationContext) => AgentLocation | Promise<AgentLocation>);
+  agent:
+    | RemoteAgentUrlOrClient
+    | ((context: InvocationContext) => RemoteAgentUrlOrClient | Promise<RemoteAgentUrlOrClient>);
   /**
    * Connection options, which are used if `agent` is a URL. `RemoteAgent` always requests the extension of
    * ADK's bridges.
@@ -79,7 +81,7 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
    * Actions that the peer may request from local agents. By default, the peer may request only `escalate`,
    * which ends a loop.
    */
-  allowedActions?: readonly PeerAction[];
+  allowedActions?: readonly PeerRequestedAction[];
   /**
    * Converts a part before it is sent to the peer. If the converter returns `undefined`, the part is dropped.
    * Default: `toA2aPart`.
@@ -193,7 +195,9 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     }
     const events = this.#streamEvents(request, context);
     const isStreaming = context.runConfig?.streamingMode === StreamingMode.SSE;
-    for await (const event of isRunningAsTool(this.name, context) ? mergeTurnEnd(events) : events) {
+    for await (const event of isRunningAsTool(this.name, context)
+      ? mergeTurnEndIntoLastEvent(events)
+      : events) {
       if (isStreaming || !event.partial) yield this.#createEvent(event, context);
     }
   }
@@ -217,13 +221,13 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     const { abortSignal } = context;
     const signal = AbortSignal.any([idleTimeout.signal, ...(abortSignal ? [abortSignal] : [])]);
     try {
-      const client = await untilAborted(this.#getClient(context), signal);
+      const client = await rejectOnAbort(this.#getClient(context), signal);
       const sendOptions = { ...request, signal, headers: await headers?.(context) };
-      for await (const response of exchangeMessage(client, parts, sendOptions)) {
+      for await (const response of sendAndStreamUntilTurnEnd(client, parts, sendOptions)) {
         idleTimeout.reset();
         const events = aggregator.process(response);
         for (const event of events)
-          if (getCustomMetadataText(TASK_STATE_KEY, event)) this.#linkCancellation(event, context);
+          if (getCustomMetadataText(PEER_TASK_STATE_KEY, event)) this.#linkCancellation(event, context);
         yield* events;
       }
       yield* aggregator.finish();
@@ -233,9 +237,9 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
       const cause = idleTimeout.signal.aborted ? createIdleTimeoutError(this.name, idleTimeoutMs) : error;
       // The task id marks the request as delivered, because the peer has answered or its task accepts no more
       // messages.
-      const closedTask = isTaskGone(cause) &&
+      const closedTask = isTaskClosedError(cause) &&
         request.taskId !== undefined && { [TASK_ID_KEY]: request.taskId };
-      yield { ...toErrorEvent(cause), customMetadata: { ...closedTask, ...aggregator.taskMetadata } };
+      yield { ...toErrorEvent(cause), customMetadata: { ...closedTask, ...aggregator.peerTaskIdMetadata } };
     } finally {
       idleTimeout.stop();
     }
@@ -243,11 +247,11 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
 
   /**
    * Links the peer's waiting task to the local task. If the local task is canceled, the peer's task is
-   * also canceled. If the local task is canceled while it waits, `cancelPendingRemoteTasks` cancels the
+   * also canceled. If the local task is canceled while it waits, `cancelRemoteTasksOfCanceledTask` cancels the
    * peer's task.
    */
   #linkCancellation(event: AdkEvent, context: InvocationContext): void {
-    const { run } = findRunContext(context) ?? {};
+    const { run } = findRunContextByInvocation(context) ?? {};
     const taskId = getCustomMetadataText(TASK_ID_KEY, event);
     if (!run || taskId === undefined) return;
     setCustomMetadata(event, LOCAL_TASK_ID_KEY, run.taskId);
@@ -271,7 +275,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     if (typeof location !== "string") return location;
     const client = await this.#connectionCache.getClient(location);
     if (typeof agent === "string") this.#applyCardDescription(client);
-    if (headers) assertCardOnSameHost(client);
+    if (headers) assertAgentOnCardHost(client);
     return client;
   }
 
@@ -304,7 +308,7 @@ function toErrorEvent(error: unknown): AdkEvent {
 }
 
 /** Returns true if the error means that the peer's task no longer accepts answers. */
-function isTaskGone(error: unknown): boolean {
+function isTaskClosedError(error: unknown): boolean {
   const { reason } = A2AError.from(error);
   return reason === "TASK_NOT_FOUND" || reason === "UNSUPPORTED_OPERATION";
 }

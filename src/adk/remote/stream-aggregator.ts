@@ -3,12 +3,12 @@ import {
   isInterrupted,
   isTerminal,
   type Part,
-  appendPart,
+  appendPartJoiningText,
   type StreamResponse,
   type Task,
   type TaskArtifactUpdateEvent,
 } from "../../protocol/index.ts";
-import { PARTIAL_KEY, toA2aMetadataKey } from "../adk-event-metadata.ts";
+import { PARTIAL_KEY, addA2aPrefixToCustomMetadataKey } from "../adk-event-metadata.ts";
 import { type SessionEventOptions, toSessionEvent } from "../to-session-event.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
 import {
@@ -16,9 +16,9 @@ import {
   CONTEXT_ID_KEY,
   MESSAGE_ID_KEY,
   setCustomMetadata,
-  TASK_STATE_KEY,
+  PEER_TASK_STATE_KEY,
   TASK_ID_KEY,
-} from "./custom-metadata.ts";
+} from "./event-custom-metadata.ts";
 
 interface TaskIds {
   readonly taskId: string;
@@ -50,19 +50,19 @@ export class StreamAggregator {
   }
 
   /** Returns the custom metadata with the task id and the context id of the peer. */
-  get taskMetadata(): Record<string, string> {
+  get peerTaskIdMetadata(): Record<string, string> {
     const { taskId, contextId } = this.#taskIds;
     return { ...(taskId && { [TASK_ID_KEY]: taskId }), ...(contextId && { [CONTEXT_ID_KEY]: contextId }) };
   }
 
   process(response: StreamResponse): AdkEvent[] {
-    if ("message" in response) return [...this.finish(), ...this.#toSessionEvents(response)];
+    if ("message" in response) return [...this.finish(), ...this.#responseToSessionEvents(response)];
     if ("task" in response) return this.#processTask(response.task);
     if ("artifactUpdate" in response) return this.#processArtifactUpdate(response.artifactUpdate);
     const { taskId, contextId, status } = response.statusUpdate;
     this.#taskIds = { taskId, contextId };
     const isOver = isTerminal(status.state) || isInterrupted(status.state);
-    return [...(isOver ? this.finish() : []), ...this.#toSessionEvents(response)];
+    return [...(isOver ? this.finish() : []), ...this.#responseToSessionEvents(response)];
   }
 
   /**
@@ -78,18 +78,18 @@ export class StreamAggregator {
     const { artifact, append, lastChunk, metadata, taskId, contextId } = update;
     const { artifactId, parts } = artifact;
     this.#taskIds = { taskId, contextId };
-    const events = this.#toSessionEvents({ artifactUpdate: update });
+    const events = this.#responseToSessionEvents({ artifactUpdate: update });
     const isMarked = typeof metadata?.[PARTIAL_KEY] === "boolean";
     if (isMarked) {
       // If the peer marks partial content explicitly, it also sends the complete artifact.
-      for (const event of events) if (!event.partial) this.#recordEmitted(event, artifact);
+      for (const event of events) if (!event.partial) this.#recordEmittedArtifacts(event, artifact);
       return events;
     }
     const grown = this.#updateOpenArtifact(update);
     if (!lastChunk) return events;
     if (append || parts.length === 0) return [...events, ...this.#emitCompleteArtifact(grown)];
     this.#openArtifacts.delete(artifactId);
-    for (const event of events) this.#recordEmitted(event, artifact);
+    for (const event of events) this.#recordEmittedArtifacts(event, artifact);
     return events;
   }
 
@@ -101,7 +101,7 @@ export class StreamAggregator {
     const grown: Artifact = { ...artifact, parts: previous?.parts ?? [] };
     const mergedMetadata = { ...previous?.metadata, ...artifact.metadata, ...metadata };
     if (Object.keys(mergedMetadata).length > 0) grown.metadata = mergedMetadata;
-    for (const part of parts) appendPart(grown.parts, part);
+    for (const part of parts) appendPartJoiningText(grown.parts, part);
     this.#openArtifacts.delete(artifactId);
     if (grown.parts.length > 0) this.#openArtifacts.set(artifactId, grown);
     return grown;
@@ -109,10 +109,15 @@ export class StreamAggregator {
 
   #emitCompleteArtifact(artifact: Artifact): AdkEvent[] {
     this.#openArtifacts.delete(artifact.artifactId);
-    const events = this.#toSessionEvents({ artifactUpdate: { ...this.#taskIds, artifact, lastChunk: true } });
+    const events = this.#responseToSessionEvents({
+      artifactUpdate: { ...this.#taskIds, artifact, lastChunk: true },
+    });
     for (const event of events) {
-      this.#recordEmitted(event, artifact);
-      event.customMetadata = { ...event.customMetadata, [toA2aMetadataKey("aggregated")]: true };
+      this.#recordEmittedArtifacts(event, artifact);
+      event.customMetadata = {
+        ...event.customMetadata,
+        [addA2aPrefixToCustomMetadataKey("aggregated")]: true,
+      };
     }
     return events;
   }
@@ -126,11 +131,11 @@ export class StreamAggregator {
     const streamed = new Map(this.#openArtifacts);
     this.#openArtifacts.clear();
     const artifacts = (task.artifacts ?? []).filter(
-      (artifact) => !this.#isEmitted(artifact) && !isEmptiedPartial(artifact),
+      (artifact) => !this.#isEmitted(artifact) && !isEmptyPartialArtifact(artifact),
     );
     if (isTerminal(task.status.state) || isInterrupted(task.status.state)) {
-      const events = this.#toSessionEvents({ task: { ...task, artifacts } });
-      for (const event of events) this.#recordEmitted(event, ...artifacts);
+      const events = this.#responseToSessionEvents({ task: { ...task, artifacts } });
+      for (const event of events) this.#recordEmittedArtifacts(event, ...artifacts);
       return events;
     }
     const changed: Artifact[] = [];
@@ -139,7 +144,7 @@ export class StreamAggregator {
       const parts = computeAddedParts(streamed.get(artifact.artifactId)?.parts ?? [], artifact.parts);
       if (parts.length > 0) changed.push({ ...artifact, parts });
     }
-    return this.#toSessionEvents({ task: { ...task, artifacts: changed } });
+    return this.#responseToSessionEvents({ task: { ...task, artifacts: changed } });
   }
 
   #isEmitted({ artifactId, parts }: Artifact): boolean {
@@ -148,7 +153,7 @@ export class StreamAggregator {
     return emitted === undefined || emitted === JSON.stringify(mergeAdjacentParts(parts));
   }
 
-  #recordEmitted(event: AdkEvent, ...artifacts: readonly Artifact[]): void {
+  #recordEmittedArtifacts(event: AdkEvent, ...artifacts: readonly Artifact[]): void {
     for (const { artifactId, parts } of artifacts)
       this.#emittedArtifacts.set(artifactId, JSON.stringify(mergeAdjacentParts(parts)));
     setCustomMetadata(
@@ -158,14 +163,14 @@ export class StreamAggregator {
     );
   }
 
-  #toSessionEvents(response: StreamResponse): AdkEvent[] {
+  #responseToSessionEvents(response: StreamResponse): AdkEvent[] {
     const event = toSessionEvent(response, this.#options);
     if (!event) return [];
     // Partial events are not stored, so they must not trigger actions either.
     if (event.partial) delete event.actions;
     else this.#removeRepeatedCalls(event);
-    const state = getTaskState(response);
-    if (state && isInterrupted(state)) setCustomMetadata(event, TASK_STATE_KEY, state);
+    const state = findTaskStateInResponse(response);
+    if (state && isInterrupted(state)) setCustomMetadata(event, PEER_TASK_STATE_KEY, state);
     if ("message" in response) setCustomMetadata(event, MESSAGE_ID_KEY, response.message.messageId);
     return [event];
   }
@@ -194,13 +199,13 @@ export class StreamAggregator {
   }
 }
 
-function getTaskState(response: StreamResponse): Task["status"]["state"] | undefined {
+function findTaskStateInResponse(response: StreamResponse): Task["status"]["state"] | undefined {
   if ("task" in response) return response.task.status.state;
   return "statusUpdate" in response ? response.statusUpdate.status.state : undefined;
 }
 
 /** Returns true for an empty partial artifact, as sent by ADK for Go. */
-function isEmptiedPartial({ parts, metadata }: Artifact): boolean {
+function isEmptyPartialArtifact({ parts, metadata }: Artifact): boolean {
   return parts.every((part) => {
     const isPartial = metadata?.[PARTIAL_KEY] === true || part.metadata?.[PARTIAL_KEY] === true;
     return isPartial && "data" in part && JSON.stringify(part.data) === "{}";
@@ -209,7 +214,7 @@ function isEmptiedPartial({ parts, metadata }: Artifact): boolean {
 
 function mergeAdjacentParts(parts: readonly Part[]): Part[] {
   const result: Part[] = [];
-  for (const part of parts) appendPart(result, part);
+  for (const part of parts) appendPartJoiningText(result, part);
   return result;
 }
 

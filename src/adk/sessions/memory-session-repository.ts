@@ -1,7 +1,7 @@
 import { LruCache } from "../../data-structures/index.ts";
 import type { SessionRow, SessionRepository, StateLevel } from "./session-repository.ts";
 
-interface EventRow {
+interface MemoryEventRow {
   readonly timestamp: number;
   readonly json: string;
 }
@@ -12,7 +12,7 @@ type StateMap = Map<string, string>;
 interface MemorySessionRow extends SessionRow {
   updated: number;
   /** Events by id. If a stored event is replaced, the new event keeps its position. */
-  readonly events: Map<string, EventRow>;
+  readonly events: Map<string, MemoryEventRow>;
   state: StateMap | undefined;
 }
 
@@ -81,7 +81,9 @@ export class MemorySessionRepository implements SessionRepository {
     else state.set(name, json);
   }
 
-  *loadSessionState(session: SessionRow): Generator<readonly [name: string, json: string], void, undefined> {
+  *loadMergedSessionState(
+    session: SessionRow,
+  ): Generator<readonly [name: string, json: string], void, undefined> {
     const { app, user, state } = session as MemorySessionRow;
     if (state) yield* state;
     const appState = this.#appStates.get(app);

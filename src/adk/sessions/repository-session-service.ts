@@ -27,7 +27,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
     const { appName, userId, state = {} } = request;
     const id = request.sessionId || randomUUID();
     const repository = this.getRepository();
-    const entries = toStateEntries(Object.entries(state));
+    const entries = serializeStateEntries(Object.entries(state));
     const row = repository.runTransaction(() => {
       if (repository.findSession(appName, userId, id)) {
         throw new Error(`Session ${id} already exists. Get it, or create a session with another id.`);
@@ -91,7 +91,7 @@ export abstract class RepositorySessionService extends BaseSessionService {
     if (request.event.partial) return request.event;
     const { session } = request;
     const { appName, userId, id } = session;
-    const { event, state } = await this.#prepareEvent(request);
+    const { event, state } = await this.#prepareEventForStorage(request);
     const json = JSON.stringify(event);
     const repository = this.getRepository();
     repository.runTransaction(() => {
@@ -109,23 +109,23 @@ export abstract class RepositorySessionService extends BaseSessionService {
   }
 
   /** Removes temporary state and outdated values from an event. */
-  async #prepareEvent({
+  async #prepareEventForStorage({
     session,
     event,
-  }: AppendEventRequest): Promise<{ event: Event; state: StateEntry[] }> {
+  }: AppendEventRequest): Promise<{ event: Event; state: SerializedStateEntry[] }> {
     const isPlain = Object.keys(event.actions?.stateDelta ?? {}).length === 0;
     if (isPlain) return { event, state: [] };
-    const writtenSession = this.#getWrittenState(session);
+    const writtenSession = this.#getOrCreateWrittenStateSession(session);
     const storedEvent = await super.appendEvent({ session: writtenSession, event });
     writtenSession.events.length = 0;
     const names = Object.keys(storedEvent.actions?.stateDelta ?? {});
     return {
       event: storedEvent,
-      state: toStateEntries(names.map((name) => [name, writtenSession.state[name]])),
+      state: serializeStateEntries(names.map((name) => [name, writtenSession.state[name]])),
     };
   }
 
-  #getWrittenState(session: Session): Session {
+  #getOrCreateWrittenStateSession(session: Session): Session {
     let writtenSession = this.#writtenStates.get(session);
     if (!writtenSession) {
       writtenSession = createSession({ id: session.id, appName: session.appName });
@@ -138,13 +138,13 @@ export abstract class RepositorySessionService extends BaseSessionService {
    * Stores state values. The name prefix of a state value selects its scope. All sessions of an app share
    * `app:` state, and all sessions of a user share `user:` state. The service never stores `temp:` state.
    */
-  #writeState(row: SessionRow, state: readonly StateEntry[]): void {
+  #writeState(row: SessionRow, state: readonly SerializedStateEntry[]): void {
     for (const [name, json] of state) this.getRepository().setState(row, parseStateLevel(name), name, json);
   }
 
   #toSession(row: SessionRow, events: Event[]): Session {
     const state: Record<string, unknown> = {};
-    for (const [name, json] of this.getRepository().loadSessionState(row)) {
+    for (const [name, json] of this.getRepository().loadMergedSessionState(row)) {
       // Defines the property, because an assignment to a name like `__proto__` would have a side effect.
       Object.defineProperty(state, name, {
         value: JSON.parse(json),
@@ -159,9 +159,9 @@ export abstract class RepositorySessionService extends BaseSessionService {
 }
 
 /** A state name and the state value as JSON. `undefined` deletes the value. */
-type StateEntry = readonly [name: string, json: string | undefined];
+type SerializedStateEntry = readonly [name: string, json: string | undefined];
 
-function toStateEntries(entries: readonly [string, unknown][]): StateEntry[] {
+function serializeStateEntries(entries: readonly [string, unknown][]): SerializedStateEntry[] {
   return entries
     .filter(([name]) => !name.startsWith(State.TEMP_PREFIX))
     .map(([name, value]) => [name, JSON.stringify(value) as string | undefined]);

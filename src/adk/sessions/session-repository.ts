@@ -39,7 +39,7 @@ export interface SessionRepository {
    * Returns all state that a session can read. The readable state belongs to the session, to its user, or
    * to the app.
    */
-  loadSessionState(session: SessionRow): Iterable<readonly [name: string, json: string]>;
+  loadMergedSessionState(session: SessionRow): Iterable<readonly [name: string, json: string]>;
   /** Runs `work` in a transaction. If `work` throws, the transaction is rolled back. */
   runTransaction<T>(work: () => T): T;
 }

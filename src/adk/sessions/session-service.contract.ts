@@ -39,7 +39,7 @@ interface SessionServiceTraits {
   readonly rejectsDuplicateId: boolean;
 }
 
-export interface SessionServiceCase {
+export interface SessionServiceUnderTest {
   readonly name: string;
   readonly traits: SessionServiceTraits;
   /** Opens a service. A durable service finds the data of earlier services with the same `path`. */
@@ -50,7 +50,7 @@ export interface SessionServiceCase {
   readonly dropStorage?: (path: string) => Promise<void>;
 }
 
-const DATABASE_TRAITS: SessionServiceTraits = {
+const DATABASE_SESSION_SERVICE_TRAITS: SessionServiceTraits = {
   isDurable: true,
   keepsOrderWithinMillisecond: false,
   afterTimestampIsInclusive: false,
@@ -75,19 +75,19 @@ async function closeDatabase(service: BaseSessionService): Promise<void> {
  */
 const POSTGRES_URL = process.env["COLLOQUY_POSTGRES"];
 
-function createPostgresCase(clientUrl: string): SessionServiceCase {
+function createPostgresServiceUnderTest(clientUrl: string): SessionServiceUnderTest {
   const settingsFor = (
     path: string,
   ): { driver: typeof PostgreSqlDriver; clientUrl: string; dbName: string } => ({
     driver: PostgreSqlDriver,
     clientUrl,
-    dbName: toDatabaseName(path),
+    dbName: toPostgresDatabaseName(path),
   });
   return {
     name: "ADK's DatabaseSessionService in PostgreSQL",
     // When sessions are created concurrently, all but one fail because the rows of the app and user already
     // exist.
-    traits: { ...DATABASE_TRAITS, supportsConcurrentCreation: false },
+    traits: { ...DATABASE_SESSION_SERVICE_TRAITS, supportsConcurrentCreation: false },
     open: (path) => new DatabaseSessionService(settingsFor(path)),
     close: closeDatabase,
     // `DatabaseSessionService` cannot create its database and tables concurrently.
@@ -99,18 +99,18 @@ function createPostgresCase(clientUrl: string): SessionServiceCase {
     dropStorage: async (path) => {
       const discovery = { warnWhenNoEntities: false };
       const orm = await MikroORM.init({ ...settingsFor(path), dbName: "postgres", discovery });
-      await orm.em.getConnection().execute(`DROP DATABASE ${toDatabaseName(path)} WITH (FORCE)`);
+      await orm.em.getConnection().execute(`DROP DATABASE ${toPostgresDatabaseName(path)} WITH (FORCE)`);
       await orm.close();
     },
   };
 }
 
 /** Returns a separate database name for the folder of each test. */
-function toDatabaseName(path: string): string {
+function toPostgresDatabaseName(path: string): string {
   return basename(dirname(path)).replaceAll(/\W/g, "_").toLowerCase();
 }
 
-const COLLOQUY_TRAITS: SessionServiceTraits = {
+const COLLOQUY_SESSION_SERVICE_TRAITS: SessionServiceTraits = {
   isDurable: true,
   keepsOrderWithinMillisecond: true,
   afterTimestampIsInclusive: true,
@@ -124,16 +124,16 @@ const COLLOQUY_TRAITS: SessionServiceTraits = {
   supportsConcurrentCreation: true,
 };
 
-export const SESSION_SERVICE_CASES: readonly SessionServiceCase[] = [
+export const SESSION_SERVICES_UNDER_TEST: readonly SessionServiceUnderTest[] = [
   {
     name: "SqliteSessionService",
-    traits: COLLOQUY_TRAITS,
+    traits: COLLOQUY_SESSION_SERVICE_TRAITS,
     open: (path) => new SqliteSessionService(path),
     close: async (service) => (service as SqliteSessionService).close(),
   },
   {
     name: "MemorySessionService",
-    traits: { ...COLLOQUY_TRAITS, isDurable: false },
+    traits: { ...COLLOQUY_SESSION_SERVICE_TRAITS, isDurable: false },
     open: () => new MemorySessionService(),
     close: async () => {},
   },
@@ -157,33 +157,33 @@ export const SESSION_SERVICE_CASES: readonly SessionServiceCase[] = [
   },
   {
     name: "ADK's DatabaseSessionService in libSQL",
-    traits: DATABASE_TRAITS,
+    traits: DATABASE_SESSION_SERVICE_TRAITS,
     open: (path) => new DatabaseSessionService({ driver: LibSqlDriver, dbName: path }),
     close: closeDatabase,
   },
-  ...(POSTGRES_URL ? [createPostgresCase(POSTGRES_URL)] : []),
+  ...(POSTGRES_URL ? [createPostgresServiceUnderTest(POSTGRES_URL)] : []),
 ];
 
 /** Opens services on a temporary path until `cleanUp` is called. */
 export class SessionServiceHarness {
-  readonly #case: SessionServiceCase;
+  readonly #case: SessionServiceUnderTest;
   readonly #folder: string = mkdtempSync(join(tmpdir(), "colloquy-sessions-"));
   readonly #services: BaseSessionService[] = [];
 
-  constructor(sessions: SessionServiceCase) {
+  constructor(sessions: SessionServiceUnderTest) {
     this.#case = sessions;
   }
 
-  get #path(): string {
+  get #databasePath(): string {
     return join(this.#folder, "sessions.db");
   }
 
   async prepareStorage(): Promise<void> {
-    await this.#case.prepareStorage?.(this.#path);
+    await this.#case.prepareStorage?.(this.#databasePath);
   }
 
   openService(): BaseSessionService {
-    const service = this.#case.open(this.#path);
+    const service = this.#case.open(this.#databasePath);
     this.#services.push(service);
     return service;
   }
@@ -194,7 +194,7 @@ export class SessionServiceHarness {
 
   async cleanUp(): Promise<void> {
     await this.closeServices();
-    await this.#case.dropStorage?.(this.#path);
+    await this.#case.dropStorage?.(this.#databasePath);
     rmSync(this.#folder, { recursive: true });
   }
 }

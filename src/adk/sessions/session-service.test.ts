@@ -1,6 +1,10 @@
 import { type BaseSessionService, type Event, type Session, State } from "@google/adk";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { SessionServiceHarness, createTextEvent, SESSION_SERVICE_CASES } from "./session-service.contract.ts";
+import {
+  SessionServiceHarness,
+  createTextEvent,
+  SESSION_SERVICES_UNDER_TEST,
+} from "./session-service.contract.ts";
 
 const sessionKey = { appName: "app", userId: "u", sessionId: "s" };
 
@@ -26,7 +30,7 @@ const listEventTexts = ({ events }: Session): unknown[] =>
   events.map(({ content }) => content?.parts?.[0]?.text);
 const listEventIds = ({ events }: Session): string[] => events.map(({ id }) => id);
 
-describe.each(SESSION_SERVICE_CASES)("$name", (sessions) => {
+describe.each(SESSION_SERVICES_UNDER_TEST)("$name", (sessions) => {
   const { traits } = sessions;
   let opened: SessionServiceHarness;
   let service: BaseSessionService;

@@ -9,7 +9,7 @@ import { type DataPart, type Part, type Task, getText } from "../../protocol/ind
 import { bearer } from "../../server/auth/index.ts";
 import { ScriptedLlm } from "../models/index.ts";
 import { toA2a } from "../to-a2a.ts";
-import { SessionServiceHarness, SESSION_SERVICE_CASES } from "./session-service.contract.ts";
+import { SessionServiceHarness, SESSION_SERVICES_UNDER_TEST } from "./session-service.contract.ts";
 
 setLogLevel(LogLevel.ERROR);
 
@@ -71,7 +71,7 @@ function buildApproval(waitingTask: Task): Part[] {
   return [{ data: { id, response: { status: "approved" } } }];
 }
 
-describe.each(SESSION_SERVICE_CASES)("an ADK agent served with $name", (sessions) => {
+describe.each(SESSION_SERVICES_UNDER_TEST)("an ADK agent served with $name", (sessions) => {
   let folder: string;
   let opened: SessionServiceHarness;
   let stop = async (): Promise<void> => {};

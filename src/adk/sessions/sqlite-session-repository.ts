@@ -114,7 +114,7 @@ export class SqliteSessionRepository implements SessionRepository {
     else this.#setStateStatement.run(...primaryKey, json);
   }
 
-  loadSessionState({ key, app, user }: SessionRow): [name: string, json: string][] {
+  loadMergedSessionState({ key, app, user }: SessionRow): [name: string, json: string][] {
     const rows = this.#listStateStatement.all({ app, user, session: key }) as {
       name: string;
       json: string;

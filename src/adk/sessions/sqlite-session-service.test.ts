@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SqliteStore } from "../../stores/sqlite/index.ts";
 import { adkAgent } from "../adk-agent.ts";
 import { ScriptedLlm } from "../models/index.ts";
-import { TaskHarness } from "../task-harness.contract.ts";
+import { TaskHarness } from "../task-harness.fixture.ts";
 import { createTextEvent } from "./session-service.contract.ts";
 import { SqliteSessionService } from "./sqlite-session-service.ts";
 

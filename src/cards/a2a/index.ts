@@ -9,12 +9,12 @@ export {
   toCardParts,
 } from "./card-parts.ts";
 export {
-  findCardInMetadata,
-  type CardEnvelope,
-  decodeCardEnvelope,
+  findCardInCancelMetadata,
+  type CardRoutingMetadata,
+  decodeCardRoutingMetadata,
   MAX_HOPS,
-  encodeCardInMetadata,
-  encodeCardEnvelope,
-} from "./card-envelope.ts";
+  encodeCardInCancelMetadata,
+  encodeCardRoutingMetadata,
+} from "./card-routing-metadata.ts";
 export { createMessageCardExtension, supportsMessageCards } from "./card-extension.ts";
 export { isTraceparent, createChildTraceparent } from "./traceparent.ts";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { getText } from "../../protocol/index.ts";
-import { arbitraryCard, createJanetCards } from "../message-card/message-card.fixture.ts";
+import { arbitraryCard, createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
 import { MESSAGE_CARD_EXTENSION_URI, findCardInMessage, findCardInParts, toCardParts } from "./index.ts";
 
 describe("a message card in the parts of a message", () => {
@@ -15,7 +15,7 @@ describe("a message card in the parts of a message", () => {
   });
 
   it("is found by its metadata if the data part has no media type, as in 0.3", () => {
-    for (const card of createJanetCards()) {
+    for (const card of createGsm8kExampleCards()) {
       const [{ data, metadata }, text] = toCardParts(card);
       expect(metadata).toEqual({ [`${MESSAGE_CARD_EXTENSION_URI}/type`]: card.message_type });
       expect(findCardInParts([text, { data, metadata: metadata! }])).toEqual(card);
@@ -23,7 +23,7 @@ describe("a message card in the parts of a message", () => {
   });
 
   it("is found by the extension of its message if the data part is unmarked, as in 0.3 over HTTP+JSON", () => {
-    for (const card of createJanetCards()) {
+    for (const card of createGsm8kExampleCards()) {
       const [{ data }, text] = toCardParts(card);
       expect(findCardInParts([text, { data }])).toBeUndefined();
       expect(
@@ -41,7 +41,7 @@ describe("a message card in the parts of a message", () => {
   });
 
   it("is rejected if it is invalid or if there are two", () => {
-    const [card] = createJanetCards();
+    const [card] = createGsm8kExampleCards();
     const [part] = toCardParts(card!);
     expect(() => findCardInParts([{ ...part, data: { sender: "planner" } }])).toThrow(
       "recipient: is required",

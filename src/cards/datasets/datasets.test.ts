@@ -3,7 +3,7 @@ import {
   decodeGsm8k,
   decodeHotpotQa,
   decodeGsm8kModelAnswers,
-  decodeGsm8kSocratic,
+  decodeGsm8kSocraticFile,
   getGsm8kSlice,
   mergeSocraticSteps,
 } from "./index.ts";
@@ -60,7 +60,7 @@ describe("GSM8K", () => {
   });
 
   it("names the step that has no sub-question", () => {
-    expect(() => decodeGsm8kSocratic(PROBLEM, "s.jsonl")).toThrow(
+    expect(() => decodeGsm8kSocraticFile(PROBLEM, "s.jsonl")).toThrow(
       /^s\.jsonl:1: the step "It is .*" has no sub-question/,
     );
   });

@@ -1,14 +1,14 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { getOracleAnswer, createOraclePlan } from "../oracle/index.ts";
+import { getOraclePlanAnswer, createOraclePlan } from "../oracle/index.ts";
 import { ParagraphRanker } from "../retrieval/index.ts";
-import { scoreGsm8k, type Gsm8kScoringRule } from "../scoring/index.ts";
+import { scoreGsm8k, type Gsm8kAnswerExtractionRule } from "../scoring/index.ts";
 import {
   decodeGsm8k,
   decodeHotpotQa,
   decodeGsm8kModelAnswers,
-  decodeGsm8kSocratic,
+  decodeGsm8kSocraticFile,
   getGsm8kSlice,
   mergeSocraticSteps,
   GSM8K_ANSWER_MODELS,
@@ -28,7 +28,7 @@ describe.skipIf(!folder)("the entire GSM8K test split (skipped unless COLLOQUY_D
   const problems = (): Gsm8kSample[] =>
     mergeSocraticSteps(
       decodeGsm8k(readDatasetFile("gsm8k/test.jsonl"), "test.jsonl"),
-      decodeGsm8kSocratic(readDatasetFile("gsm8k/test_socratic.jsonl"), "test_socratic.jsonl"),
+      decodeGsm8kSocraticFile(readDatasetFile("gsm8k/test_socratic.jsonl"), "test_socratic.jsonl"),
     );
 
   it("has 1,319 problems with 4,821 steps, of which the first 20 are bundled", () => {
@@ -38,7 +38,7 @@ describe.skipIf(!folder)("the entire GSM8K test split (skipped unless COLLOQUY_D
     expect(getGsm8kSlice()).toEqual(all.slice(0, 20));
   });
 
-  it.each<Gsm8kScoringRule>(["strict", "flexible"])(
+  it.each<Gsm8kAnswerExtractionRule>(["strict", "flexible"])(
     "the %s rule judges all 5,276 recorded answers as their authors did",
     (rule) => {
       const golds = problems().map(({ gold }) => gold);
@@ -67,7 +67,7 @@ describe.skipIf(!folder)("the entire GSM8K test split (skipped unless COLLOQUY_D
 
   it("the oracle solves 1,308 of 1,319, and all of the first 200", () => {
     const solved = problems().map(
-      (sample) => scoreGsm8k(getOracleAnswer(createOraclePlan(sample)), sample.gold, "flexible").correct,
+      (sample) => scoreGsm8k(getOraclePlanAnswer(createOraclePlan(sample)), sample.gold, "flexible").correct,
     );
     expect(solved.filter(Boolean)).toHaveLength(1_308);
     expect(solved.slice(0, 200).filter(Boolean)).toHaveLength(200);

@@ -13,7 +13,7 @@ export function decodeGsm8k(text: string, file: string): Gsm8kSample[] {
  * Parses GSM8K's `test_socratic.jsonl`, in which each line of an answer has the form
  * `<sub-question> ** <step>`.
  */
-export function decodeGsm8kSocratic(text: string, file: string): Gsm8kSample[] {
+export function decodeGsm8kSocraticFile(text: string, file: string): Gsm8kSample[] {
   return decodeJsonLines(text, file).map((record, index) => {
     const problem = decodeGsm8kProblem(record, index);
     return {

@@ -3,7 +3,7 @@
  * problems of a dataset, each with an ID. The package includes 20 GSM8K problems. HotpotQA problems are not
  * included, because their license is CC BY-SA.
  */
-export { decodeGsm8k, decodeGsm8kSocratic, mergeSocraticSteps } from "./gsm8k.ts";
+export { decodeGsm8k, decodeGsm8kSocraticFile, mergeSocraticSteps } from "./gsm8k.ts";
 export { decodeHotpotQa } from "./hotpotqa.ts";
 export { decodeGsm8kModelAnswers, GSM8K_ANSWER_MODELS } from "./gsm8k-model-answers.ts";
 export type { Gsm8kAnswerModel, Gsm8kModelAnswers } from "./gsm8k-model-answers.ts";

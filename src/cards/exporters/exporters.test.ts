@@ -2,19 +2,19 @@ import { createRequire } from "node:module";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../protocol/index.ts";
-import { arbitraryCard, createJanetCards } from "../message-card/message-card.fixture.ts";
+import { arbitraryCard, createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
 import type { MessageCard } from "../message-card/index.ts";
 import { type CardLine, type Recording, createRecordingFromCards } from "../recording/index.ts";
 import {
-  JANET_SCRIPT,
-  createScripts,
-  PARALLEL_SCRIPT,
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+  createScriptedSamples,
+  SCRIPTED_PARALLEL_TASKS_SAMPLE,
   createScriptedRecording,
-  GSM8K_SCRIPTS,
+  SCRIPTED_GSM8K_SAMPLES,
   RUN_START_MS,
-  TIMEOUT_SCRIPT,
+  SCRIPTED_TIMEOUT_SAMPLE,
 } from "../recording/recording.fixture.ts";
-import { toOtlpTraces, toPerfettoTrace, toResponseTraces } from "./index.ts";
+import { toOtlpTraces, toPerfettoTrace, toTraceabilityTraces } from "./index.ts";
 import { type TraceSpan, toTraceSpans } from "./trace-spans.ts";
 
 /** Arbitrary cards of few roles, which often belong together and overlap in time. */
@@ -51,7 +51,7 @@ const arbitraryRecording: fc.Arbitrary<Recording> = fc.oneof(
       maxLength: 30,
     })
     .map((amounts) => {
-      const run = createScriptedRecording(GSM8K_SCRIPTS);
+      const run = createScriptedRecording(SCRIPTED_GSM8K_SAMPLES);
       const calls = run.calls.map((call, at) => {
         const [duration_ms, off] = amounts[at % amounts.length] ?? [0, 0];
         return { ...call, duration_ms, mono_ms: call.mono_ms + off };
@@ -62,7 +62,7 @@ const arbitraryRecording: fc.Arbitrary<Recording> = fc.oneof(
 
 /** A recording in which A2A carried the cards with their trace context. */
 function createRecordingWithTraceparents(): Recording {
-  const recording = createScriptedRecording([JANET_SCRIPT]);
+  const recording = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
   const span: Record<string, string> = {
     q: "1111111111111111",
     s1: "2222222222222222",
@@ -119,7 +119,7 @@ describe("the spans of a run", () => {
   });
 
   it("have reproducible and distinct IDs if no trace IDs were transmitted", () => {
-    const run = createScriptedRecording(createScripts(200));
+    const run = createScriptedRecording(createScriptedSamples(200));
     const spans = toTraceSpans(run);
     expect(spans).toEqual(toTraceSpans(run));
     expect(new Set(spans.map(({ spanId }) => spanId)).size).toBe(spans.length);
@@ -127,7 +127,7 @@ describe("the spans of a run", () => {
   });
 
   it("include token usage and the position of an agent in the graph", () => {
-    const spans = toTraceSpans(createScriptedRecording([JANET_SCRIPT]));
+    const spans = toTraceSpans(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]));
     const [chat] = spans.filter(({ name }) => name.startsWith("chat"));
     expect(chat).toMatchObject({
       start: RUN_START_MS + 1,
@@ -151,7 +151,7 @@ describe("the spans of a run", () => {
   });
 
   it("include errors and their reasons", () => {
-    const failed = toTraceSpans(createScriptedRecording([TIMEOUT_SCRIPT])).filter(
+    const failed = toTraceSpans(createScriptedRecording([SCRIPTED_TIMEOUT_SAMPLE])).filter(
       ({ error }) => error !== undefined,
     );
     expect(failed.map(({ name, attributes }) => [name, attributes["error.type"]])).toEqual([
@@ -164,10 +164,10 @@ describe("the spans of a run", () => {
   });
 
   it("include card contents only with `includeContent`", () => {
-    const said = JSON.stringify(toOtlpTraces(createScriptedRecording(GSM8K_SCRIPTS)));
+    const said = JSON.stringify(toOtlpTraces(createScriptedRecording(SCRIPTED_GSM8K_SAMPLES)));
     for (const word of ["ducks", "$18", "Stopped before", "bolts"]) expect(said).not.toContain(word);
     const all = JSON.stringify(
-      toOtlpTraces(createScriptedRecording(GSM8K_SCRIPTS), { includeContent: true }),
+      toOtlpTraces(createScriptedRecording(SCRIPTED_GSM8K_SAMPLES), { includeContent: true }),
     );
     for (const word of ["ducks", "$18", "Stopped before", "bolts"]) expect(all).toContain(word);
   });
@@ -226,7 +226,7 @@ function listOtlpSpans(request: JsonObject): JsonObject[] {
 
 describe("OTLP in JSON", () => {
   it("is a complete OpenTelemetry message", () => {
-    const request = toOtlpTraces(createScriptedRecording(GSM8K_SCRIPTS), { includeContent: true });
+    const request = toOtlpTraces(createScriptedRecording(SCRIPTED_GSM8K_SAMPLES), { includeContent: true });
     const message = toProtobufObject(request);
     expect(ExportTraceServiceRequest.verify(message)).toBe(null);
     const decoded = ExportTraceServiceRequest.decode(ExportTraceServiceRequest.encode(message).finish());
@@ -254,7 +254,7 @@ describe("OTLP in JSON", () => {
   });
 
   it("has a service for each role", () => {
-    const { resourceSpans } = toOtlpTraces(createScriptedRecording([JANET_SCRIPT])) as {
+    const { resourceSpans } = toOtlpTraces(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])) as {
       resourceSpans: { resource: unknown }[];
     };
     expect(resourceSpans.map(({ resource }) => resource)).toEqual(
@@ -262,7 +262,9 @@ describe("OTLP in JSON", () => {
         attributes: [{ key: "service.name", value: { stringValue: role } }],
       })),
     );
-    expect(listOtlpSpans(toOtlpTraces(createScriptedRecording([JANET_SCRIPT])))[0]).toMatchObject({
+    expect(
+      listOtlpSpans(toOtlpTraces(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])))[0],
+    ).toMatchObject({
       startTimeUnixNano: `${RUN_START_MS}000000`,
       endTimeUnixNano: `${RUN_START_MS + 3056}000000`,
     });
@@ -285,7 +287,9 @@ function listTraceEvents(trace: JsonObject): TraceEvent[] {
 
 describe("the trace for Perfetto", () => {
   it("has a process for each role, a slice for each piece of work, and an arrow for each card", () => {
-    const events = listTraceEvents(toPerfettoTrace(createScriptedRecording([JANET_SCRIPT])));
+    const events = listTraceEvents(
+      toPerfettoTrace(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])),
+    );
     expect(events.filter(({ name }) => name === "process_name")).toHaveLength(3);
     expect(
       events.filter(({ ph, pid }) => ph === "X" && pid === 2).map(({ name, ts, dur }) => [name, ts, dur]),
@@ -303,9 +307,9 @@ describe("the trace for Perfetto", () => {
   });
 
   it("has separate threads for parallel tasks", () => {
-    const names = listTraceEvents(toPerfettoTrace(createScriptedRecording([PARALLEL_SCRIPT]))).filter(
-      ({ name }) => name === "thread_name",
-    );
+    const names = listTraceEvents(
+      toPerfettoTrace(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE])),
+    ).filter(({ name }) => name === "thread_name");
     expect(names.map((event) => (event as unknown as { args: { name: string } }).args.name)).toEqual([
       "controller",
       "planner",
@@ -344,9 +348,9 @@ describe("the trace for Perfetto", () => {
     const runs = fc.oneof(
       arbitraryRecording,
       fc.constantFrom(
-        createScriptedRecording(GSM8K_SCRIPTS),
-        createScriptedRecording(createScripts(20)),
-        createScriptedRecording(GSM8K_SCRIPTS, { roles: ["planner"] }),
+        createScriptedRecording(SCRIPTED_GSM8K_SAMPLES),
+        createScriptedRecording(createScriptedSamples(20)),
+        createScriptedRecording(SCRIPTED_GSM8K_SAMPLES, { roles: ["planner"] }),
       ),
     );
     fc.assert(
@@ -376,7 +380,7 @@ describe("the trace for Perfetto", () => {
 
 describe("the trace for the Traceability extension", () => {
   it("has a step for each task, which contains the steps of its worker", () => {
-    const [trace] = toResponseTraces(createScriptedRecording([JANET_SCRIPT]));
+    const [trace] = toTraceabilityTraces(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]));
     expect(trace?.steps).toHaveLength(1);
     const [step] = trace?.steps ?? [];
     expect(step).toMatchObject({
@@ -403,10 +407,10 @@ describe("the trace for the Traceability extension", () => {
   });
 
   it("accepts plain cards and has only string attributes", () => {
-    expect(toResponseTraces(createJanetCards()).flatMap(({ steps }) => steps)).toHaveLength(1);
+    expect(toTraceabilityTraces(createGsm8kExampleCards()).flatMap(({ steps }) => steps)).toHaveLength(1);
     fc.assert(
       fc.property(arbitraryCards, (cards) => {
-        for (const { steps } of toResponseTraces(cards)) {
+        for (const { steps } of toTraceabilityTraces(cards)) {
           for (const { additional_attributes } of steps)
             expect(Object.values(additional_attributes).every((value) => typeof value === "string")).toBe(
               true,

@@ -5,5 +5,5 @@
  */
 export { toOtlpTraces } from "./otlp.ts";
 export { toPerfettoTrace } from "./perfetto.ts";
-export { toResponseTraces } from "./response-traces.ts";
+export { toTraceabilityTraces } from "./traceability-traces.ts";
 export type { TraceExportOptions } from "./trace-spans.ts";

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../protocol/index.ts";
-import { toRecording, type CardsOrRecording } from "../views/sample-exchanges.ts";
+import { convertCardsToRecording, type CardsOrRecording } from "../views/sample-delegation-forests.ts";
 import { type TraceExportOptions, type TraceSpan, toTraceSpans } from "./trace-spans.ts";
 
 /** Numeric OTLP code of each span kind. */
@@ -13,7 +13,7 @@ const OTLP_STATUS_ERROR = 2;
  */
 export function toOtlpTraces(shown: CardsOrRecording, options: TraceExportOptions = {}): JsonObject {
   const spans = toTraceSpans(shown, options);
-  const version = toRecording(shown).run?.code;
+  const version = convertCardsToRecording(shown).run?.code;
   const scope = { name: "colloquy", ...(version !== undefined && { version }) };
   return {
     resourceSpans: [...Map.groupBy(spans, ({ service }) => service)].map(([service, serviceSpans]) => ({

@@ -1,13 +1,13 @@
 import type { JsonObject } from "../../protocol/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
-import type { Delegation } from "../views/delegation-forest.ts";
+import type { Delegation } from "../views/delegated-task-forest.ts";
 import {
   flattenDelegations,
-  listDelegationCards,
-  buildSampleExchanges,
-  toRecording,
+  listCardsInDelegation,
+  buildSampleDelegationForests,
+  convertCardsToRecording,
   type CardsOrRecording,
-} from "../views/sample-exchanges.ts";
+} from "../views/sample-delegation-forests.ts";
 import type { ModelCallLine } from "../recording/index.ts";
 
 /**
@@ -17,12 +17,15 @@ import type { ModelCallLine } from "../recording/index.ts";
  * calls. Message cards become arrows from the sender to the recipient.
  */
 export function toPerfettoTrace(shown: CardsOrRecording): JsonObject {
-  const exchanges = buildSampleExchanges(shown);
-  const { run } = toRecording(shown);
-  const lanes = new ThreadAllocator();
+  const exchanges = buildSampleDelegationForests(shown);
+  const { run } = convertCardsToRecording(shown);
+  const lanes = new RoleThreadAllocator();
   const events: JsonObject[] = [];
-  const slots = new Map<MessageCard, { readonly from?: ThreadSlot; readonly to?: ThreadSlot }>();
-  const recordSlot = (card: MessageCard, end: "from" | "to", slot: ThreadSlot): void => {
+  const slots = new Map<
+    MessageCard,
+    { readonly from?: TraceThreadPeriod; readonly to?: TraceThreadPeriod }
+  >();
+  const recordSlot = (card: MessageCard, end: "from" | "to", slot: TraceThreadPeriod): void => {
     slots.set(card, { ...slots.get(card), [end]: slot });
   };
 
@@ -30,19 +33,19 @@ export function toPerfettoTrace(shown: CardsOrRecording): JsonObject {
     .flatMap(({ sampleId, roots }) => roots.map((root) => ({ sampleId, root })))
     .toSorted((a, b) => a.root.sentMs - b.root.sentMs)) {
     const { task, reply, sentMs, answeredMs } = root;
-    const lane = lanes.allocate(task.sender, sentMs, answeredMs);
+    const lane = lanes.allocateThread(task.sender, sentMs, answeredMs);
     events.push(
       createSlice(lane, sampleId ?? "cards", "problem", sentMs, answeredMs, { reply: reply?.content ?? "" }),
     );
-    recordCardSlots(root, lane, "asker", recordSlot);
+    recordCardArrowEnds(root, lane, "asker", recordSlot);
   }
   for (const { one, calls } of exchanges
     .flatMap(({ roots, calls }) => flattenDelegations(roots).map((one) => ({ one, calls })))
     .toSorted((a, b) => a.one.startMs - b.one.startMs)) {
-    const lane = lanes.allocate(one.task.recipient, one.startMs, one.doneMs);
-    events.push(...toTaskSlices(one, calls, lane));
-    recordCardSlots(one, lane, "worker", recordSlot);
-    for (const subtask of one.subtasks) recordCardSlots(subtask, lane, "asker", recordSlot);
+    const lane = lanes.allocateThread(one.task.recipient, one.startMs, one.doneMs);
+    events.push(...createTaskAndWorkSlices(one, calls, lane));
+    recordCardArrowEnds(one, lane, "worker", recordSlot);
+    for (const subtask of one.subtasks) recordCardArrowEnds(subtask, lane, "asker", recordSlot);
   }
 
   let id = 0;
@@ -52,8 +55,21 @@ export function toPerfettoTrace(shown: CardsOrRecording): JsonObject {
       if (!from || !to) continue;
       id += 1;
       const flow = { id, name: card.message_type, cat: "card" };
-      events.push({ ph: "s", pid: from.pid, tid: from.tid, ts: clampToSlot(from, sentMs), ...flow });
-      events.push({ ph: "f", bp: "e", pid: to.pid, tid: to.tid, ts: clampToSlot(to, arrivedMs), ...flow });
+      events.push({
+        ph: "s",
+        pid: from.pid,
+        tid: from.tid,
+        ts: clampArrowTimeToThreadPeriod(from, sentMs),
+        ...flow,
+      });
+      events.push({
+        ph: "f",
+        bp: "e",
+        pid: to.pid,
+        tid: to.tid,
+        ts: clampArrowTimeToThreadPeriod(to, arrivedMs),
+        ...flow,
+      });
     }
   }
   return {
@@ -66,10 +82,10 @@ export function toPerfettoTrace(shown: CardsOrRecording): JsonObject {
 }
 
 /** Creates the trace slices of a task and of the work on the task. */
-function toTaskSlices(
+function createTaskAndWorkSlices(
   { task, reply, startMs, doneMs, workSpans }: Delegation,
   calls: readonly ModelCallLine[],
-  lane: ThreadSlot,
+  lane: TraceThreadPeriod,
 ): JsonObject[] {
   const { sample_id = "", card_id = "" } = task.metadata;
   const details = { task: task.content, reply: reply?.content ?? "", sample_id, card_id };
@@ -100,7 +116,7 @@ function toTaskSlices(
 }
 
 /** Thread of the trace, with a period in microseconds. */
-interface ThreadSlot {
+interface TraceThreadPeriod {
   readonly pid: number;
   readonly tid: number;
   readonly from: number;
@@ -111,20 +127,20 @@ interface ThreadSlot {
  * Limits the time of an arrow to the period of a slice, because each end of an arrow must be within a slice.
  * If a message card arrived after the reply, its arrow ends at the end of the slice.
  */
-function clampToSlot({ from, to }: ThreadSlot, ms: number): number {
+function clampArrowTimeToThreadPeriod({ from, to }: TraceThreadPeriod, ms: number): number {
   return Math.min(to, Math.max(from, toMicroseconds(ms)));
 }
 
 /** Records the threads of the requester or the worker on which the arrows of message cards start and end. */
-function recordCardSlots(
+function recordCardArrowEnds(
   delegation: Delegation,
-  lane: ThreadSlot,
+  lane: TraceThreadPeriod,
   side: "asker" | "worker",
-  place: (card: MessageCard, end: "from" | "to", at: ThreadSlot) => void,
+  place: (card: MessageCard, end: "from" | "to", at: TraceThreadPeriod) => void,
 ): void {
   const { task } = delegation;
   const role = side === "asker" ? task.sender : task.recipient;
-  for (const card of listDelegationCards(delegation)) {
+  for (const card of listCardsInDelegation(delegation)) {
     // A role that sends a task to itself is on both sides. It sends the task as the requester and the reply
     // as the worker.
     const isSent =
@@ -134,7 +150,7 @@ function recordCardSlots(
 }
 
 function createSlice(
-  { pid, tid }: ThreadSlot,
+  { pid, tid }: TraceThreadPeriod,
   name: string,
   cat: string,
   from: number,
@@ -151,14 +167,14 @@ function toMicroseconds(ms: number): number {
 }
 
 /** Allocates enough threads for the parallel work of each role. */
-class ThreadAllocator {
+class RoleThreadAllocator {
   readonly #roles = new Map<string, number[]>();
 
   /**
    * Returns a thread of the role that is free in the given period. The number of threads is minimal if the
    * caller allocates slices in order of start time.
    */
-  allocate(role: string, from: number, to: number): ThreadSlot {
+  allocateThread(role: string, from: number, to: number): TraceThreadPeriod {
     const ends = this.#roles.get(role) ?? [];
     this.#roles.set(role, ends);
     const free = ends.findIndex((end) => end <= toMicroseconds(from));

@@ -1,13 +1,13 @@
 import { isTraceparent } from "../a2a/index.ts";
 import type { MessageCard } from "../message-card/index.ts";
-import type { ModelCallLine, CardTransportInfo, CardLine, Recording, RunLine } from "../recording/index.ts";
-import type { Delegation, WorkSpan } from "../views/delegation-forest.ts";
+import type { ModelCallLine, CardA2ARequestInfo, CardLine, Recording, RunLine } from "../recording/index.ts";
+import type { Delegation, WorkSpan } from "../views/delegated-task-forest.ts";
 import {
-  type SampleExchange,
-  buildSampleExchanges,
-  toRecording,
+  type SampleDelegationForest,
+  buildSampleDelegationForests,
+  convertCardsToRecording,
   type CardsOrRecording,
-} from "../views/sample-exchanges.ts";
+} from "../views/sample-delegation-forests.ts";
 import { computeSpanId, computeTraceId } from "./trace-ids.ts";
 
 /**
@@ -52,20 +52,20 @@ export interface TraceExportOptions {
  * from the run ID, problem ID, and card ID. Repeated exports of a run therefore use the same IDs.
  */
 export function toTraceSpans(shown: CardsOrRecording, options: TraceExportOptions = {}): TraceSpan[] {
-  const recording = toRecording(shown);
+  const recording = convertCardsToRecording(shown);
   const lines = Map.groupBy(recording.cards, ({ card }) => card.metadata.card_id);
-  return buildSampleExchanges(recording).flatMap((exchange) =>
+  return buildSampleDelegationForests(recording).flatMap((exchange) =>
     exchange.roots.flatMap((root, at) =>
-      new TraceBuilder(recording, lines, exchange, root, at, options).build(),
+      new TraceSpanBuilder(recording, lines, exchange, root, at, options).build(),
     ),
   );
 }
 
 /** Builds one trace from a root task and all its descendants. */
-class TraceBuilder {
+class TraceSpanBuilder {
   readonly #run: RunLine | undefined;
   readonly #linesByCardId: ReadonlyMap<string | undefined, readonly CardLine[]>;
-  readonly #exchange: SampleExchange;
+  readonly #exchange: SampleDelegationForest;
   readonly #root: Delegation;
   readonly #options: TraceExportOptions;
   readonly #traceId: string;
@@ -79,7 +79,7 @@ class TraceBuilder {
   constructor(
     recording: Recording,
     lines: ReadonlyMap<string | undefined, readonly CardLine[]>,
-    exchange: SampleExchange,
+    exchange: SampleDelegationForest,
     root: Delegation,
     at: number,
     options: TraceExportOptions,
@@ -96,7 +96,7 @@ class TraceBuilder {
     this.#wallClockOffset = first ? Date.parse(first.at) - first.mono_ms : 0;
     // If cards have no run ID, the time of the first card distinguishes several runs.
     this.#idSeed = [runId, sampleId ?? "", String(at), timings[0]?.card.timestamp ?? ""];
-    const context = this.#findCarriers(root.task).find(
+    const context = this.#findCardTransportInfos(root.task).find(
       ({ context_id }) => context_id !== undefined,
     )?.context_id;
     this.#commonAttributes = {
@@ -150,11 +150,11 @@ class TraceBuilder {
       attributes: { ...agent, "gen_ai.caller.type": "agent", "gen_ai.caller.name": asker },
       reply,
     });
-    const carriers = this.#findCarriers(task);
+    const carriers = this.#findCardTransportInfos(task);
     const method = carriers.find((carrier) => carrier.method !== undefined)?.method;
     if (method !== undefined) {
       const rpc = {
-        ...getA2aAttributes(method, [...carriers, ...this.#findCarriers(reply)]),
+        ...getA2aAttributes(method, [...carriers, ...this.#findCardTransportInfos(reply)]),
         "gen_ai.agent.name": worker,
       };
       parent = this.#addSpan({
@@ -199,7 +199,7 @@ class TraceBuilder {
       },
       reply,
     });
-    for (const [at, span] of workSpans.entries()) this.#addWorkSpans(span, `${key}/${at}`, work);
+    for (const [at, span] of workSpans.entries()) this.#addCardWorkSpans(span, `${key}/${at}`, work);
     for (const [at, subtask] of subtasks.entries()) this.#addDelegationSpans(subtask, `${path}.${at}`, work);
   }
 
@@ -207,7 +207,7 @@ class TraceBuilder {
    * Adds the spans of the work on a message card. Task cards have a `plan` span, and model calls have `chat`
    * spans.
    */
-  #addWorkSpans({ role, start, end, card }: WorkSpan, path: string, work: string): void {
+  #addCardWorkSpans({ role, start, end, card }: WorkSpan, path: string, work: string): void {
     const key = card.metadata.card_id ?? path;
     const calls = this.#exchange.calls.filter(({ card_id }) => card_id === card.metadata.card_id);
     const { usage, model } = card.metadata;
@@ -330,13 +330,13 @@ class TraceBuilder {
     return card_id === undefined ? [] : (this.#linesByCardId.get(card_id) ?? []);
   }
 
-  #findCarriers(card: MessageCard | undefined): CardTransportInfo[] {
+  #findCardTransportInfos(card: MessageCard | undefined): CardA2ARequestInfo[] {
     return card ? this.#findCardLines(card).flatMap(({ a2a }) => a2a ?? []) : [];
   }
 
   /** Returns the trace ID and span ID that were recorded for a task. */
   #findTraceContext(task: MessageCard): { readonly traceId: string; readonly spanId: string } | undefined {
-    const traceparent = this.#findCarriers(task).find(
+    const traceparent = this.#findCardTransportInfos(task).find(
       (carrier) => carrier.traceparent !== undefined,
     )?.traceparent;
     const [, traceId, spanId] = isTraceparent(traceparent) ? traceparent.split("-") : [];
@@ -353,7 +353,7 @@ function getCardAttributes({ message_type, metadata }: MessageCard): TraceSpan["
   };
 }
 
-function getA2aAttributes(method: string, carriers: readonly CardTransportInfo[]): TraceSpan["attributes"] {
+function getA2aAttributes(method: string, carriers: readonly CardA2ARequestInfo[]): TraceSpan["attributes"] {
   const task = carriers.find(({ task_id }) => task_id !== undefined)?.task_id;
   const message = carriers.find(({ message_id }) => message_id !== undefined)?.message_id;
   return {

@@ -5,7 +5,7 @@ import { delimiter, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
-const BROWSER_EXECUTABLES = [
+const CHROMIUM_EXECUTABLE_NAMES = [
   "chromium",
   "chromium-browser",
   "google-chrome-stable",
@@ -24,7 +24,7 @@ export function findChromium(
   if (named !== undefined && named !== "") return existsSync(named) ? named : undefined;
   const candidates = path
     .split(delimiter)
-    .flatMap((folder) => BROWSER_EXECUTABLES.map((name) => join(folder, name)));
+    .flatMap((folder) => CHROMIUM_EXECUTABLE_NAMES.map((name) => join(folder, name)));
   return candidates.find((file) => existsSync(file));
 }
 
@@ -33,7 +33,7 @@ export const CHROMIUM_MISSING_MESSAGE =
   "no Chromium: set CHROMIUM_PATH, or install one (Debian and Ubuntu: apt-get install chromium)";
 
 /** Starts the browser. Throws if the machine has none. */
-export async function openBrowser(): Promise<Browser> {
+export async function launchChromium(): Promise<Browser> {
   const executablePath = findChromium();
   if (executablePath === undefined) throw new Error(CHROMIUM_MISSING_MESSAGE);
   // The sandbox requires user namespaces, which containers lack. The browser only opens our own pages.
@@ -41,18 +41,18 @@ export async function openBrowser(): Promise<Browser> {
 }
 
 /** A page with its recorded requests, errors, warnings, and dialogs. */
-export interface ObservedPage {
+export interface PageWithRequestsAndErrors {
   readonly page: Page;
   readonly requests: string[];
   readonly errors: string[];
 }
 
 /** Opens a URL in a new page and waits until the page is ready. */
-export async function openObservedPage(
+export async function openPageRecordingRequestsAndErrors(
   browser: Browser,
   url: string,
   options: BrowserContextOptions = {},
-): Promise<ObservedPage> {
+): Promise<PageWithRequestsAndErrors> {
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 }, ...options });
   const requests: string[] = [];
   const errors: string[] = [];

@@ -1,6 +1,6 @@
 import type { MessageCard } from "../message-card/index.ts";
-import { buildDelegationForest } from "../views/delegation-forest.ts";
-import { flattenDelegations, listDelegationCards } from "../views/sample-exchanges.ts";
+import { buildDelegatedTaskForest } from "../views/delegated-task-forest.ts";
+import { flattenDelegations, listCardsInDelegation } from "../views/sample-delegation-forests.ts";
 import type { PageCard } from "./run-model.ts";
 
 /**
@@ -24,12 +24,12 @@ export function computeCardCauses(cards: readonly PageCard[]): CardCauses {
       .toSorted((a, b) => (order.get(a) ?? 0) - (order.get(b) ?? 0));
 
   const causes = new Map<PageCard, readonly PageCard[]>();
-  const { roots } = buildDelegationForest(cards);
+  const { roots } = buildDelegatedTaskForest(cards);
   for (const [requester, delegations] of Map.groupBy(roots, ({ task }) => task.sender))
-    assignCauses(requester, [], toSortedPageCards(delegations.flatMap(listDelegationCards)), causes);
+    assignCauses(requester, [], toSortedPageCards(delegations.flatMap(listCardsInDelegation)), causes);
   for (const one of flattenDelegations(roots)) {
-    const [, ...otherCards] = listDelegationCards(one);
-    const cards = [...otherCards, ...one.subtasks.flatMap(listDelegationCards)];
+    const [, ...otherCards] = listCardsInDelegation(one);
+    const cards = [...otherCards, ...one.subtasks.flatMap(listCardsInDelegation)];
     assignCauses(one.task.recipient, toSortedPageCards([one.task]), toSortedPageCards(cards), causes);
   }
   return causes;

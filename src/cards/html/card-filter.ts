@@ -1,5 +1,5 @@
 import type { PageSample, PageCard } from "./run-model.ts";
-import { findCardStatus, summarizeSample } from "./sample-summary.ts";
+import { findCardStatusOrErrorType, summarizeSample } from "./sample-summary.ts";
 
 /**
  * Filter criteria for the problems and message cards in the HTML report. An empty string disables a filter
@@ -25,8 +25,8 @@ export interface CardFilter {
 export function matchesSample(sample: PageSample, filter: CardFilter): boolean {
   return (
     matchesOutcome(sample, filter.outcome) &&
-    (isUnrestricted(filter) || sample.cards.some((seen) => matchesCardFields(seen, filter))) &&
-    matchesText(sample, filter.text)
+    (hasNoCardFieldCriteria(filter) || sample.cards.some((seen) => matchesCardFields(seen, filter))) &&
+    matchesSampleText(sample, filter.text)
   );
 }
 
@@ -52,15 +52,15 @@ function matchesCardFields({ card }: PageCard, { role, type, status }: CardFilte
   return (
     (role === "" || card.sender === role || card.recipient === role) &&
     (type === "" || card.message_type === type) &&
-    (status === "" || findCardStatus(card) === status)
+    (status === "" || findCardStatusOrErrorType(card) === status)
   );
 }
 
-function isUnrestricted({ role, type, status }: CardFilter): boolean {
+function hasNoCardFieldCriteria({ role, type, status }: CardFilter): boolean {
   return role === "" && type === "" && status === "";
 }
 
-function matchesText(sample: PageSample, wanted: string): boolean {
+function matchesSampleText(sample: PageSample, wanted: string): boolean {
   const text = wanted.trim().toLowerCase();
   return (
     text === "" ||

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import {
-  JANET_SCRIPT,
-  PARALLEL_SCRIPT,
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+  SCRIPTED_PARALLEL_TASKS_SAMPLE,
   createScriptedRecording,
-  TIMEOUT_SCRIPT,
+  SCRIPTED_TIMEOUT_SAMPLE,
 } from "../recording/recording.fixture.ts";
-import { collectCriticalCards } from "./sample-analysis.ts";
+import { collectCriticalCards } from "./sample-critical-path-and-findings.ts";
 import { computeCardCauses } from "./card-causes.ts";
 import { computeDagLayout } from "./layout/dag-layout.ts";
 import { computeRoleGraphLayout } from "./layout/role-graph-layout.ts";
@@ -19,7 +19,7 @@ const model = RunModel.fromPageData(buildPageData(createScriptedRecording(), "ru
 const getSampleAt = (at: number): PageSample =>
   model.samples[at] ?? { id: "", cards: [], calls: [], score: undefined, version: 0 };
 const getSampleById = (id: string): PageSample => model.findSample(id) ?? getSampleAt(-1);
-const janetCards = getSampleById(JANET_SCRIPT.id).cards;
+const janetCards = getSampleById(SCRIPTED_SEQUENTIAL_TASKS_SAMPLE.id).cards;
 
 describe("a sequence diagram", () => {
   it("has a line for each role and an arrow for each card, in the order of their sending", () => {
@@ -75,14 +75,16 @@ describe("the causes of cards", () => {
     expect(
       janetCards.map((seen) => (causes.get(seen) ?? []).map((cause) => janetCards.indexOf(cause))),
     ).toEqual([[], [0], [1], [2], [3], [4]]);
-    expect([...collectCriticalCards(getSampleById(JANET_SCRIPT.id), model)]).toEqual(janetCards);
+    expect([...collectCriticalCards(getSampleById(SCRIPTED_SEQUENTIAL_TASKS_SAMPLE.id), model)]).toEqual(
+      janetCards,
+    );
   });
 
   it("fork into parallel tasks and join again, with the critical path through the slowest task", () => {
-    const { cards } = getSampleById(PARALLEL_SCRIPT.id);
+    const { cards } = getSampleById(SCRIPTED_PARALLEL_TASKS_SAMPLE.id);
     const causes = computeCardCauses(cards);
     const nameOf = ({ card }: PageCard): string =>
-      card.metadata.card_id?.replace(`${PARALLEL_SCRIPT.id}.`, "") ?? "";
+      card.metadata.card_id?.replace(`${SCRIPTED_PARALLEL_TASKS_SAMPLE.id}.`, "") ?? "";
     expect(
       Object.fromEntries(cards.map((seen) => [nameOf(seen), (causes.get(seen) ?? []).map(nameOf)])),
     ).toEqual({
@@ -97,18 +99,13 @@ describe("the causes of cards", () => {
       r3: ["s3"],
       "10": ["r1", "r3", "r2"],
     });
-    expect([...collectCriticalCards(getSampleById(PARALLEL_SCRIPT.id), model)].map(nameOf)).toEqual([
-      "q",
-      "s2",
-      "ask",
-      "told",
-      "r2",
-      "10",
-    ]);
+    expect(
+      [...collectCriticalCards(getSampleById(SCRIPTED_PARALLEL_TASKS_SAMPLE.id), model)].map(nameOf),
+    ).toEqual(["q", "s2", "ask", "told", "r2", "10"]);
   });
 
   it("of cards after a stop are the stop", () => {
-    const { cards } = getSampleById(TIMEOUT_SCRIPT.id);
+    const { cards } = getSampleById(SCRIPTED_TIMEOUT_SAMPLE.id);
     const causes = computeCardCauses(cards);
     const stops = cards.filter(({ card }) => card.message_type === "control");
     expect(stops[1] && causes.get(stops[1])).toEqual([stops[0]]);

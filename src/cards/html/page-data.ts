@@ -1,29 +1,29 @@
 import {
   type CardLine,
   type ModelCallLine,
-  type EndLine,
-  getCardKey,
-  mapBestCardLines,
+  type RunEndLine,
+  getCardDeduplicationKey,
+  mapMostReliableLinesByCardKey,
   type Recording,
   type RunLine,
   type ScoreLine,
 } from "../recording/index.ts";
-import { packRows, type PackedRows, unpackRows } from "./row-packing.ts";
+import { packJsonObjects, type PackedJsonObjects, unpackJsonObjects } from "./json-object-packing.ts";
 
 /** Data that the HTML report contains in its `<script type="application/json">` element. */
 export interface PageData {
   readonly title: string;
   readonly run?: RunLine;
   /** Most reliable record line of each message card. */
-  readonly cards: PackedRows;
+  readonly cards: PackedJsonObjects;
   /**
    * Time of arrival of each message card on the clock of the recording, or `null` if the time was not
    * recorded.
    */
   readonly arrived: readonly (number | null)[];
-  readonly calls: PackedRows;
-  readonly scores: PackedRows;
-  readonly ends: readonly EndLine[];
+  readonly calls: PackedJsonObjects;
+  readonly scores: PackedJsonObjects;
+  readonly ends: readonly RunEndLine[];
   /** Number of message cards from interrupted attempts that were later repeated. */
   readonly abandoned: number;
   /** Number of record lines that could not be decoded. */
@@ -42,16 +42,20 @@ export function buildPageData(recording: Recording, title: string): PageData {
     // The first arrival of a card counts, so the lines are visited from the end.
     recording.cards
       .toReversed()
-      .flatMap(({ dir, card, mono_ms }) => (dir === "in" ? [[getCardKey(card), mono_ms] as const] : [])),
+      .flatMap(({ dir, card, mono_ms }) =>
+        dir === "in" ? [[getCardDeduplicationKey(card), mono_ms] as const] : [],
+      ),
   );
-  const cards = [...mapBestCardLines(recording.cards).values()].toSorted((a, b) => a.mono_ms - b.mono_ms);
+  const cards = [...mapMostReliableLinesByCardKey(recording.cards).values()].toSorted(
+    (a, b) => a.mono_ms - b.mono_ms,
+  );
   return {
     title,
     ...(recording.run && { run: recording.run }),
-    cards: packRows(cards),
-    arrived: cards.map((line) => arrivals.get(getCardKey(line.card)) ?? null),
-    calls: packRows(recording.calls),
-    scores: packRows(recording.scores),
+    cards: packJsonObjects(cards),
+    arrived: cards.map((line) => arrivals.get(getCardDeduplicationKey(line.card)) ?? null),
+    calls: packJsonObjects(recording.calls),
+    scores: packJsonObjects(recording.scores),
     ends: recording.ends,
     abandoned: recording.abandoned.cards.length,
     torn: recording.torn.length,
@@ -70,7 +74,7 @@ export function buildPageData(recording: Recording, title: string): PageData {
  * stream.
  */
 export function createEmptyPageData(title: string, live: string): PageData {
-  const noRows = packRows([]);
+  const noRows = packJsonObjects([]);
   return {
     title,
     cards: noRows,
@@ -91,11 +95,11 @@ export function unpackPageLines(data: PageData): {
   scores: ScoreLine[];
 } {
   return {
-    cards: unpackRows<CardLine>(data.cards).map((line, at) => ({
+    cards: unpackJsonObjects<CardLine>(data.cards).map((line, at) => ({
       line,
       arrived: data.arrived[at] ?? undefined,
     })),
-    calls: unpackRows<ModelCallLine>(data.calls),
-    scores: unpackRows<ScoreLine>(data.scores),
+    calls: unpackJsonObjects<ModelCallLine>(data.calls),
+    scores: unpackJsonObjects<ScoreLine>(data.scores),
   };
 }

@@ -1,22 +1,22 @@
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
-  type SampleScript,
-  JANET_SCRIPT,
+  type ScriptedSample,
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   createScriptedRecording,
-  GSM8K_SCRIPTS,
+  SCRIPTED_GSM8K_SAMPLES,
 } from "../recording/recording.fixture.ts";
 import {
   findChromium,
   CHROMIUM_MISSING_MESSAGE,
   writePageToDisk,
-  openBrowser,
-  type ObservedPage,
-  openObservedPage,
+  launchChromium,
+  type PageWithRequestsAndErrors,
+  openPageRecordingRequestsAndErrors,
 } from "./browser.fixture.ts";
 import { mergeRecordings } from "../recording/index.ts";
 import { renderHtmlReport } from "./index.ts";
-import { createFullSizeRecording } from "./full-size-recording.fixture.ts";
+import { createGsm8kSizedRecording } from "./gsm8k-sized-recording.fixture.ts";
 
 const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
@@ -31,11 +31,11 @@ const HOSTILE_TEXTS = [
   `javascript:alert(1)`,
 ];
 
-const hostileScript: SampleScript = {
-  ...JANET_SCRIPT,
+const hostileScript: ScriptedSample = {
+  ...SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   id: "hostile",
   predicted: HOSTILE_TEXTS.join(" "),
-  steps: JANET_SCRIPT.steps.map((step, at) => ({
+  steps: SCRIPTED_SEQUENTIAL_TASKS_SAMPLE.steps.map((step, at) => ({
     ...step,
     content: HOSTILE_TEXTS.join(" "),
     metadata: { ...step.metadata, [HOSTILE_TEXTS[at % HOSTILE_TEXTS.length] ?? ""]: HOSTILE_TEXTS },
@@ -48,19 +48,19 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   let whole: string;
 
   beforeAll(async () => {
-    browser = await openBrowser();
+    browser = await launchChromium();
     small = await writePageToDisk(renderHtmlReport(createScriptedRecording()));
-    whole = await writePageToDisk(renderHtmlReport(createFullSizeRecording()));
+    whole = await writePageToDisk(renderHtmlReport(createGsm8kSizedRecording()));
   });
   afterAll(() => browser?.close());
 
-  const texts = (open: ObservedPage, selector: string): Promise<string[]> =>
+  const texts = (open: PageWithRequestsAndErrors, selector: string): Promise<string[]> =>
     open.page.locator(selector).allTextContents();
-  const chosen = (open: ObservedPage): Promise<string> =>
+  const chosen = (open: PageWithRequestsAndErrors): Promise<string> =>
     open.page.locator("#samples [aria-selected=true] .id").innerText();
 
   it("opens from a disk without requests, errors, or warnings", async () => {
-    const open = await openObservedPage(browser, small, { offline: true });
+    const open = await openPageRecordingRequestsAndErrors(browser, small, { offline: true });
     expect(open.requests).toEqual([small]);
     for (const key of ["j", "2", "3", "4", "l", "t"]) await open.page.keyboard.press(key);
     expect(open.requests).toEqual([small]);
@@ -69,7 +69,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   });
 
   it("shows the description of the run, the interval of its accuracy, and its evidence", async () => {
-    const open = await openObservedPage(browser, whole);
+    const open = await openPageRecordingRequestsAndErrors(browser, whole);
     const header = await open.page.locator("#run").innerText();
     expect(header).toContain("gsm8k-whole");
     expect(header).toContain("1,309 of 1,319, 95 % interval 98.6 % to 99.6 %");
@@ -79,9 +79,11 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
       ["oracle", "evidence: oracle — no model"],
       ["live-model", "evidence: live-model — a live model answered"],
     ] as const) {
-      const other = await openObservedPage(
+      const other = await openPageRecordingRequestsAndErrors(
         browser,
-        await writePageToDisk(renderHtmlReport(createScriptedRecording(GSM8K_SCRIPTS, { evidence }))),
+        await writePageToDisk(
+          renderHtmlReport(createScriptedRecording(SCRIPTED_GSM8K_SAMPLES, { evidence })),
+        ),
       );
       expect(await other.page.locator("#evidence").innerText()).toContain(said);
       await other.page.close();
@@ -91,9 +93,9 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   it("indicates that times come from several clocks", async () => {
     const files = ["controller", "planner", "solver"].map((role) => ({
       file: `${role}.cards.jsonl`,
-      recording: createScriptedRecording(GSM8K_SCRIPTS, { roles: [role] }),
+      recording: createScriptedRecording(SCRIPTED_GSM8K_SAMPLES, { roles: [role] }),
     }));
-    const open = await openObservedPage(
+    const open = await openPageRecordingRequestsAndErrors(
       browser,
       await writePageToDisk(renderHtmlReport(mergeRecordings(files))),
     );
@@ -104,7 +106,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   });
 
   it("renders only the visible ones of 1,319 problems, and any problem on selection", async () => {
-    const open = await openObservedPage(browser, `${whole}#gsm8k_0`);
+    const open = await openPageRecordingRequestsAndErrors(browser, `${whole}#gsm8k_0`);
     const elements = (): Promise<number> => open.page.evaluate(`document.querySelectorAll("*").length`);
     expect(await elements()).toBeLessThan(800);
     expect(await open.page.locator("#matches").innerText()).toBe("1,319 problems");
@@ -119,11 +121,11 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   });
 
   it("starts with the problem and the card of the URL", async () => {
-    const open = await openObservedPage(
+    const open = await openPageRecordingRequestsAndErrors(
       browser,
-      `${small}#sample=${GSM8K_SCRIPTS[1]?.id}&card=2&view=timeline`,
+      `${small}#sample=${SCRIPTED_GSM8K_SAMPLES[1]?.id}&card=2&view=timeline`,
     );
-    expect(await chosen(open)).toBe(GSM8K_SCRIPTS[1]?.id);
+    expect(await chosen(open)).toBe(SCRIPTED_GSM8K_SAMPLES[1]?.id);
     expect(await open.page.getByRole("tab", { selected: true }).innerText()).toBe("Timeline");
     expect(await open.page.locator("#card h2").innerText()).toBe("Card 2");
     await open.page.evaluate(`location.hash = "#gsm8k_0"`);
@@ -132,14 +134,14 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   });
 
   it("supports arrow keys for problems (up and down) and cards (left and right)", async () => {
-    const open = await openObservedPage(browser, small);
+    const open = await openPageRecordingRequestsAndErrors(browser, small);
     const { keyboard } = open.page;
     await keyboard.press("j");
-    expect(await chosen(open)).toBe(GSM8K_SCRIPTS[0]?.id);
+    expect(await chosen(open)).toBe(SCRIPTED_GSM8K_SAMPLES[0]?.id);
     await keyboard.press("ArrowDown");
-    expect(await chosen(open)).toBe(GSM8K_SCRIPTS[1]?.id);
+    expect(await chosen(open)).toBe(SCRIPTED_GSM8K_SAMPLES[1]?.id);
     await keyboard.press("k");
-    expect(await chosen(open)).toBe(GSM8K_SCRIPTS[0]?.id);
+    expect(await chosen(open)).toBe(SCRIPTED_GSM8K_SAMPLES[0]?.id);
     await keyboard.press("ArrowRight");
     await keyboard.press("ArrowRight");
     expect(await open.page.locator("#card h2").innerText()).toBe("Card 2");
@@ -155,7 +157,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   });
 
   it("is usable with Tab and Enter only", async () => {
-    const open = await openObservedPage(browser, `${small}#gsm8k_0`);
+    const open = await openPageRecordingRequestsAndErrors(browser, `${small}#gsm8k_0`);
     await open.page.getByRole("tab", { name: "Sequence" }).focus();
     await open.page.keyboard.press("Tab");
     await open.page.keyboard.press("Enter");
@@ -167,7 +169,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   });
 
   it("has a table with keyboard navigation and selection", async () => {
-    const open = await openObservedPage(browser, whole);
+    const open = await openPageRecordingRequestsAndErrors(browser, whole);
     await open.page.getByRole("tab", { name: "Table" }).click();
     await open.page.locator(".table-body").focus();
     for (const key of ["End", "ArrowUp", "Enter"]) await open.page.keyboard.press(key);
@@ -178,7 +180,9 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
 
   it("copies a card's JSON", async () => {
     const permissions = ["clipboard-read", "clipboard-write"];
-    const open = await openObservedPage(browser, `${small}#sample=gsm8k_0&card=2`, { permissions });
+    const open = await openPageRecordingRequestsAndErrors(browser, `${small}#sample=gsm8k_0&card=2`, {
+      permissions,
+    });
     await open.page.getByRole("button", { name: "Copy" }).click();
     await open.page.getByText("Copied.").waitFor({ state: "attached" });
     expect(await open.page.evaluate(`navigator.clipboard.readText()`)).toBe(
@@ -188,7 +192,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   });
 
   it("filters by text, outcome, and type", async () => {
-    const open = await openObservedPage(browser, whole);
+    const open = await openPageRecordingRequestsAndErrors(browser, whole);
     const matches = open.page.locator("#matches");
     await open.page.keyboard.press("/");
     await open.page.keyboard.type("사과");
@@ -206,7 +210,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   });
 
   it("shows the content, the metadata, and the six members of a card", async () => {
-    const open = await openObservedPage(browser, `${small}#sample=gsm8k_0&card=2`);
+    const open = await openPageRecordingRequestsAndErrors(browser, `${small}#sample=gsm8k_0&card=2`);
     const raw = JSON.parse((await open.page.locator(".raw code").textContent()) ?? "") as object;
     expect(raw).toEqual(
       createScriptedRecording().cards.find(({ card }) => card.metadata.card_id === "gsm8k_0.s1")?.card,
@@ -221,7 +225,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   });
 
   it("does not execute text of agents", async () => {
-    const open = await openObservedPage(
+    const open = await openPageRecordingRequestsAndErrors(
       browser,
       `${await writePageToDisk(renderHtmlReport(createScriptedRecording([hostileScript], { dataset: HOSTILE_TEXTS[0] ?? "", method: HOSTILE_TEXTS[1] ?? "" })))}#hostile`,
     );
@@ -245,10 +249,10 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   });
 
   it("follows the theme of the system and can be toggled", async () => {
-    const paper = (open: ObservedPage): Promise<string> =>
+    const paper = (open: PageWithRequestsAndErrors): Promise<string> =>
       open.page.evaluate(`getComputedStyle(document.body).backgroundColor`);
-    const light = await openObservedPage(browser, small, { colorScheme: "light" });
-    const dark = await openObservedPage(browser, small, { colorScheme: "dark" });
+    const light = await openPageRecordingRequestsAndErrors(browser, small, { colorScheme: "light" });
+    const dark = await openPageRecordingRequestsAndErrors(browser, small, { colorScheme: "dark" });
     const [day, night] = [await paper(light), await paper(dark)];
     expect(day).not.toBe(night);
     await light.page.getByRole("button", { name: "Light / dark" }).click();
@@ -259,7 +263,7 @@ describe.skipIf(!hasChromium)("the page in a browser", () => {
   });
 
   it("prints the view and the card without screen-only elements", async () => {
-    const open = await openObservedPage(browser, `${small}#sample=gsm8k_0&card=2`);
+    const open = await openPageRecordingRequestsAndErrors(browser, `${small}#sample=gsm8k_0&card=2`);
     await open.page.emulateMedia({ media: "print" });
     expect(await open.page.locator("#list").isVisible()).toBe(false);
     expect(await open.page.locator(".sequence").isVisible()).toBe(true);

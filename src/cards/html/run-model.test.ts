@@ -1,17 +1,17 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
-  computeCardTimings,
+  computeCardTransitTimes,
   type Recording,
   type RecordLine,
-  collectRunSamples,
+  collectRecordedSamples,
 } from "../recording/index.ts";
 import { decodeRecording } from "../recording/index.ts";
 import {
-  JANET_SCRIPT,
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
   createScriptedRecording,
-  createScriptedRecordText,
-  GSM8K_SCRIPTS,
+  createScriptedRecordFileText,
+  SCRIPTED_GSM8K_SAMPLES,
 } from "../recording/recording.fixture.ts";
 import { summarizeRun } from "./run-statistics.ts";
 import { buildPageData } from "./page-data.ts";
@@ -29,9 +29,9 @@ function summarizeModelSamples(model: RunModel): object[] {
 
 /** Returns the same data from the decoded file. */
 function summarizeRecordingSamples(recording: Recording): object[] {
-  return collectRunSamples(recording).map(({ id, cardLines: lines, calls, score }) => ({
+  return collectRecordedSamples(recording).map(({ id, cardLines: lines, calls, score }) => ({
     id: id ?? "",
-    cards: computeCardTimings(lines).map(({ card, sentMs: sent, arrivedMs: arrived }) => ({
+    cards: computeCardTransitTimes(lines).map(({ card, sentMs: sent, arrivedMs: arrived }) => ({
       card,
       sent,
       arrived,
@@ -49,11 +49,11 @@ function buildModelLineByLine(text: string): RunModel {
 
 /** A run that was killed in its second problem and resumed by a process with a different clock. */
 function createResumedRunText(): string {
-  const whole = createScriptedRecordText();
+  const whole = createScriptedRecordFileText();
   const lines = whole.split("\n").filter(Boolean);
   const scored = lines.findIndex((line) => line.includes('"kind":"score"'));
   const later = lines
-    .filter((line, at) => at === 0 || !line.includes(JANET_SCRIPT.id))
+    .filter((line, at) => at === 0 || !line.includes(SCRIPTED_SEQUENTIAL_TASKS_SAMPLE.id))
     .map((line) => line.replace(/"at":"2026-11-21T10:/, '"at":"2026-11-21T11:'));
   return [...lines.slice(0, scored + 4), ...later, ""].join("\n");
 }
@@ -71,7 +71,7 @@ describe("a run on the page", () => {
   });
 
   it("has the same result if lines are added one by one", () => {
-    expect(summarizeModelSamples(buildModelLineByLine(createScriptedRecordText()))).toEqual(
+    expect(summarizeModelSamples(buildModelLineByLine(createScriptedRecordFileText()))).toEqual(
       summarizeRecordingSamples(createScriptedRecording()),
     );
   });
@@ -82,11 +82,11 @@ describe("a run on the page", () => {
       summarizeRecordingSamples(decodeRecording(createResumedRunText(), "run.cards.jsonl")),
     );
     expect(model.abandonedCardCount).toBeGreaterThan(0);
-    expect(model.endStatus).toBe("completed");
+    expect(model.runEndStatus).toBe("completed");
   });
 
   it("equals the decoded file after any number of kills and resumes", () => {
-    const lines = createScriptedRecordText().split("\n").filter(Boolean);
+    const lines = createScriptedRecordFileText().split("\n").filter(Boolean);
     const part = fc.record({
       /** Number of written lines, relayed lines, and lost lines. */
       length: fc.integer({ min: 1, max: lines.length }),
@@ -127,18 +127,18 @@ describe("a run on the page", () => {
 
   it("has no end status before the run has ended", () => {
     const model = buildModelLineByLine(
-      createScriptedRecordText(GSM8K_SCRIPTS, { killAfterLine: 9 }).replace(/\n[^\n]*$/, ""),
+      createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES, { killAfterLine: 9 }).replace(/\n[^\n]*$/, ""),
     );
-    expect(model.endStatus).toBeUndefined();
+    expect(model.runEndStatus).toBeUndefined();
     expect(summarizeRun(model)).toMatchObject({
-      sampleCount: GSM8K_SCRIPTS.length,
+      sampleCount: SCRIPTED_GSM8K_SAMPLES.length,
       doneCount: 0,
       accuracy: undefined,
     });
   });
 
   it("reports whether the tokens on the cards equal those of the calls", () => {
-    const model = buildModelLineByLine(createScriptedRecordText());
+    const model = buildModelLineByLine(createScriptedRecordFileText());
     expect(summarizeRun(model).ledger?.ok).toBe(true);
     const [first] = createScriptedRecording().calls;
     if (first) model.addLine(first);

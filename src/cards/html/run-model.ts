@@ -1,11 +1,11 @@
 import {
   type ModelCallLine,
   type CardLine,
-  createCardTiming,
-  type EndLine,
-  type CardTiming,
-  getCardKey,
-  isBetterCardLine,
+  createCardTransitTimes,
+  type RunEndLine,
+  type CardTransitTimes,
+  getCardDeduplicationKey,
+  isMoreReliableCardLine,
   type RecordLine,
   type RunLine,
   type ScoreLine,
@@ -13,7 +13,7 @@ import {
 import { unpackPageLines, type PageData } from "./page-data.ts";
 
 /** Message card in the HTML report, with times and the most reliable record line. */
-export interface PageCard extends CardTiming {
+export interface PageCard extends CardTransitTimes {
   readonly line: CardLine;
 }
 
@@ -31,12 +31,12 @@ export interface PageSample {
 
 /**
  * Run model that accepts record lines one by one. The run model equals the result of `decodeRecording` and
- * `collectRunSamples` for the entire record file. A new record line does not require a second decoding of the
+ * `collectRecordedSamples` for the entire record file. A new record line does not require a second decoding of the
  * file.
  */
 export class RunModel {
   run: RunLine | undefined;
-  readonly ends: EndLine[] = [];
+  readonly ends: RunEndLine[] = [];
   readonly #samples = new Map<string, MutablePageSample>();
   /** Number of message cards from interrupted attempts that were later repeated. */
   abandonedCardCount = 0;
@@ -75,7 +75,7 @@ export class RunModel {
   }
 
   /** Status of the run's end line, or `undefined` if the run has not ended. */
-  get endStatus(): EndLine["status"] | undefined {
+  get runEndStatus(): RunEndLine["status"] | undefined {
     return this.#hasEnded ? this.ends.at(-1)?.status : undefined;
   }
 
@@ -89,18 +89,21 @@ export class RunModel {
         for (const id of line.sample_ids) this.#getOrCreateSample(id);
         break;
       case "card":
-        this.#addCard(this.#alignClock(line), line.dir === "in" ? this.#alignClock(line).mono_ms : undefined);
+        this.#addCard(
+          this.#alignLineTimeByWallClock(line),
+          line.dir === "in" ? this.#alignLineTimeByWallClock(line).mono_ms : undefined,
+        );
         break;
       case "call": {
-        const sample = this.#prepareSample(line.sample_id ?? "");
+        const sample = this.#getSampleForCurrentAttempt(line.sample_id ?? "");
         if (!sample) break;
-        sample.calls.push(this.#alignClock(line));
+        sample.calls.push(this.#alignLineTimeByWallClock(line));
         sample.version += 1;
         this.callCount += 1;
         break;
       }
       case "score": {
-        const sample = this.#prepareSample(line.sample_id);
+        const sample = this.#getSampleForCurrentAttempt(line.sample_id);
         if (!sample) break;
         sample.score = line;
         sample.version += 1;
@@ -114,22 +117,25 @@ export class RunModel {
   }
 
   #addCard(line: CardLine, arrived: number | undefined): void {
-    const sample = this.#prepareSample(line.sample_id ?? line.card.metadata.sample_id ?? "");
+    const sample = this.#getSampleForCurrentAttempt(line.sample_id ?? line.card.metadata.sample_id ?? "");
     if (!sample) {
       this.abandonedCardCount += 1;
       return;
     }
-    const key = getCardKey(line.card);
+    const key = getCardDeduplicationKey(line.card);
     const known = sample.cardsByKey.get(key);
     if (!known) this.cardCount += 1;
-    sample.putCard(key, known ? mergeCardLine(known, line, arrived) : createPageCard(line, arrived));
+    sample.putCard(
+      key,
+      known ? mergeLineIntoPageCard(known, line, arrived) : createPageCardFromLine(line, arrived),
+    );
   }
 
   /**
    * Returns the problem with the given ID, or `undefined` if an earlier process finished the problem. If an
    * earlier process did not finish the problem, discards the message cards from that process.
    */
-  #prepareSample(id: string): MutablePageSample | undefined {
+  #getSampleForCurrentAttempt(id: string): MutablePageSample | undefined {
     const sample = this.#getOrCreateSample(id);
     if (id === "" || sample.partNumber === this.#partNumber) return sample;
     if (sample.score) return undefined;
@@ -150,7 +156,7 @@ export class RunModel {
    * Aligns the times of record lines by the wall clock, because the recording clock of each process has a
    * different zero point.
    */
-  #alignClock<Line extends CardLine | ModelCallLine>(line: Line): Line {
+  #alignLineTimeByWallClock<Line extends CardLine | ModelCallLine>(line: Line): Line {
     const offset = Date.parse(line.at) - line.mono_ms;
     this.#firstWallClockOffset ??= offset;
     this.#clockShift ??= offset - this.#firstWallClockOffset;
@@ -187,7 +193,10 @@ class MutablePageSample implements PageSample {
     for (; place > 0; place -= 1) {
       const before = this.cards[place - 1];
       if (!before || before.sentMs < seen.sentMs) break;
-      if (before.sentMs === seen.sentMs && (this.#insertionOrder.get(getCardKey(before.card)) ?? 0) < rank)
+      if (
+        before.sentMs === seen.sentMs &&
+        (this.#insertionOrder.get(getCardDeduplicationKey(before.card)) ?? 0) < rank
+      )
         break;
     }
     this.cards.splice(place, 0, seen);
@@ -203,14 +212,14 @@ class MutablePageSample implements PageSample {
   }
 }
 
-function createPageCard(line: CardLine, arrivalMs: number | undefined): PageCard {
-  return { ...createCardTiming(line, arrivalMs), line };
+function createPageCardFromLine(line: CardLine, arrivalMs: number | undefined): PageCard {
+  return { ...createCardTransitTimes(line, arrivalMs), line };
 }
 
 /** Merges an additional record line into a known message card. */
-function mergeCardLine(known: PageCard, line: CardLine, arrivalMs: number | undefined): PageCard {
-  const best = isBetterCardLine(line, known.line) ? line : known.line;
+function mergeLineIntoPageCard(known: PageCard, line: CardLine, arrivalMs: number | undefined): PageCard {
+  const best = isMoreReliableCardLine(line, known.line) ? line : known.line;
   const knownArrivalMs =
     known.arrivedMs > known.sentMs || known.line.dir === "in" ? known.arrivedMs : undefined;
-  return createPageCard(best, knownArrivalMs ?? arrivalMs);
+  return createPageCardFromLine(best, knownArrivalMs ?? arrivalMs);
 }

@@ -1,19 +1,23 @@
 import type { MessageCard } from "../message-card/index.ts";
 import {
-  type Bottleneck,
+  type CriticalPathBottleneck,
   type IntervalEstimate,
   type RunFinding,
-  type TokenLedger,
+  type CardCallTokenComparison,
   computeMean,
   computeMeasureMeans,
-  computeTokenLedger,
+  compareCardAndCallTokens,
   countBy,
   type RoleSpending,
   sumBy,
   summarizeRoleSpending,
   computeWilsonInterval,
 } from "../statistics/index.ts";
-import { analyzeSample, groupRunFindings, computeRunBottlenecks } from "./sample-analysis.ts";
+import {
+  analyzeCriticalPathAndFindings,
+  groupRunFindingsByKind,
+  computeRunBottlenecks,
+} from "./sample-critical-path-and-findings.ts";
 import type { RunModel } from "./run-model.ts";
 import { countCardTokens } from "./sample-summary.ts";
 
@@ -36,13 +40,13 @@ export interface RunStatistics {
   /** Number of tokens that are estimated and not measured. */
   readonly estimatedTokens: number;
   /** Token ledger of the run, or `undefined` if no model call is recorded. */
-  readonly ledger: TokenLedger | undefined;
+  readonly ledger: CardCallTokenComparison | undefined;
   /** Median duration of a finished problem in milliseconds. */
   readonly medianMs: number | undefined;
   readonly roleEdges: readonly RoleEdge[];
   readonly spending: readonly RoleSpending[];
   /** Bottlenecks of the critical paths, in descending order of duration. */
-  readonly bottlenecks: readonly Bottleneck[];
+  readonly bottlenecks: readonly CriticalPathBottleneck[];
   readonly findingsByKind: ReadonlyMap<RunFinding["kind"], readonly RunFinding[]>;
 }
 
@@ -63,7 +67,7 @@ export function summarizeRun(model: RunModel): RunStatistics {
   const cards = model.samples.flatMap((sample) => sample.cards.map(({ card }) => card));
   const scores = named.flatMap(({ score }) => score ?? []);
   const correct = scores.filter((score) => score.correct).length;
-  const summaries = named.map((sample) => analyzeSample(sample, model).summary);
+  const summaries = named.map((sample) => analyzeCriticalPathAndFindings(sample, model).summary);
   const judged = summaries.filter(({ outcome }) => outcome === "correct" || outcome === "wrong");
   const times = judged.map(({ durationMs }) => durationMs).toSorted((a, b) => a - b);
   return {
@@ -80,12 +84,12 @@ export function summarizeRun(model: RunModel): RunStatistics {
     estimatedTokens: sumBy(cards, (card) =>
       card.metadata.usage?.source === "estimated" ? countCardTokens(card) : 0,
     ),
-    ledger: computeRunLedger(model),
+    ledger: compareRunCardAndCallTokens(model),
     medianMs: times[Math.floor(times.length / 2)],
     roleEdges: summarizeRoleEdges(cards),
     spending: summarizeRoleSpending(cards),
     bottlenecks: computeRunBottlenecks(model),
-    findingsByKind: groupRunFindings(model),
+    findingsByKind: groupRunFindingsByKind(model),
   };
 }
 
@@ -93,7 +97,7 @@ export function summarizeRun(model: RunModel): RunStatistics {
  * Computes the token ledger over the finished problems. Unfinished problems are excluded, because a model
  * call can be recorded before its message card.
  */
-function computeRunLedger(model: RunModel): TokenLedger | undefined {
+function compareRunCardAndCallTokens(model: RunModel): CardCallTokenComparison | undefined {
   const settled = model.samples
     .filter(({ score }) => model.run === undefined || score !== undefined)
     .map(({ id, cards, calls, score }) => ({
@@ -106,7 +110,7 @@ function computeRunLedger(model: RunModel): TokenLedger | undefined {
   const calls = model.samples.flatMap((sample) => sample.calls);
   if (calls.length === 0) return undefined;
   const cards = model.samples.flatMap((sample) => sample.cards.map(({ line }) => line));
-  return computeTokenLedger(settled, { cards, calls });
+  return compareCardAndCallTokens(settled, { cards, calls });
 }
 
 function summarizeRoleEdges(cards: readonly MessageCard[]): RoleEdge[] {
@@ -131,7 +135,7 @@ function summarizeRoleEdges(cards: readonly MessageCard[]): RoleEdge[] {
  * Returns the roles that sent or received message cards. Core roles are in the order of delegation. Custom
  * roles follow in the order of their first message card.
  */
-export function listRoles(cards: Iterable<Pick<MessageCard, "sender" | "recipient">>): string[] {
+export function listRolesInCards(cards: Iterable<Pick<MessageCard, "sender" | "recipient">>): string[] {
   const roles = new Set<string>();
   for (const { sender, recipient } of cards) roles.add(sender).add(recipient);
   const first = ["controller", "planner", "solver"].filter((role) => roles.has(role));

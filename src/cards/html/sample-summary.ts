@@ -46,7 +46,7 @@ export function computeLastArrivalTime(cards: readonly PageCard[]): number {
 }
 
 /** Returns the status or the error type of a message card. */
-export function findCardStatus({ metadata }: PageCard["card"]): string | undefined {
+export function findCardStatusOrErrorType({ metadata }: PageCard["card"]): string | undefined {
   const status = metadata["status"] ?? metadata["error_type"];
   return typeof status === "string" ? status : undefined;
 }

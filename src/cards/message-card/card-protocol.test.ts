@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from "vitest";
-import { createJanetCards, createNumberedCardProtocol } from "./message-card.fixture.ts";
+import { createGsm8kExampleCards, createCardProtocolWithNumberedIds } from "./message-card.fixture.ts";
 import {
   A2ACardProtocol,
   CONTROLLER,
@@ -33,7 +33,7 @@ describe("the cards of the specification", () => {
   });
 
   it("have the text in content and everything else in metadata", () => {
-    const protocol = createNumberedCardProtocol();
+    const protocol = createCardProtocolWithNumberedIds();
     const metadata = { run_id: "r" };
     expect(
       protocol.createResultCard({ from: SOLVER, to: PLANNER, result: "42", metadata: { tokens: 150 } }),
@@ -72,14 +72,14 @@ describe("the cards of the specification", () => {
 
   it("have the ID that was passed", () => {
     expect(
-      createNumberedCardProtocol().createTaskCard({ ...ends, task: "", metadata: { card_id: "mine" } })
+      createCardProtocolWithNumberedIds().createTaskCard({ ...ends, task: "", metadata: { card_id: "mine" } })
         .metadata.card_id,
     ).toBe("mine");
   });
 
   it("are parsed by the protocol with their own types", () => {
-    const protocol = createNumberedCardProtocol();
-    for (const card of createJanetCards(protocol)) {
+    const protocol = createCardProtocolWithNumberedIds();
+    for (const card of createGsm8kExampleCards(protocol)) {
       const read = protocol.parse(card);
       expect(read).toEqual(card);
       expect(protocol.fromJson(JSON.stringify(card))).toEqual(card);
@@ -90,14 +90,14 @@ describe("the cards of the specification", () => {
 });
 
 describe("a protocol rejects", () => {
-  const protocol = createNumberedCardProtocol();
+  const protocol = createCardProtocolWithNumberedIds();
   const task = protocol.createTaskCard({ ...ends, task: "Solve" });
   const result = protocol.createResultCard({ from: SOLVER, to: PLANNER, result: "9" });
   const complaints = (json: unknown): string[] =>
     protocol.validate(json).map(({ field, description }) => `${field} ${description}`);
 
   it("none of its own cards", () => {
-    expect(createJanetCards(protocol).flatMap((card) => protocol.validate(card))).toEqual([]);
+    expect(createGsm8kExampleCards(protocol).flatMap((card) => protocol.validate(card))).toEqual([]);
   });
 
   it("an unknown role", () => {

@@ -11,7 +11,7 @@ import type {
   TaskCard,
 } from "./message-card.ts";
 import { type CardType, CORE_CARD_TYPES } from "./card-type.ts";
-import { parseJson, parseCardInContext } from "./parse-card.ts";
+import { parseJsonText, parseCardCollectingViolations } from "./parse-card.ts";
 import { ValidationContext } from "./validation/validation-context.ts";
 
 /** Name of the role that delegates problems to planners. */
@@ -68,7 +68,7 @@ export interface CardProtocolOptions<Type extends CardType = never, Role extends
 export type CardOfType<Type extends CardType> =
   Type extends CardType<infer Name, infer Own> ? MessageCard<Name, Own> : never;
 
-interface CardAddress<Role extends string> {
+interface CardRolesAndMetadata<Role extends string> {
   readonly from: Role;
   readonly to: Role;
   /** Additional metadata of the message card. A `card_id` in the metadata replaces the generated ID. */
@@ -85,25 +85,28 @@ export interface CardProtocol<Type extends CardType = CoreCardType, Role extends
   readonly routes: readonly CardRoute[];
 
   createTaskCard(
-    card: CardAddress<Role> & { readonly task: string; readonly context?: JsonObject },
+    card: CardRolesAndMetadata<Role> & { readonly task: string; readonly context?: JsonObject },
   ): TaskCard;
   /** Creates a result card with the status `success` by default. */
   createResultCard(
-    card: CardAddress<Role> & { readonly result: string; readonly status?: ResultCardStatus },
+    card: CardRolesAndMetadata<Role> & { readonly result: string; readonly status?: ResultCardStatus },
   ): ResultCard;
   createQueryCard(
-    card: CardAddress<Role> & { readonly query: string; readonly options?: readonly string[] },
+    card: CardRolesAndMetadata<Role> & { readonly query: string; readonly options?: readonly string[] },
   ): QueryCard;
   createControlCard(
-    card: CardAddress<Role> & { readonly action: string; readonly parameters?: JsonObject },
+    card: CardRolesAndMetadata<Role> & { readonly action: string; readonly parameters?: JsonObject },
   ): ControlCard;
   createErrorCard(
-    card: CardAddress<Role> & { readonly error: string; readonly errorType: ErrorCardMetadata["error_type"] },
+    card: CardRolesAndMetadata<Role> & {
+      readonly error: string;
+      readonly errorType: ErrorCardMetadata["error_type"];
+    },
   ): ErrorCard;
   /** Creates a message card of any registered type. */
   createCard<Name extends Type["name"]>(
     type: Name,
-    card: Omit<CardAddress<Role>, "metadata"> & {
+    card: Omit<CardRolesAndMetadata<Role>, "metadata"> & {
       readonly content: string;
       readonly metadata: CardOfType<Extract<Type, { readonly name: Name }>>["metadata"];
     },
@@ -138,7 +141,7 @@ export function createCardProtocol<const Type extends CardType = never, const Ro
   const byName = new Map<string, CardType>(types.map((type) => [type.name, type]));
 
   const read = (json: unknown, at: ValidationContext): CardOfType<CoreCardType | Type> | undefined => {
-    const card = parseCardInContext(json, at);
+    const card = parseCardCollectingViolations(json, at);
     if (!card) return undefined;
     const { message_type, metadata } = card;
     for (const end of ["sender", "recipient"] as const) {
@@ -156,7 +159,7 @@ export function createCardProtocol<const Type extends CardType = never, const Ro
         at.addViolation(`${message_type} is not a card type; the types are ${known}`),
       );
     }
-    if (at.violations.length === 0) validateRoute(card, routes, at);
+    if (at.violations.length === 0) validateCardRoute(card, routes, at);
     return card as CardOfType<CoreCardType | Type>;
   };
 
@@ -169,7 +172,7 @@ export function createCardProtocol<const Type extends CardType = never, const Ro
 
   const make = (
     type: string,
-    { from, to, metadata }: CardAddress<string>,
+    { from, to, metadata }: CardRolesAndMetadata<string>,
     content: string,
     own: object,
   ): unknown =>
@@ -206,7 +209,7 @@ export function createCardProtocol<const Type extends CardType = never, const Ro
         Extract<CoreCardType | Type, { readonly name: typeof type }>
       >,
     parse,
-    fromJson: (text) => parse(parseJson(text)),
+    fromJson: (text) => parse(parseJsonText(text)),
     validate(json) {
       const at = new ValidationContext();
       read(json, at);
@@ -215,7 +218,7 @@ export function createCardProtocol<const Type extends CardType = never, const Ro
   };
 }
 
-function validateRoute(
+function validateCardRoute(
   { sender, recipient, message_type }: MessageCard,
   routes: readonly CardRoute[],
   at: ValidationContext,

@@ -4,7 +4,7 @@ import type { MessageCard, CardProtocol } from "./index.ts";
 import { CONTROLLER, createCardProtocol, PLANNER, SOLVER } from "./index.ts";
 
 /** Creates a protocol that numbers cards `c1`, `c2`, and so on, with timestamps one second apart. */
-export function createNumberedCardProtocol(): CardProtocol {
+export function createCardProtocolWithNumberedIds(): CardProtocol {
   let at = 0;
   return createCardProtocol({
     newId: () => `c${++at}`,
@@ -13,7 +13,9 @@ export function createNumberedCardProtocol(): CardProtocol {
 }
 
 /** Creates the six cards of the specification's problem about Janet's ducks. */
-export function createJanetCards(protocol: CardProtocol = createNumberedCardProtocol()): MessageCard[] {
+export function createGsm8kExampleCards(
+  protocol: CardProtocol = createCardProtocolWithNumberedIds(),
+): MessageCard[] {
   const ask = { from: PLANNER, to: SOLVER } as const;
   const reply = { from: SOLVER, to: PLANNER } as const;
   return [

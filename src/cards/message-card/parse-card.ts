@@ -33,14 +33,14 @@ const CARD_MEMBERS = ["sender", "recipient", "message_type", "content", "metadat
  */
 export function parseCard(json: unknown): MessageCard {
   const at = new ValidationContext();
-  const card = parseCardInContext(json, at);
+  const card = parseCardCollectingViolations(json, at);
   if (card === undefined || at.violations.length > 0) throw A2AError.invalidParams(at.violations);
   return card;
 }
 
 /** Parses a message card from JSON text. See `parseCard`. */
 export function fromJson(text: string): MessageCard {
-  return parseCard(parseJson(text));
+  return parseCard(parseJsonText(text));
 }
 
 /**
@@ -59,7 +59,7 @@ export function toJson(card: MessageCard, indent?: number): string {
 }
 
 /** Parses JSON text and throws INVALID_PARAMS if the text is not valid JSON. */
-export function parseJson(text: string): unknown {
+export function parseJsonText(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
@@ -72,7 +72,7 @@ export function parseJson(text: string): unknown {
  * Returns the parsed message card and adds each violation to `at`. The result is `undefined` if `json` is not
  * a valid message card.
  */
-export function parseCardInContext(json: unknown, at: ValidationContext): MessageCard | undefined {
+export function parseCardCollectingViolations(json: unknown, at: ValidationContext): MessageCard | undefined {
   if (!isPlainObject(json)) {
     at.addViolation(
       `must be an object with the members ${CARD_MEMBERS.join(", ")}, not ${describeValue(json)}`,
@@ -113,7 +113,7 @@ function isValidTimestamp(value: unknown, at: ValidationContext): value is strin
 
 /** Returns whether a value is a valid `CardTokenUsage` and adds each violation to `at`. */
 export function isValidUsage(value: unknown, at: ValidationContext): value is object {
-  return object(value, at) && matchesFieldRules(value, USAGE_RULES, at);
+  return object(value, at) && matchesFieldRules(value, TOKEN_USAGE_RULES, at);
 }
 
 function isPositiveInteger(value: unknown, at: ValidationContext): value is number {
@@ -143,7 +143,7 @@ const METADATA_RULES: FieldRules = {
   attempt: isPositiveInteger,
 };
 
-const USAGE_RULES: FieldRules = {
+const TOKEN_USAGE_RULES: FieldRules = {
   input_tokens: required(nonNegativeInteger),
   output_tokens: required(nonNegativeInteger),
   cached_input_tokens: nonNegativeInteger,

@@ -1,10 +1,10 @@
 import { A2AError } from "../../protocol/index.ts";
 import type { Gsm8kSample, Gsm8kStep } from "../datasets/index.ts";
 import { findLastNumber } from "../scoring/index.ts";
-import { evaluateArithmetic, formatNumber } from "./arithmetic.ts";
+import { evaluateArithmetic, formatNumberWithoutExponent } from "./evaluate-arithmetic.ts";
 
 /** A subtask of the oracle's plan, with the answer that the solver returns. */
-export interface OracleStep {
+export interface OraclePlanStep {
   readonly question: string;
   /**
    * Arithmetic expressions to evaluate, in order. `expressions` is empty if the human solution has no
@@ -22,16 +22,16 @@ export interface OracleStep {
  * Returns the human solution of a problem as a plan. The function evaluates every calculator annotation
  * again. The oracle knows the solution, so its accuracy measures the runtime and not the quality of a model.
  */
-export function createOraclePlan(sample: Gsm8kSample): OracleStep[] {
+export function createOraclePlan(sample: Gsm8kSample): OraclePlanStep[] {
   if (sample.steps.length === 0)
     throw new A2AError(
       "INVALID_PARAMS",
       `${sample.id} has no steps for the oracle. Read test_socratic.jsonl in addition to test.jsonl.`,
     );
-  return sample.steps.map(solveStep);
+  return sample.steps.map(createOraclePlanStep);
 }
 
-export function getOracleAnswer(plan: readonly OracleStep[]): string {
+export function getOraclePlanAnswer(plan: readonly OraclePlanStep[]): string {
   return plan.at(-1)?.answer ?? "";
 }
 
@@ -39,17 +39,20 @@ export function getOracleAnswer(plan: readonly OracleStep[]): string {
  * Divides the steps of a plan into at most `maxBatches` batches of nearly equal size, so that the plan fits a
  * turn limit.
  */
-export function batchSteps<Step>(steps: readonly Step[], maxBatches: number): Step[][] {
+export function batchPlanSteps<Step>(steps: readonly Step[], maxBatches: number): Step[][] {
   const calls = Math.min(Math.max(1, Math.trunc(maxBatches)), steps.length);
   return Array.from({ length: calls }, (_, call) =>
     steps.slice(Math.floor((call * steps.length) / calls), Math.floor(((call + 1) * steps.length) / calls)),
   );
 }
 
-function solveStep({ question, text }: Gsm8kStep): OracleStep {
+function createOraclePlanStep({ question, text }: Gsm8kStep): OraclePlanStep {
   const expressions = [...text.matchAll(CALCULATOR_ANNOTATION)].map(([, expression = ""]) => expression);
   const last = expressions.at(-1);
-  const answer = last === undefined ? (findLastNumber(text) ?? text) : formatNumber(evaluateArithmetic(last));
+  const answer =
+    last === undefined
+      ? (findLastNumber(text) ?? text)
+      : formatNumberWithoutExponent(evaluateArithmetic(last));
   return { question, expressions, answer };
 }
 

@@ -2,7 +2,13 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { getGsm8kSlice } from "../datasets/index.ts";
 import { scoreGsm8k } from "../scoring/index.ts";
-import { batchSteps, evaluateArithmetic, getOracleAnswer, createOraclePlan, formatNumber } from "./index.ts";
+import {
+  batchPlanSteps,
+  evaluateArithmetic,
+  getOraclePlanAnswer,
+  createOraclePlan,
+  formatNumberWithoutExponent,
+} from "./index.ts";
 
 const OPERATORS = [
   { sign: "+", apply: (a: number, b: number): number => a + b },
@@ -76,7 +82,7 @@ describe("arithmetic", () => {
     [18, "18"],
     [-2.5, "-2.5"],
   ])("formats %d as %s", (value, text) => {
-    expect(formatNumber(value)).toBe(text);
+    expect(formatNumberWithoutExponent(value)).toBe(text);
   });
 });
 
@@ -92,7 +98,7 @@ describe("the oracle on GSM8K", () => {
 
   it("solves the 20 bundled problems", () => {
     const unsolved = getGsm8kSlice().filter(
-      (sample) => !scoreGsm8k(getOracleAnswer(createOraclePlan(sample)), sample.gold, "flexible").correct,
+      (sample) => !scoreGsm8k(getOraclePlanAnswer(createOraclePlan(sample)), sample.gold, "flexible").correct,
     );
     expect(unsolved).toEqual([]);
   });
@@ -117,13 +123,13 @@ describe("the oracle on GSM8K", () => {
   });
 
   it("divides a plan into fewer calls, with each step once and in order", () => {
-    expect(batchSteps([1, 2, 3, 4, 5], 2)).toEqual([
+    expect(batchPlanSteps([1, 2, 3, 4, 5], 2)).toEqual([
       [1, 2],
       [3, 4, 5],
     ]);
     fc.assert(
       fc.property(fc.array(fc.nat()), fc.integer({ min: 1, max: 9 }), (steps, most) => {
-        const calls = batchSteps(steps, most);
+        const calls = batchPlanSteps(steps, most);
         expect(calls.flat()).toEqual(steps);
         expect(calls.length).toBe(Math.min(most, steps.length));
         expect(calls.every((call) => call.length > 0)).toBe(true);

@@ -1,5 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
-import { parseCardInContext, isValidUsage } from "../message-card/parse-card.ts";
+import { parseCardCollectingViolations, isValidUsage } from "../message-card/parse-card.ts";
 import {
   matchesFieldRules,
   isPlainObject,
@@ -17,7 +17,7 @@ import {
   required,
   string,
 } from "../message-card/validation/field-rules.ts";
-import type { RecordLine } from "./record-lines.ts";
+import type { RecordLine } from "./record-line-types.ts";
 
 /**
  * Result of decoding a line: a record line, `foreign` for another format, or `torn` for an incomplete line.
@@ -35,24 +35,27 @@ export function decodeRecordLine(text: string, where: string): DecodedRecordLine
   } catch (cause) {
     return { torn: cause instanceof Error ? cause.message : String(cause) };
   }
-  return parseRecordLine(json, where);
+  return parseRecordLineObject(json, where);
 }
 
 /**
  * Validates a record line that is already parsed as JSON. The recorder validates each record line before
  * writing, because an invalid line would make the file unreadable.
  */
-export function parseRecordLine(json: unknown, where: string): RecordLine | "foreign" {
+export function parseRecordLineObject(json: unknown, where: string): RecordLine | "foreign" {
   if (!isPlainObject(json)) return "foreign";
-  const members = RULES_BY_KIND.get(json["kind"]);
+  const members = LINE_RULES_BY_KIND.get(json["kind"]);
   if (json["v"] !== 1 || !members) return "foreign";
 
   const at = new ValidationContext();
   matchesFieldRules(json, members, at);
   let line = json;
   if (json["kind"] === "card") {
-    // `parseCardInContext` replaces null metadata with an empty object.
-    at.withPathSegment("card", () => void (line = { ...json, card: parseCardInContext(json["card"], at) }));
+    // `parseCardCollectingViolations` replaces null metadata with an empty object.
+    at.withPathSegment(
+      "card",
+      () => void (line = { ...json, card: parseCardCollectingViolations(json["card"], at) }),
+    );
   }
   if (at.violations.length > 0) throw createInvalidLineError(where, at);
   return line as unknown as RecordLine;
@@ -74,7 +77,7 @@ function isFiniteNumber(value: unknown, at: ValidationContext): value is number 
   return Number.isFinite(value) || at.addViolation("must be a number");
 }
 
-function everyValue(rule: (value: unknown, at: ValidationContext) => boolean) {
+function createEveryValueRule(rule: (value: unknown, at: ValidationContext) => boolean) {
   return (value: unknown, at: ValidationContext): value is object => {
     if (!isPlainObject(value)) return at.addViolation("must be an object");
     for (const [name, item] of Object.entries(value)) at.withPathSegment(name, () => void rule(item, at));
@@ -82,22 +85,27 @@ function everyValue(rule: (value: unknown, at: ValidationContext) => boolean) {
   };
 }
 
-const LINE_RULES = { run_id: required(id), at: required(isTimestamp) };
-const STAMP_RULES = { seq: required(nonNegativeInteger), mono_ms: required(isFiniteNumber) };
-const CARRIER_RULES: FieldRules = { method: string, task_id: string, context_id: string, message_id: string };
+const COMMON_LINE_RULES = { run_id: required(id), at: required(isTimestamp) };
+const SEQUENCE_AND_TIME_RULES = { seq: required(nonNegativeInteger), mono_ms: required(isFiniteNumber) };
+const CARD_A2A_REQUEST_RULES: FieldRules = {
+  method: string,
+  task_id: string,
+  context_id: string,
+  message_id: string,
+};
 
-const RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, FieldRules>([
+const LINE_RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, FieldRules>([
   [
     "run",
     {
-      ...LINE_RULES,
+      ...COMMON_LINE_RULES,
       dataset: required(string),
       split: string,
       sample_ids: required(list(id)),
       method: required(string),
       mode: string,
       context: string,
-      model: required(everyValue(string)),
+      model: required(createEveryValueRule(string)),
       limits: object,
       options: object,
       evidence: required(oneOf("live-model", "recorded-model", "oracle", "simulated", "heuristic")),
@@ -110,23 +118,23 @@ const RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, FieldRu
   [
     "card",
     {
-      ...LINE_RULES,
-      ...STAMP_RULES,
+      ...COMMON_LINE_RULES,
+      ...SEQUENCE_AND_TIME_RULES,
       sample_id: id,
       dir: required(oneOf("out", "in", "relayed")),
       at_role: required(id),
       a2a: (value, at): value is object =>
         isPlainObject(value)
-          ? matchesFieldRules(value, CARRIER_RULES, at)
+          ? matchesFieldRules(value, CARD_A2A_REQUEST_RULES, at)
           : at.addViolation("must be an object"),
-      // The member `card` is validated by `parseCardInContext`.
+      // The member `card` is validated by `parseCardCollectingViolations`.
     },
   ],
   [
     "call",
     {
-      ...LINE_RULES,
-      ...STAMP_RULES,
+      ...COMMON_LINE_RULES,
+      ...SEQUENCE_AND_TIME_RULES,
       sample_id: id,
       role: required(id),
       turn: nonNegativeInteger,
@@ -141,20 +149,20 @@ const RULES_BY_KIND: ReadonlyMap<unknown, FieldRules> = new Map<unknown, FieldRu
   [
     "score",
     {
-      ...LINE_RULES,
+      ...COMMON_LINE_RULES,
       sample_id: required(id),
       predicted: string,
       gold: required(string),
       correct: required(boolean),
       rule: required(string),
       turns: nonNegativeInteger,
-      measures: everyValue(isFiniteNumber),
+      measures: createEveryValueRule(isFiniteNumber),
     },
   ],
   [
     "end",
     {
-      ...LINE_RULES,
+      ...COMMON_LINE_RULES,
       status: required(oneOf("completed", "interrupted", "failed")),
       cards: required(nonNegativeInteger),
       samples: required(nonNegativeInteger),

@@ -3,33 +3,33 @@ import { describe, expect, it } from "vitest";
 import { arbitraryCard } from "../message-card/message-card.fixture.ts";
 import { generateFlowDiagram } from "../views/index.ts";
 import {
-  listRecordedCards,
-  decodeCards,
+  listDistinctRecordedCards,
+  decodeMessageCardArray,
   decodeRecordLine,
   decodeRecording,
   collectScoredSampleIds,
   encodeRecordLine,
-  toSpecificationCards,
-  computeCardTimings,
+  listCardsInSpecificationFormat,
+  computeCardTransitTimes,
   createRecordingFromCards,
-  collectRunSamples,
+  collectRecordedSamples,
   type RecordLine,
 } from "./index.ts";
 import {
-  JANET_SCRIPT,
-  createScripts,
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+  createScriptedSamples,
   createScriptedRecording,
-  createScriptedRecordText,
-  GSM8K_SCRIPTS,
+  createScriptedRecordFileText,
+  SCRIPTED_GSM8K_SAMPLES,
 } from "./recording.fixture.ts";
 
 const FILE_NAME = "run.cards.jsonl";
 
 describe("a recording", () => {
   it("contains each card once in the order of sending", () => {
-    const recording = createScriptedRecording([JANET_SCRIPT]);
+    const recording = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
     expect(recording.cards).toHaveLength(12);
-    expect(generateFlowDiagram(listRecordedCards(recording))).toBe(
+    expect(generateFlowDiagram(listDistinctRecordedCards(recording))).toBe(
       [
         "1. CONTROLLER    → [TASK]    PLANNER",
         "2. PLANNER       → [TASK]    SOLVER",
@@ -42,29 +42,33 @@ describe("a recording", () => {
   });
 
   it("contains a card of an unrecorded role as it arrived or was relayed", () => {
-    const foreign = createScriptedRecording([JANET_SCRIPT]).cards.filter(
+    const foreign = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards.filter(
       ({ at_role }) => at_role !== "solver",
     );
-    expect(listRecordedCards({ cards: foreign })).toHaveLength(6);
-    const relayed = createScriptedRecording([JANET_SCRIPT], { roles: ["controller"] }).cards;
-    expect(listRecordedCards({ cards: relayed })).toHaveLength(2);
+    expect(listDistinctRecordedCards({ cards: foreign })).toHaveLength(6);
+    const relayed = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], {
+      roles: ["controller"],
+    }).cards;
+    expect(listDistinctRecordedCards({ cards: relayed })).toHaveLength(2);
   });
 
   it("separates the problems of a run, including those that were not started", () => {
-    const recording = createScriptedRecording(GSM8K_SCRIPTS, {
-      sample_ids: ["gsm8k_9", ...GSM8K_SCRIPTS.map(({ id }) => id)],
+    const recording = createScriptedRecording(SCRIPTED_GSM8K_SAMPLES, {
+      sample_ids: ["gsm8k_9", ...SCRIPTED_GSM8K_SAMPLES.map(({ id }) => id)],
     });
-    const samples = collectRunSamples(recording);
+    const samples = collectRecordedSamples(recording);
     expect(samples.map(({ id }) => id)).toEqual(["gsm8k_9", "gsm8k_0", "gsm8k_1", "gsm8k_2", "gsm8k_3"]);
     expect(samples[0]).toEqual({ id: "gsm8k_9", cards: [], cardLines: [], calls: [], score: undefined });
     expect(samples[1]).toMatchObject({ score: { correct: true, predicted: "18" }, cards: { length: 6 } });
     expect(samples[1]?.cardLines).toHaveLength(12);
     expect(samples[1]?.calls).toHaveLength(5);
-    expect([...collectScoredSampleIds(recording)]).toEqual(GSM8K_SCRIPTS.map(({ id }) => id));
+    expect([...collectScoredSampleIds(recording)]).toEqual(SCRIPTED_GSM8K_SAMPLES.map(({ id }) => id));
   });
 
   it("contains the times of sending and arrival of each card", () => {
-    const moments = computeCardTimings(createScriptedRecording([JANET_SCRIPT]).cards);
+    const moments = computeCardTransitTimes(
+      createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards,
+    );
     expect(moments.map(({ sentMs: sent, arrivedMs: arrived }) => [sent, arrived])).toEqual([
       [0, 1],
       [821, 822],
@@ -76,7 +80,7 @@ describe("a recording", () => {
   });
 
   it("is decoded in less than a second for 1,319 problems", () => {
-    const text = createScriptedRecordText(createScripts(1_319));
+    const text = createScriptedRecordFileText(createScriptedSamples(1_319));
     const start = performance.now();
     const recording = decodeRecording(text, FILE_NAME);
     // On an idle machine, it takes a fifth of this time.
@@ -86,14 +90,14 @@ describe("a recording", () => {
   });
 
   it("can be decoded from an iterable of lines", () => {
-    const text = createScriptedRecordText();
+    const text = createScriptedRecordFileText();
     expect(decodeRecording(text.split("\n"), FILE_NAME)).toEqual(decodeRecording(text, FILE_NAME));
   });
 });
 
 describe("a file of a killed writer", () => {
   it("is decoded up to the torn line, which is reported", () => {
-    const recording = createScriptedRecording([JANET_SCRIPT], { killAfterLine: 4 });
+    const recording = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], { killAfterLine: 4 });
     expect(recording.torn).toEqual([
       { file: FILE_NAME, line: 5, last: true, why: expect.stringContaining("JSON") as string },
     ]);
@@ -103,17 +107,17 @@ describe("a file of a killed writer", () => {
 
   it("contains a resumed problem once, with the abandoned attempt apart", () => {
     // Two lines before the score of the second problem.
-    const killed = createScriptedRecordText(GSM8K_SCRIPTS.slice(0, 2), { killAfterLine: 36 });
+    const killed = createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES.slice(0, 2), { killAfterLine: 36 });
     expect([...collectScoredSampleIds(decodeRecording(killed, FILE_NAME))]).toEqual(["gsm8k_0"]);
-    const resumed = createScriptedRecordText(GSM8K_SCRIPTS.slice(1), {
-      sample_ids: GSM8K_SCRIPTS.map(({ id }) => id),
+    const resumed = createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES.slice(1), {
+      sample_ids: SCRIPTED_GSM8K_SAMPLES.map(({ id }) => id),
     });
 
     const recording = decodeRecording(`${killed}\n${resumed}`, FILE_NAME);
-    const whole = createScriptedRecording(GSM8K_SCRIPTS);
+    const whole = createScriptedRecording(SCRIPTED_GSM8K_SAMPLES);
     expect(recording.torn).toMatchObject([{ line: 37, last: true }]);
-    expect(collectRunSamples(recording).map(({ cards, calls }) => [cards.length, calls.length])).toEqual(
-      collectRunSamples(whole).map(({ cards, calls }) => [cards.length, calls.length]),
+    expect(collectRecordedSamples(recording).map(({ cards, calls }) => [cards.length, calls.length])).toEqual(
+      collectRecordedSamples(whole).map(({ cards, calls }) => [cards.length, calls.length]),
     );
     expect(recording.abandoned.cards.every((line) => line.sample_id === "gsm8k_1")).toBe(true);
     expect(recording.abandoned.calls.length).toBeGreaterThan(3);
@@ -121,13 +125,15 @@ describe("a file of a killed writer", () => {
   });
 
   it("keeps the data of an interrupted problem that was not resumed", () => {
-    const recording = createScriptedRecording([JANET_SCRIPT], { killAfterLine: 11 });
+    const recording = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], { killAfterLine: 11 });
     expect(recording.abandoned.cards).toEqual([]);
-    expect(collectRunSamples(recording)[0]).toMatchObject({ score: undefined, cards: { length: 4 } });
+    expect(collectRecordedSamples(recording)[0]).toMatchObject({ score: undefined, cards: { length: 4 } });
   });
 
   it("may have a torn line elsewhere, which is marked differently", () => {
-    const [first = "", second = "", ...rest] = createScriptedRecordText([JANET_SCRIPT]).split("\n");
+    const [first = "", second = "", ...rest] = createScriptedRecordFileText([
+      SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+    ]).split("\n");
     const { torn } = decodeRecording([first, second.slice(0, 50), ...rest], FILE_NAME);
     expect(torn).toMatchObject([{ line: 2, last: false }]);
   });
@@ -142,7 +148,7 @@ describe("lines of other formats", () => {
     "",
     "\r",
   ])("are ignored: %j", (line) => {
-    const text = createScriptedRecordText([JANET_SCRIPT]);
+    const text = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
     expect(decodeRecording(`${line}\n${text}${line}\n`, FILE_NAME)).toEqual(decodeRecording(text, FILE_NAME));
   });
 
@@ -154,8 +160,8 @@ describe("lines of other formats", () => {
 
   it("include those of other runs if a run is selected", () => {
     const two =
-      createScriptedRecordText([JANET_SCRIPT], { run_id: "a" }) +
-      createScriptedRecordText([JANET_SCRIPT], { run_id: "b" });
+      createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], { run_id: "a" }) +
+      createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], { run_id: "b" });
     expect(() => decodeRecording(two, FILE_NAME)).toThrow("To do: select one of a, b.");
     expect(decodeRecording(two, FILE_NAME, { runId: "b" }).run?.run_id).toBe("b");
     expect(decodeRecording(two, FILE_NAME, { runId: "b" }).cards).toHaveLength(12);
@@ -165,7 +171,9 @@ describe("lines of other formats", () => {
 
 describe("an invalid line", () => {
   it("is rejected with the file, the line, and all violations", () => {
-    const [run = "", card = ""] = createScriptedRecordText([JANET_SCRIPT]).split("\n");
+    const [run = "", card = ""] = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).split(
+      "\n",
+    );
     const wrong = card
       .replace(`"dir":"out"`, `"dir":"up"`)
       .replace(`"turn":1`, `"turn":0`)
@@ -188,7 +196,7 @@ describe("an invalid line", () => {
     ["end", "status", "tired"],
     ["end", "at", "noon"],
   ])("is a line of kind %s whose %s is %j", (kind, member, value) => {
-    const line = createScriptedRecordText([JANET_SCRIPT])
+    const line = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])
       .split("\n")
       .find((text) => text.includes(`"kind":"${kind}"`));
     const json = { ...(JSON.parse(line ?? "") as object), [member]: value };
@@ -227,8 +235,8 @@ describe("the lines of a record", () => {
 
 describe("plain cards", () => {
   it("are exported in the format of the specification and imported as a recording", () => {
-    const recording = createScriptedRecording(GSM8K_SCRIPTS);
-    const cards = toSpecificationCards(recording);
+    const recording = createScriptedRecording(SCRIPTED_GSM8K_SAMPLES);
+    const cards = listCardsInSpecificationFormat(recording);
     expect(Object.keys(cards[0] ?? {})).toEqual([
       "sender",
       "recipient",
@@ -237,23 +245,25 @@ describe("plain cards", () => {
       "metadata",
       "timestamp",
     ]);
-    const back = createRecordingFromCards(decodeCards(JSON.stringify(cards), "cards.json"));
-    expect(listRecordedCards(back)).toEqual(cards);
+    const back = createRecordingFromCards(decodeMessageCardArray(JSON.stringify(cards), "cards.json"));
+    expect(listDistinctRecordedCards(back)).toEqual(cards);
     expect(back.run).toBeUndefined();
-    expect(computeCardTimings(back.cards).map(({ sentMs: sent }) => sent)).toEqual(
-      computeCardTimings(recording.cards).map(({ sentMs: sent }) => sent),
+    expect(computeCardTransitTimes(back.cards).map(({ sentMs: sent }) => sent)).toEqual(
+      computeCardTransitTimes(recording.cards).map(({ sentMs: sent }) => sent),
     );
   });
 
   it("are rejected with the file and their position", () => {
-    expect(() => decodeCards("{", "cards.json")).toThrow("cards.json: invalid JSON");
-    expect(() => decodeCards("{}", "cards.json")).toThrow("cards.json: the file does not contain an array");
-    expect(() => decodeCards(`[{"sender":1}]`, "cards.json")).toThrow("cards.json, card 1: ");
+    expect(() => decodeMessageCardArray("{", "cards.json")).toThrow("cards.json: invalid JSON");
+    expect(() => decodeMessageCardArray("{}", "cards.json")).toThrow(
+      "cards.json: the file does not contain an array",
+    );
+    expect(() => decodeMessageCardArray(`[{"sender":1}]`, "cards.json")).toThrow("cards.json, card 1: ");
   });
 });
 
 function decodeJanetLines(): RecordLine[] {
-  return createScriptedRecordText([JANET_SCRIPT])
+  return createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])
     .split("\n")
     .filter((text) => text !== "")
     .map((text) => decodeRecordLine(text, "f") as RecordLine);

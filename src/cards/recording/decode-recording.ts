@@ -1,8 +1,12 @@
 import { A2AError } from "../../protocol/index.ts";
-import { type RunAttemptLines, selectFirstScores, separateLastAttempts } from "./run-attempt-selection.ts";
+import {
+  type SingleProcessRecordLines,
+  selectFirstScorePerSample,
+  selectAttemptPerSample,
+} from "./run-attempt-selection.ts";
 import { decodeRecordLine } from "./decode-record-line.ts";
-import type { Recording, RecordLine, TornLine } from "./record-lines.ts";
-import { compareByTime, findWallClockOffset } from "./record-line-time.ts";
+import type { Recording, RecordLine, TornLine } from "./record-line-types.ts";
+import { compareByTime, findWallToMonotonicOffset } from "./record-line-clocks.ts";
 
 /** Options of `decodeRecording`. */
 interface DecodeRecordingOptions {
@@ -22,7 +26,7 @@ export function decodeRecording(
   options: DecodeRecordingOptions = {},
 ): Recording {
   const parts = new RunPartBuilder();
-  const torn: (Omit<TornLine, "last"> & { part: OpenRunPart })[] = [];
+  const torn: (Omit<TornLine, "last"> & { part: MutableRunPart })[] = [];
   const runs = new Set<string>();
   let number = 0;
 
@@ -40,13 +44,13 @@ export function decodeRecording(
     parts.addLine(line, number);
   }
   requireSingleRun(runs, file, options.runId);
-  return buildRecording(
+  return buildRecordingFromRunParts(
     parts.parts,
     torn.map(({ part, ...rest }) => ({ ...rest, last: rest.line > part.lastLine })),
   );
 }
 
-interface OpenRunPart extends RunAttemptLines {
+interface MutableRunPart extends SingleProcessRecordLines {
   readonly lines: RecordLine[];
   /** Number of the last decoded line in the record file. */
   lastLine: number;
@@ -59,8 +63,8 @@ interface OpenRunPart extends RunAttemptLines {
  * increase.
  */
 class RunPartBuilder {
-  readonly parts: OpenRunPart[] = [{ run: undefined, attempt: 0, lines: [], lastLine: 0, lastSeq: 0 }];
-  currentPart: OpenRunPart = this.parts[0] as OpenRunPart;
+  readonly parts: MutableRunPart[] = [{ run: undefined, attempt: 0, lines: [], lastLine: 0, lastSeq: 0 }];
+  currentPart: MutableRunPart = this.parts[0] as MutableRunPart;
 
   addLine(line: RecordLine, number: number): void {
     const { attempt, lastSeq } = this.currentPart;
@@ -73,7 +77,7 @@ class RunPartBuilder {
     this.currentPart.lastLine = number;
   }
 
-  #startPart(part: Omit<RunAttemptLines, "lines">): void {
+  #startPart(part: Omit<SingleProcessRecordLines, "lines">): void {
     this.currentPart = { ...part, lines: [], lastLine: 0, lastSeq: 0 };
     this.parts.push(this.currentPart);
   }
@@ -82,13 +86,16 @@ class RunPartBuilder {
 /**
  * Builds a recording from the run parts of a file by aligning their clocks and separating abandoned attempts.
  */
-function buildRecording(parts: readonly RunAttemptLines[], torn: readonly TornLine[]): Recording {
-  const { kept, abandoned } = separateLastAttempts(alignPartClocks(parts));
+function buildRecordingFromRunParts(
+  parts: readonly SingleProcessRecordLines[],
+  torn: readonly TornLine[],
+): Recording {
+  const { kept, abandoned } = selectAttemptPerSample(alignPartClocks(parts));
   return {
     run: parts.findLast(({ run }) => run !== undefined)?.run,
     cards: filterByKind(kept, "card").toSorted(compareByTime),
     calls: filterByKind(kept, "call").toSorted(compareByTime),
-    scores: selectFirstScores(filterByKind(kept, "score")),
+    scores: selectFirstScorePerSample(filterByKind(kept, "score")),
     ends: filterByKind(kept, "end"),
     abandoned: { cards: filterByKind(abandoned, "card"), calls: filterByKind(abandoned, "call") },
     clocks: [],
@@ -100,11 +107,11 @@ function buildRecording(parts: readonly RunAttemptLines[], torn: readonly TornLi
  * Aligns the monotonic clocks of the run parts with the wall clock. The zero point of a monotonic clock
  * differs by process.
  */
-function alignPartClocks(parts: readonly RunAttemptLines[]): RunAttemptLines[] {
+function alignPartClocks(parts: readonly SingleProcessRecordLines[]): SingleProcessRecordLines[] {
   const first =
-    parts.map(({ lines }) => findWallClockOffset(lines)).find((offset) => offset !== undefined) ?? 0;
+    parts.map(({ lines }) => findWallToMonotonicOffset(lines)).find((offset) => offset !== undefined) ?? 0;
   return parts.map((part) => {
-    const shift = (findWallClockOffset(part.lines) ?? first) - first;
+    const shift = (findWallToMonotonicOffset(part.lines) ?? first) - first;
     if (shift === 0) return part;
     const lines = part.lines.map((line) =>
       "mono_ms" in line ? { ...line, mono_ms: line.mono_ms + shift } : line,

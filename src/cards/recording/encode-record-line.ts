@@ -1,5 +1,5 @@
 import { toDict } from "../message-card/index.ts";
-import type { RecordLine } from "./record-lines.ts";
+import type { RecordLine } from "./record-line-types.ts";
 
 /**
  * Encodes a record line as one line of JSON with a newline at the end. The encoder writes only the six

@@ -2,26 +2,38 @@
  * Recordings of experiment runs. `createRecorder` writes record lines to a sink, `decodeRecording` reads a
  * record file, and `mergeRecordings` joins the recordings of several processes.
  */
-export { getCardKey, isBetterCardLine, mapBestCardLines } from "./best-card-line.ts";
-export { listRecordedCards, decodeCards, createRecordingFromCards } from "./recorded-cards.ts";
-export { decodeRecordLine, parseRecordLine } from "./decode-record-line.ts";
+export {
+  getCardDeduplicationKey,
+  isMoreReliableCardLine,
+  mapMostReliableLinesByCardKey,
+} from "./most-reliable-card-line.ts";
+export {
+  listDistinctRecordedCards,
+  decodeMessageCardArray,
+  createRecordingFromCards,
+} from "./recorded-cards.ts";
+export { decodeRecordLine, parseRecordLineObject } from "./decode-record-line.ts";
 export { decodeRecording } from "./decode-recording.ts";
 export { encodeRecordLine } from "./encode-record-line.ts";
 export type {
   ModelCallLine,
-  CardTransportInfo,
+  CardA2ARequestInfo,
   CardLine,
-  ClockAdjustment,
-  EndLine,
-  EvidenceKind,
+  RecordFileClockShift,
+  RunEndLine,
+  AnswerEvidenceSource,
   Recording,
   RecordLine,
   RunLine,
   ScoreLine,
   TornLine,
-} from "./record-lines.ts";
+} from "./record-line-types.ts";
 export { mergeRecordings, type NamedRecording } from "./merge-recordings.ts";
-export { type CardTiming, computeCardTimings, createCardTiming } from "./card-timing.ts";
+export {
+  type CardTransitTimes,
+  computeCardTransitTimes,
+  createCardTransitTimes,
+} from "./card-transit-times.ts";
 export {
   type ModelCallRecordInput,
   type CardRecordInput,
@@ -34,5 +46,5 @@ export {
   type RunRecordInput,
   type ScoreRecordInput,
 } from "./recorder.ts";
-export { toSpecificationCards, formatSpecificationFileName } from "./specification-export.ts";
-export { collectScoredSampleIds, type RunSample, collectRunSamples } from "./run-samples.ts";
+export { listCardsInSpecificationFormat, formatCardListFileName } from "./card-list-export.ts";
+export { collectScoredSampleIds, type RecordedSample, collectRecordedSamples } from "./recorded-samples.ts";

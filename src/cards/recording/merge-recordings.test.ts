@@ -2,22 +2,26 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type CardLine,
-  listRecordedCards,
+  listDistinctRecordedCards,
   decodeRecording,
   mergeRecordings,
-  computeCardTimings,
+  computeCardTransitTimes,
   type NamedRecording,
   type Recording,
-  collectRunSamples,
+  collectRecordedSamples,
 } from "./index.ts";
-import { createScriptedRecording, createScriptedRecordText, GSM8K_SCRIPTS } from "./recording.fixture.ts";
+import {
+  createScriptedRecording,
+  createScriptedRecordFileText,
+  SCRIPTED_GSM8K_SAMPLES,
+} from "./recording.fixture.ts";
 
 const ROLES = ["controller", "planner", "solver"] as const;
 
 /** Creates the recording of a role's process: without the run line, and with its own clocks. */
 function createRoleRecording(role: string, { skew = 0, origin = 0 } = {}): NamedRecording {
   const file = `${role}.cards.jsonl`;
-  const lines = createScriptedRecordText(GSM8K_SCRIPTS, { roles: [role] })
+  const lines = createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES, { roles: [role] })
     .split("\n")
     .filter((text) => role === "controller" || /"kind":"(card|call)"/.test(text))
     .map((text) => {
@@ -30,18 +34,20 @@ function createRoleRecording(role: string, { skew = 0, origin = 0 } = {}): Named
 }
 
 const listCardIds = (recording: Recording): unknown[] =>
-  listRecordedCards(recording).map(({ metadata }) => metadata["card_id"]);
+  listDistinctRecordedCards(recording).map(({ metadata }) => metadata["card_id"]);
 
 describe("recordings of one run by several processes", () => {
   it("merge into the recording that one process would have written", () => {
     const merged = mergeRecordings(
       ROLES.map((role, index) => createRoleRecording(role, { origin: index * 5_000 })),
     );
-    const whole = createScriptedRecording(GSM8K_SCRIPTS);
+    const whole = createScriptedRecording(SCRIPTED_GSM8K_SAMPLES);
     expect(listCardIds(merged)).toEqual(listCardIds(whole));
     expect(
-      computeCardTimings(merged.cards).map(({ sentMs: sent, arrivedMs: arrived }) => [sent, arrived]),
-    ).toEqual(computeCardTimings(whole.cards).map(({ sentMs: sent, arrivedMs: arrived }) => [sent, arrived]));
+      computeCardTransitTimes(merged.cards).map(({ sentMs: sent, arrivedMs: arrived }) => [sent, arrived]),
+    ).toEqual(
+      computeCardTransitTimes(whole.cards).map(({ sentMs: sent, arrivedMs: arrived }) => [sent, arrived]),
+    );
     expect(merged.run).toEqual(whole.run);
     expect(merged.scores).toEqual(whole.scores);
     expect(merged.calls).toHaveLength(whole.calls.length);
@@ -61,7 +67,9 @@ describe("recordings of one run by several processes", () => {
           solver: createRoleRecording("solver", { skew: solver, origin: 1e6 }),
         };
         const merged = mergeRecordings(order.map((role) => files[role]));
-        expect(computeCardTimings(merged.cards).filter(({ isInverted: inverted }) => inverted)).toEqual([]);
+        expect(computeCardTransitTimes(merged.cards).filter(({ isInverted: inverted }) => inverted)).toEqual(
+          [],
+        );
         for (const { file, moved_ms, low_ms, high_ms } of merged.clocks) {
           const truth = file.startsWith("planner") ? -planner : -solver;
           expect(moved_ms).toBeGreaterThanOrEqual(low_ms);
@@ -75,12 +83,12 @@ describe("recordings of one run by several processes", () => {
   });
 
   it("exclude the work on an attempt that the file of the controller marks as interrupted", () => {
-    const ids = GSM8K_SCRIPTS.map(({ id }) => id);
+    const ids = SCRIPTED_GSM8K_SAMPLES.map(({ id }) => id);
     const again = (text: string): string => text.replaceAll("gsm8k_1.", "gsm8k_1-again.");
     const first = (roles: string[]): string =>
-      createScriptedRecordText(GSM8K_SCRIPTS.slice(0, 2), { roles, sample_ids: ids });
+      createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES.slice(0, 2), { roles, sample_ids: ids });
     const second = (roles: string[]): string =>
-      again(createScriptedRecordText(GSM8K_SCRIPTS.slice(1), { roles, sample_ids: ids }));
+      again(createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES.slice(1), { roles, sample_ids: ids }));
     // The controller was killed before the reply arrived. The planner and the solver continued.
     const killed = first(["controller"])
       .split("\n")
@@ -102,8 +110,8 @@ describe("recordings of one run by several processes", () => {
       { file: "controller", recording: controller },
       { file: "roles", recording: roles },
     ]);
-    expect(collectRunSamples(merged).map(({ cards, calls }) => [cards.length, calls.length])).toEqual(
-      collectRunSamples(createScriptedRecording(GSM8K_SCRIPTS)).map(({ cards, calls }) => [
+    expect(collectRecordedSamples(merged).map(({ cards, calls }) => [cards.length, calls.length])).toEqual(
+      collectRecordedSamples(createScriptedRecording(SCRIPTED_GSM8K_SAMPLES)).map(({ cards, calls }) => [
         cards.length,
         calls.length,
       ]),
@@ -115,7 +123,7 @@ describe("recordings of one run by several processes", () => {
 
 describe("a role that was restarted", () => {
   it("has a new clock, which is aligned with the first one", () => {
-    const [first = "", ...rest] = createScriptedRecordText(GSM8K_SCRIPTS, { roles: ["solver"] })
+    const [first = "", ...rest] = createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES, { roles: ["solver"] })
       .split("\n")
       .filter((line) => line.includes(`"kind":"card"`));
     const restarted = rest.map((text, index) => {

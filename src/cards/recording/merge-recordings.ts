@@ -1,7 +1,7 @@
-import { findSampleId, selectFirstScores } from "./run-attempt-selection.ts";
-import { computeClockShiftBounds } from "./clock-shift.ts";
-import type { ModelCallLine, CardLine, ClockAdjustment, Recording } from "./record-lines.ts";
-import { compareByTime, findWallClockOffset } from "./record-line-time.ts";
+import { findRecordLineSampleId, selectFirstScorePerSample } from "./run-attempt-selection.ts";
+import { computeClockShiftBounds } from "./clock-shift-bounds.ts";
+import type { ModelCallLine, CardLine, RecordFileClockShift, Recording } from "./record-line-types.ts";
+import { compareByTime, findWallToMonotonicOffset } from "./record-line-clocks.ts";
 
 /** A recording and the name of its record file. */
 export interface NamedRecording {
@@ -22,12 +22,12 @@ export function mergeRecordings(files: readonly NamedRecording[]): Recording {
   const alignedFiles = alignRecordingClocks(first, others);
   const recordings = [first.recording, ...alignedFiles.map(({ recording }) => recording)];
 
-  const all = splitOffAbandonedAttempts(recordings);
+  const all = separateAbandonedAttemptLines(recordings);
   return {
     run: first.recording.run,
     cards: all.cards.kept.toSorted(compareByTime),
     calls: all.calls.kept.toSorted(compareByTime),
-    scores: selectFirstScores(recordings.flatMap(({ scores }) => scores)),
+    scores: selectFirstScorePerSample(recordings.flatMap(({ scores }) => scores)),
     ends: recordings.flatMap(({ ends }) => ends),
     abandoned: { cards: all.cards.abandoned, calls: all.calls.abandoned },
     clocks: [
@@ -38,22 +38,25 @@ export function mergeRecordings(files: readonly NamedRecording[]): Recording {
   };
 }
 
-interface AlignedRecording {
+interface ClockAlignedRecording {
   readonly recording: Recording;
-  readonly clock: ClockAdjustment;
+  readonly clock: RecordFileClockShift;
 }
 
 /**
  * Aligns the clocks of the recordings in sequence. Recordings that share message cards with an aligned
  * recording come first.
  */
-function alignRecordingClocks(first: NamedRecording, others: readonly NamedRecording[]): AlignedRecording[] {
-  const origin = findWallClockOffset(first.recording.cards) ?? 0;
+function alignRecordingClocks(
+  first: NamedRecording,
+  others: readonly NamedRecording[],
+): ClockAlignedRecording[] {
+  const origin = findWallToMonotonicOffset(first.recording.cards) ?? 0;
   let known = first.recording.cards;
-  const alignedFiles: AlignedRecording[] = [];
+  const alignedFiles: ClockAlignedRecording[] = [];
   let waiting = others.map(({ file, recording }) => ({
     file,
-    recording: shiftRecording(recording, (findWallClockOffset(recording.cards) ?? origin) - origin),
+    recording: shiftRecording(recording, (findWallToMonotonicOffset(recording.cards) ?? origin) - origin),
   }));
   while (waiting.length > 0) {
     const ids = new Set(known.map(({ card }) => card.metadata.card_id));
@@ -63,7 +66,7 @@ function alignRecordingClocks(first: NamedRecording, others: readonly NamedRecor
     if (!next) break;
     waiting = waiting.filter((file) => file !== next);
     const { low, high } = computeClockShiftBounds(known, next.recording.cards);
-    const shift = chooseClockShift(low, high);
+    const shift = chooseClockShiftInBounds(low, high);
     const recording = shiftRecording(next.recording, shift);
     alignedFiles.push({ recording, clock: { file: next.file, moved_ms: shift, low_ms: low, high_ms: high } });
     known = [...known, ...recording.cards];
@@ -75,7 +78,7 @@ function alignRecordingClocks(first: NamedRecording, others: readonly NamedRecor
  * Returns a shift of 0 if the bounds permit 0. Otherwise, the function returns the middle of the range, so
  * the error is at most half the range.
  */
-function chooseClockShift(low: number, high: number): number {
+function chooseClockShiftInBounds(low: number, high: number): number {
   if (low <= 0 && high >= 0) return 0;
   if (Number.isFinite(low) && Number.isFinite(high)) return (low + high) / 2;
   return Number.isFinite(low) ? low : high;
@@ -96,7 +99,7 @@ function shiftRecording(recording: Recording, ms: number): Recording {
   };
 }
 
-interface SeparatedLines<Line> {
+interface KeptAndAbandonedLines<Line> {
   readonly kept: Line[];
   readonly abandoned: Line[];
 }
@@ -106,9 +109,9 @@ interface SeparatedLines<Line> {
  * the run restarted, one part of its file contains the lines of both attempts. The `in_reply_to` chains of
  * the message cards show which lines belong to the abandoned attempt.
  */
-function splitOffAbandonedAttempts(recordings: readonly Recording[]): {
-  cards: SeparatedLines<CardLine>;
-  calls: SeparatedLines<ModelCallLine>;
+function separateAbandonedAttemptLines(recordings: readonly Recording[]): {
+  cards: KeptAndAbandonedLines<CardLine>;
+  calls: KeptAndAbandonedLines<ModelCallLine>;
 } {
   const parents = new Map<string, string>();
   for (const { cards, abandoned } of recordings)
@@ -138,13 +141,13 @@ function splitOffAbandonedAttempts(recordings: readonly Recording[]): {
     return undefined;
   };
 
-  const cards: SeparatedLines<CardLine> = { kept: [], abandoned: [] };
-  const calls: SeparatedLines<ModelCallLine> = { kept: [], abandoned: [] };
+  const cards: KeptAndAbandonedLines<CardLine> = { kept: [], abandoned: [] };
+  const calls: KeptAndAbandonedLines<ModelCallLine> = { kept: [], abandoned: [] };
   for (const recording of recordings) {
     // A card without ancestors, such as a notice, belongs to the current attempt of its writer.
     const currentBySample = new Map<string | undefined, boolean>();
     for (const line of recording.cards) {
-      const sample = findSampleId(line);
+      const sample = findRecordLineSampleId(line);
       const isAbandoned = findIsAbandoned(line.card.metadata.card_id) ?? currentBySample.get(sample) ?? false;
       currentBySample.set(sample, isAbandoned);
       (isAbandoned ? cards.abandoned : cards.kept).push(line);

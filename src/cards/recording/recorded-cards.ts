@@ -1,14 +1,14 @@
 import { A2AError } from "../../protocol/index.ts";
 import { type MessageCard, parseCard, parseCardTime } from "../message-card/index.ts";
-import { selectBestCardLines } from "./best-card-line.ts";
-import type { CardLine, Recording } from "./record-lines.ts";
+import { selectMostReliableCardLines } from "./most-reliable-card-line.ts";
+import type { CardLine, Recording } from "./record-line-types.ts";
 
 /**
  * Returns each message card of a recording once, in the order of sending. If the sender of a message card has
  * no recording, the function returns the card that the recipient recorded.
  */
-export function listRecordedCards(recording: Pick<Recording, "cards">): MessageCard[] {
-  return selectBestCardLines(recording.cards).map(({ card }) => card);
+export function listDistinctRecordedCards(recording: Pick<Recording, "cards">): MessageCard[] {
+  return selectMostReliableCardLines(recording.cards).map(({ card }) => card);
 }
 
 /**
@@ -50,7 +50,7 @@ export function createRecordingFromCards(cards: readonly MessageCard[]): Recordi
  * Decodes a JSON array of message cards. Throws INVALID_PARAMS with the file name and the position of the
  * first invalid message card.
  */
-export function decodeCards(text: string, file: string): MessageCard[] {
+export function decodeMessageCardArray(text: string, file: string): MessageCard[] {
   let list: unknown;
   try {
     list = JSON.parse(text);

@@ -7,7 +7,7 @@ import {
   type CardRecordInput,
   type RecordSink,
 } from "./index.ts";
-import { createJanetCards } from "../message-card/message-card.fixture.ts";
+import { createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
 
 const createCardInput = (card: MessageCard): CardRecordInput => ({
   run_id: "r",
@@ -46,8 +46,8 @@ describe("a recorder", () => {
     const sink = createMemorySink();
     const recorder = createRecorder(sink, { now: () => 1_000 + at, monotonicNow: () => (at += 0.25) });
     recorder.startRun(RUN_INPUT);
-    for (const card of createJanetCards()) recorder.recordCard(createCardInput(card));
-    recorder.recordScore(SCORE_INPUT);
+    for (const card of createGsm8kExampleCards()) recorder.recordCard(createCardInput(card));
+    recorder.recordSampleScore(SCORE_INPUT);
     recorder.endRun("completed");
 
     const { cards, ends, run } = decodeRecording(sink.text(), "memory");
@@ -64,7 +64,7 @@ describe("a recorder", () => {
     const sink = createFailingSink((write) => write === 2 || write === 4);
     const recorder = createRecorder(sink, { onDegraded: (cause) => void told.push(cause) });
     recorder.startRun(RUN_INPUT);
-    for (const card of createJanetCards()) recorder.recordCard(createCardInput(card));
+    for (const card of createGsm8kExampleCards()) recorder.recordCard(createCardInput(card));
     expect(recorder.isDegraded).toBe(true);
     recorder.endRun("completed");
     expect(told).toEqual([new Error("no space left on device")]);
@@ -78,8 +78,8 @@ describe("a recorder", () => {
     const sink = createMemorySink();
     const recorder = createRecorder(sink, { onDegraded: (cause) => void told.push(cause) });
     recorder.startRun(RUN_INPUT);
-    recorder.recordScore({ ...SCORE_INPUT, sample_id: "the first" });
-    recorder.recordScore(SCORE_INPUT);
+    recorder.recordSampleScore({ ...SCORE_INPUT, sample_id: "the first" });
+    recorder.recordSampleScore(SCORE_INPUT);
     expect(told).toMatchObject([
       { message: expect.stringContaining("kind score: sample_id must be 1 to 128") },
     ]);
@@ -106,7 +106,7 @@ describe("a recorder", () => {
         return { ...card, content: "…" };
       },
     });
-    for (const card of createJanetCards()) recorder.recordCard(createCardInput(card));
+    for (const card of createGsm8kExampleCards()) recorder.recordCard(createCardInput(card));
     const { cards } = decodeRecording(sink.text(), "memory");
     expect(cards.map(({ card }) => card.content)).toEqual(["…", "…", "…", "…", "…"]);
     expect(recorder.isDegraded).toBe(true);
@@ -116,8 +116,8 @@ describe("a recorder", () => {
   it("stops writing cards and calls, but not scores, before the file becomes too long", () => {
     const sink = createMemorySink();
     const recorder = createRecorder(sink, { maxTotalLength: 1_000 });
-    for (const card of createJanetCards()) recorder.recordCard(createCardInput(card));
-    recorder.recordScore(SCORE_INPUT);
+    for (const card of createGsm8kExampleCards()) recorder.recordCard(createCardInput(card));
+    recorder.recordSampleScore(SCORE_INPUT);
     recorder.endRun("completed");
     const { cards, scores, ends } = decodeRecording(sink.text(), "memory");
     expect(cards.length).toBeLessThan(6);
@@ -128,7 +128,7 @@ describe("a recorder", () => {
   it("shortens a card that is too long and keeps the data for figures", () => {
     const sink = createMemorySink();
     const recorder = createRecorder(sink, { maxLineLength: 4_000 });
-    const [task] = createJanetCards() as [MessageCard];
+    const [task] = createGsm8kExampleCards() as [MessageCard];
     const metadata = { ...task.metadata, context: { documents: "x".repeat(9_000) }, turn: 1 };
     recorder.recordCard(
       createCardInput({ ...task, content: `${"y".repeat(999)}😀${"y".repeat(9_000)}`, metadata }),

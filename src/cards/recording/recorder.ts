@@ -1,19 +1,26 @@
 import { type MessageCard, truncateText } from "../message-card/index.ts";
-import { parseRecordLine } from "./decode-record-line.ts";
+import { parseRecordLineObject } from "./decode-record-line.ts";
 import { encodeRecordLine } from "./encode-record-line.ts";
-import type { ModelCallLine, CardLine, EndLine, RecordLine, RunLine, ScoreLine } from "./record-lines.ts";
+import type {
+  ModelCallLine,
+  CardLine,
+  RunEndLine,
+  RecordLine,
+  RunLine,
+  ScoreLine,
+} from "./record-line-types.ts";
 
 /** Names of the members that the recorder adds to each record line. */
-type RecorderStampKey = "v" | "kind" | "at" | "seq" | "mono_ms";
+type RecorderAddedMember = "v" | "kind" | "at" | "seq" | "mono_ms";
 
 /** A record line for a message card without the members that the recorder adds. */
-export type CardRecordInput = Omit<CardLine, RecorderStampKey>;
+export type CardRecordInput = Omit<CardLine, RecorderAddedMember>;
 /** A record line for a model call without the members that the recorder adds. */
-export type ModelCallRecordInput = Omit<ModelCallLine, RecorderStampKey>;
+export type ModelCallRecordInput = Omit<ModelCallLine, RecorderAddedMember>;
 /** A record line for an experiment run without the members that the recorder adds. */
-export type RunRecordInput = Omit<RunLine, RecorderStampKey>;
+export type RunRecordInput = Omit<RunLine, RecorderAddedMember>;
 /** A record line for a score without the members that the recorder adds. */
-export type ScoreRecordInput = Omit<ScoreLine, RecorderStampKey>;
+export type ScoreRecordInput = Omit<ScoreLine, RecorderAddedMember>;
 
 /**
  * A recorder that roles use to record message cards and model calls. A recorder never blocks and never
@@ -35,9 +42,9 @@ export interface RunRecorder extends CardRecorder {
    * Records the score of a problem and returns whether the sink stored the score line. A problem with a
    * stored score line counts as finished.
    */
-  recordScore(input: ScoreRecordInput): boolean;
+  recordSampleScore(input: ScoreRecordInput): boolean;
   /** Records the end of an experiment run. */
-  endRun(status: EndLine["status"]): void;
+  endRun(status: RunEndLine["status"]): void;
   /** Whether record lines were lost. */
   readonly isDegraded: boolean;
 }
@@ -88,14 +95,15 @@ export interface RecorderOptions {
 }
 
 const DEFAULT_MAX_LINE_LENGTH = 1024 * 1024;
-const DEFAULT_MAX_TOTAL_LENGTH = 400 * 1024 ** 2;
+const DEFAULT_MAX_RECORDING_CHARACTERS = 400 * 1024 ** 2;
 /** Maximum length in characters of the content and of each metadata value in a shortened message card. */
-const SHORTENED_LENGTH = 1_000;
+const MAX_SHORTENED_TEXT_LENGTH = 1_000;
 
 /** Creates a recorder that writes to a sink, for example to `openFileSink(path)` or `createMemorySink()`. */
 export function createRecorder(sink: RecordSink, options: RecorderOptions = {}): RunRecorder {
   const { now = Date.now, monotonicNow = () => performance.now(), redactCard } = options;
-  const { maxLineLength = DEFAULT_MAX_LINE_LENGTH, maxTotalLength = DEFAULT_MAX_TOTAL_LENGTH } = options;
+  const { maxLineLength = DEFAULT_MAX_LINE_LENGTH, maxTotalLength = DEFAULT_MAX_RECORDING_CHARACTERS } =
+    options;
   let run_id = "";
   let seq = 0;
   let cards = 0;
@@ -116,7 +124,7 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
     // The end line needs the run ID of the latest line, because a role may record without a run line.
     ({ run_id } = line);
     try {
-      parseRecordLine(line, `a line of kind ${line.kind}`);
+      parseRecordLineObject(line, `a line of kind ${line.kind}`);
       let text = encodeRecordLine(line);
       if (text.length > maxLineLength && shorter) text = encodeRecordLine(shorter());
       if (line.kind === "card" || line.kind === "call") {
@@ -156,7 +164,7 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
     },
     recordModelCall: (input) =>
       void write({ v: 1, kind: "call", ...input, at: at(), seq: ++seq, mono_ms: mono() }),
-    recordScore: (input) => {
+    recordSampleScore: (input) => {
       const isKept = write({ v: 1, kind: "score", at: at(), ...input });
       if (isKept) samples += 1;
       return isKept;
@@ -181,11 +189,11 @@ export function createRecorder(sink: RecordSink, options: RecorderOptions = {}):
  */
 function shortenCard(card: MessageCard): MessageCard {
   const shortMembers = Object.entries(card.metadata).filter(
-    ([, value]) => JSON.stringify(value).length <= SHORTENED_LENGTH,
+    ([, value]) => JSON.stringify(value).length <= MAX_SHORTENED_TEXT_LENGTH,
   );
   const content =
-    card.content.length > SHORTENED_LENGTH
-      ? `${truncateText(card.content, SHORTENED_LENGTH)}…`
+    card.content.length > MAX_SHORTENED_TEXT_LENGTH
+      ? `${truncateText(card.content, MAX_SHORTENED_TEXT_LENGTH)}…`
       : card.content;
   return { ...card, content, metadata: { ...Object.fromEntries(shortMembers), shortened: true } };
 }

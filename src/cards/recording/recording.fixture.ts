@@ -47,7 +47,7 @@ export interface ScriptedCard {
 }
 
 /** A problem and the cards that are exchanged about it. */
-export interface SampleScript {
+export interface ScriptedSample {
   readonly id: string;
   readonly steps: readonly ScriptedCard[];
   readonly gold: string;
@@ -61,104 +61,127 @@ export interface SampleScript {
   readonly measures?: Readonly<Record<string, number>>;
 }
 
-type StepOptions = Partial<ScriptedCard>;
-type StepTimeAndTokens = readonly [workMs: number, input: number, output: number, cached?: number];
+type ScriptedCardOverrides = Partial<ScriptedCard>;
+type ScriptedWorkTimeAndTokens = readonly [workMs: number, input: number, output: number, cached?: number];
 
-function toCostFields(cost: StepTimeAndTokens | undefined): StepOptions {
+function toWorkTimeAndTokenFields(cost: ScriptedWorkTimeAndTokens | undefined): ScriptedCardOverrides {
   if (!cost) return {};
   const [workMs, ...tokens] = cost;
   return { workMs, tokens };
 }
 
 /** The task of the controller, with the name `q`. */
-function startProblem(content: string, metadata: CardMetadata = {}): ScriptedCard {
+function createScriptedControllerTask(content: string, metadata: CardMetadata = {}): ScriptedCard {
   return { from: CONTROLLER, to: PLANNER, name: "q", content, metadata };
 }
 
 /** A task of the planner for the solver. */
-function delegate(
+function createScriptedSolverTask(
   name: string,
   turn: number,
   content: string,
-  cost?: StepTimeAndTokens,
-  { metadata, ...more }: StepOptions = {},
+  cost?: ScriptedWorkTimeAndTokens,
+  { metadata, ...more }: ScriptedCardOverrides = {},
 ): ScriptedCard {
   const task = { from: PLANNER, to: SOLVER, name, inReplyTo: "q", content };
-  return { ...task, ...toCostFields(cost), ...more, metadata: { turn, ...metadata } };
+  return { ...task, ...toWorkTimeAndTokenFields(cost), ...more, metadata: { turn, ...metadata } };
 }
 
 /** The result of a task of the planner. */
-function reply(
+function createScriptedSolverResult(
   inReplyTo: string,
   turn: number,
   content: string,
-  cost: StepTimeAndTokens,
-  { metadata, ...more }: StepOptions = {},
+  cost: ScriptedWorkTimeAndTokens,
+  { metadata, ...more }: ScriptedCardOverrides = {},
 ): ScriptedCard {
   const result = { from: SOLVER, to: PLANNER, type: "result", inReplyTo, content };
-  return { ...result, ...toCostFields(cost), ...more, metadata: { turn, status: "success", ...metadata } };
+  return {
+    ...result,
+    ...toWorkTimeAndTokenFields(cost),
+    ...more,
+    metadata: { turn, status: "success", ...metadata },
+  };
 }
 
 /** The result of the problem. */
-function finish(
+function createScriptedFinalResult(
   turn: number,
   content: string,
-  cost?: StepTimeAndTokens,
-  { metadata, ...more }: StepOptions = {},
+  cost?: ScriptedWorkTimeAndTokens,
+  { metadata, ...more }: ScriptedCardOverrides = {},
 ): ScriptedCard {
   const result = { from: PLANNER, to: CONTROLLER, type: "result", inReplyTo: "q", content };
-  return { ...result, ...toCostFields(cost), ...more, metadata: { turn, status: "completed", ...metadata } };
+  return {
+    ...result,
+    ...toWorkTimeAndTokenFields(cost),
+    ...more,
+    metadata: { turn, status: "completed", ...metadata },
+  };
 }
 
-function stop(from: string, to: string, name: string, more: StepOptions): ScriptedCard {
+function createScriptedStopCard(
+  from: string,
+  to: string,
+  name: string,
+  more: ScriptedCardOverrides,
+): ScriptedCard {
   const metadata = { parameters: { reason: "timeout" } };
   return { from, to, type: "control", name, content: "stop", metadata, ...more };
 }
 
 /** The GSM8K problem of the specification: two consecutive solver tasks, the first one forced. */
-export const JANET_SCRIPT: SampleScript = {
+export const SCRIPTED_SEQUENTIAL_TASKS_SAMPLE: ScriptedSample = {
   id: "gsm8k_0",
   gold: "18",
   turns: 3,
   steps: [
-    startProblem("Janet's ducks lay 16 eggs per day...", { dataset: "gsm8k" }),
-    delegate("s1", 1, "Calculate 16 eggs - 3 eaten - 4 muffins", [820, 182, 31], {
+    createScriptedControllerTask("Janet's ducks lay 16 eggs per day...", { dataset: "gsm8k" }),
+    createScriptedSolverTask("s1", 1, "Calculate 16 eggs - 3 eaten - 4 muffins", [820, 182, 31], {
       metadata: { forced: true },
     }),
-    reply("s1", 1, "9", [470, 90, 8], { name: "r1" }),
-    delegate("s2", 2, "Calculate daily income: 9 eggs * $2", [720, 230, 31, 180]),
-    reply("s2", 2, "$18", [430, 92, 9], { name: "r2" }),
-    finish(3, "18", [610, 270, 14, 230]),
+    createScriptedSolverResult("s1", 1, "9", [470, 90, 8], { name: "r1" }),
+    createScriptedSolverTask("s2", 2, "Calculate daily income: 9 eggs * $2", [720, 230, 31, 180]),
+    createScriptedSolverResult("s2", 2, "$18", [430, 92, 9], { name: "r2" }),
+    createScriptedFinalResult(3, "18", [610, 270, 14, 230]),
   ],
 };
 
 /** The HotpotQA problem of the specification. */
-export const INCEPTION_SCRIPT: SampleScript = {
+export const SCRIPTED_HOTPOTQA_SAMPLE: ScriptedSample = {
   id: "hotpotqa_0",
   gold: "Westminster, London, England",
   turns: 3,
   measures: { f1: 1, joint_f1: 1 },
   steps: [
-    startProblem("What is the birthplace of the director of Inception?", { dataset: "hotpotqa" }),
-    delegate("s1", 1, "Find who directed the movie Inception", [300, 150, 20]),
-    reply("s1", 1, "Christopher Nolan", [200, 400, 6]),
-    delegate("s2", 2, "Find Christopher Nolan's birthplace", [350, 190, 22]),
-    reply("s2", 2, "Westminster, London, England", [250, 410, 9]),
-    finish(3, "Westminster, London, England", [280, 230, 16]),
+    createScriptedControllerTask("What is the birthplace of the director of Inception?", {
+      dataset: "hotpotqa",
+    }),
+    createScriptedSolverTask("s1", 1, "Find who directed the movie Inception", [300, 150, 20]),
+    createScriptedSolverResult("s1", 1, "Christopher Nolan", [200, 400, 6]),
+    createScriptedSolverTask("s2", 2, "Find Christopher Nolan's birthplace", [350, 190, 22]),
+    createScriptedSolverResult("s2", 2, "Westminster, London, England", [250, 410, 9]),
+    createScriptedFinalResult(3, "Westminster, London, England", [280, 230, 16]),
   ],
 };
 
 /** Three parallel subtasks of one planner call. The second takes longest, because its solver sends a query. */
-export const PARALLEL_SCRIPT: SampleScript = {
+export const SCRIPTED_PARALLEL_TASKS_SAMPLE: ScriptedSample = {
   id: "gsm8k_1",
   gold: "3",
   turns: 2,
   steps: [
-    startProblem("A robe takes 2 bolts of blue fiber and half that much white fiber..."),
-    delegate("s1", 1, "How many bolts of blue?", [500, 200, 60]),
-    delegate("s2", 1, "How many bolts of white?", undefined, { waitsFor: ["q"], workMs: 500 }),
-    delegate("s3", 1, "Is anything lost in cutting?", undefined, { waitsFor: ["q"], workMs: 500 }),
-    reply("s1", 1, "2", [100, 60, 4], { name: "r1", waitsFor: ["s1"] }),
+    createScriptedControllerTask("A robe takes 2 bolts of blue fiber and half that much white fiber..."),
+    createScriptedSolverTask("s1", 1, "How many bolts of blue?", [500, 200, 60]),
+    createScriptedSolverTask("s2", 1, "How many bolts of white?", undefined, {
+      waitsFor: ["q"],
+      workMs: 500,
+    }),
+    createScriptedSolverTask("s3", 1, "Is anything lost in cutting?", undefined, {
+      waitsFor: ["q"],
+      workMs: 500,
+    }),
+    createScriptedSolverResult("s1", 1, "2", [100, 60, 4], { name: "r1", waitsFor: ["s1"] }),
     {
       from: SOLVER,
       to: PLANNER,
@@ -171,35 +194,35 @@ export const PARALLEL_SCRIPT: SampleScript = {
       tokens: [70, 9],
       metadata: { turn: 1, options: ["2 bolts", "1 bolt"] },
     },
-    reply("ask", 1, "2 bolts", [50, 80, 5], {
+    createScriptedSolverResult("ask", 1, "2 bolts", [50, 80, 5], {
       from: PLANNER,
       to: SOLVER,
       name: "told",
       waitsFor: ["ask"],
       metadata: { selected: "2 bolts" },
     }),
-    reply("s2", 1, "1", [300, 90, 3], { name: "r2", waitsFor: ["told"] }),
-    reply("s3", 1, "Nothing", [200, 55, 2], {
+    createScriptedSolverResult("s2", 1, "1", [300, 90, 3], { name: "r2", waitsFor: ["told"] }),
+    createScriptedSolverResult("s3", 1, "Nothing", [200, 55, 2], {
       name: "r3",
       waitsFor: ["s3"],
       metadata: { status: "partial" },
     }),
-    finish(2, "3", [400, 260, 12], { waitsFor: ["r1", "r2", "r3"] }),
+    createScriptedFinalResult(2, "3", [400, 260, 12], { waitsFor: ["r1", "r2", "r3"] }),
   ],
 };
 
 /** The planner repeats a task and reaches the turn limit. It sends a notice and a partial result. */
-export const TURN_LIMIT_SCRIPT: SampleScript = {
+export const SCRIPTED_TURN_LIMIT_SAMPLE: ScriptedSample = {
   id: "gsm8k_2",
   gold: "70000",
   predicted: "50000",
   turns: 2,
   steps: [
-    startProblem("Josh decides to try flipping a house..."),
-    delegate("s1", 1, "What did he spend?", [300, 150, 20]),
-    reply("s1", 1, "130000", [200, 60, 5]),
-    delegate("s2", 2, "What did he spend?", [300, 190, 20]),
-    reply("s2", 2, "50000", [200, 60, 5], { name: "r2" }),
+    createScriptedControllerTask("Josh decides to try flipping a house..."),
+    createScriptedSolverTask("s1", 1, "What did he spend?", [300, 150, 20]),
+    createScriptedSolverResult("s1", 1, "130000", [200, 60, 5]),
+    createScriptedSolverTask("s2", 2, "What did he spend?", [300, 190, 20]),
+    createScriptedSolverResult("s2", 2, "50000", [200, 60, 5], { name: "r2" }),
     {
       from: PLANNER,
       to: CONTROLLER,
@@ -207,21 +230,23 @@ export const TURN_LIMIT_SCRIPT: SampleScript = {
       content: "2 turns were not enough",
       metadata: { error_type: "turn_limit", failure_mode: "1.5" },
     },
-    finish(2, "50000", undefined, { metadata: { status: "partial", error_type: "turn_limit" } }),
+    createScriptedFinalResult(2, "50000", undefined, {
+      metadata: { status: "partial", error_type: "turn_limit" },
+    }),
   ],
 };
 
 /** The solver exceeds the time limit. The controller stops it, and both tasks end with an error. */
-export const TIMEOUT_SCRIPT: SampleScript = {
+export const SCRIPTED_TIMEOUT_SAMPLE: ScriptedSample = {
   id: "gsm8k_3",
   gold: "540",
   predicted: "",
   turns: 1,
   steps: [
-    startProblem("James decides to run 3 sprints 3 times a week..."),
-    delegate("s1", 1, "How many sprints?", [200, 120, 18]),
-    stop(CONTROLLER, PLANNER, "stop", { waitsFor: ["s1"], workMs: 5_000 }),
-    stop(PLANNER, SOLVER, "stop2", { waitsFor: ["stop"] }),
+    createScriptedControllerTask("James decides to run 3 sprints 3 times a week..."),
+    createScriptedSolverTask("s1", 1, "How many sprints?", [200, 120, 18]),
+    createScriptedStopCard(CONTROLLER, PLANNER, "stop", { waitsFor: ["s1"], workMs: 5_000 }),
+    createScriptedStopCard(PLANNER, SOLVER, "stop2", { waitsFor: ["stop"] }),
     {
       from: SOLVER,
       to: PLANNER,
@@ -243,20 +268,20 @@ export const TIMEOUT_SCRIPT: SampleScript = {
 };
 
 /** All GSM8K scripts of this file. */
-export const GSM8K_SCRIPTS: readonly SampleScript[] = [
-  JANET_SCRIPT,
-  PARALLEL_SCRIPT,
-  TURN_LIMIT_SCRIPT,
-  TIMEOUT_SCRIPT,
+export const SCRIPTED_GSM8K_SAMPLES: readonly ScriptedSample[] = [
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+  SCRIPTED_PARALLEL_TASKS_SAMPLE,
+  SCRIPTED_TURN_LIMIT_SAMPLE,
+  SCRIPTED_TIMEOUT_SAMPLE,
 ];
 
 /**
  * Creates `count` problems like Janet's, with the IDs `gsm8k_0`, `gsm8k_1`, and so on. One in ten has the
  * wrong answer.
  */
-export function createScripts(count: number): SampleScript[] {
+export function createScriptedSamples(count: number): ScriptedSample[] {
   return Array.from({ length: count }, (_, index) => ({
-    ...JANET_SCRIPT,
+    ...SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
     id: `gsm8k_${index}`,
     ...(index % 10 === 9 && { predicted: "17" }),
     // Eight problems run in parallel.
@@ -274,15 +299,15 @@ export interface ScriptedRunOptions extends Partial<RunRecordInput> {
 
 /** Creates the recording of a scripted run in which one process runs all three roles. */
 export function createScriptedRecording(
-  scripts: readonly SampleScript[] = GSM8K_SCRIPTS,
+  scripts: readonly ScriptedSample[] = SCRIPTED_GSM8K_SAMPLES,
   options: ScriptedRunOptions = {},
 ): Recording {
-  return decodeRecording(createScriptedRecordText(scripts, options), "run.cards.jsonl");
+  return decodeRecording(createScriptedRecordFileText(scripts, options), "run.cards.jsonl");
 }
 
 /** Creates the text of the record file of a scripted run. */
-export function createScriptedRecordText(
-  scripts: readonly SampleScript[] = GSM8K_SCRIPTS,
+export function createScriptedRecordFileText(
+  scripts: readonly ScriptedSample[] = SCRIPTED_GSM8K_SAMPLES,
   options: ScriptedRunOptions = {},
 ): string {
   const { killAfterLine, roles, ...runOptions } = options;
@@ -308,7 +333,7 @@ export function createScriptedRecordText(
   recorder.startRun(run);
   let startMs = 0;
   const timedEvents = scripts.flatMap((script) => {
-    const { events, endMs } = playScript(script, script.startMs ?? startMs, run.run_id);
+    const { events, endMs } = computeScriptedSampleEvents(script, script.startMs ?? startMs, run.run_id);
     startMs = endMs;
     return events;
   });
@@ -318,7 +343,7 @@ export function createScriptedRecordText(
     if ("call" in event && (!roles || roles.includes(event.call.role))) recorder.recordModelCall(event.call);
     if ("script" in event && event.script.isScored !== false) {
       const { id, gold, predicted = gold, turns, measures } = event.script;
-      recorder.recordScore({
+      recorder.recordSampleScore({
         run_id: run.run_id,
         sample_id: id,
         ...(predicted !== "" && { predicted }),
@@ -331,11 +356,11 @@ export function createScriptedRecordText(
     }
   }
   if (killAfterLine === undefined) recorder.endRun("completed");
-  return killAfterLine === undefined ? sink.text() : truncateRecordText(sink.text(), killAfterLine);
+  return killAfterLine === undefined ? sink.text() : truncateRecordFileMidLine(sink.text(), killAfterLine);
 }
 
 /** Returns the first `lines` lines and the beginning of the next one. */
-function truncateRecordText(text: string, lines: number): string {
+function truncateRecordFileMidLine(text: string, lines: number): string {
   const all = text.split("\n");
   return [...all.slice(0, lines), all[lines]?.slice(0, 40) ?? ""].join("\n");
 }
@@ -343,11 +368,11 @@ function truncateRecordText(text: string, lines: number): string {
 type ScriptEvent = { readonly ms: number } & (
   | { readonly card: CardRecordInput }
   | { readonly call: ModelCallRecordInput }
-  | { readonly script: SampleScript }
+  | { readonly script: ScriptedSample }
 );
 
-function playScript(
-  script: SampleScript,
+function computeScriptedSampleEvents(
+  script: ScriptedSample,
   startMs: number,
   run_id: string,
 ): { events: ScriptEvent[]; endMs: number } {

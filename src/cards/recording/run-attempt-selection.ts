@@ -1,16 +1,16 @@
-import type { RecordLine, RunLine, ScoreLine } from "./record-lines.ts";
+import type { RecordLine, RunLine, ScoreLine } from "./record-line-types.ts";
 
-type RecordLines = readonly RecordLine[];
+type RecordLineList = readonly RecordLine[];
 
 /** Record lines that one process wrote to a record file. */
-export interface RunAttemptLines {
+export interface SingleProcessRecordLines {
   readonly run: RunLine | undefined;
   /**
    * Number of the attempt at the run. A process that starts or resumes the run increments the attempt number.
    * A role that restarts during a problem keeps the attempt number.
    */
   readonly attempt: number;
-  readonly lines: RecordLines;
+  readonly lines: RecordLineList;
 }
 
 /**
@@ -18,32 +18,32 @@ export interface RunAttemptLines {
  * line. A resumed run starts interrupted problems again. `abandoned` contains the record lines of attempts
  * that were not selected. Record lines that belong to no problem are always kept.
  */
-export function separateLastAttempts(parts: readonly RunAttemptLines[]): {
-  kept: RecordLines;
-  abandoned: RecordLines;
+export function selectAttemptPerSample(parts: readonly SingleProcessRecordLines[]): {
+  kept: RecordLineList;
+  abandoned: RecordLineList;
 } {
   const lines = parts.flatMap(({ lines, attempt }) => lines.map((line) => ({ line, attempt })));
   const counts = new Map<string, number>();
   const done = new Set<string>();
   for (const { line, attempt } of lines) {
-    const id = findSampleId(line);
+    const id = findRecordLineSampleId(line);
     if (id === undefined || done.has(id)) continue;
     counts.set(id, attempt);
     if (line.kind === "score") done.add(id);
   }
   const { kept = [], abandoned = [] } = Object.groupBy(lines, ({ line, attempt }) => {
-    const id = findSampleId(line);
+    const id = findRecordLineSampleId(line);
     return id === undefined || counts.get(id) === attempt ? "kept" : "abandoned";
   });
   return { kept: kept.map(({ line }) => line), abandoned: abandoned.map(({ line }) => line) };
 }
 
 /** Returns the ID of the problem that a record line belongs to. */
-export function findSampleId(line: RecordLine): string | undefined {
+export function findRecordLineSampleId(line: RecordLine): string | undefined {
   if (line.kind === "card") return line.sample_id ?? line.card.metadata.sample_id;
   return "sample_id" in line ? line.sample_id : undefined;
 }
 
-export function selectFirstScores(scores: readonly ScoreLine[]): ScoreLine[] {
+export function selectFirstScorePerSample(scores: readonly ScoreLine[]): ScoreLine[] {
   return [...Map.groupBy(scores, ({ sample_id }) => sample_id).values()].flatMap(([first]) => first ?? []);
 }

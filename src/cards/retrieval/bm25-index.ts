@@ -1,5 +1,5 @@
 /** Weights of the words in a query, by word. */
-export type WordWeights = ReadonlyMap<string, number>;
+export type QueryWordWeights = ReadonlyMap<string, number>;
 
 /**
  * An index that ranks texts by BM25 with the usual parameters k1 = 1.5 and b = 0.75. The score of each query
@@ -14,7 +14,7 @@ export class Bm25Index {
 
   constructor(texts: readonly string[]) {
     const words = texts.map(tokenizeWords);
-    this.#wordCounts = words.map(countWords);
+    this.#wordCounts = words.map(countOccurrencesByWord);
     this.#lengths = words.map((list) => list.length);
     this.#meanLength = this.#lengths.reduce((sum, length) => sum + length, 0) / Math.max(1, texts.length);
     for (const counts of this.#wordCounts)
@@ -23,12 +23,12 @@ export class Bm25Index {
   }
 
   /** Returns the positions of the texts by descending score. Texts with equal scores keep their order. */
-  rank(query: WordWeights): number[] {
+  rank(query: QueryWordWeights): number[] {
     const scores = this.#wordCounts.map((_, text) => this.#computeScore(query, text));
     return scores.map((_, text) => text).toSorted((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b);
   }
 
-  #computeScore(query: WordWeights, text: number): number {
+  #computeScore(query: QueryWordWeights, text: number): number {
     const length = (this.#lengths[text] ?? 0) / (this.#meanLength || 1);
     let score = 0;
     for (const [word, weight] of query) {
@@ -52,7 +52,7 @@ export function tokenizeWords(text: string): string[] {
   return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !STOP_WORDS.has(word));
 }
 
-function countWords(words: readonly string[]): Map<string, number> {
+function countOccurrencesByWord(words: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
   return counts;

@@ -1,5 +1,5 @@
 import type { Paragraph } from "../datasets/index.ts";
-import { Bm25Index, tokenizeWords, type WordWeights } from "./bm25-index.ts";
+import { Bm25Index, tokenizeWords, type QueryWordWeights } from "./bm25-index.ts";
 
 /**
  * Ranks paragraphs for a question that requires two paragraphs, without a language model and without the
@@ -20,7 +20,9 @@ export class ParagraphRanker {
 
   /** Returns all paragraphs, ranked by their similarity to the question in descending order. */
   rankByQuestion(question: string): Paragraph[] {
-    return this.#getParagraphs(this.#index.rank(createWordWeights(tokenizeWords(question), 1)));
+    return this.#getParagraphsAtPositions(
+      this.#index.rank(createUniformWordWeights(tokenizeWords(question), 1)),
+    );
   }
 
   /**
@@ -33,11 +35,14 @@ export class ParagraphRanker {
     const foundWords = new Set(tokenizeWords(found));
     const openWords = [...questionWords].filter((word) => !foundWords.has(word));
     const newWords = [...foundWords].filter((word) => !questionWords.has(word));
-    const query = new Map([...createWordWeights(openWords, 1), ...createWordWeights(newWords, 0.5)]);
-    return this.#getParagraphs(this.#index.rank(query)).filter((paragraph) => paragraph !== first);
+    const query = new Map([
+      ...createUniformWordWeights(openWords, 1),
+      ...createUniformWordWeights(newWords, 0.5),
+    ]);
+    return this.#getParagraphsAtPositions(this.#index.rank(query)).filter((paragraph) => paragraph !== first);
   }
 
-  #getParagraphs(positions: readonly number[]): Paragraph[] {
+  #getParagraphsAtPositions(positions: readonly number[]): Paragraph[] {
     return positions.flatMap((position) => this.#paragraphs[position] ?? []);
   }
 }
@@ -46,6 +51,6 @@ function getParagraphText({ title, sentences }: Paragraph): string {
   return `${title} ${sentences.join(" ")}`;
 }
 
-function createWordWeights(words: Iterable<string>, weight: number): WordWeights {
+function createUniformWordWeights(words: Iterable<string>, weight: number): QueryWordWeights {
   return new Map(Array.from(words, (word) => [word, weight]));
 }

@@ -1,5 +1,5 @@
 /** Rule that extracts the number from the text of a GSM8K answer. */
-export type Gsm8kScoringRule = "strict" | "flexible";
+export type Gsm8kAnswerExtractionRule = "strict" | "flexible";
 
 /** Extracted number of a GSM8K answer and whether the number is correct. */
 interface Gsm8kScore {
@@ -16,7 +16,7 @@ interface Gsm8kScore {
  * correspond to the two GSM8K filters of lm-evaluation-harness, with the additional markers `Answer:` and
  * `A:`.
  */
-export function scoreGsm8k(text: string, gold: string, rule: Gsm8kScoringRule): Gsm8kScore {
+export function scoreGsm8k(text: string, gold: string, rule: Gsm8kAnswerExtractionRule): Gsm8kScore {
   const predicted = rule === "strict" ? findStrictAnswer(text) : findLastNumber(text);
   const expected = findLastNumber(gold);
   return {

@@ -31,7 +31,7 @@ export function scoreHotpotQaAnswer(predicted: string, gold: string): OverlapSco
   const right = normalizeAnswer(gold);
   if (left === right && left !== "") return { exact: 1, f1: 1, precision: 1, recall: 1 };
   const exact = left === right ? 1 : 0;
-  if (CLOSED_ANSWERS.has(left) || CLOSED_ANSWERS.has(right)) return computeOverlapScore(exact, 0, 1, 1);
+  if (YES_NO_ANSWERS.has(left) || YES_NO_ANSWERS.has(right)) return computeOverlapScore(exact, 0, 1, 1);
   const words = left.split(" ").filter(Boolean);
   const goldWords = right.split(" ").filter(Boolean);
   return computeOverlapScore(exact, countSharedWords(words, goldWords), words.length, goldWords.length);
@@ -90,7 +90,7 @@ function getFactKey({ title, sentence }: SupportingFact): string {
   return `${sentence} ${title}`;
 }
 
-const CLOSED_ANSWERS: ReadonlySet<string> = new Set(["yes", "no", "noanswer"]);
+const YES_NO_ANSWERS: ReadonlySet<string> = new Set(["yes", "no", "noanswer"]);
 const PUNCTUATION_PATTERN = /[!-/:-@[-`{-~]/g;
 // The pattern does not use `\b`, because JavaScript supports only ASCII letters there and Python supports all
 // scripts.

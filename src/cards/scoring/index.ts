@@ -3,7 +3,7 @@
  * substring matches.
  */
 export { findLastNumber, scoreGsm8k, findStrictAnswer } from "./gsm8k-score.ts";
-export type { Gsm8kScoringRule } from "./gsm8k-score.ts";
+export type { Gsm8kAnswerExtractionRule } from "./gsm8k-score.ts";
 export {
   normalizeAnswer,
   scoreHotpotQaAnswer,

@@ -5,7 +5,7 @@ import {
   computeCardStatistics,
   summarizeReplyLatency,
   computeAccuracyPerThousandTokens,
-  computeSpecificationStatistics,
+  computeSpecificationFormulaStatistics,
   summarizeRoleSpending,
   computeWilsonInterval,
 } from "./index.ts";
@@ -77,12 +77,12 @@ const JANET_CARDS = [
 
 describe("the formulas of the specification", () => {
   it("have the results of the specification", () => {
-    const figures = computeSpecificationStatistics(JANET_CARDS, 1);
+    const figures = computeSpecificationFormulaStatistics(JANET_CARDS, 1);
     expect({ ...figures.card_types }).toEqual({ task: 3, result: 3 });
     expect(figures).toMatchObject({ avg_turns: 2, overall_completion_rate: 1, solver_success_rate: 2 / 3 });
     // The specification divides by 200 for any number of samples.
-    expect(computeSpecificationStatistics(JANET_CARDS).avg_turns).toBe(0.01);
-    expect(computeSpecificationStatistics([], 1).solver_success_rate).toBeNaN();
+    expect(computeSpecificationFormulaStatistics(JANET_CARDS).avg_turns).toBe(0.01);
+    expect(computeSpecificationFormulaStatistics([], 1).solver_success_rate).toBeNaN();
   });
 
   it("have a rate of 69.5 % for 66 successful solver results and 29 planner results", () => {
@@ -90,7 +90,7 @@ describe("the formulas of the specification", () => {
       ...Array.from({ length: 66 }, () => createCard("solver>planner result", { status: "success" })),
       ...Array.from({ length: 29 }, () => createCard("planner>controller result", { status: "completed" })),
     ];
-    expect(computeSpecificationStatistics(cards, 30).solver_success_rate).toBeCloseTo(0.695, 3);
+    expect(computeSpecificationFormulaStatistics(cards, 30).solver_success_rate).toBeCloseTo(0.695, 3);
     expect(computeCardStatistics(cards, ["a"]).solverSuccess).toEqual(computeWilsonInterval(66, 66));
   });
 

@@ -1,6 +1,6 @@
 import type { MessageCard } from "../message-card/index.ts";
 import { summarizeDistribution, type DistributionSummary } from "./distribution.ts";
-import { countBy } from "./specification-statistics.ts";
+import { countBy } from "./specification-formula-statistics.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
 
 /** Statistics of the message cards of one run. */
@@ -23,7 +23,7 @@ export interface CardStatistics {
 }
 
 /**
- * Computes corrected versions of the statistics from `computeSpecificationStatistics`.
+ * Computes corrected versions of the statistics from `computeSpecificationFormulaStatistics`.
  * `cards` must contain each message card once. `sampleIds` are the IDs of all problems of the run, including
  * problems without message cards. Message cards without a problem ID belong to no problem.
  */
@@ -33,10 +33,10 @@ export function computeCardStatistics(
 ): CardStatistics {
   const samples = new Set(sampleIds);
   const tasks = cards.filter(
-    (card) => card.message_type === "task" && isSentBetween(card, "planner", "solver"),
+    (card) => card.message_type === "task" && hasSenderAndRecipient(card, "planner", "solver"),
   );
   const results = cards.filter(
-    (card) => card.message_type === "result" && isSentBetween(card, "solver", "planner"),
+    (card) => card.message_type === "result" && hasSenderAndRecipient(card, "solver", "planner"),
   );
   const successes = results.filter((card) => card.metadata["status"] === "success").length;
   const completed = new Set(
@@ -49,7 +49,7 @@ export function computeCardStatistics(
     cards: cards.length,
     samples: samples.size,
     byType: countBy(cards, (card) => card.message_type),
-    byEdge: countBy(cards, formatEdge),
+    byEdge: countBy(cards, formatCardDirection),
     solverTasks:
       samples.size > 0 ? summarizeDistribution([...samples].map((id) => taskCounts[id] ?? 0)) : undefined,
     solverSuccess: results.length > 0 ? computeWilsonInterval(successes, results.length) : undefined,
@@ -65,7 +65,7 @@ export function computeCardStatistics(
 }
 
 /** Formats the direction of a message card, for example `planner → solver`. */
-export function formatEdge({ sender, recipient }: MessageCard): string {
+export function formatCardDirection({ sender, recipient }: MessageCard): string {
   return `${sender} → ${recipient}`;
 }
 
@@ -73,6 +73,6 @@ function normalizeErrorType(type: unknown): string {
   return typeof type === "string" ? type : "unknown";
 }
 
-function isSentBetween(card: MessageCard, sender: string, recipient: string): boolean {
+function hasSenderAndRecipient(card: MessageCard, sender: string, recipient: string): boolean {
   return card.sender === sender && card.recipient === recipient;
 }

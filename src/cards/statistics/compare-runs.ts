@@ -1,5 +1,5 @@
 import { A2AError } from "../../protocol/index.ts";
-import type { EvidenceKind } from "../recording/index.ts";
+import type { AnswerEvidenceSource } from "../recording/index.ts";
 import { computePairedBootstrap, type BootstrapOptions } from "./paired-bootstrap.ts";
 import { computeMcNemarTest, type McNemarResult } from "./mcnemar.ts";
 import { computeWilsonInterval, type IntervalEstimate } from "./wilson-interval.ts";
@@ -9,15 +9,15 @@ export interface ScoredRun {
   /** Name of the run's method, as shown in tables. */
   readonly name: string;
   readonly dataset: string;
-  readonly evidence: EvidenceKind;
+  readonly evidence: AnswerEvidenceSource;
   /** Name of the scoring rule, for example `gsm8k/strict`. */
   readonly rule: string;
   /** Scored problems by problem ID. */
-  readonly samples: ReadonlyMap<string, ScoredSample>;
+  readonly samples: ReadonlyMap<string, SampleScoreAndTokens>;
 }
 
 /** Score and token count of a problem. */
-interface ScoredSample {
+interface SampleScoreAndTokens {
   readonly correct: boolean;
   /**
    * Number of input and output tokens of all model calls, or `undefined` if a model call did not report its
@@ -71,7 +71,7 @@ export function compareRuns(
     onlySecond,
     p: computeMcNemarTest(onlyFirst, onlySecond),
     difference: computePairedBootstrap(correctness, (a, b, count) => (b - a) / count, options),
-    tokenRatio: computeTokenRatio(pairs, options),
+    tokenRatio: computeRunTokenRatio(pairs, options),
   };
 }
 
@@ -80,11 +80,11 @@ export function assertComparableRuns(runs: readonly ScoredRun[]): void {
   const [first, ...others] = runs;
   if (!first) return;
   if (first.samples.size === 0)
-    throw createIncomparableError(first, first, "it has no scored samples", "score the run first");
+    throw createIncomparableRunsError(first, first, "it has no scored samples", "score the run first");
   for (const other of others) {
     for (const aspect of ["evidence", "dataset", "rule"] as const)
       if (first[aspect] !== other[aspect])
-        throw createIncomparableError(
+        throw createIncomparableRunsError(
           first,
           other,
           `their ${aspect} differs: ${first[aspect]} and ${other[aspect]}`,
@@ -94,7 +94,7 @@ export function assertComparableRuns(runs: readonly ScoredRun[]): void {
       [...first.samples.keys()].find((id) => !other.samples.has(id)) ??
       [...other.samples.keys()].find((id) => !first.samples.has(id));
     if (missing !== undefined)
-      throw createIncomparableError(
+      throw createIncomparableRunsError(
         first,
         other,
         `only one of them has ${missing}`,
@@ -103,8 +103,8 @@ export function assertComparableRuns(runs: readonly ScoredRun[]): void {
   }
 }
 
-function computeTokenRatio(
-  pairs: readonly (readonly [ScoredSample, ScoredSample])[],
+function computeRunTokenRatio(
+  pairs: readonly (readonly [SampleScoreAndTokens, SampleScoreAndTokens])[],
   options: BootstrapOptions,
 ): IntervalEstimate | undefined {
   const known = pairs.flatMap(([{ tokens: a }, { tokens: b }]) =>
@@ -115,7 +115,12 @@ function computeTokenRatio(
   return computePairedBootstrap(known, (a, b) => b / a, options);
 }
 
-function createIncomparableError(first: ScoredRun, other: ScoredRun, why: string, action: string): A2AError {
+function createIncomparableRunsError(
+  first: ScoredRun,
+  other: ScoredRun,
+  why: string,
+  action: string,
+): A2AError {
   const names = first === other ? first.name : `${first.name} and ${other.name}`;
   return new A2AError("INVALID_PARAMS", `Cannot compare ${names}: ${why}. To do: ${action}.`);
 }

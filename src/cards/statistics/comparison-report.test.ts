@@ -1,6 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type Recording, createRecordingFromCards } from "../recording/index.ts";
-import { createScripts, createScriptedRecording, type SampleScript } from "../recording/recording.fixture.ts";
+import {
+  createScriptedSamples,
+  createScriptedRecording,
+  type ScriptedSample,
+} from "../recording/recording.fixture.ts";
 import { buildComparisonReport, toScoredRun } from "./index.ts";
 
 /**
@@ -11,7 +15,7 @@ function createChainOfThoughtRun(
   isWrong: (index: number) => boolean,
   tokens: [number, number] = [86, 200],
 ): Recording {
-  const scripts = createScripts(40).map(({ id, startMs = 0 }, index): SampleScript => {
+  const scripts = createScriptedSamples(40).map(({ id, startMs = 0 }, index): ScriptedSample => {
     const steps = Array.from({ length: k }, (_, at) => [
       { from: "controller", to: "solver", name: `q${at}`, content: "Janet", waitsFor: [] },
       {
@@ -32,7 +36,7 @@ function createChainOfThoughtRun(
   return createScriptedRecording(scripts, { run_id: `chains-${k}`, method, mode: "", context: "" });
 }
 
-const plannerRun = createScriptedRecording(createScripts(40), { run_id: "planner" });
+const plannerRun = createScriptedRecording(createScriptedSamples(40), { run_id: "planner" });
 const chainOfThoughtRun = createChainOfThoughtRun(1, (index) => index % 4 === 0);
 
 describe("compared runs", () => {
@@ -71,11 +75,11 @@ describe("compared runs", () => {
   });
 
   it("are rejected if they are not comparable", () => {
-    const oracle = createScriptedRecording(createScripts(40), { evidence: "oracle" });
+    const oracle = createScriptedRecording(createScriptedSamples(40), { evidence: "oracle" });
     expect(() => buildComparisonReport([chainOfThoughtRun, oracle])).toThrow(
       "their evidence differs: simulated and oracle",
     );
-    const fewer = createScriptedRecording(createScripts(39));
+    const fewer = createScriptedRecording(createScriptedSamples(39));
     expect(() => buildComparisonReport([chainOfThoughtRun, fewer])).toThrow("only one of them has gsm8k_39");
     expect(() => buildComparisonReport([chainOfThoughtRun, createScriptedRecording([])])).toThrow(
       "only one of them has",
@@ -108,7 +112,9 @@ describe("compared runs", () => {
 
   it("include the additional measures of the dataset", () => {
     const withF1 = (f1: number): Recording =>
-      createScriptedRecording(createScripts(20).map((script) => ({ ...script, measures: { f1, em: 1 } })));
+      createScriptedRecording(
+        createScriptedSamples(20).map((script) => ({ ...script, measures: { f1, em: 1 } })),
+      );
     const [first, second] = buildComparisonReport([withF1(0.5), withF1(0.75)]).rows;
     expect(first?.measures["f1"]).toBeCloseTo(0.5, 12);
     expect(second?.against?.measures["f1"]?.value).toBeCloseTo(0.25, 12);
@@ -116,7 +122,7 @@ describe("compared runs", () => {
   });
 
   it("have names that show their differences", () => {
-    const again = createScriptedRecording(createScripts(40), { run_id: "again", mode: "parallel" });
+    const again = createScriptedRecording(createScriptedSamples(40), { run_id: "again", mode: "parallel" });
     expect(
       buildComparisonReport([plannerRun, again, chainOfThoughtRun]).rows.map(({ name }) => name),
     ).toEqual(["a2a chained", "a2a parallel", "cot"]);

@@ -1,10 +1,10 @@
 import { A2AError } from "../../protocol/index.ts";
-import { type Recording, type RunSample, collectRunSamples } from "../recording/index.ts";
+import { type Recording, type RecordedSample, collectRecordedSamples } from "../recording/index.ts";
 import { type BootstrapOptions, computePairedBootstrap } from "./paired-bootstrap.ts";
 import { compareRuns, assertComparableRuns, type ScoredRun } from "./compare-runs.ts";
 import { computeMean, computeMeasureMeans } from "./distribution.ts";
 import type { McNemarResult } from "./mcnemar.ts";
-import { computeAccuracyPerThousandTokens } from "./specification-statistics.ts";
+import { computeAccuracyPerThousandTokens } from "./specification-formula-statistics.ts";
 import {
   computeTokenPrice,
   sumUsageTokens,
@@ -20,12 +20,12 @@ export interface ComparisonReport {
   readonly evidence: string;
   readonly rule: string;
   readonly samples: number;
-  readonly rows: readonly ComparisonRow[];
-  readonly budgets: readonly EqualBudgetComparison[];
+  readonly rows: readonly ComparedRunStatistics[];
+  readonly budgets: readonly EqualTokenBudgetComparison[];
 }
 
 /** Statistics of one run in a comparison. */
-interface ComparisonRow {
+interface ComparedRunStatistics {
   /**
    * Unique name of the run. If several runs have the same method, the name also contains the mode, context,
    * models, or run ID.
@@ -69,7 +69,7 @@ export interface BaselineComparison {
  * larger token budget alone can increase accuracy, so a comparison with a single chain of thought is not
  * sufficient.
  */
-interface EqualBudgetComparison {
+interface EqualTokenBudgetComparison {
   readonly name: string;
   /** Mean number of tokens per problem. */
   readonly tokens: number;
@@ -93,8 +93,8 @@ export interface ComparisonReportOptions extends BootstrapOptions {
 interface ComparedRun {
   readonly recording: Recording;
   readonly scoredRun: ScoredRun;
-  readonly samples: readonly RunSample[];
-  readonly row: Omit<ComparisonRow, "against">;
+  readonly samples: readonly RecordedSample[];
+  readonly row: Omit<ComparedRunStatistics, "against">;
 }
 
 /**
@@ -121,7 +121,7 @@ export function buildComparisonReport(
       ...entry.row,
       against: entry === first ? undefined : compareWithBaseline(first, entry, options),
     })),
-    budgets: entries.flatMap((entry) => findEqualBudgetComparison(entry, entries, options) ?? []),
+    budgets: entries.flatMap((entry) => findEqualTokenBudgetComparison(entry, entries, options) ?? []),
   };
 }
 
@@ -139,7 +139,7 @@ export function toScoredRun(recording: Recording, name?: string): ScoredRun {
     evidence: run.evidence,
     rule: run.rule,
     samples: new Map(
-      collectRunSamples(recording).flatMap((sample) => {
+      collectRecordedSamples(recording).flatMap((sample) => {
         const { id, score } = sample;
         if (id === undefined || !score) return [];
         const spent = sumSampleTokens(sample);
@@ -153,7 +153,7 @@ export function toScoredRun(recording: Recording, name?: string): ScoredRun {
  * Returns the token counts of a problem, or `undefined` if a model call or message card does not report its
  * token counts.
  */
-function sumSampleTokens({ calls, cards }: RunSample): TokenCounts | undefined {
+function sumSampleTokens({ calls, cards }: RecordedSample): TokenCounts | undefined {
   const usages =
     calls.length > 0
       ? calls.map(({ usage }) => usage)
@@ -169,11 +169,13 @@ function sumSampleTokens({ calls, cards }: RunSample): TokenCounts | undefined {
 
 function toComparedRun(recording: Recording, name: string, tariff: TokenTariff | undefined): ComparedRun {
   const scored = toScoredRun(recording, name);
-  const samples = collectRunSamples(recording).filter(({ id }) => id !== undefined && scored.samples.has(id));
+  const samples = collectRecordedSamples(recording).filter(
+    ({ id }) => id !== undefined && scored.samples.has(id),
+  );
   const spent = samples.map(sumSampleTokens);
   const known = spent.flatMap((tokens) => tokens ?? []);
   const all = known.length === samples.length && samples.length > 0 ? known : undefined;
-  const tokens = all && computeMeanTokens(all);
+  const tokens = all && computeMeanTokenCounts(all);
   const correct = [...scored.samples.values()].filter((sample) => sample.correct).length;
   const turns = recording.scores.flatMap((score) => score.turns ?? []);
   const total = tokens && tokens.input + tokens.output;
@@ -235,25 +237,26 @@ function compareWithBaseline(
 }
 
 /** Maximum ratio of two token budgets that are treated as equal. */
-const EQUAL_BUDGET_RATIO = 1.25;
+const MAX_EQUAL_TOKEN_BUDGET_RATIO = 1.25;
 
-function findEqualBudgetComparison(
+function findEqualTokenBudgetComparison(
   entry: ComparedRun,
   entries: readonly ComparedRun[],
   options: BootstrapOptions,
-): EqualBudgetComparison | undefined {
-  const tokens = getTotalTokens(entry);
+): EqualTokenBudgetComparison | undefined {
+  const tokens = getRunTokensPerSample(entry);
   const chains = entries.flatMap((other) => {
-    const voters = parseVoterCount(other);
-    const total = getTotalTokens(other);
+    const voters = parseVoterCountFromMethod(other);
+    const total = getRunTokensPerSample(other);
     return voters === undefined || total === undefined ? [] : { other, voters, total };
   });
-  if (tokens === undefined || parseVoterCount(entry) !== undefined || chains.length === 0) return undefined;
+  if (tokens === undefined || parseVoterCountFromMethod(entry) !== undefined || chains.length === 0)
+    return undefined;
   const getDistance = (total: number): number => Math.abs(Math.log(total / tokens));
   const nearest = chains.reduce((best, chain) =>
     getDistance(chain.total) < getDistance(best.total) ? chain : best,
   );
-  const isEqual = getDistance(nearest.total) <= Math.log(EQUAL_BUDGET_RATIO);
+  const isEqual = getDistance(nearest.total) <= Math.log(MAX_EQUAL_TOKEN_BUDGET_RATIO);
   const fitting = Math.round(tokens / (nearest.total / nearest.voters));
   return {
     name: entry.row.name,
@@ -268,12 +271,12 @@ function findEqualBudgetComparison(
 /**
  * Returns the number of chains of thought in a `cot` or `cot-sc@k` method, or `undefined` for other methods.
  */
-function parseVoterCount({ recording }: ComparedRun): number | undefined {
+function parseVoterCountFromMethod({ recording }: ComparedRun): number | undefined {
   const found = /^cot(?:-sc@([1-9]\d{0,4}))?$/.exec(recording.run?.method ?? "");
   return found ? Number(found[1] ?? 1) : undefined;
 }
 
-function getTotalTokens({ row: { tokens } }: ComparedRun): number | undefined {
+function getRunTokensPerSample({ row: { tokens } }: ComparedRun): number | undefined {
   const total = tokens && tokens.input + tokens.output;
   return total === 0 ? undefined : total;
 }
@@ -293,24 +296,24 @@ function createUniqueRunNames(recordings: readonly Recording[]): string[] {
   return words.map((parts) => {
     const size = [1, 2, 3, 4, 5].find(
       (size) =>
-        words.filter((other) => joinNameParts(other, size) === joinNameParts(parts, size)).length === 1,
+        words.filter((other) => joinRunNameParts(other, size) === joinRunNameParts(parts, size)).length === 1,
     );
-    return joinNameParts(parts, size ?? parts.length);
+    return joinRunNameParts(parts, size ?? parts.length);
   });
 }
 
-function joinNameParts(parts: readonly string[], size: number): string {
+function joinRunNameParts(parts: readonly string[], size: number): string {
   return parts
     .slice(0, size)
     .filter((part) => part !== "")
     .join(" ");
 }
 
-function listMeasureNames(samples: readonly RunSample[]): string[] {
+function listMeasureNames(samples: readonly RecordedSample[]): string[] {
   return [...new Set(samples.flatMap(({ score }) => Object.keys(score?.measures ?? {})))];
 }
 
-function computeMeanTokens(all: readonly TokenCounts[]): TokenCounts {
+function computeMeanTokenCounts(all: readonly TokenCounts[]): TokenCounts {
   return {
     input: computeMean(all.map(({ input }) => input)),
     output: computeMean(all.map(({ output }) => output)),

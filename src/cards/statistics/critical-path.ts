@@ -1,8 +1,8 @@
 import type { MessageCard } from "../message-card/index.ts";
-import type { CardTiming } from "../recording/index.ts";
-import { formatEdge } from "./card-statistics.ts";
+import type { CardTransitTimes } from "../recording/index.ts";
+import { formatCardDirection } from "./card-statistics.ts";
 import { sumBy } from "./distribution.ts";
-import { WaitGraph } from "./wait-graph.ts";
+import { CardDependencyGraph } from "./card-dependency-graph.ts";
 
 /** Period of the critical path in which a role worked or a message card was in transit. */
 export interface CriticalPathSegment {
@@ -21,11 +21,11 @@ export interface CriticalPathSegment {
  * to work on a message card when all cards required for the work have arrived. The critical path is empty if
  * the first task has no reply.
  */
-export function computeCriticalPath(timings: readonly CardTiming[]): CriticalPathSegment[] {
-  const graph = new WaitGraph(timings);
-  let at = graph.findFinalReply();
+export function computeCriticalPath(timings: readonly CardTransitTimes[]): CriticalPathSegment[] {
+  const graph = new CardDependencyGraph(timings);
+  let at = graph.findLastReplyToInitialRequester();
   const path: CriticalPathSegment[] = [];
-  const seen = new Set<CardTiming>();
+  const seen = new Set<CardTransitTimes>();
   let until = at?.arrivedMs ?? 0;
   const add = (kind: CriticalPathSegment["kind"], card: MessageCard, since: number): void => {
     // If clocks disagree, a segment must not become longer than the entire period.
@@ -36,7 +36,7 @@ export function computeCriticalPath(timings: readonly CardTiming[]): CriticalPat
   while (at && !seen.has(at)) {
     seen.add(at);
     add("travel", at.card, at.sentMs);
-    const before = graph.findPredecessor(at);
+    const before = graph.findLastArrivalBeforeWork(at);
     if (!before) break;
     add("work", at.card, before.arrivedMs);
     at = before;
@@ -45,12 +45,12 @@ export function computeCriticalPath(timings: readonly CardTiming[]): CriticalPat
 }
 
 /** Returns the duration of a critical path in milliseconds, or 0 if the critical path is empty. */
-export function computePathDuration(path: readonly CriticalPathSegment[]): number {
+export function computeCriticalPathDuration(path: readonly CriticalPathSegment[]): number {
   return (path.at(-1)?.to ?? 0) - (path[0]?.from ?? 0);
 }
 
 /** Time that a role or a transit direction contributes to all critical paths. */
-export interface Bottleneck {
+export interface CriticalPathBottleneck {
   readonly kind: CriticalPathSegment["kind"];
   /** Name of the working role, or direction of the transit, for example `planner → solver`. */
   readonly who: string;
@@ -65,11 +65,17 @@ export interface Bottleneck {
 }
 
 /** Groups the time of critical paths by role and turn, and sorts the groups by time in descending order. */
-export function computeBottlenecks(paths: readonly (readonly CriticalPathSegment[])[]): Bottleneck[] {
+export function computeBottlenecks(
+  paths: readonly (readonly CriticalPathSegment[])[],
+): CriticalPathBottleneck[] {
   const segments = paths.flat();
   const total = sumDurations(segments);
   const groups = Map.groupBy(segments, ({ kind, card }) =>
-    JSON.stringify([kind, formatSegmentOwner(kind, card), kind === "work" ? card.metadata.turn : null]),
+    JSON.stringify([
+      kind,
+      formatSegmentRoleOrDirection(kind, card),
+      kind === "work" ? card.metadata.turn : null,
+    ]),
   );
   return [...groups.values()]
     .flatMap((group) => {
@@ -78,13 +84,19 @@ export function computeBottlenecks(paths: readonly (readonly CriticalPathSegment
       const { kind, card } = first;
       const ms = sumDurations(group);
       const turn = kind === "work" ? card.metadata.turn : undefined;
-      return { kind, who: formatSegmentOwner(kind, card), turn, ms, share: total > 0 ? ms / total : 0 };
+      return {
+        kind,
+        who: formatSegmentRoleOrDirection(kind, card),
+        turn,
+        ms,
+        share: total > 0 ? ms / total : 0,
+      };
     })
     .toSorted((a, b) => b.ms - a.ms);
 }
 
-function formatSegmentOwner(kind: CriticalPathSegment["kind"], card: MessageCard): string {
-  return kind === "work" ? card.sender : formatEdge(card);
+function formatSegmentRoleOrDirection(kind: CriticalPathSegment["kind"], card: MessageCard): string {
+  return kind === "work" ? card.sender : formatCardDirection(card);
 }
 
 function sumDurations(segments: readonly CriticalPathSegment[]): number {

@@ -1,7 +1,7 @@
 /**
  * Statistics of runs and comparisons of runs.
  * All statistics functions are pure. The same message cards always produce the same statistics, because
- * resampling uses a fixed seed. `specification-statistics.ts` contains the original formulas of the
+ * resampling uses a fixed seed. `specification-formula-statistics.ts` contains the original formulas of the
  * specification and documents their defects.
  */
 export { computePairedBootstrap } from "./paired-bootstrap.ts";
@@ -10,14 +10,14 @@ export { compareRuns, assertComparableRuns } from "./compare-runs.ts";
 export type { RunComparison, ScoredRun } from "./compare-runs.ts";
 export { buildComparisonReport, toScoredRun } from "./comparison-report.ts";
 export type { BaselineComparison, ComparisonReportOptions, ComparisonReport } from "./comparison-report.ts";
-export { computeBottlenecks, computeCriticalPath, computePathDuration } from "./critical-path.ts";
-export type { Bottleneck, CriticalPathSegment } from "./critical-path.ts";
+export { computeBottlenecks, computeCriticalPath, computeCriticalPathDuration } from "./critical-path.ts";
+export type { CriticalPathBottleneck, CriticalPathSegment } from "./critical-path.ts";
 export { computeCardStatistics } from "./card-statistics.ts";
 export type { CardStatistics } from "./card-statistics.ts";
 export { RUN_FINDING_KINDS, detectRunFindings } from "./run-findings.ts";
 export type { RunFinding, RunFindingKind } from "./run-findings.ts";
-export { computeTokenLedger } from "./token-ledger.ts";
-export type { TokenLedger } from "./token-ledger.ts";
+export { compareCardAndCallTokens } from "./card-call-token-comparison.ts";
+export type { CardCallTokenComparison } from "./card-call-token-comparison.ts";
 export { computeMcNemarTest } from "./mcnemar.ts";
 
 export { computeMean, computeMeasureMeans, summarizeDistribution, sumBy } from "./distribution.ts";
@@ -30,9 +30,9 @@ export { computeRoleTimes } from "./role-times.ts";
 
 export {
   computeAccuracyPerThousandTokens,
-  computeSpecificationStatistics,
+  computeSpecificationFormulaStatistics,
   countBy,
-} from "./specification-statistics.ts";
+} from "./specification-formula-statistics.ts";
 
 export { summarizeReplyLatency, summarizeRoleSpending } from "./role-spending.ts";
 export type { RoleSpending } from "./role-spending.ts";

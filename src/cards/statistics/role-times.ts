@@ -1,8 +1,8 @@
-import type { CardTiming } from "../recording/index.ts";
-import { WaitGraph } from "./wait-graph.ts";
+import type { CardTransitTimes } from "../recording/index.ts";
+import { CardDependencyGraph } from "./card-dependency-graph.ts";
 
 /** Working time and waiting time of a role in one problem. */
-export interface RoleTime {
+export interface RoleWorkAndWaitTime {
   readonly role: string;
   /** Time in milliseconds in which the role worked on at least one message card. */
   readonly workingMs: number;
@@ -14,15 +14,15 @@ export interface RoleTime {
  * Computes the working time and the waiting time of each role. Roles are in the order of their first message
  * card.
  */
-export function computeRoleTimes(timings: readonly CardTiming[]): RoleTime[] {
-  const graph = new WaitGraph(timings);
+export function computeRoleTimes(timings: readonly CardTransitTimes[]): RoleWorkAndWaitTime[] {
+  const graph = new CardDependencyGraph(timings);
   const roles = new Set(timings.flatMap(({ card }) => [card.sender, card.recipient]));
   return [...roles].map((role) => {
     const sent = timings.filter(({ card }) => card.sender === role);
     // A control card requires no work: its sender has been waiting.
     const producedByWork = sent.filter(({ card }) => card.message_type !== "control");
     const work = producedByWork.map((one) => {
-      const before = graph.findPredecessor(one)?.arrivedMs ?? one.sentMs;
+      const before = graph.findLastArrivalBeforeWork(one)?.arrivedMs ?? one.sentMs;
       return { from: Math.min(before, one.sentMs), to: one.sentMs };
     });
     const arrivals = timings.flatMap(({ card, arrivedMs }) => (card.recipient === role ? arrivedMs : []));

@@ -1,6 +1,6 @@
 import { type MessageCard, truncateText } from "../message-card/index.ts";
-import type { CardTiming } from "../recording/index.ts";
-import { formatEdge } from "./card-statistics.ts";
+import type { CardTransitTimes } from "../recording/index.ts";
+import { formatCardDirection } from "./card-statistics.ts";
 import { findCardTokenTotal } from "./token-counts.ts";
 
 /** Kind of finding that is detected without understanding the content of message cards. */
@@ -71,37 +71,37 @@ export const RUN_FINDING_KINDS: Readonly<Record<RunFindingKind, RunFindingKindIn
  * Unique message cards of a problem with their times. `isSettled` means that no more message cards are
  * expected.
  */
-interface SampleToInspect {
+interface FindingDetectionInput {
   readonly id: string | undefined;
   readonly cards: readonly MessageCard[];
-  readonly timings: readonly CardTiming[];
+  readonly timings: readonly CardTransitTimes[];
   readonly isSettled: boolean;
 }
 
 /** Returns all findings in the message cards of a problem. */
-export function detectRunFindings(sample: SampleToInspect): RunFinding[] {
-  const detector = new FindingDetector(sample);
+export function detectRunFindings(sample: FindingDetectionInput): RunFinding[] {
+  const detector = new RunFindingDetector(sample);
   return [
-    ...detector.detectReplyFindings(),
+    ...detector.detectMissingOrExtraReplies(),
     ...detector.detectRepeatedTasks(),
     ...detector.detectErrorFindings(),
-    ...detector.detectPrematureEnds(),
-    ...detector.detectClockInversions(),
-    ...detector.detectTokenDifferences(),
+    ...detector.detectAnswersWithoutSolver(),
+    ...detector.detectArrivalsBeforeSending(),
+    ...detector.detectTokensUnequalToUsage(),
   ];
 }
 
-class FindingDetector {
-  readonly #sample: SampleToInspect;
+class RunFindingDetector {
+  readonly #sample: FindingDetectionInput;
   readonly #cardsById: Map<string, MessageCard>;
 
-  constructor(sample: SampleToInspect) {
+  constructor(sample: FindingDetectionInput) {
     this.#sample = sample;
     this.#cardsById = new Map(sample.cards.map((card) => [card.metadata.card_id ?? "", card]));
     this.#cardsById.delete("");
   }
 
-  *detectReplyFindings(): Iterable<RunFinding> {
+  *detectMissingOrExtraReplies(): Iterable<RunFinding> {
     const { cards, isSettled } = this.#sample;
     const replies = Map.groupBy(cards.filter(isPossibleReply), ({ metadata }) => metadata.in_reply_to);
     for (const card of cards.filter(isTaskCard)) {
@@ -113,13 +113,13 @@ class FindingDetector {
         yield this.#createFinding(
           "unanswered",
           [card],
-          `${formatEdge(card)}: ${quoteContent(card)} has no reply`,
+          `${formatCardDirection(card)}: ${quoteContent(card)} has no reply`,
         );
-      if (all.filter(isTerminalCard).length > 1)
+      if (all.filter(isResultOrErrorCard).length > 1)
         yield this.#createFinding(
           "answered-twice",
           [card, ...all],
-          `${formatEdge(card)}: ${quoteContent(card)} has ${all.length} replies`,
+          `${formatCardDirection(card)}: ${quoteContent(card)} has ${all.length} replies`,
         );
     }
     for (const card of cards) {
@@ -128,7 +128,7 @@ class FindingDetector {
         yield this.#createFinding(
           "answers-nothing",
           [card],
-          `${formatEdge(card)}: there is no card ${in_reply_to}`,
+          `${formatCardDirection(card)}: there is no card ${in_reply_to}`,
         );
     }
   }
@@ -140,37 +140,37 @@ class FindingDetector {
       // Only delegated tasks count: the initial requester may send the same task several times for
       // self-consistency. A retry has an attempt number.
       if (in_reply_to === undefined || attempt > 1) continue;
-      const key = JSON.stringify([card.sender, card.recipient, normalizeText(card.content)]);
+      const key = JSON.stringify([card.sender, card.recipient, normalizeCaseAndWhitespace(card.content)]);
       const before = seenTasks.get(key);
       if (before)
         yield this.#createFinding(
           "repeated-task",
           [before, card],
-          `${formatEdge(card)}: ${quoteContent(card)} is repeated`,
+          `${formatCardDirection(card)}: ${quoteContent(card)} is repeated`,
         );
       else seenTasks.set(key, card);
-      const same = this.#listAncestors(card).find(
+      const same = this.#listAncestorCards(card).find(
         ({ sender, recipient }) => sender === card.sender && recipient === card.recipient,
       );
       if (same)
         yield this.#createFinding(
           "ping-pong",
           [same, card],
-          `${formatEdge(card)}: ${quoteContent(card)} results from an earlier task between the same roles`,
+          `${formatCardDirection(card)}: ${quoteContent(card)} results from an earlier task between the same roles`,
         );
     }
   }
 
   *detectErrorFindings(): Iterable<RunFinding> {
-    const limit = this.#sample.cards.filter((card) => getErrorType(card) === "turn_limit");
+    const limit = this.#sample.cards.filter((card) => getCardErrorType(card) === "turn_limit");
     if (limit.length > 0) yield this.#createFinding("turn-limit", limit, limit[0]?.content ?? "");
     for (const card of this.#sample.cards)
-      if (getErrorType(card) === "invalid_action")
+      if (getCardErrorType(card) === "invalid_action")
         yield this.#createFinding("invalid-action", [card], card.content);
   }
 
   /** Detects planners that answered without a solver, and planners that were forced to use a solver. */
-  *detectPrematureEnds(): Iterable<RunFinding> {
+  *detectAnswersWithoutSolver(): Iterable<RunFinding> {
     const { cards, timings } = this.#sample;
     // If another process records the planner, its delegations are unknown.
     const fullyRecorded = new Set(
@@ -193,13 +193,17 @@ class FindingDetector {
     }
   }
 
-  *detectClockInversions(): Iterable<RunFinding> {
+  *detectArrivalsBeforeSending(): Iterable<RunFinding> {
     for (const { card, isInverted } of this.#sample.timings)
       if (isInverted)
-        yield this.#createFinding("clock-inversion", [card], `${formatEdge(card)}: ${quoteContent(card)}`);
+        yield this.#createFinding(
+          "clock-inversion",
+          [card],
+          `${formatCardDirection(card)}: ${quoteContent(card)}`,
+        );
   }
 
-  *detectTokenDifferences(): Iterable<RunFinding> {
+  *detectTokensUnequalToUsage(): Iterable<RunFinding> {
     for (const card of this.#sample.cards) {
       const { usage, tokens } = card.metadata;
       if (usage === undefined || tokens === undefined) continue;
@@ -208,20 +212,20 @@ class FindingDetector {
         yield this.#createFinding(
           "tokens-differ",
           [card],
-          `${formatEdge(card)}: tokens ${tokens}, usage ${sum}`,
+          `${formatCardDirection(card)}: tokens ${tokens}, usage ${sum}`,
         );
     }
   }
 
   /** Returns the ancestors of a task, starting with the parent task. */
-  #listAncestors(card: MessageCard): MessageCard[] {
+  #listAncestorCards(card: MessageCard): MessageCard[] {
     const above: MessageCard[] = [];
-    for (let at = this.#findParent(card); at && !above.includes(at); at = this.#findParent(at))
+    for (let at = this.#findRepliedToCard(card); at && !above.includes(at); at = this.#findRepliedToCard(at))
       above.push(at);
     return above;
   }
 
-  #findParent({ metadata }: MessageCard): MessageCard | undefined {
+  #findRepliedToCard({ metadata }: MessageCard): MessageCard | undefined {
     return this.#cardsById.get(metadata.in_reply_to ?? "");
   }
 
@@ -235,7 +239,7 @@ function isTaskCard({ message_type }: MessageCard): boolean {
   return message_type === "task";
 }
 
-function isTerminalCard({ message_type }: MessageCard): boolean {
+function isResultOrErrorCard({ message_type }: MessageCard): boolean {
   return message_type === "result" || message_type === "error";
 }
 
@@ -245,12 +249,12 @@ function isPossibleReply({ message_type }: MessageCard): boolean {
 }
 
 /** Returns the error type of an error card or of an incomplete result card. */
-function getErrorType({ metadata }: MessageCard): unknown {
+function getCardErrorType({ metadata }: MessageCard): unknown {
   return metadata["error_type"];
 }
 
 /** Normalizes case and whitespace of a task text for comparison. */
-function normalizeText(text: string): string {
+function normalizeCaseAndWhitespace(text: string): string {
   return text.toLowerCase().replaceAll(/\s+/g, " ").trim();
 }
 

@@ -3,21 +3,21 @@ import { describe, expect, it } from "vitest";
 import type { MessageCard } from "../message-card/index.ts";
 import {
   type ModelCallLine,
-  decodeCards,
-  toSpecificationCards,
-  computeCardTimings,
+  decodeMessageCardArray,
+  listCardsInSpecificationFormat,
+  computeCardTransitTimes,
   type Recording,
   createRecordingFromCards,
 } from "../recording/index.ts";
 import {
-  INCEPTION_SCRIPT,
-  JANET_SCRIPT,
-  TURN_LIMIT_SCRIPT,
-  PARALLEL_SCRIPT,
+  SCRIPTED_HOTPOTQA_SAMPLE,
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+  SCRIPTED_TURN_LIMIT_SAMPLE,
+  SCRIPTED_PARALLEL_TASKS_SAMPLE,
   createScriptedRecording,
-  type SampleScript,
-  GSM8K_SCRIPTS,
-  TIMEOUT_SCRIPT,
+  type ScriptedSample,
+  SCRIPTED_GSM8K_SAMPLES,
+  SCRIPTED_TIMEOUT_SAMPLE,
 } from "../recording/recording.fixture.ts";
 import {
   computeBottlenecks,
@@ -29,8 +29,8 @@ import {
   type CriticalPathSegment,
 } from "./index.ts";
 
-const computeScriptPath = (script: SampleScript): CriticalPathSegment[] =>
-  computeCriticalPath(computeCardTimings(createScriptedRecording([script]).cards));
+const computeScriptPath = (script: ScriptedSample): CriticalPathSegment[] =>
+  computeCriticalPath(computeCardTransitTimes(createScriptedRecording([script]).cards));
 
 /** Formats a path: `solver s1 470` is work of the solver on card `s1`, and `→ s1 1` is its transit time. */
 const formatPath = (path: readonly CriticalPathSegment[]): string[] =>
@@ -41,7 +41,7 @@ const formatPath = (path: readonly CriticalPathSegment[]): string[] =>
 
 describe("the critical path", () => {
   it("is the entire chain if each card waits for the previous card", () => {
-    expect(formatPath(computeScriptPath(JANET_SCRIPT))).toEqual([
+    expect(formatPath(computeScriptPath(SCRIPTED_SEQUENTIAL_TASKS_SAMPLE))).toEqual([
       "→ q 1",
       "planner s1 820",
       "→ s1 1",
@@ -57,7 +57,7 @@ describe("the critical path", () => {
   });
 
   it("contains the slowest parallel task and its query", () => {
-    expect(formatPath(computeScriptPath(PARALLEL_SCRIPT))).toEqual([
+    expect(formatPath(computeScriptPath(SCRIPTED_PARALLEL_TASKS_SAMPLE))).toEqual([
       "→ q 1",
       "planner s2 500",
       "→ s2 1",
@@ -73,7 +73,7 @@ describe("the critical path", () => {
   });
 
   it("contains the work of a role that was stopped", () => {
-    expect(formatPath(computeScriptPath(TIMEOUT_SCRIPT))).toContain("solver 5 5002");
+    expect(formatPath(computeScriptPath(SCRIPTED_TIMEOUT_SAMPLE))).toContain("solver 5 5002");
   });
 
   it("has no gaps, starts with the first task, and ends with the last reply", () => {
@@ -81,7 +81,7 @@ describe("the critical path", () => {
     fc.assert(
       fc.property(fc.array(fc.array(subtask, { minLength: 1, maxLength: 4 }), { maxLength: 4 }), (rounds) => {
         const script = createRoundsScript(rounds);
-        const moments = computeCardTimings(createScriptedRecording([script]).cards);
+        const moments = computeCardTransitTimes(createScriptedRecording([script]).cards);
         const path = computeCriticalPath(moments);
         expect(path[0]?.from).toBe(moments[0]?.sentMs);
         expect(path.at(-1)?.to).toBe(Math.max(...moments.map(({ arrivedMs: arrived }) => arrived)));
@@ -98,8 +98,10 @@ describe("the critical path", () => {
   });
 
   it("is empty without a reply, and ends at circular replies", () => {
-    const [task] = toSpecificationCards(createScriptedRecording([JANET_SCRIPT])) as [MessageCard];
-    expect(computeCriticalPath(computeCardTimings(createRecordingFromCards([task]).cards))).toEqual([]);
+    const [task] = listCardsInSpecificationFormat(
+      createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]),
+    ) as [MessageCard];
+    expect(computeCriticalPath(computeCardTransitTimes(createRecordingFromCards([task]).cards))).toEqual([]);
     const circle = ["a", "b", "a"].map((id, at) => ({
       ...task,
       sender: at % 2 ? "planner" : "solver",
@@ -107,13 +109,13 @@ describe("the critical path", () => {
       message_type: "result",
       metadata: { card_id: id, in_reply_to: id === "a" ? "b" : "a", status: "success" },
     }));
-    expect(computeCriticalPath(computeCardTimings(createRecordingFromCards(circle).cards))).toEqual([]);
+    expect(computeCriticalPath(computeCardTransitTimes(createRecordingFromCards(circle).cards))).toEqual([]);
   });
 
   it("is summarized over many problems", () => {
     const [first, second] = computeBottlenecks([
-      computeScriptPath(JANET_SCRIPT),
-      computeScriptPath(INCEPTION_SCRIPT),
+      computeScriptPath(SCRIPTED_SEQUENTIAL_TASKS_SAMPLE),
+      computeScriptPath(SCRIPTED_HOTPOTQA_SAMPLE),
     ]);
     expect(first).toEqual({ kind: "work", who: "planner", turn: 1, ms: 1_120, share: 1_120 / 4_442 });
     expect(second).toMatchObject({ who: "planner", turn: 2, ms: 1_070 });
@@ -122,7 +124,11 @@ describe("the critical path", () => {
 
 describe("the time of a role", () => {
   it("consists of work and waiting", () => {
-    expect(computeRoleTimes(computeCardTimings(createScriptedRecording([JANET_SCRIPT]).cards))).toEqual([
+    expect(
+      computeRoleTimes(
+        computeCardTransitTimes(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).cards),
+      ),
+    ).toEqual([
       { role: "controller", workingMs: 0, waitingMs: 3_056 },
       { role: "planner", workingMs: 820 + 720 + 610, waitingMs: 3_055 - 1 - 2_150 },
       { role: "solver", workingMs: 900, waitingMs: 2_444 - 822 - 900 },
@@ -131,11 +137,11 @@ describe("the time of a role", () => {
 
   it("counts parallel work once, and does not count waiting for a stopped role as work", () => {
     const [, planner] = computeRoleTimes(
-      computeCardTimings(createScriptedRecording([PARALLEL_SCRIPT]).cards),
+      computeCardTransitTimes(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]).cards),
     );
     expect(planner).toEqual({ role: "planner", workingMs: 500 + 50 + 400, waitingMs: 1_404 - 950 });
     expect(
-      computeRoleTimes(computeCardTimings(createScriptedRecording([TIMEOUT_SCRIPT]).cards))[1],
+      computeRoleTimes(computeCardTransitTimes(createScriptedRecording([SCRIPTED_TIMEOUT_SAMPLE]).cards))[1],
     ).toMatchObject({ workingMs: 200 });
   });
 });
@@ -167,7 +173,9 @@ describe("a correct run", () => {
 
   it("has a price by the tariff, with cheaper cached tokens", () => {
     const tariff = { input: 3, output: 15, cached: 0.3 };
-    const { tokens } = buildRunReport(createScriptedRecording([JANET_SCRIPT]), { tariff });
+    const { tokens } = buildRunReport(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]), {
+      tariff,
+    });
     expect(tokens.sum).toEqual({ input: 864, output: 93, cached: 410, reasoning: 0 });
     expect(tokens.price).toBeCloseTo((454 * 3 + 410 * 0.3 + 93 * 15) / 1e6, 12);
     expect(computeTokenPrice(tokens.sum, { input: 3, output: 15 })).toBeCloseTo(
@@ -204,7 +212,7 @@ describe("the ledger", () => {
   });
 
   it("finds two errors that cancel each other out in the sum", () => {
-    const recording = spoil(createScriptedRecording([JANET_SCRIPT]), (line) => ({
+    const recording = spoil(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]), (line) => ({
       ...line,
       usage: {
         ...line.usage,
@@ -217,7 +225,7 @@ describe("the ledger", () => {
   });
 
   it("is balanced if one of several calls for a card did not report its usage", () => {
-    const recording = createScriptedRecording([JANET_SCRIPT]);
+    const recording = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
     const [call] = recording.calls as [ModelCallLine];
     const usage = { input_tokens: 0, output_tokens: 0, source: "none" } as const;
     const cards = recording.cards.map((line): Recording["cards"][number] => {
@@ -232,10 +240,13 @@ describe("the ledger", () => {
   });
 
   it("excludes unfinished problems and roles that another process records", () => {
-    const open = createScriptedRecording([JANET_SCRIPT, { ...PARALLEL_SCRIPT, isScored: false }]);
+    const open = createScriptedRecording([
+      SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+      { ...SCRIPTED_PARALLEL_TASKS_SAMPLE, isScored: false },
+    ]);
     const lost = { ...open, calls: open.calls.filter(({ card_id }) => card_id !== "gsm8k_1.r2") };
     expect(buildRunReport(lost).ledger).toMatchObject({ ok: true, checked: 3 });
-    const whole = createScriptedRecording([JANET_SCRIPT]);
+    const whole = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
     const foreign: Recording = {
       ...whole,
       cards: whole.cards.filter(({ at_role }) => at_role !== "solver"),
@@ -252,12 +263,12 @@ describe("findings include", () => {
     detectRunFindings({
       id: "a",
       cards,
-      timings: computeCardTimings(createRecordingFromCards(cards).cards),
+      timings: computeCardTransitTimes(createRecordingFromCards(cards).cards),
       isSettled: settled,
     }).map(({ kind }) => kind);
-  const cards = (script: SampleScript): MessageCard[] =>
-    toSpecificationCards(createScriptedRecording([script]));
-  const [question, first, reply, second, , final] = cards(JANET_SCRIPT) as [
+  const cards = (script: ScriptedSample): MessageCard[] =>
+    listCardsInSpecificationFormat(createScriptedRecording([script]));
+  const [question, first, reply, second, , final] = cards(SCRIPTED_SEQUENTIAL_TASKS_SAMPLE) as [
     MessageCard,
     MessageCard,
     MessageCard,
@@ -309,7 +320,7 @@ describe("findings include", () => {
   });
 
   it("a turn limit and an invalid action", () => {
-    expect(kinds(cards(TURN_LIMIT_SCRIPT))).toEqual(["repeated-task", "turn-limit"]);
+    expect(kinds(cards(SCRIPTED_TURN_LIMIT_SAMPLE))).toEqual(["repeated-task", "turn-limit"]);
     const error = {
       ...final,
       message_type: "error",
@@ -323,8 +334,12 @@ describe("findings include", () => {
     expect(kinds([question, plain(first)], false)).toEqual([]);
     const report = buildRunReport(
       createScriptedRecording([
-        JANET_SCRIPT,
-        { ...PARALLEL_SCRIPT, isScored: false, steps: PARALLEL_SCRIPT.steps.slice(0, 4) },
+        SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+        {
+          ...SCRIPTED_PARALLEL_TASKS_SAMPLE,
+          isScored: false,
+          steps: SCRIPTED_PARALLEL_TASKS_SAMPLE.steps.slice(0, 4),
+        },
       ]),
     );
     expect(report).toMatchObject({ broken: [], samples: { total: 2, done: 1, open: 1 } });
@@ -339,7 +354,7 @@ describe("findings include", () => {
   });
 
   it("a card that arrived before it was sent", () => {
-    const recording = createScriptedRecording([JANET_SCRIPT]);
+    const recording = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
     const early = recording.cards.map((line) =>
       line.dir === "in" && line.card.metadata.card_id === "gsm8k_0.s1" ? { ...line, mono_ms: 5 } : line,
     );
@@ -353,7 +368,10 @@ describe("findings include", () => {
 describe("a report on an incomplete run", () => {
   it("lists what is unknown for plain cards", () => {
     const recording = createRecordingFromCards(
-      decodeCards(JSON.stringify(toSpecificationCards(createScriptedRecording())), "cards.json"),
+      decodeMessageCardArray(
+        JSON.stringify(listCardsInSpecificationFormat(createScriptedRecording())),
+        "cards.json",
+      ),
     );
     const report = buildRunReport(recording);
     expect(report).toMatchObject({
@@ -370,7 +388,9 @@ describe("a report on an incomplete run", () => {
   });
 
   it("lists what is unknown for cards of the specification without IDs", () => {
-    const cards = toSpecificationCards(createScriptedRecording([JANET_SCRIPT])).map((card) => ({
+    const cards = listCardsInSpecificationFormat(
+      createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]),
+    ).map((card) => ({
       ...card,
       metadata: {},
     }));
@@ -386,7 +406,7 @@ describe("a report on an incomplete run", () => {
 
   it("counts interrupted attempts separately", () => {
     const recording = createScriptedRecording();
-    const { cards, calls } = createScriptedRecording([JANET_SCRIPT]);
+    const { cards, calls } = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]);
     const report = buildRunReport({ ...recording, abandoned: { cards, calls } });
     expect(report.abandoned).toEqual({
       cards: 6,
@@ -411,8 +431,8 @@ describe("a report on an incomplete run", () => {
     const report = buildRunReport(createScriptedRecording([], { sample_ids: ["gsm8k_0"] }));
     expect(report).toMatchObject({ samples: { total: 1, done: 0, open: 0 }, broken: [], findings: [] });
     expect(buildRunReport(createScriptedRecording([], { sample_ids: [] })).figures).toBeUndefined();
-    expect(buildRunReport(createScriptedRecording(GSM8K_SCRIPTS)).measures).toEqual({});
-    expect(buildRunReport(createScriptedRecording([INCEPTION_SCRIPT])).measures).toEqual({
+    expect(buildRunReport(createScriptedRecording(SCRIPTED_GSM8K_SAMPLES)).measures).toEqual({});
+    expect(buildRunReport(createScriptedRecording([SCRIPTED_HOTPOTQA_SAMPLE])).measures).toEqual({
       f1: 1,
       joint_f1: 1,
     });
@@ -422,9 +442,9 @@ describe("a report on an incomplete run", () => {
 /** Creates rounds of parallel subtasks. Each round waits for all results of the previous round. */
 function createRoundsScript(
   rounds: readonly (readonly { plans: number; solves: number; travelMs: number }[])[],
-): SampleScript {
+): ScriptedSample {
   let before = ["q"];
-  const steps: SampleScript["steps"][number][] = [
+  const steps: ScriptedSample["steps"][number][] = [
     { from: "controller", to: "planner", name: "q", content: "?" },
   ];
   for (const [round, subtasks] of rounds.entries()) {

@@ -1,33 +1,36 @@
 import { type MessageCard, PLANNER, parseCardTime } from "../message-card/index.ts";
 import {
-  listRecordedCards,
-  type ClockAdjustment,
-  type EndLine,
-  type CardTiming,
-  computeCardTimings,
+  listDistinctRecordedCards,
+  type RecordFileClockShift,
+  type RunEndLine,
+  type CardTransitTimes,
+  computeCardTransitTimes,
   type Recording,
   type RunLine,
-  type RunSample,
-  collectRunSamples,
+  type RecordedSample,
+  collectRecordedSamples,
   type TornLine,
 } from "../recording/index.ts";
 import {
-  type Bottleneck,
+  type CriticalPathBottleneck,
   computeBottlenecks,
   computeCriticalPath,
-  computePathDuration,
+  computeCriticalPathDuration,
 } from "./critical-path.ts";
 import { computeCardStatistics, type CardStatistics } from "./card-statistics.ts";
 import { type RunFinding, RUN_FINDING_KINDS, detectRunFindings } from "./run-findings.ts";
-import { type TokenLedger, computeTokenLedger } from "./token-ledger.ts";
+import { type CardCallTokenComparison, compareCardAndCallTokens } from "./card-call-token-comparison.ts";
 import {
   computeMeasureMeans,
   type DistributionSummary,
   sumBy,
   summarizeDistribution,
 } from "./distribution.ts";
-import { type RoleTime, computeRoleTimes } from "./role-times.ts";
-import { computeSpecificationStatistics, type SpecificationStatistics } from "./specification-statistics.ts";
+import { type RoleWorkAndWaitTime, computeRoleTimes } from "./role-times.ts";
+import {
+  computeSpecificationFormulaStatistics,
+  type SpecificationFormulaStatistics,
+} from "./specification-formula-statistics.ts";
 import {
   type ReplyLatency,
   summarizeReplyLatency,
@@ -62,22 +65,22 @@ export interface RunReport {
   /** Mean of each additional dataset measure, for example `f1`. */
   readonly measures: Readonly<Record<string, number>>;
   readonly figures: CardStatistics | undefined;
-  readonly seed: SpecificationStatistics | undefined;
+  readonly seed: SpecificationFormulaStatistics | undefined;
   readonly tokens: TokenReport;
   readonly spending: readonly RoleSpending[];
-  readonly ledger: TokenLedger | undefined;
+  readonly ledger: CardCallTokenComparison | undefined;
   readonly time: TimeReport;
   readonly findings: readonly RunFinding[];
   /** Number of findings by kind, omitting kinds without findings. */
   readonly found: Readonly<Record<string, number>>;
-  readonly ends: readonly EndLine["status"][];
+  readonly ends: readonly RunEndLine["status"][];
   /** Whether record lines were lost. */
   readonly degraded: boolean;
   /**
    * Cost of interrupted attempts that were later repeated. All other statistics exclude interrupted attempts.
    */
   readonly abandoned: { readonly cards: number; readonly calls: number; readonly tokens: TokenCounts };
-  readonly clocks: readonly ClockAdjustment[];
+  readonly clocks: readonly RecordFileClockShift[];
   readonly torn: readonly TornLine[];
 }
 
@@ -103,9 +106,9 @@ interface TokenReport {
 interface TimeReport {
   /** Time in milliseconds from the first task of a problem to the last reply. */
   readonly perSample: DistributionSummary | undefined;
-  readonly bottlenecks: readonly Bottleneck[];
+  readonly bottlenecks: readonly CriticalPathBottleneck[];
   /** Working time and waiting time of each role over all problems. */
-  readonly roles: readonly RoleTime[];
+  readonly roles: readonly RoleWorkAndWaitTime[];
   readonly latency: readonly ReplyLatency[];
 }
 
@@ -118,31 +121,31 @@ export interface RunReportOptions {
 /** Builds the report of a recording. `buildRunReport` is a pure function. */
 export function buildRunReport(recording: Recording, { tariff }: RunReportOptions = {}): RunReport {
   const { run, scores, ends, torn, clocks, abandoned } = recording;
-  const samples = collectRunSamples(recording);
-  const cards = listRecordedCards(recording);
+  const samples = collectRecordedSamples(recording);
+  const cards = listDistinctRecordedCards(recording);
   const named = samples.filter(({ id }) => id !== undefined);
-  const settled = named.filter((sample) => isSampleSettled(sample, run));
+  const settled = named.filter((sample) => isSampleComplete(sample, run));
   const timedSamples = samples.map((sample) => ({
     sample,
-    timings: computeCardTimings(sample.cardLines),
+    timings: computeCardTransitTimes(sample.cardLines),
   }));
 
   const findings = timedSamples.flatMap(({ sample, timings }) =>
     detectRunFindings({
       ...sample,
       timings,
-      isSettled: sample.id === undefined || isSampleSettled(sample, run),
+      isSettled: sample.id === undefined || isSampleComplete(sample, run),
     }),
   );
-  const ledger = recording.calls.length > 0 ? computeTokenLedger(settled, recording) : undefined;
-  const isElsewhere = isRecordedElsewhere(PLANNER, recording);
+  const ledger = recording.calls.length > 0 ? compareCardAndCallTokens(settled, recording) : undefined;
+  const isElsewhere = isPlannerRecordedElsewhere(PLANNER, recording);
   const ids = named.flatMap(({ id }) => id ?? []);
   const isCut = torn.some(({ last }) => !last);
   const degraded = ends.some(({ recorder }) => recorder === "degraded");
   return {
-    run: run && omitSampleIds(run),
-    unknown: listUnknowns(recording, cards, ids.length, ledger, isElsewhere),
-    broken: listViolations(findings, ledger, degraded, isCut),
+    run: run && omitRunLineSampleIds(run),
+    unknown: listReasonsForMissingStatistics(recording, cards, ids.length, ledger, isElsewhere),
+    broken: listViolatedRunGuarantees(findings, ledger, degraded, isCut),
     samples: {
       total: ids.length,
       done: scores.length,
@@ -157,16 +160,16 @@ export function buildRunReport(recording: Recording, { tariff }: RunReportOption
       cards.length + ids.length > 0
         ? { ...computeCardStatistics(cards, ids), ...(isElsewhere && { solverTasks: undefined }) }
         : undefined,
-    seed: ids.length > 0 ? computeSpecificationStatistics(cards, ids.length) : undefined,
+    seed: ids.length > 0 ? computeSpecificationFormulaStatistics(cards, ids.length) : undefined,
     tokens: buildTokenReport(cards, settled, tariff),
     spending: summarizeRoleSpending(cards),
     ledger,
     time: buildTimeReport(timedSamples, cards),
     findings: findings.toSorted(
-      (a, b) => RUN_FINDING_ORDER.indexOf(a.kind) - RUN_FINDING_ORDER.indexOf(b.kind),
+      (a, b) => RUN_FINDING_KIND_ORDER.indexOf(a.kind) - RUN_FINDING_KIND_ORDER.indexOf(b.kind),
     ),
     found: Object.fromEntries(
-      RUN_FINDING_ORDER.flatMap((kind) => {
+      RUN_FINDING_KIND_ORDER.flatMap((kind) => {
         const count = findings.filter((finding) => finding.kind === kind).length;
         return count > 0 ? [[kind, count]] : [];
       }),
@@ -174,7 +177,7 @@ export function buildRunReport(recording: Recording, { tariff }: RunReportOption
     ends: ends.map(({ status }) => status),
     degraded,
     abandoned: {
-      cards: listRecordedCards(abandoned).length,
+      cards: listDistinctRecordedCards(abandoned).length,
       calls: abandoned.calls.length,
       tokens: sumUsageTokens(abandoned.calls.map(({ usage }) => usage)),
     },
@@ -187,7 +190,7 @@ export function buildRunReport(recording: Recording, { tariff }: RunReportOption
  * Returns whether only the recipients recorded some of the planner's message cards. The planner's delegations
  * are unknown in such a recording.
  */
-function isRecordedElsewhere(planner: string, { run, cards }: Recording): boolean {
+function isPlannerRecordedElsewhere(planner: string, { run, cards }: Recording): boolean {
   if (!run) return false;
   const plannerLines = cards.filter(
     ({ card }) => card.sender === planner && card.metadata["written_by"] === undefined,
@@ -195,25 +198,25 @@ function isRecordedElsewhere(planner: string, { run, cards }: Recording): boolea
   return plannerLines.length > 0 && plannerLines.every(({ dir }) => dir === "in");
 }
 
-const RUN_FINDING_ORDER: readonly string[] = Object.keys(RUN_FINDING_KINDS);
+const RUN_FINDING_KIND_ORDER: readonly string[] = Object.keys(RUN_FINDING_KINDS);
 
 /**
  * Returns whether a problem is complete. A problem is complete if the problem is scored or the recording has
  * no run line.
  */
-function isSampleSettled({ score }: RunSample, run: RunLine | undefined): boolean {
+function isSampleComplete({ score }: RecordedSample, run: RunLine | undefined): boolean {
   return run === undefined || score !== undefined;
 }
 
-function omitSampleIds({ v: _v, kind: _kind, sample_ids: _ids, ...rest }: RunLine): RunReport["run"] {
+function omitRunLineSampleIds({ v: _v, kind: _kind, sample_ids: _ids, ...rest }: RunLine): RunReport["run"] {
   return rest;
 }
 
-function listUnknowns(
+function listReasonsForMissingStatistics(
   { run, calls }: Recording,
   cards: readonly MessageCard[],
   samples: number,
-  ledger: TokenLedger | undefined,
+  ledger: CardCallTokenComparison | undefined,
   isElsewhere: boolean,
 ): string[] {
   const unknown: string[] = [];
@@ -235,9 +238,9 @@ function listUnknowns(
   return unknown;
 }
 
-function listViolations(
+function listViolatedRunGuarantees(
   findings: readonly RunFinding[],
-  ledger: TokenLedger | undefined,
+  ledger: CardCallTokenComparison | undefined,
   degraded: boolean,
   isCut: boolean,
 ): string[] {
@@ -249,7 +252,7 @@ function listViolations(
   });
   if (ledger && !ledger.ok) {
     const { mismatches } = ledger;
-    const [{ sample_id, role, cards, calls }] = mismatches as [TokenLedger["mismatches"][number]];
+    const [{ sample_id, role, cards, calls }] = mismatches as [CardCallTokenComparison["mismatches"][number]];
     const difference = cards.input + cards.output - calls.input - calls.output;
     broken.push(
       `the ledger: ${mismatches.length} of ${ledger.checked} sums differ, the first in ${formatSampleId(sample_id)}: ` +
@@ -271,7 +274,7 @@ function formatSignedNumber(difference: number): string {
 
 function buildTokenReport(
   cards: readonly MessageCard[],
-  settled: readonly RunSample[],
+  settled: readonly RecordedSample[],
   tariff: TokenTariff | undefined,
 ): TokenReport {
   const sum = sumUsageTokens(cards.map(({ metadata }) => metadata.usage));
@@ -295,12 +298,12 @@ function sumCardTokens(cards: readonly MessageCard[]): number {
 }
 
 function buildTimeReport(
-  timedSamples: readonly { sample: RunSample; timings: readonly CardTiming[] }[],
+  timedSamples: readonly { sample: RecordedSample; timings: readonly CardTransitTimes[] }[],
   cards: readonly MessageCard[],
 ): TimeReport {
   const named = timedSamples.filter(({ sample }) => sample.id !== undefined);
   const paths = named.map(({ timings }) => computeCriticalPath(timings)).filter((path) => path.length > 0);
-  const lengths = paths.map(computePathDuration);
+  const lengths = paths.map(computeCriticalPathDuration);
   const roles = Map.groupBy(
     named.flatMap(({ timings }) => computeRoleTimes(timings)),
     ({ role }) => role,

@@ -17,7 +17,7 @@ export const ZERO_TOKENS: TokenCounts = { input: 0, output: 0, cached: 0, reason
  * Converts the token usage of a message card or model call into token counts.
  * A token usage with the source `none` can still contain token counts from some model calls.
  */
-export function toTokenCounts(usage: CardTokenUsage | undefined): TokenCounts {
+export function convertUsageToTokenCounts(usage: CardTokenUsage | undefined): TokenCounts {
   if (!usage) return ZERO_TOKENS;
   return {
     input: usage.input_tokens,
@@ -40,7 +40,7 @@ export function addTokenCounts(a: TokenCounts, b: TokenCounts): TokenCounts {
 /** Returns the sum of the token counts of several usages. */
 export function sumUsageTokens(usages: Iterable<CardTokenUsage | undefined>): TokenCounts {
   let sum = ZERO_TOKENS;
-  for (const usage of usages) sum = addTokenCounts(sum, toTokenCounts(usage));
+  for (const usage of usages) sum = addTokenCounts(sum, convertUsageToTokenCounts(usage));
   return sum;
 }
 

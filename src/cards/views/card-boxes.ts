@@ -24,7 +24,13 @@ export function renderCardBoxes(
   const numbers = new Map(cards.map(({ metadata }, at) => [metadata.card_id, at + 1]));
   return cards
     .map((card, at) =>
-      renderCardBox(card, at + 1, numbers, Math.max(40, width), colors ? getColorizer(card) : keepUncolored),
+      renderCardBox(
+        card,
+        at + 1,
+        numbers,
+        Math.max(40, width),
+        colors ? getCardTypeColorizer(card) : keepUncolored,
+      ),
     )
     .join("\n");
 }
@@ -42,7 +48,7 @@ const ANSI_COLORS: ReadonlyMap<string, number> = new Map([
   ["error", 31],
 ]);
 
-function getColorizer({ message_type }: MessageCard): TextColorizer {
+function getCardTypeColorizer({ message_type }: MessageCard): TextColorizer {
   const color = ANSI_COLORS.get(message_type) ?? 34;
   return (text) => `\u001b[${color}m${text}\u001b[39m`;
 }
@@ -76,7 +82,7 @@ function renderCardBox(
 }
 
 /** Metadata members that a box omits, because its other text or its position shows the information. */
-const HIDDEN_METADATA: ReadonlySet<string> = new Set([
+const OMITTED_METADATA_MEMBERS: ReadonlySet<string> = new Set([
   "card_id",
   "run_id",
   "sample_id",
@@ -87,7 +93,11 @@ const HIDDEN_METADATA: ReadonlySet<string> = new Set([
 function formatMetadata(metadata: CardMetadata, numbers: CardNumbersById): string {
   const { in_reply_to, tokens, usage } = metadata;
   const notes = Object.entries(metadata).flatMap(([name, value]) => {
-    if (value === undefined || HIDDEN_METADATA.has(name) || (name === "tokens" && usage !== undefined))
+    if (
+      value === undefined ||
+      OMITTED_METADATA_MEMBERS.has(name) ||
+      (name === "tokens" && usage !== undefined)
+    )
       return [];
     // A reply has the same dataset as its task.
     if (name === "dataset" && in_reply_to !== undefined) return [];

@@ -7,9 +7,9 @@ import * as fc from "fast-check";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { MessageCard } from "../message-card/index.ts";
-import { findChromium, CHROMIUM_MISSING_MESSAGE, openBrowser } from "../html/browser.fixture.ts";
-import { listRecordedCards } from "../recording/index.ts";
-import { PARALLEL_SCRIPT, createScriptedRecording } from "../recording/recording.fixture.ts";
+import { findChromium, CHROMIUM_MISSING_MESSAGE, launchChromium } from "../html/browser.fixture.ts";
+import { listDistinctRecordedCards } from "../recording/index.ts";
+import { SCRIPTED_PARALLEL_TASKS_SAMPLE, createScriptedRecording } from "../recording/recording.fixture.ts";
 import { arbitraryHostileCard } from "./hostile-card.fixture.ts";
 import {
   renderRoleGraphMermaid,
@@ -27,7 +27,10 @@ const hostileCardLists: MessageCard[][] = fc.sample(
     seed: 1,
   },
 );
-const cardLists = [listRecordedCards(createScriptedRecording([PARALLEL_SCRIPT])), ...hostileCardLists];
+const cardLists = [
+  listDistinctRecordedCards(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE])),
+  ...hostileCardLists,
+];
 
 const hasChromium = findChromium() !== undefined;
 if (!hasChromium)
@@ -37,7 +40,7 @@ describe.skipIf(!hasChromium)("in a browser", { timeout: 60_000 }, () => {
   let browser: Browser;
 
   beforeAll(async () => {
-    browser = await openBrowser();
+    browser = await launchChromium();
   });
 
   afterAll(async () => {

@@ -1,15 +1,15 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createJanetCards } from "../message-card/message-card.fixture.ts";
+import { createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
 import { type MessageCard, PLANNER } from "../message-card/index.ts";
-import { listRecordedCards } from "../recording/index.ts";
+import { listDistinctRecordedCards } from "../recording/index.ts";
 import {
-  JANET_SCRIPT,
-  createScripts,
-  PARALLEL_SCRIPT,
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+  createScriptedSamples,
+  SCRIPTED_PARALLEL_TASKS_SAMPLE,
   createScriptedRecording,
-  GSM8K_SCRIPTS,
-  TIMEOUT_SCRIPT,
+  SCRIPTED_GSM8K_SAMPLES,
+  SCRIPTED_TIMEOUT_SAMPLE,
 } from "../recording/recording.fixture.ts";
 import { arbitraryHostileCard, UNSAFE_CHARACTERS } from "./hostile-card.fixture.ts";
 import {
@@ -27,18 +27,24 @@ const arbitraryHostileCards = fc.array(arbitraryHostileCard, { minLength: 1, max
 describe("sequence diagrams as text", () => {
   it("have an arrow to the recipient of each card, and the time since the previous card", () => {
     expect(
-      renderSequenceText(listRecordedCards(createScriptedRecording([JANET_SCRIPT])), { width: 80 }),
+      renderSequenceText(
+        listDistinctRecordedCards(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])),
+        { width: 80 },
+      ),
     ).toBe(JANET_SEQUENCE_TEXT);
   });
 
   it("name the task of a reply if several tasks were pending", () => {
     expect(
-      renderSequenceText(listRecordedCards(createScriptedRecording([PARALLEL_SCRIPT])), { width: 80 }),
+      renderSequenceText(
+        listDistinctRecordedCards(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE])),
+        { width: 80 },
+      ),
     ).toBe(PARALLEL_SEQUENCE_TEXT);
   });
 
   it("are aligned in Korean", () => {
-    const [task] = createJanetCards();
+    const [task] = createGsm8kExampleCards();
     const cards: MessageCard[] = [
       { ...task!, content: "어떤 방법을 사용할까요? 👩‍👩‍👧" },
       { ...task!, sender: "검증자", recipient: PLANNER, content: "좋아요" },
@@ -65,18 +71,20 @@ describe("sequence diagrams as text", () => {
 
 describe("the timeline", () => {
   it("has a bar for each work span, with duration and tokens", () => {
-    expect(renderTimelineText(createScriptedRecording([JANET_SCRIPT]), { width: 80 })).toBe(
-      JANET_TIMELINE_TEXT,
-    );
+    expect(
+      renderTimelineText(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]), { width: 80 }),
+    ).toBe(JANET_TIMELINE_TEXT);
   });
 
   it("draws failed work lighter and marks durations that were not measured", () => {
-    const lines = renderTimelineText(createScriptedRecording([TIMEOUT_SCRIPT]), { width: 80 }).split("\n");
+    const lines = renderTimelineText(createScriptedRecording([SCRIPTED_TIMEOUT_SAMPLE]), { width: 80 }).split(
+      "\n",
+    );
     expect(lines[1]).toMatch(/^solver {2}│ +░+│ ~5002 ms {2}70 tok {2}cancelled$/);
   });
 
   it("accepts cards that have only timestamps, and reports missing work", () => {
-    expect(renderTimelineText(createJanetCards()).split("\n")).toHaveLength(5);
+    expect(renderTimelineText(createGsm8kExampleCards()).split("\n")).toHaveLength(5);
     expect(renderTimelineText([])).toBe("The cards contain no work.");
   });
 
@@ -95,7 +103,9 @@ describe("the timeline", () => {
 
 describe("the drawings in SVG", () => {
   it("have a line for each role, and an arrow with its content for each card", () => {
-    const svg = renderSequenceSvg(listRecordedCards(createScriptedRecording([JANET_SCRIPT])));
+    const svg = renderSequenceSvg(
+      listDistinctRecordedCards(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])),
+    );
     expect(svg.match(/class="life"/g)).toHaveLength(3);
     expect(svg.match(/class="head"/g)).toHaveLength(6);
     expect(svg).toContain("<title>planner to solver, task: Calculate 16 eggs - 3 eaten - 4 muffins</title>");
@@ -107,12 +117,14 @@ describe("the drawings in SVG", () => {
   it("show the period of each task", () => {
     // One bar of the planner, and three parallel bars of the solver.
     expect(
-      renderSequenceSvg(listRecordedCards(createScriptedRecording([PARALLEL_SCRIPT]))).match(/class="busy"/g),
+      renderSequenceSvg(
+        listDistinctRecordedCards(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE])),
+      ).match(/class="busy"/g),
     ).toHaveLength(4);
   });
 
   it("are the same for the same cards", () => {
-    const cards = listRecordedCards(createScriptedRecording());
+    const cards = listDistinctRecordedCards(createScriptedRecording());
     expect(renderSequenceSvg(cards)).toBe(renderSequenceSvg(structuredClone(cards)));
     expect(renderRoleGraphSvg(buildRoleGraph(createScriptedRecording()))).toBe(
       renderRoleGraphSvg(buildRoleGraph(createScriptedRecording())),
@@ -120,9 +132,9 @@ describe("the drawings in SVG", () => {
   });
 
   it("contain only our elements, for arbitrary cards", () => {
-    expect(parseSvgElements(renderSequenceSvg(listRecordedCards(createScriptedRecording())))).toContain(
-      "tspan",
-    );
+    expect(
+      parseSvgElements(renderSequenceSvg(listDistinctRecordedCards(createScriptedRecording()))),
+    ).toContain("tspan");
     fc.assert(
       fc.property(arbitraryHostileCards, (cards) => {
         const svg = renderSequenceSvg(cards);
@@ -137,7 +149,7 @@ describe("the drawings in SVG", () => {
 
 describe("the graph", () => {
   it("has a node for each role and an edge for each direction, with counts", () => {
-    expect(buildRoleGraph(createScriptedRecording(createScripts(10)))).toEqual({
+    expect(buildRoleGraph(createScriptedRecording(createScriptedSamples(10)))).toEqual({
       nodes: [
         { role: "controller", cards: 10, tokens: 0, ms: 0 },
         { role: "planner", cards: 30, tokens: 7580, ms: 21_500 },
@@ -154,7 +166,7 @@ describe("the graph", () => {
 
   it("is a harmless Mermaid flowchart", () => {
     expect(
-      renderRoleGraphMermaid(buildRoleGraph(createScriptedRecording(GSM8K_SCRIPTS))).split("\n"),
+      renderRoleGraphMermaid(buildRoleGraph(createScriptedRecording(SCRIPTED_GSM8K_SAMPLES))).split("\n"),
     ).toContain(`    r3 -->|"7 result, 1 query, 1 error · 692 tok · 784 ms each"| r2`);
     fc.assert(
       fc.property(arbitraryHostileCards, (cards) => {

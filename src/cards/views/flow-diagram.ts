@@ -1,8 +1,8 @@
 import { type MessageCard, type CardType, CORE_CARD_TYPES } from "../message-card/index.ts";
 import { fitToColumns, toSingleLine } from "./text-width.ts";
 
-const SENDER_COLUMNS = 14;
-const SYMBOL_COLUMNS = 12;
+const SENDER_COLUMN_WIDTH = 14;
+const CARD_SYMBOL_COLUMN_WIDTH = 12;
 
 /** Options of `generateFlowDiagram`. */
 export interface FlowDiagramOptions {
@@ -25,7 +25,7 @@ export function generateFlowDiagram(
   return cards
     .map(({ sender, recipient, message_type }, at) => {
       const symbol = symbols.get(message_type) ?? "• [MSG]";
-      return `${at + 1}. ${padColumn(sender, SENDER_COLUMNS)}${padColumn(symbol, SYMBOL_COLUMNS)}${toSingleLine(recipient).toUpperCase()}`;
+      return `${at + 1}. ${padColumn(sender, SENDER_COLUMN_WIDTH)}${padColumn(symbol, CARD_SYMBOL_COLUMN_WIDTH)}${toSingleLine(recipient).toUpperCase()}`;
     })
     .join("\n");
 }

@@ -1,16 +1,16 @@
 /**
  * Text views and SVG drawings of message cards.
  * All views are pure functions that accept a list of message cards or a recording. Most views are based on
- * `buildSampleExchanges`. The views escape text from agents for each output format.
+ * `buildSampleDelegationForests`. The views escape text from agents for each output format.
  */
 
-export { type Delegation, type WorkSpan } from "./delegation-forest.ts";
+export { type Delegation, type WorkSpan } from "./delegated-task-forest.ts";
 export {
-  type SampleExchange,
-  buildSampleExchanges,
+  type SampleDelegationForest,
+  buildSampleDelegationForests,
   type CardsOrRecording,
   listWorkSpans,
-} from "./sample-exchanges.ts";
+} from "./sample-delegation-forests.ts";
 export { type FlowDiagramOptions, generateFlowDiagram } from "./flow-diagram.ts";
 export { renderRoleGraphMermaid, buildRoleGraph } from "./role-graph.ts";
 export { renderRoleGraphSvg } from "./role-graph-svg.ts";

@@ -1,4 +1,8 @@
-import { flattenDelegations, buildSampleExchanges, type CardsOrRecording } from "./sample-exchanges.ts";
+import {
+  flattenDelegations,
+  buildSampleDelegationForests,
+  type CardsOrRecording,
+} from "./sample-delegation-forests.ts";
 import { computeMean, sumBy } from "../statistics/index.ts";
 import { escapeMermaid as escaped } from "./mermaid-escape.ts";
 
@@ -34,7 +38,7 @@ export interface RoleGraphEdge {
 
 /** Builds the role graph of a list of message cards or of a recording. */
 export function buildRoleGraph(shown: CardsOrRecording): RoleGraph {
-  const exchanges = buildSampleExchanges(shown);
+  const exchanges = buildSampleDelegationForests(shown);
   const cards = exchanges.flatMap(({ timings }) => timings.map(({ card }) => card));
   const work = new Map(
     exchanges
@@ -78,17 +82,18 @@ export function renderRoleGraphMermaid({ nodes, edges }: RoleGraph): string {
   return [
     "flowchart LR",
     ...nodes.map(
-      (node) => `    ${ids.get(node.role)}["${escaped(node.role)}<br/>${escaped(formatNodeNote(node))}"]`,
+      (node) =>
+        `    ${ids.get(node.role)}["${escaped(node.role)}<br/>${escaped(formatRoleNodeLabel(node))}"]`,
     ),
     ...edges.map(
-      (edge) => `    ${ids.get(edge.from)} -->|"${escaped(formatEdgeNote(edge))}"| ${ids.get(edge.to)}`,
+      (edge) => `    ${ids.get(edge.from)} -->|"${escaped(formatRoleEdgeLabel(edge))}"| ${ids.get(edge.to)}`,
     ),
     "",
   ].join("\n");
 }
 
 /** Formats the label of a graph edge, for example `2 task · 492 tok · 770 ms each`. */
-export function formatEdgeNote({ byType, tokens, ms }: RoleGraphEdge): string {
+export function formatRoleEdgeLabel({ byType, tokens, ms }: RoleGraphEdge): string {
   return [
     Object.entries(byType)
       .map(([type, count]) => `${count} ${type}`)
@@ -99,6 +104,6 @@ export function formatEdgeNote({ byType, tokens, ms }: RoleGraphEdge): string {
 }
 
 /** Formats the label of a role in the graph, for example `758 tok · 2150 ms`. */
-export function formatNodeNote({ tokens, ms }: RoleGraphNode): string {
+export function formatRoleNodeLabel({ tokens, ms }: RoleGraphNode): string {
   return `${tokens} tok · ${Math.round(ms)} ms`;
 }

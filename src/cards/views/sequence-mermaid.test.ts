@@ -2,16 +2,16 @@ import { readFileSync } from "node:fs";
 import { createContext, runInContext } from "node:vm";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryCard, createJanetCards } from "../message-card/message-card.fixture.ts";
+import { arbitraryCard, createGsm8kExampleCards } from "../message-card/message-card.fixture.ts";
 import { type MessageCard, parseCardTime } from "../message-card/index.ts";
-import { listRecordedCards } from "../recording/index.ts";
+import { listDistinctRecordedCards } from "../recording/index.ts";
 import {
-  INCEPTION_SCRIPT,
-  JANET_SCRIPT,
-  TURN_LIMIT_SCRIPT,
-  PARALLEL_SCRIPT,
+  SCRIPTED_HOTPOTQA_SAMPLE,
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+  SCRIPTED_TURN_LIMIT_SAMPLE,
+  SCRIPTED_PARALLEL_TASKS_SAMPLE,
   createScriptedRecording,
-  TIMEOUT_SCRIPT,
+  SCRIPTED_TIMEOUT_SAMPLE,
 } from "../recording/recording.fixture.ts";
 import { UNSAFE_CHARACTERS } from "./hostile-card.fixture.ts";
 import { renderSequenceMermaid } from "./index.ts";
@@ -51,7 +51,7 @@ async function parseDiagram(diagram: string): Promise<{ statements: ParsedStatem
 
 describe("the Mermaid diagram", () => {
   it("has the roles, and an arrow for each card", () => {
-    expect(renderSequenceMermaid(createJanetCards().slice(0, 3))).toBe(`sequenceDiagram
+    expect(renderSequenceMermaid(createGsm8kExampleCards().slice(0, 3))).toBe(`sequenceDiagram
     autonumber
     participant r1 as controller
     participant r2 as planner
@@ -63,30 +63,35 @@ describe("the Mermaid diagram", () => {
   });
 
   it("groups parallel tasks, and keeps the number of each card", () => {
-    const parallel = listRecordedCards(createScriptedRecording([PARALLEL_SCRIPT]));
+    const parallel = listDistinctRecordedCards(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]));
     expect(renderSequenceMermaid(parallel).split("\n").slice(5, -1).join("\n")).toBe(
       EXPECTED_PARALLEL_DIAGRAM,
     );
     // Consecutive tasks do not form a block.
-    expect(renderSequenceMermaid(listRecordedCards(createScriptedRecording([JANET_SCRIPT])))).not.toContain(
-      "par ",
-    );
+    expect(
+      renderSequenceMermaid(
+        listDistinctRecordedCards(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])),
+      ),
+    ).not.toContain("par ");
   });
 
-  it.each([JANET_SCRIPT, INCEPTION_SCRIPT, PARALLEL_SCRIPT, TURN_LIMIT_SCRIPT, TIMEOUT_SCRIPT])(
-    "is parsed by Mermaid: $id",
-    async (script) => {
-      const cards = listRecordedCards(createScriptedRecording([script]));
-      const { statements } = await parseDiagram(renderSequenceMermaid(cards));
-      const arrows = statements.filter(
-        ({ from, to, type }) => from !== undefined && to !== undefined && type !== 2,
-      );
-      expect(arrows).toHaveLength(cards.length);
-    },
-  );
+  it.each([
+    SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+    SCRIPTED_HOTPOTQA_SAMPLE,
+    SCRIPTED_PARALLEL_TASKS_SAMPLE,
+    SCRIPTED_TURN_LIMIT_SAMPLE,
+    SCRIPTED_TIMEOUT_SAMPLE,
+  ])("is parsed by Mermaid: $id", async (script) => {
+    const cards = listDistinctRecordedCards(createScriptedRecording([script]));
+    const { statements } = await parseDiagram(renderSequenceMermaid(cards));
+    const arrows = statements.filter(
+      ({ from, to, type }) => from !== undefined && to !== undefined && type !== 2,
+    );
+    expect(arrows).toHaveLength(cards.length);
+  });
 
   it("escapes text of cards that would end a line or start markup", () => {
-    const [card] = createJanetCards();
+    const [card] = createGsm8kExampleCards();
     const diagram = renderSequenceMermaid([{ ...card!, content: "a;b\n#<script>%%{init: {}}%% $$x$$" }]);
     expect(diagram).toContain(
       "[TASK] a#59;b<br/>#35;#60;script#62;#37;#37;#123;init#58; #123;#125;#125;#37;#37; #36;#36;x#36;#36;\n",
@@ -94,7 +99,7 @@ describe("the Mermaid diagram", () => {
   });
 
   it("truncates long contents, because Mermaid rejects long diagrams", () => {
-    const [card] = createJanetCards();
+    const [card] = createGsm8kExampleCards();
     expect(renderSequenceMermaid([{ ...card!, content: "🦆".repeat(100_000) }]).length).toBeLessThan(1_000);
   });
 

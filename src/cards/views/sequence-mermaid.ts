@@ -1,6 +1,6 @@
 import type { MessageCard } from "../message-card/index.ts";
-import type { Delegation } from "./delegation-forest.ts";
-import { buildSampleExchanges, listDelegationCards } from "./sample-exchanges.ts";
+import type { Delegation } from "./delegated-task-forest.ts";
+import { buildSampleDelegationForests, listCardsInDelegation } from "./sample-delegation-forests.ts";
 import { escapeMermaid as escaped } from "./mermaid-escape.ts";
 
 /** Mermaid arrow of each core card type. Custom card types use the Mermaid arrow of a task card. */
@@ -19,7 +19,7 @@ export function renderSequenceMermaid(cards: readonly MessageCard[]): string {
   // Participants have generated IDs, because a role may be called `end`, which ends a block in Mermaid.
   const ids = new Map(roles.map((role, at) => [role, `r${at + 1}`]));
   const places = new Map(cards.map((card, at) => [card, at]));
-  const roots = buildSampleExchanges(cards).flatMap((exchange) => exchange.roots);
+  const roots = buildSampleDelegationForests(cards).flatMap((exchange) => exchange.roots);
   const lines: string[] = [];
   let next = 1;
 
@@ -67,7 +67,7 @@ export function renderSequenceMermaid(cards: readonly MessageCard[]): string {
   ].join("\n");
 }
 
-interface ParallelBranch {
+interface ParallelDelegationBranch {
   readonly delegation: Delegation;
   /** Positions of the message cards of the delegation and its descendants, in ascending order. */
   readonly positions: readonly number[];
@@ -77,11 +77,11 @@ interface ParallelBranch {
 function findParallelBranches(
   delegations: readonly Delegation[],
   places: ReadonlyMap<MessageCard, number>,
-): ParallelBranch[][] {
+): ParallelDelegationBranch[][] {
   const branches = delegations
-    .map((delegation) => ({ delegation, positions: listCardPositions(delegation, places) }))
+    .map((delegation) => ({ delegation, positions: listDelegationCardPositions(delegation, places) }))
     .toSorted((a, b) => (a.positions[0] ?? 0) - (b.positions[0] ?? 0));
-  const groups: ParallelBranch[][] = [];
+  const groups: ParallelDelegationBranch[][] = [];
   let last = -1;
   for (const branch of branches) {
     const [first = 0] = branch.positions;
@@ -95,9 +95,9 @@ function findParallelBranches(
   });
 }
 
-function listCardPositions(one: Delegation, places: ReadonlyMap<MessageCard, number>): number[] {
+function listDelegationCardPositions(one: Delegation, places: ReadonlyMap<MessageCard, number>): number[] {
   return [
-    ...listDelegationCards(one).flatMap((card) => places.get(card) ?? []),
-    ...one.subtasks.flatMap((subtask) => listCardPositions(subtask, places)),
+    ...listCardsInDelegation(one).flatMap((card) => places.get(card) ?? []),
+    ...one.subtasks.flatMap((subtask) => listDelegationCardPositions(subtask, places)),
   ].toSorted((a, b) => a - b);
 }

@@ -1,10 +1,10 @@
 import type { MessageCard } from "../message-card/index.ts";
-import { mapRepliesToTaskNumbers } from "./reply-task-numbers.ts";
-import { flattenDelegations, buildSampleExchanges } from "./sample-exchanges.ts";
+import { mapConcurrentRepliesToTaskNumbers } from "./concurrent-reply-task-numbers.ts";
+import { flattenDelegations, buildSampleDelegationForests } from "./sample-delegation-forests.ts";
 import { getCardTypeClass } from "./card-type-class.ts";
 import { measurePixels, renderSvgDocument, renderSvgText } from "./svg-document.ts";
 import { toSingleLine } from "./text-width.ts";
-import { formatCardDelay } from "./card-delay.ts";
+import { formatTimeSincePreviousCard } from "./time-since-previous-card.ts";
 
 /** Options of `renderSequenceSvg`. */
 export interface SequenceSvgOptions {
@@ -12,14 +12,14 @@ export interface SequenceSvgOptions {
   readonly title?: string;
 }
 
-const ROLE_GAP = 290;
+const LIFELINE_DISTANCE_PX = 290;
 const TIME_WIDTH = 76;
 const HEADER_HEIGHT = 52;
 const ROW_HEIGHT = 38;
 /** Maximum width of a tooltip in pixels, and maximum length of a description line in characters. */
 const MAX_TOOLTIP_LENGTH = 2_000;
 /** Maximum number of message cards in the description for screen readers. */
-const MAX_DESCRIBED_CARDS = 100;
+const MAX_CARDS_IN_SVG_DESCRIPTION = 100;
 
 /**
  * Renders message cards as an SVG sequence diagram for a README or a web page.
@@ -29,15 +29,15 @@ const MAX_DESCRIBED_CARDS = 100;
  */
 export function renderSequenceSvg(cards: readonly MessageCard[], options: SequenceSvgOptions = {}): string {
   const roles = [...new Set(cards.flatMap(({ sender, recipient }) => [sender, recipient]))];
-  const laneX = new Map(roles.map((role, index) => [role, TIME_WIDTH + 80 + index * ROLE_GAP]));
+  const laneX = new Map(roles.map((role, index) => [role, TIME_WIDTH + 80 + index * LIFELINE_DISTANCE_PX]));
   const place = (role: string): number => laneX.get(role) ?? 0;
   const width =
     TIME_WIDTH +
     160 +
-    Math.max(0, roles.length - 1) * ROLE_GAP +
-    (cards.some(isSelfAddressed) ? ROLE_GAP / 2 : 0);
+    Math.max(0, roles.length - 1) * LIFELINE_DISTANCE_PX +
+    (cards.some(isSelfAddressed) ? LIFELINE_DISTANCE_PX / 2 : 0);
   const height = computeRowY(cards.length) - 8;
-  const answers = mapRepliesToTaskNumbers(cards);
+  const answers = mapConcurrentRepliesToTaskNumbers(cards);
   const title = options.title ?? `Cards between ${roles.map(toSingleLine).join(", ")}`;
 
   return renderSvgDocument({
@@ -45,19 +45,21 @@ export function renderSequenceSvg(cards: readonly MessageCard[], options: Sequen
     height,
     title,
     description: cards
-      .slice(0, MAX_DESCRIBED_CARDS)
+      .slice(0, MAX_CARDS_IN_SVG_DESCRIPTION)
       .map((card, index) => `${index + 1}. ${describeCard(card).slice(0, MAX_TOOLTIP_LENGTH)}`),
     body: [
       ...roles.map(
         (role) =>
           `<line class="life" x1="${place(role)}" y1="${HEADER_HEIGHT}" x2="${place(role)}" y2="${height - 12}"/>`,
       ),
-      ...computeBusyIntervals(cards).map(
+      ...computePendingTaskRows(cards).map(
         ({ role, fromRow, toRow, depth }) =>
           `<rect class="busy" x="${place(role) - 4 + depth * 5}" y="${computeRowY(fromRow)}" width="8" height="${computeRowY(toRow) - computeRowY(fromRow)}" rx="2"/>`,
       ),
       ...roles.map((role) => renderRoleBox(role, place(role))),
-      ...cards.map((card, index) => renderArrow(card, index, cards[index - 1], answers.get(card), place)),
+      ...cards.map((card, index) =>
+        renderSvgCardArrow(card, index, cards[index - 1], answers.get(card), place),
+      ),
     ],
   });
 }
@@ -81,7 +83,7 @@ function renderRoleBox(role: string, x: number): string {
   return `<rect class="box" x="${x - wide / 2}" y="14" width="${wide}" height="28" rx="6"/><text class="role" x="${x}" y="32" text-anchor="middle">${name}</text>`;
 }
 
-function renderArrow(
+function renderSvgCardArrow(
   card: MessageCard,
   index: number,
   previous: MessageCard | undefined,
@@ -91,7 +93,7 @@ function renderArrow(
   const from = place(card.sender);
   const to = place(card.recipient);
   const tokens = card.metadata.tokens === undefined ? "" : ` (${card.metadata.tokens} tok)`;
-  const room = Math.max(Math.abs(to - from), ROLE_GAP / 2) - 24 - measurePixels(tokens);
+  const room = Math.max(Math.abs(to - from), LIFELINE_DISTANCE_PX / 2) - 24 - measurePixels(tokens);
   const heading = `${index + 1} ${card.message_type}${answers === undefined ? "" : ` to ${answers}`}`;
   const label = `<tspan class="type">${renderSvgText(heading, room)}</tspan> ${renderSvgText(card.content.slice(0, 500), room - measurePixels(heading))}`;
   const line = computeRowY(index);
@@ -111,11 +113,11 @@ function renderArrow(
     `<g class="${getCardTypeClass(card.message_type)}"><title>${renderSvgText(describeCard(card), MAX_TOOLTIP_LENGTH)}</title>`,
     `<path class="arrow" d="${path}"/><path class="head" d="${tip}"/>`,
     `<text ${anchor}>${label}<tspan class="dim">${tokens}</tspan></text>`,
-    `<text class="dim" x="12" y="${line + 4}">${formatCardDelay(previous, card)}</text></g>`,
+    `<text class="dim" x="12" y="${line + 4}">${formatTimeSincePreviousCard(previous, card)}</text></g>`,
   ].join("");
 }
 
-interface BusyInterval {
+interface PendingTaskRows {
   readonly role: string;
   /** Row of the task card in the diagram. */
   readonly fromRow: number;
@@ -129,10 +131,10 @@ interface BusyInterval {
  * Returns the periods in which roles had pending tasks. The period of a task without a reply ends with the
  * last message card.
  */
-function computeBusyIntervals(cards: readonly MessageCard[]): BusyInterval[] {
+function computePendingTaskRows(cards: readonly MessageCard[]): PendingTaskRows[] {
   const rows = new Map(cards.map((card, row) => [card, row]));
   const getRow = (card: MessageCard | undefined): number => (card && rows.get(card)) ?? cards.length - 1;
-  const tasks = buildSampleExchanges(cards)
+  const tasks = buildSampleDelegationForests(cards)
     .flatMap(({ roots }) => flattenDelegations(roots))
     .map(({ task, reply }) => ({ role: task.recipient, fromRow: getRow(task), toRow: getRow(reply) }))
     .filter(({ fromRow, toRow }) => toRow > fromRow)

@@ -1,6 +1,6 @@
 import type { MessageCard } from "../message-card/index.ts";
-import { mapRepliesToTaskNumbers } from "./reply-task-numbers.ts";
-import { formatCardDelay } from "./card-delay.ts";
+import { mapConcurrentRepliesToTaskNumbers } from "./concurrent-reply-task-numbers.ts";
+import { formatTimeSincePreviousCard } from "./time-since-previous-card.ts";
 import { truncateToColumns, fitToColumns, toSingleLine, measureColumns } from "./text-width.ts";
 
 /** Options of `renderSequenceText`. */
@@ -39,7 +39,7 @@ export function renderSequenceText(
   const gap = Math.min(MAX_LANE_COLUMNS, Math.max(MIN_LANE_COLUMNS, room));
   const places = roles.map((_, at) => left + at * gap);
   const end = (places.at(-1) ?? 0) + (hasSelf ? gap : right + 1);
-  const answers = mapRepliesToTaskNumbers(cards);
+  const answers = mapConcurrentRepliesToTaskNumbers(cards);
 
   const rows = cards.map((card, at) => {
     const from = roles.indexOf(card.sender);
@@ -48,8 +48,8 @@ export function renderSequenceText(
     const start = places[Math.min(from, to)] ?? 0;
     const columns = from === to ? gap - 1 : Math.abs(from - to) * gap - 1;
     const label = `${at + 1} ${formatArrowLabel(card, columns, answers.get(card))}`;
-    line.putText(start + 1, renderArrow(card, label, columns, to - from));
-    return `${line.finish()}   ${formatCardDelay(cards[at - 1], card)}`;
+    line.putText(start + 1, renderTextCardArrow(card, label, columns, to - from));
+    return `${line.finish()}   ${formatTimeSincePreviousCard(cards[at - 1], card)}`;
   });
   const header = new DiagramLine(end, []);
   for (const [at, name] of names.entries()) {
@@ -92,7 +92,7 @@ class DiagramLine {
  * Renders a labeled arrow of the given width. The arrow direction is 0 if a role sent the message card to
  * itself.
  */
-function renderArrow(card: MessageCard, label: string, columns: number, direction: number): string {
+function renderTextCardArrow(card: MessageCard, label: string, columns: number, direction: number): string {
   const isReply = card.message_type === "result" || card.message_type === "error";
   const dash = isReply ? "╌" : "─";
   if (direction === 0) return fitToColumns(`↺ ${label}`, columns);

@@ -4,16 +4,16 @@ import { measureColumns, truncateLine } from "./text-width.ts";
  * Estimated width in pixels of a character column at a font size of 12 px. The estimated width is slightly
  * too large, because fonts differ.
  */
-const COLUMN_PX = 6.8;
+const CHARACTER_WIDTH_PX = 6.8;
 
 /** Estimates the width of a text in pixels. */
 export function measurePixels(text: string): number {
-  return Math.ceil(measureColumns(text) * COLUMN_PX);
+  return Math.ceil(measureColumns(text) * CHARACTER_WIDTH_PX);
 }
 
 /** Returns a single-line text that is truncated to the given width in pixels and escaped for SVG. */
 export function renderSvgText(text: string, pixels: number = Number.POSITIVE_INFINITY): string {
-  return escapeXml(truncateLine(text, Math.floor(pixels / COLUMN_PX)));
+  return escapeXml(truncateLine(text, Math.floor(pixels / CHARACTER_WIDTH_PX)));
 }
 
 /** Escapes characters that start markup, and replaces characters that XML forbids even as entities. */

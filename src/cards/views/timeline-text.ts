@@ -1,5 +1,5 @@
-import type { WorkSpan } from "./delegation-forest.ts";
-import { type CardsOrRecording, listWorkSpans } from "./sample-exchanges.ts";
+import type { WorkSpan } from "./delegated-task-forest.ts";
+import { type CardsOrRecording, listWorkSpans } from "./sample-delegation-forests.ts";
 import { fitToColumns, measureColumns, truncateLine } from "./text-width.ts";
 
 /** Options of `renderTimelineText`. */

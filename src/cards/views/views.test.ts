@@ -1,9 +1,12 @@
 import { stripVTControlCharacters } from "node:util";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { createJanetCards, createNumberedCardProtocol } from "../message-card/message-card.fixture.ts";
-import { listRecordedCards } from "../recording/index.ts";
-import { JANET_SCRIPT, createScriptedRecording } from "../recording/recording.fixture.ts";
+import {
+  createGsm8kExampleCards,
+  createCardProtocolWithNumberedIds,
+} from "../message-card/message-card.fixture.ts";
+import { listDistinctRecordedCards } from "../recording/index.ts";
+import { SCRIPTED_SEQUENTIAL_TASKS_SAMPLE, createScriptedRecording } from "../recording/recording.fixture.ts";
 import { defineCardType, PLANNER, SOLVER } from "../message-card/index.ts";
 import { generateFlowDiagram, visualizeCards } from "./index.ts";
 import { arbitraryHostileCard, UNSAFE_CHARACTERS } from "./hostile-card.fixture.ts";
@@ -11,7 +14,7 @@ import { fitToColumns, measureColumns, wrapText } from "./text-width.ts";
 
 describe("the flow diagram", () => {
   it("equals that of the specification byte for byte", () => {
-    expect(generateFlowDiagram(createJanetCards())).toBe(
+    expect(generateFlowDiagram(createGsm8kExampleCards())).toBe(
       `
 1. CONTROLLER    → [TASK]    PLANNER
 2. PLANNER       → [TASK]    SOLVER
@@ -24,7 +27,7 @@ describe("the flow diagram", () => {
   });
 
   it("uses the symbol of a custom type, and a default for unknown types", () => {
-    const [card] = createJanetCards();
+    const [card] = createGsm8kExampleCards();
     const cards = [{ ...card!, message_type: "verdict" }];
     expect(generateFlowDiagram(cards)).toBe("1. CONTROLLER    • [MSG]     PLANNER");
     const types = [defineCardType("verdict", { metadata: {}, symbol: "✓ [OK]" })];
@@ -43,7 +46,7 @@ describe("the flow diagram", () => {
 
 describe("boxes", () => {
   it("are aligned in Korean", () => {
-    const card = createNumberedCardProtocol().createQueryCard({
+    const card = createCardProtocolWithNumberedIds().createQueryCard({
       from: PLANNER,
       to: SOLVER,
       query: "어떤 방법을 사용할까요?",
@@ -60,7 +63,10 @@ describe("boxes", () => {
   });
 
   it("show tokens and the number of the answered card, but no IDs", () => {
-    const boxes = visualizeCards(listRecordedCards(createScriptedRecording([JANET_SCRIPT])), { width: 72 });
+    const boxes = visualizeCards(
+      listDistinctRecordedCards(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])),
+      { width: 72 },
+    );
     expect(boxes.split("\n").slice(4, 8).join("\n")).toBe(
       `
 ┌ 2 TASK  planner → solver ────────────────────────────── 10:30:00.821 ┐
@@ -89,7 +95,7 @@ describe("boxes", () => {
 
 describe("the colors of boxes", () => {
   it("are optional, depend on the card type, and do not change the width", () => {
-    const cards = createJanetCards();
+    const cards = createGsm8kExampleCards();
     const colored = visualizeCards(cards, { colors: true });
     expect(visualizeCards(cards)).not.toContain("\u001b");
     expect(colored).toContain("\u001b[36m┌ 1 TASK  controller → planner");
@@ -99,7 +105,7 @@ describe("the colors of boxes", () => {
 
 describe("the plain list", () => {
   it("equals that of the specification's tool", () => {
-    const [task, , result] = createJanetCards();
+    const [task, , result] = createGsm8kExampleCards();
     expect(visualizeCards([task!, { ...result!, content: "9".repeat(104) }], { style: "classic" })).toBe(
       EXPECTED_CLASSIC_LIST,
     );

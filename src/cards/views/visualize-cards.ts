@@ -1,6 +1,6 @@
 import type { MessageCard } from "../message-card/index.ts";
 import { type CardBoxOptions, renderCardBoxes } from "./card-boxes.ts";
-import { renderClassicList } from "./classic-list.ts";
+import { renderPlainTextCardList } from "./plain-text-card-list.ts";
 
 /** Options of `visualizeCards`. */
 export interface VisualizeOptions extends CardBoxOptions {
@@ -13,5 +13,5 @@ export interface VisualizeOptions extends CardBoxOptions {
 
 /** Renders a vertical list of message cards with direction, time, content, and metadata. */
 export function visualizeCards(cards: readonly MessageCard[], options: VisualizeOptions = {}): string {
-  return options.style === "classic" ? renderClassicList(cards) : renderCardBoxes(cards, options);
+  return options.style === "classic" ? renderPlainTextCardList(cards) : renderCardBoxes(cards, options);
 }

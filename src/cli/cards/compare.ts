@@ -5,18 +5,18 @@ import { OutputWriter } from "../output-writer.ts";
 import { createUsageError } from "../cli-error.ts";
 import { escapeControlCharacters } from "../text-writer.ts";
 import {
-  addCardsOptions,
-  type CardsOptions,
+  addCardsCommandOptions,
+  type CardsCommandOptions,
   createTariffOption,
   type TariffOptions,
-} from "./cards-options.ts";
+} from "./cards-command-options.ts";
 import { readRuns } from "./read-runs.ts";
-import { formatNumber, formatPercent, formatEstimate, renderTable } from "./text-table.ts";
+import { formatNumber, formatPercent, formatPercentWithInterval, renderTable } from "./text-table.ts";
 
 export function createCardsCompareCommand(context: CliContext): Command {
-  return addCardsOptions(new Command("compare"))
+  return addCardsCommandOptions(new Command("compare"))
     .addOption(createTariffOption())
-    .action(async (files: string[], { run, output, tariff }: CardsOptions & TariffOptions) => {
+    .action(async (files: string[], { run, output, tariff }: CardsCommandOptions & TariffOptions) => {
       const runs = await readRuns(files, run, context.stdin);
       if (runs.length < 2)
         throw createUsageError(
@@ -34,7 +34,7 @@ export function createCardsCompareCommand(context: CliContext): Command {
         tariff ? { tariff } : {},
       );
       if (output === "json") new OutputWriter(context.streams, output).writeJson(report);
-      else context.streams.out(renderComparison(report));
+      else context.streams.out(renderRunComparison(report));
     });
 }
 
@@ -42,7 +42,7 @@ export function createCardsCompareCommand(context: CliContext): Command {
  * Renders a comparison of experiment runs as text. The first run in a comparison is the baseline for all
  * other runs.
  */
-export function renderComparison({
+export function renderRunComparison({
   dataset,
   evidence,
   rule,
@@ -56,7 +56,7 @@ export function renderComparison({
   const body = rows.map(
     ({ name, accuracy, measures: rowMeasures, tokens, estimated, turns, price, perThousand, against }) => [
       name,
-      formatEstimate(accuracy),
+      formatPercentWithInterval(accuracy),
       ...measures.map((measure) => formatPercent(rowMeasures[measure])),
       tokens
         ? `${formatNumber(tokens.input)}/${formatNumber(tokens.output)}${estimated ? " est." : ""}`
@@ -65,7 +65,7 @@ export function renderComparison({
       formatNumber(turns, 1),
       formatNumber(perThousand, 2),
       ...(hasPrice ? [formatNumber(price, 5)] : []),
-      against ? formatDifference(against) : "–",
+      against ? formatAccuracyDifference(against) : "–",
       against ? formatPValue(against) : "–",
     ],
   );
@@ -85,11 +85,11 @@ export function renderComparison({
   return (
     `${escapeControlCharacters(about.replaceAll(/\s+/g, " "))}\n` +
     renderTable([head, ...body], `l${"r".repeat(head.length)}`) +
-    renderTable(budgets.map((budget) => [renderBudget(budget)]))
+    renderTable(budgets.map((budget) => [renderEqualTokenBudgetComparison(budget)]))
   );
 }
 
-function renderBudget({
+function renderEqualTokenBudgetComparison({
   name,
   tokens,
   other,
@@ -99,7 +99,7 @@ function renderBudget({
 }: ComparisonReport["budgets"][number]): string {
   const spent = `${name} (${formatNumber(tokens)} tokens a problem)`;
   if (against)
-    return `at equal tokens: ${spent} beside ${other ?? ""} (${formatNumber(otherTokens)}): ${formatDifference(against)}, p ${formatPValue(against)}`;
+    return `at equal tokens: ${spent} beside ${other ?? ""} (${formatNumber(otherTokens)}): ${formatAccuracyDifference(against)}, p ${formatPValue(against)}`;
   const nearest = `the nearest is ${other ?? ""} with ${formatNumber(otherTokens)}`;
   return missing === undefined
     ? `at equal tokens: none for ${spent}; ${nearest}, and fewer votes than one there are not`
@@ -107,7 +107,7 @@ function renderBudget({
 }
 
 /** Formats a difference with its confidence interval, for example `+1.5 points (-0.5 to 3.5)`. */
-function formatDifference({ difference: { value, low, high } }: BaselineComparison): string {
+function formatAccuracyDifference({ difference: { value, low, high } }: BaselineComparison): string {
   return `${formatSignedPoints(value)} points (${formatSignedPoints(low)} to ${formatSignedPoints(high)})`;
 }
 

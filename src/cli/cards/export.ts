@@ -1,6 +1,6 @@
 import { Command, Option } from "commander";
 import {
-  toSpecificationCards,
+  listCardsInSpecificationFormat,
   renderRoleGraphMermaid,
   buildRoleGraph,
   renderRoleGraphSvg,
@@ -8,38 +8,38 @@ import {
   toOtlpTraces,
   toPerfettoTrace,
   type Recording,
-  collectRunSamples,
+  collectRecordedSamples,
   renderSequenceSvg,
-  toResponseTraces,
+  toTraceabilityTraces,
 } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { renderJson } from "../text-writer.ts";
-import { addRunFilesArgument, type RunFilesOptions } from "./cards-options.ts";
+import { addRunFilesArgument, type RunSelectionOptions } from "./cards-command-options.ts";
 import {
   requireSingleSample,
   filterRecording,
   createSampleOption,
-  type SampleOptions,
-  selectSamples,
+  type SampleSelectionOptions,
+  selectRecordedSamples,
 } from "./sample-selection.ts";
 import { readRun } from "./read-runs.ts";
 import { writeOutputFile } from "./write-output-file.ts";
 
-interface ExportOptions extends RunFilesOptions, SampleOptions {
-  to: keyof typeof EXPORT_FORMATS;
+interface ExportOptions extends RunSelectionOptions, SampleSelectionOptions {
+  to: keyof typeof EXPORT_FORMAT_RENDERERS;
   out?: string;
   content?: boolean;
 }
 
 /** Export formats for a recorded experiment run. */
-const EXPORT_FORMATS = {
-  "seed-json": (run: Recording) => renderJsonList(toSpecificationCards(run)),
+const EXPORT_FORMAT_RENDERERS = {
+  "seed-json": (run: Recording) => renderJsonListByLine(listCardsInSpecificationFormat(run)),
   perfetto: (run: Recording) => `${renderJson(toPerfettoTrace(run))}\n`,
   "otlp-json": (run: Recording, content: boolean) =>
     `${renderJson(toOtlpTraces(run, { includeContent: content }))}\n`,
-  traceability: (run: Recording) => renderJsonList(toResponseTraces(run)),
-  mermaid: (run: Recording) => renderSequenceMermaid(getSingleSampleCards(run)),
-  svg: (run: Recording) => renderSequenceSvg(getSingleSampleCards(run)),
+  traceability: (run: Recording) => renderJsonListByLine(toTraceabilityTraces(run)),
+  mermaid: (run: Recording) => renderSequenceMermaid(requireSingleSampleCards(run)),
+  svg: (run: Recording) => renderSequenceSvg(requireSingleSampleCards(run)),
   "graph-mermaid": (run: Recording) => renderRoleGraphMermaid(buildRoleGraph(run)),
   "graph-svg": (run: Recording) => renderRoleGraphSvg(buildRoleGraph(run)),
 };
@@ -48,7 +48,7 @@ export function createCardsExportCommand(context: CliContext): Command {
   return addRunFilesArgument(new Command("export"))
     .addOption(
       new Option("--to <form>", "the output format")
-        .choices(Object.keys(EXPORT_FORMATS))
+        .choices(Object.keys(EXPORT_FORMAT_RENDERERS))
         .makeOptionMandatory(),
     )
     .addOption(createSampleOption())
@@ -56,8 +56,8 @@ export function createCardsExportCommand(context: CliContext): Command {
     .option("--content", "include the content of cards in otlp-json")
     .action(async (files: string[], { run, sample, to, out, content = false }: ExportOptions) => {
       const { recording } = await readRun(files, run, context.stdin);
-      const selection = filterRecording(recording, selectSamples(recording, sample));
-      const text = EXPORT_FORMATS[to](selection, content);
+      const selection = filterRecording(recording, selectRecordedSamples(recording, sample));
+      const text = EXPORT_FORMAT_RENDERERS[to](selection, content);
       if (out === undefined) context.streams.out(text);
       else await writeOutputFile(out, text);
     });
@@ -67,11 +67,11 @@ export function createCardsExportCommand(context: CliContext): Command {
  * Returns the message cards of a recording that contains only one problem. A sequence diagram can show only
  * one problem.
  */
-function getSingleSampleCards(run: Recording): ReturnType<typeof toSpecificationCards> {
-  return [...requireSingleSample(collectRunSamples(run).filter(({ cards }) => cards.length > 0)).cards];
+function requireSingleSampleCards(run: Recording): ReturnType<typeof listCardsInSpecificationFormat> {
+  return [...requireSingleSample(collectRecordedSamples(run).filter(({ cards }) => cards.length > 0)).cards];
 }
 
 /** Renders a JSON list with one element on each line, so that tools such as `grep` can search the list. */
-function renderJsonList(items: readonly object[]): string {
+function renderJsonListByLine(items: readonly object[]): string {
   return items.length > 0 ? `[\n${items.map((item) => renderJson(item)).join(",\n")}\n]\n` : "[]\n";
 }

@@ -4,13 +4,13 @@ import { describe, expect, it } from "vitest";
 import { renderHtmlReport } from "../../cards/index.ts";
 import {
   createScriptedRecording,
-  createScriptedRecordText,
+  createScriptedRecordFileText,
 } from "../../cards/recording/recording.fixture.ts";
-import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.contract.ts";
+import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.fixture.ts";
 
 describe("colloquy cards html", () => {
   it("writes the page next to the recording, or to the given file", async () => {
-    const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordText() });
+    const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordFileText() });
     const beside = await runInProcess(["cards", "html", `${cwd}/run.cards.jsonl`]);
     expect(beside).toEqual({ code: 0, out: `${cwd}/run.html\n`, err: "" });
     expect(await readFile(`${cwd}/run.html`, "utf8")).toBe(renderHtmlReport(createScriptedRecording()));
@@ -22,7 +22,7 @@ describe("colloquy cards html", () => {
   });
 
   it("reports a file that it cannot write, and reads stdin", async () => {
-    const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordText() });
+    const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordFileText() });
     const nowhere = await runInProcess([
       "cards",
       "html",
@@ -32,7 +32,7 @@ describe("colloquy cards html", () => {
     ]);
     expect(nowhere).toMatchObject({ code: 2, out: "" });
     expect(nowhere.err).toContain("no/page.html cannot be written");
-    const stdin = Readable.from([createScriptedRecordText()]);
+    const stdin = Readable.from([createScriptedRecordFileText()]);
     expect((await runInProcess(["cards", "html", "-"], { stdin })).out).toBe(
       renderHtmlReport(createScriptedRecording()),
     );
@@ -48,7 +48,7 @@ describe("colloquy cards html", () => {
 
 describe("colloquy cards watch", () => {
   it("prints the page's URL, and serves the page until it is stopped", async () => {
-    const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordText() });
+    const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordFileText() });
     const cli = startColloquy(["cards", "watch", "run.cards.jsonl", "-o", "json"], cwd);
     const output = await cli.waitForOutput("Ctrl-C stops it.");
     const { url } = JSON.parse(output.slice(0, output.indexOf("}") + 1)) as { url: string };

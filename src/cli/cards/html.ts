@@ -3,11 +3,11 @@ import { Command } from "commander";
 import { renderHtmlReport } from "../../cards/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { openInBrowser } from "./open-in-browser.ts";
-import { addRunFilesArgument, type RunFilesOptions } from "./cards-options.ts";
+import { addRunFilesArgument, type RunSelectionOptions } from "./cards-command-options.ts";
 import { readRun } from "./read-runs.ts";
 import { writeOutputFile } from "./write-output-file.ts";
 
-interface HtmlOptions extends RunFilesOptions {
+interface HtmlOptions extends RunSelectionOptions {
   out?: string;
   open?: boolean;
 }

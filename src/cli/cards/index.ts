@@ -1,4 +1,4 @@
-import type { CommandTable } from "../command-table.ts";
+import type { CommandTable } from "../command-registry.ts";
 
 /** Commands for experiment runs of the card protocol. */
 export const CARDS_COMMANDS: CommandTable = {
@@ -8,7 +8,7 @@ export const CARDS_COMMANDS: CommandTable = {
   },
   fetch: {
     description: "Print where to download the complete datasets.",
-    loadFactory: async () => (await import("./fetch.ts")).createCardsFetchCommand,
+    loadFactory: async () => (await import("./print-dataset-urls.ts")).createPrintDatasetUrlsCommand,
   },
   stats: {
     description: "Show the statistics of a run: turns, tokens, time, and failures.",

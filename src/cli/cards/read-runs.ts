@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { text as allOf } from "node:stream/consumers";
 import {
-  decodeCards,
+  decodeMessageCardArray,
   decodeRecording,
   mergeRecordings,
   createRecordingFromCards,
@@ -13,7 +13,7 @@ import { A2AError } from "../../protocol/index.ts";
 import { createUsageError } from "../cli-error.ts";
 
 /** An experiment run, loaded from one or several files. */
-interface LoadedRun {
+interface RunNameAndRecording {
   /** Id of the run as a title, or the file name if the run has no id. */
   readonly name: string;
   readonly recording: Recording;
@@ -28,7 +28,7 @@ export async function readRun(
   files: readonly string[],
   runId: string | undefined,
   stdin: NodeJS.ReadableStream,
-): Promise<LoadedRun> {
+): Promise<RunNameAndRecording> {
   const runs = await readRuns(files, runId, stdin);
   const [first, second] = runs;
   if (!first) throw createUsageError("Pass a recording (.cards.jsonl) or a list of message cards.");
@@ -45,18 +45,22 @@ export async function readRuns(
   files: readonly string[],
   runId: string | undefined,
   stdin: NodeJS.ReadableStream,
-): Promise<LoadedRun[]> {
+): Promise<RunNameAndRecording[]> {
   // Ignores duplicates, because a file named twice is still one part of the run.
   const distinct = [...new Map(files.map((file) => [resolve(file), file])).values()];
   const texts = await Promise.all(
     distinct.map(async (file) => ({
       file: file === "-" ? "stdin" : file,
-      text: await readText(file, stdin),
+      text: await readFileOrStdin(file, stdin),
     })),
   );
   const found: (NamedRecording & { readonly name: string })[] = texts.map(({ file, text }) => {
-    if (isCardList(text))
-      return { file, name: basename(file), recording: createRecordingFromCards(decodeCards(text, file)) };
+    if (isMessageCardListText(text))
+      return {
+        file,
+        name: basename(file),
+        recording: createRecordingFromCards(decodeMessageCardArray(text, file)),
+      };
     const recording = decodeRecording(text, file, runId === undefined ? {} : { runId });
     return { file, name: getRunId(recording) ?? basename(file), recording };
   });
@@ -71,7 +75,7 @@ function getRunId({ run, cards, calls }: Recording): string | undefined {
 }
 
 /** Returns whether the text is a list of message cards as in the card specification. */
-export function isCardList(text: string): boolean {
+export function isMessageCardListText(text: string): boolean {
   return /^\uFEFF?\s*\[/.test(text);
 }
 
@@ -79,7 +83,7 @@ export function isCardList(text: string): boolean {
  * Reads a file, or reads stdin until its end if the file name is `-`. Rejects with `INVALID_PARAMS` and the
  * file name if the file cannot be read.
  */
-export async function readText(file: string, stdin: NodeJS.ReadableStream): Promise<string> {
+export async function readFileOrStdin(file: string, stdin: NodeJS.ReadableStream): Promise<string> {
   if (file === "-") return allOf(stdin);
   try {
     return await readFile(file, "utf8");

@@ -1,17 +1,17 @@
-import { type EvidenceKind, GSM8K_ANSWER_MODELS, type DatasetSample } from "../../cards/index.ts";
-import { openCassetteFile, readRecordedAnswers } from "../../experiments/index.ts";
+import { type AnswerEvidenceSource, GSM8K_ANSWER_MODELS, type DatasetSample } from "../../cards/index.ts";
+import { openCassetteFile, readGsm8kModelAnswers } from "../../experiments/index.ts";
 import {
   createCassetteModel,
   type FaultOptions,
   withFaults,
   createHotpotHeuristicModel,
   createOracleModel,
-  createRecordedModel,
+  createRecordedGsm8kModel,
   type RoleModel,
 } from "../../roles/index.ts";
 import { createUsageError } from "../cli-error.ts";
 
-export interface RoleModelOptions {
+export interface RoleModelCreationOptions {
   readonly samples: readonly DatasetSample[];
   /** Folder that contains the recorded model answers. */
   readonly data: string | undefined;
@@ -22,15 +22,15 @@ export interface RoleModelOptions {
 }
 
 /** Creates a role model from the name of a built-in deterministic model or of a model that ADK supports. */
-export async function createRoleModel(name: string, source: RoleModelOptions): Promise<RoleModel> {
-  const inner = await createBareModel(name, source);
+export async function createRoleModel(name: string, source: RoleModelCreationOptions): Promise<RoleModel> {
+  const inner = await createUnwrappedRoleModel(name, source);
   const model = source.cassette === undefined ? inner : withCassette(inner, name, source);
   return source.faults ? withFaults(model, source.faults) : model;
 }
 
-async function createBareModel(
+async function createUnwrappedRoleModel(
   name: string,
-  { samples, data, replay }: RoleModelOptions,
+  { samples, data, replay }: RoleModelCreationOptions,
 ): Promise<RoleModel> {
   if (name === "oracle") {
     const known = samples.filter((sample) => sample.dataset === "gsm8k");
@@ -49,11 +49,11 @@ async function createBareModel(
         `No recorded answers exist for ${wanted}.`,
         `--model recorded:${GSM8K_ANSWER_MODELS.join(" | recorded:")}`,
       );
-    return createRecordedModel(readRecordedAnswers(data), found);
+    return createRecordedGsm8kModel(readGsm8kModelAnswers(data), found);
   }
   const evidence = name.startsWith("scripted:") ? "simulated" : "live-model";
   // Replaying a cassette requires neither the model's package nor an API key.
-  if (replay) return createUnrecordedModel(name, evidence);
+  if (replay) return createReplayOnlyModel(name, evidence);
   const { redirectModelLogs, createModel, toRoleModel } = await import("../../adk/models/index.ts");
   redirectModelLogs((warning) => process.emitWarning(warning));
   try {
@@ -67,14 +67,14 @@ async function createBareModel(
 function withCassette(
   inner: RoleModel,
   id: string,
-  { cassette = "", replay = false }: RoleModelOptions,
+  { cassette = "", replay = false }: RoleModelCreationOptions,
 ): RoleModel {
   // The inner model is also needed for replay, because its evidence kind must be recorded: an oracle's answer
   // is not a model's answer.
   return createCassetteModel(openCassetteFile(cassette), { inner, id, ...(replay && { mode: "replay" }) });
 }
 
-function createUnrecordedModel(id: string, evidence: EvidenceKind): RoleModel {
+function createReplayOnlyModel(id: string, evidence: AnswerEvidenceSource): RoleModel {
   const fail = (): never => {
     throw createUsageError(`--replay requires the cassette with the answers of ${id}.`, "--cassette <file>");
   };

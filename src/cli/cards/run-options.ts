@@ -1,7 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from "commander";
-import type { FaultOptions, PlannerMode } from "../../roles/index.ts";
+import type { FaultOptions, PlannerDispatchMode } from "../../roles/index.ts";
 import { parseCount, parseDuration } from "../client-options.ts";
-import { addOutputFormatOptions, type OutputFormatOptions } from "./cards-options.ts";
+import { addOutputFormatOptions, type OutputFormatOptions } from "./cards-command-options.ts";
 
 export interface CardsRunOptions extends OutputFormatOptions {
   dataset: "gsm8k" | "hotpotqa";
@@ -15,7 +15,7 @@ export interface CardsRunOptions extends OutputFormatOptions {
   solverModel?: string;
   planner?: string;
   solver?: string;
-  mode?: PlannerMode;
+  mode?: PlannerDispatchMode;
   context?: "none" | "full" | "routed";
   transcript?: "facts" | "history";
   forceFirstSolver?: "force" | "reprompt" | "allow";

@@ -1,10 +1,15 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { listRecordedCards, decodeRecording, type Recording, buildRunReport } from "../../cards/index.ts";
+import {
+  listDistinctRecordedCards,
+  decodeRecording,
+  type Recording,
+  buildRunReport,
+} from "../../cards/index.ts";
 import { createSolver, createOracleModel, serveRoles } from "../../roles/index.ts";
 import { getGsm8kSlice } from "../../cards/index.ts";
-import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.contract.ts";
+import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.fixture.ts";
 
 interface CardsRunOutput {
   runs: {
@@ -88,7 +93,7 @@ describe("colloquy cards run", () => {
     const scored = [...text.matchAll(/"kind":"score".*?"sample_id":"(\w+)"/g)].map(([, id]) => id);
     expect(scored).toHaveLength(20);
     expect(new Set(scored)).toEqual(new Set(getGsm8kSlice().map(({ id }) => id)));
-    expect(listRecordedCards(readRecording(file))).toHaveLength(120);
+    expect(listDistinctRecordedCards(readRecording(file))).toHaveLength(120);
     expect(buildRunReport(readRecording(file))).toMatchObject({ broken: [], samples: { done: 20 } });
     expect(existsSync(join(cwd, "gsm8k_a2a_faulty-oracle-_cards.json"))).toBe(true);
   }, 60_000);
@@ -128,7 +133,7 @@ describe("colloquy cards run", () => {
     expect((await runInProcess([...words, ...tape, "--replay", "--run-id", "second"])).code).toBe(0);
     // Two problems run concurrently, so the order of their cards is random.
     const [first, second] = ["first", "second"].map((id) =>
-      listRecordedCards(readRecording(join(cwd, `${id}.cards.jsonl`)))
+      listDistinctRecordedCards(readRecording(join(cwd, `${id}.cards.jsonl`)))
         .map(({ content }) => content)
         .toSorted(),
     );

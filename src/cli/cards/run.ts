@@ -14,13 +14,13 @@ import { CliError, createUsageError } from "../cli-error.ts";
 import { ProgressReporter } from "../progress-reporter.ts";
 import { ExitCodeError } from "../exit-code-error.ts";
 import { readPackageVersion } from "../package-version.ts";
-import { renderComparison } from "./compare.ts";
-import { type RoleModelOptions, createRoleModel } from "./role-models.ts";
+import { renderRunComparison } from "./compare.ts";
+import { type RoleModelCreationOptions, createRoleModel } from "./role-models.ts";
 import { addCardsRunOptions, type CardsRunOptions } from "./run-options.ts";
-import { renderStats } from "./stats-text.ts";
+import { renderRunStats } from "./render-run-stats.ts";
 
 /** Outcome of an experiment, with a report about the recording. */
-type ReportedOutcome = ExperimentOutcome & { readonly report: RunReport };
+type ExperimentOutcomeWithReport = ExperimentOutcome & { readonly report: RunReport };
 
 export function createCardsRunCommand(context: CliContext): Command {
   return addCardsRunOptions(new Command("run")).action(async (flags: CardsRunOptions) => {
@@ -28,14 +28,14 @@ export function createCardsRunCommand(context: CliContext): Command {
     const options = { ...flags, ...(data !== undefined && { data }) };
     const dataset = loadDataset(options);
     const model = await createRoleModels(options, dataset);
-    const outcomes: ReportedOutcome[] = [];
+    const outcomes: ExperimentOutcomeWithReport[] = [];
     for (const method of options.method) {
       if (context.interruptSignal.aborted) break;
-      const outcome = await runMethod(method, dataset, model, options, context);
+      const outcome = await runExperimentMethod(method, dataset, model, options, context);
       outcomes.push({ ...outcome, report: buildRunReport(outcome.recording) });
     }
-    writeOutcomes(outcomes, options, context);
-    assertSucceeded(outcomes);
+    writeExperimentOutcomes(outcomes, options, context);
+    assertExperimentsSucceeded(outcomes);
   });
 }
 
@@ -68,7 +68,7 @@ async function createRoleModels(
   } = options;
   if (replay && cassette === undefined)
     throw createUsageError("--replay requires a cassette.", "--cassette <file>");
-  const source: RoleModelOptions = {
+  const source: RoleModelCreationOptions = {
     samples,
     data,
     replay,
@@ -82,7 +82,7 @@ async function createRoleModels(
   };
 }
 
-async function runMethod(
+async function runExperimentMethod(
   method: string,
   dataset: Dataset,
   model: Record<string, RoleModel>,
@@ -163,8 +163,8 @@ function toSamplingOptions({ maxTokens, temperature, seed }: CardsRunOptions): {
 }
 
 /** Writes the run statistics to stdout and the paths of the written files to stderr. */
-function writeOutcomes(
-  outcomes: readonly ReportedOutcome[],
+function writeExperimentOutcomes(
+  outcomes: readonly ExperimentOutcomeWithReport[],
   { output }: CardsRunOptions,
   { streams }: CliContext,
 ): void {
@@ -182,8 +182,8 @@ function writeOutcomes(
     new OutputWriter(streams, output).writeJson({ runs, ...(comparison && { comparison }) });
     return;
   }
-  const texts = outcomes.map(({ report, runId }) => renderStats(report, runId));
-  streams.out([...texts, ...(comparison ? [renderComparison(comparison)] : [])].join("\n"));
+  const texts = outcomes.map(({ report, runId }) => renderRunStats(report, runId));
+  streams.out([...texts, ...(comparison ? [renderRunComparison(comparison)] : [])].join("\n"));
   for (const { file, specificationFile } of outcomes)
     streams.err(
       [
@@ -203,7 +203,7 @@ function writeOutcomes(
  * Throws an error if the experiment run was not successful. The exit code is 3 if an agent was unreachable, 1
  * if a recording is incomplete or invalid, and 130 after Ctrl-C.
  */
-function assertSucceeded(outcomes: readonly ReportedOutcome[]): void {
+function assertExperimentsSucceeded(outcomes: readonly ExperimentOutcomeWithReport[]): void {
   const failed = outcomes.find(({ status }) => status === "failed");
   if (failed)
     throw new CliError(

@@ -1,8 +1,8 @@
 import { Option } from "commander";
-import { type Recording, type RunSample, collectRunSamples } from "../../cards/index.ts";
+import { type Recording, type RecordedSample, collectRecordedSamples } from "../../cards/index.ts";
 import { createUsageError } from "../cli-error.ts";
 
-export interface SampleOptions {
+export interface SampleSelectionOptions {
   sample?: string;
 }
 
@@ -11,8 +11,8 @@ export function createSampleOption(): Option {
 }
 
 /** Returns the problem with the given id. Without an id, returns all problems that have message cards. */
-export function selectSamples(recording: Recording, id: string | undefined): RunSample[] {
-  const samples = collectRunSamples(recording).filter(({ cards }) => cards.length > 0);
+export function selectRecordedSamples(recording: Recording, id: string | undefined): RecordedSample[] {
+  const samples = collectRecordedSamples(recording).filter(({ cards }) => cards.length > 0);
   const found = id === undefined ? samples : samples.filter((sample) => sample.id === id);
   if (found.length > 0) return found;
   throw createUsageError(
@@ -25,7 +25,7 @@ export function selectSamples(recording: Recording, id: string | undefined): Run
  * Returns the only problem of a run, or throws if the run has several problems. A diagram can show only one
  * problem.
  */
-export function requireSingleSample(samples: readonly RunSample[]): RunSample {
+export function requireSingleSample(samples: readonly RecordedSample[]): RecordedSample {
   const [only] = samples;
   if (only && samples.length === 1) return only;
   throw createUsageError(
@@ -35,7 +35,7 @@ export function requireSingleSample(samples: readonly RunSample[]): RunSample {
 }
 
 /** Returns a copy of a recording that contains only the given problems. */
-export function filterRecording(recording: Recording, samples: readonly RunSample[]): Recording {
+export function filterRecording(recording: Recording, samples: readonly RecordedSample[]): Recording {
   return {
     ...recording,
     cards: samples.flatMap(({ cardLines }) => cardLines).toSorted((a, b) => a.mono_ms - b.mono_ms),
@@ -44,7 +44,7 @@ export function filterRecording(recording: Recording, samples: readonly RunSampl
   };
 }
 
-function formatSampleIds(samples: readonly RunSample[]): string {
+function formatSampleIds(samples: readonly RecordedSample[]): string {
   const names = samples.slice(0, 5).map(({ id }) => id ?? "cards without one");
   return samples.length > 5 ? `${names.join(", ")} and ${samples.length - 5} more` : names.join(", ");
 }

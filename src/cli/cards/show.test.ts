@@ -1,23 +1,23 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import {
-  listRecordedCards,
+  listDistinctRecordedCards,
   generateFlowDiagram,
   renderSequenceText,
   renderSequenceSvg,
   visualizeCards,
 } from "../../cards/index.ts";
 import {
-  JANET_SCRIPT,
-  PARALLEL_SCRIPT,
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+  SCRIPTED_PARALLEL_TASKS_SAMPLE,
   createScriptedRecording,
-  createScriptedRecordText,
-  GSM8K_SCRIPTS,
+  createScriptedRecordFileText,
+  SCRIPTED_GSM8K_SAMPLES,
 } from "../../cards/recording/recording.fixture.ts";
-import { createTempDirectory, type ProcessResult, runInProcess } from "../cli-process.contract.ts";
+import { createTempDirectory, type ProcessResult, runInProcess } from "../cli-process.fixture.ts";
 
 const runCardsCommand = (...words: string[]): Promise<ProcessResult> => runInProcess(["cards", ...words]);
-const janetCards = listRecordedCards(createScriptedRecording([JANET_SCRIPT]));
+const janetCards = listDistinctRecordedCards(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]));
 
 async function createFile(text: string, name = "run.cards.jsonl"): Promise<string> {
   return `${await createTempDirectory({ [name]: text })}/${name}`;
@@ -25,7 +25,7 @@ async function createFile(text: string, name = "run.cards.jsonl"): Promise<strin
 
 describe("cards show", () => {
   it("shows each problem as boxes below its score", async () => {
-    const file = await createFile(createScriptedRecordText(GSM8K_SCRIPTS));
+    const file = await createFile(createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES));
     const { code, out, err } = await runCardsCommand("show", file, "--width", "80");
     expect({ code, err }).toEqual({ code: 0, err: "" });
     expect(
@@ -46,7 +46,7 @@ describe("cards show", () => {
     ["svg", renderSequenceSvg(janetCards, { title: "Cards of gsm8k_0" })],
     ["graph", "flowchart LR\n"],
   ])("shows one problem of a run as %s", async (style, drawn) => {
-    const file = await createFile(createScriptedRecordText(GSM8K_SCRIPTS));
+    const file = await createFile(createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES));
     const { code, out } = await runCardsCommand("show", file, "--sample", "gsm8k_0", "--style", style);
     expect(code).toBe(0);
     expect(out).toContain(drawn);
@@ -64,13 +64,13 @@ describe("cards show", () => {
   });
 
   it("prints the cards as JSON for programs", async () => {
-    const file = await createFile(createScriptedRecordText(GSM8K_SCRIPTS));
+    const file = await createFile(createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES));
     const { out } = await runCardsCommand("show", file, "--sample", "gsm8k_0", "--json");
     expect(JSON.parse(out)).toEqual(janetCards);
   });
 
   it("uses colors and the width of a terminal, unless the user disables colors", async () => {
-    const file = await createFile(createScriptedRecordText([JANET_SCRIPT]));
+    const file = await createFile(createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]));
     const shown = async (env: Record<string, string>): Promise<string> =>
       (await runInProcess(["cards", "show", file], { stdoutColumns: 60, env })).out;
     expect(await shown({})).toContain(visualizeCards(janetCards, { width: 60, colors: true }));
@@ -78,7 +78,7 @@ describe("cards show", () => {
   });
 
   it("requires one problem for a diagram, and lists the available problems", async () => {
-    const file = await createFile(createScriptedRecordText(GSM8K_SCRIPTS));
+    const file = await createFile(createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES));
     const several = await runCardsCommand("show", file, "--style", "svg");
     expect(several).toMatchObject({ code: 2, out: "" });
     expect(several.err).toContain("This output shows a single problem, but the run has 4.");
@@ -94,7 +94,9 @@ describe("cards export", () => {
     [
       "seed-json",
       (text: string) =>
-        expect(JSON.parse(text)).toEqual(listRecordedCards(createScriptedRecording(GSM8K_SCRIPTS))),
+        expect(JSON.parse(text)).toEqual(
+          listDistinctRecordedCards(createScriptedRecording(SCRIPTED_GSM8K_SAMPLES)),
+        ),
     ],
     ["perfetto", (text: string) => expect(JSON.parse(text)).toHaveProperty("traceEvents")],
     ["otlp-json", (text: string) => expect(JSON.parse(text)).toHaveProperty("resourceSpans")],
@@ -104,7 +106,7 @@ describe("cards export", () => {
   ])("writes a whole run as %s", async (form, check) => {
     const { code, out } = await runCardsCommand(
       "export",
-      await createFile(createScriptedRecordText(GSM8K_SCRIPTS)),
+      await createFile(createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES)),
       "--to",
       form,
     );
@@ -113,7 +115,7 @@ describe("cards export", () => {
   });
 
   it("exports a single problem, also to a file", async () => {
-    const file = await createFile(createScriptedRecordText(GSM8K_SCRIPTS));
+    const file = await createFile(createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES));
     const out = `${file}.svg`;
     expect(await runCardsCommand("export", file, "--to", "svg", "--sample", "gsm8k_1", "--out", out)).toEqual(
       {
@@ -123,7 +125,7 @@ describe("cards export", () => {
       },
     );
     expect(await readFile(out, "utf8")).toBe(
-      renderSequenceSvg(listRecordedCards(createScriptedRecording([PARALLEL_SCRIPT]))),
+      renderSequenceSvg(listDistinctRecordedCards(createScriptedRecording([SCRIPTED_PARALLEL_TASKS_SAMPLE]))),
     );
     const { err, code } = await runCardsCommand(
       "export",
@@ -140,7 +142,7 @@ describe("cards export", () => {
   });
 
   it("exports the content of cards only on request", async () => {
-    const file = await createFile(createScriptedRecordText(GSM8K_SCRIPTS));
+    const file = await createFile(createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES));
     expect((await runCardsCommand("export", file, "--to", "otlp-json")).out).not.toContain("ducks");
     expect((await runCardsCommand("export", file, "--to", "otlp-json", "--content")).out).toContain("ducks");
   });

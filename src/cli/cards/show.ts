@@ -6,7 +6,7 @@ import {
   renderSequenceText,
   renderSequenceMermaid,
   type Recording,
-  type RunSample,
+  type RecordedSample,
   renderSequenceSvg,
   renderTimelineText,
   visualizeCards,
@@ -14,71 +14,72 @@ import {
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { escapeControlCharacters } from "../text-writer.ts";
-import { addCardsOptions, type CardsOptions } from "./cards-options.ts";
+import { addCardsCommandOptions, type CardsCommandOptions } from "./cards-command-options.ts";
 import {
   requireSingleSample,
   filterRecording,
   createSampleOption,
-  type SampleOptions,
-  selectSamples,
+  type SampleSelectionOptions,
+  selectRecordedSamples,
 } from "./sample-selection.ts";
 import { readRun } from "./read-runs.ts";
 
-interface ShowOptions extends CardsOptions, SampleOptions {
+interface ShowOptions extends CardsCommandOptions, SampleSelectionOptions {
   style: ShowStyle;
   width?: number;
 }
 
-interface RenderOptions {
+interface TextRenderOptions {
   readonly width: number;
   readonly colors: boolean;
 }
 
-type ShowStyle = keyof typeof TEXT_STYLES | keyof typeof DIAGRAM_STYLES | "graph";
+type ShowStyle = keyof typeof TEXT_STYLE_RENDERERS | keyof typeof DIAGRAM_STYLE_RENDERERS | "graph";
 
 /**
  * Text formats that show one problem at a time. If a recording contains several problems, the command prints
  * the problems one after another.
  */
-const TEXT_STYLES = {
-  boxes: ({ cards }: RunSample, renderOptions: RenderOptions) => visualizeCards(cards, renderOptions),
-  flow: ({ cards }: RunSample) => generateFlowDiagram(cards),
-  lanes: ({ cards }: RunSample, { width }: RenderOptions) => renderSequenceText(cards, { width }),
-  classic: ({ cards }: RunSample) => visualizeCards(cards, { style: "classic" }),
-  timeline: (sample: RunSample, { width }: RenderOptions, recording: Recording) =>
+const TEXT_STYLE_RENDERERS = {
+  boxes: ({ cards }: RecordedSample, renderOptions: TextRenderOptions) =>
+    visualizeCards(cards, renderOptions),
+  flow: ({ cards }: RecordedSample) => generateFlowDiagram(cards),
+  lanes: ({ cards }: RecordedSample, { width }: TextRenderOptions) => renderSequenceText(cards, { width }),
+  classic: ({ cards }: RecordedSample) => visualizeCards(cards, { style: "classic" }),
+  timeline: (sample: RecordedSample, { width }: TextRenderOptions, recording: Recording) =>
     renderTimelineText(filterRecording(recording, [sample]), { width }),
 };
 
 /** Diagram formats that produce a complete file and therefore support only one problem. */
-const DIAGRAM_STYLES = {
-  mermaid: ({ cards }: RunSample) => renderSequenceMermaid(cards),
-  svg: ({ cards, id }: RunSample) =>
+const DIAGRAM_STYLE_RENDERERS = {
+  mermaid: ({ cards }: RecordedSample) => renderSequenceMermaid(cards),
+  svg: ({ cards, id }: RecordedSample) =>
     renderSequenceSvg(cards, id === undefined ? {} : { title: `Cards of ${id}` }),
 };
 
 export function createCardsShowCommand(context: CliContext): Command {
-  return addCardsOptions(new Command("show"))
+  return addCardsCommandOptions(new Command("show"))
     .addOption(createSampleOption())
     .addOption(
       new Option("--style <style>", "display style; graph shows the entire run in Mermaid")
-        .choices([...Object.keys(TEXT_STYLES), ...Object.keys(DIAGRAM_STYLES), "graph"])
+        .choices([...Object.keys(TEXT_STYLE_RENDERERS), ...Object.keys(DIAGRAM_STYLE_RENDERERS), "graph"])
         .default("boxes"),
     )
     .addOption(
       new Option("--width <columns>", "width in columns (default: the terminal's width, or 100)").argParser(
-        parseColumns,
+        parseWidthInColumns,
       ),
     )
     .action(async (files: string[], options: ShowOptions) => {
       const { run, sample, style, output } = options;
       const { recording } = await readRun(files, run, context.stdin);
-      const samples = selectSamples(recording, sample);
+      const samples = selectRecordedSamples(recording, sample);
       if (output === "json") {
         new OutputWriter(context.streams, output).writeJson(samples.flatMap(({ cards }) => cards));
       } else if (style === "graph") {
         context.streams.out(renderRoleGraphMermaid(buildRoleGraph(filterRecording(recording, samples))));
       } else if (style === "mermaid" || style === "svg") {
-        context.streams.out(DIAGRAM_STYLES[style](requireSingleSample(samples)));
+        context.streams.out(DIAGRAM_STYLE_RENDERERS[style](requireSingleSample(samples)));
       } else {
         const renderOptions = {
           width: options.width ?? context.stdoutColumns ?? 100,
@@ -88,7 +89,7 @@ export function createCardsShowCommand(context: CliContext): Command {
         for (const one of samples) {
           const heading = isOne ? "" : `${renderSampleHeading(one)}\n`;
           context.streams.out(
-            `${heading}${TEXT_STYLES[style](one, renderOptions, recording)}\n${isOne ? "" : "\n"}`,
+            `${heading}${TEXT_STYLE_RENDERERS[style](one, renderOptions, recording)}\n${isOne ? "" : "\n"}`,
           );
         }
       }
@@ -96,7 +97,7 @@ export function createCardsShowCommand(context: CliContext): Command {
 }
 
 /** Renders the id and score of a problem. */
-function renderSampleHeading({ id, score }: RunSample): string {
+function renderSampleHeading({ id, score }: RecordedSample): string {
   const name = id ?? "Cards of no problem";
   if (!score) return name;
   const { predicted, gold, correct } = score;
@@ -114,7 +115,7 @@ function shouldUseColors({ stdoutColumns, env }: CliContext): boolean {
   return stdoutColumns !== undefined && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
 }
 
-function parseColumns(text: string): number {
+function parseWidthInColumns(text: string): number {
   const columns = Number(text);
   if (!Number.isInteger(columns) || columns < 40 || columns > 1000)
     throw new InvalidArgumentError("Use a number of columns from 40 to 1000.");

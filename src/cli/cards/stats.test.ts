@@ -1,31 +1,34 @@
 import { basename } from "node:path";
 import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { toSpecificationCards, type RunReport } from "../../cards/index.ts";
+import { listCardsInSpecificationFormat, type RunReport } from "../../cards/index.ts";
 import {
-  JANET_SCRIPT,
-  createScripts,
-  PARALLEL_SCRIPT,
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+  createScriptedSamples,
+  SCRIPTED_PARALLEL_TASKS_SAMPLE,
   createScriptedRecording,
-  createScriptedRecordText,
-  GSM8K_SCRIPTS,
+  createScriptedRecordFileText,
+  SCRIPTED_GSM8K_SAMPLES,
 } from "../../cards/recording/recording.fixture.ts";
-import { createTempDirectory, type ProcessResult, runInProcess } from "../cli-process.contract.ts";
+import { createTempDirectory, type ProcessResult, runInProcess } from "../cli-process.fixture.ts";
 
 const runCardsCommand = (...words: string[]): Promise<ProcessResult> => runInProcess(["cards", ...words]);
 
 /** A recording with one model call that no card accounts for. */
-const UNBALANCED = createScriptedRecordText([JANET_SCRIPT]).replace(
+const UNBALANCED = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).replace(
   /("kind":"call".*?"input_tokens":)182/,
   (_, before: string) => `${before}282`,
 );
-const UNANSWERED = createScriptedRecordText([
-  { ...JANET_SCRIPT, steps: JANET_SCRIPT.steps.filter(({ name }) => name !== "r1") },
+const UNANSWERED = createScriptedRecordFileText([
+  {
+    ...SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+    steps: SCRIPTED_SEQUENTIAL_TASKS_SAMPLE.steps.filter(({ name }) => name !== "r1"),
+  },
 ]);
 
 describe("cards stats", () => {
   it("reports the figures of a run, in text without color", async () => {
-    const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordText() });
+    const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordFileText() });
     const { code, out, err } = await runCardsCommand(
       "stats",
       `${cwd}/run.cards.jsonl`,
@@ -59,7 +62,9 @@ describe("cards stats", () => {
   });
 
   it("accepts a list of message cards, and lists the unknown figures", async () => {
-    const list = toSpecificationCards(createScriptedRecording([JANET_SCRIPT])).map((card) => ({
+    const list = listCardsInSpecificationFormat(
+      createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]),
+    ).map((card) => ({
       ...card,
       metadata: null,
     }));
@@ -73,7 +78,9 @@ describe("cards stats", () => {
   });
 
   it("sums the tokens of cards that contain only a total, as in the specification", async () => {
-    const list = toSpecificationCards(createScriptedRecording([JANET_SCRIPT])).map((card) => ({
+    const list = listCardsInSpecificationFormat(
+      createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]),
+    ).map((card) => ({
       ...card,
       metadata: { tokens: 100 },
     }));
@@ -83,14 +90,14 @@ describe("cards stats", () => {
   });
 
   it("reads stdin, too", async () => {
-    const stdin = Readable.from([createScriptedRecordText([JANET_SCRIPT])]);
+    const stdin = Readable.from([createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])]);
     const { code, out } = await runInProcess(["cards", "stats", "-"], { stdin });
     expect(code).toBe(0);
     expect(out).toContain("1 of 1 by gsm8k/strict");
   });
 
   it("escapes control characters in model and agent output", async () => {
-    const evil = createScriptedRecordText([JANET_SCRIPT], {
+    const evil = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], {
       model: { planner: "\u001b[2Jevil", solver: "b" },
     });
     const cwd = await createTempDirectory({ "run.cards.jsonl": evil });
@@ -98,8 +105,13 @@ describe("cards stats", () => {
   });
 
   it("reports that a run was killed, and its wasted tokens", async () => {
-    const killed = createScriptedRecordText([JANET_SCRIPT, PARALLEL_SCRIPT], { killAfterLine: 30 });
-    const again = createScriptedRecordText([PARALLEL_SCRIPT], { sample_ids: ["gsm8k_0", "gsm8k_1"] });
+    const killed = createScriptedRecordFileText(
+      [SCRIPTED_SEQUENTIAL_TASKS_SAMPLE, SCRIPTED_PARALLEL_TASKS_SAMPLE],
+      { killAfterLine: 30 },
+    );
+    const again = createScriptedRecordFileText([SCRIPTED_PARALLEL_TASKS_SAMPLE], {
+      sample_ids: ["gsm8k_0", "gsm8k_1"],
+    });
     const cwd = await createTempDirectory({ "a.jsonl": killed, "b.jsonl": `${killed}\n${again}` });
     const first = await runCardsCommand("stats", `${cwd}/a.jsonl`);
     expect(first.out).toMatch(/problems +1 of 2 done, 1 begun; no end: killed, or still at it/);
@@ -118,9 +130,17 @@ describe("cards compare", () => {
     const evil = "\u001b]0;evil\u0007\u202e";
     const run = { dataset: evil, rule: evil, split: evil };
     const cwd = await createTempDirectory({
-      "a.jsonl": createScriptedRecordText(createScripts(5), { ...run, run_id: "a", method: `${evil}a` }),
-      "b.jsonl": createScriptedRecordText(createScripts(5), { ...run, run_id: "b", method: `${evil}b` }),
-      "other.jsonl": createScriptedRecordText(createScripts(5), { run_id: "other" }),
+      "a.jsonl": createScriptedRecordFileText(createScriptedSamples(5), {
+        ...run,
+        run_id: "a",
+        method: `${evil}a`,
+      }),
+      "b.jsonl": createScriptedRecordFileText(createScriptedSamples(5), {
+        ...run,
+        run_id: "b",
+        method: `${evil}b`,
+      }),
+      "other.jsonl": createScriptedRecordFileText(createScriptedSamples(5), { run_id: "other" }),
     });
     const { code, out } = await runCardsCommand("compare", `${cwd}/a.jsonl`, `${cwd}/b.jsonl`);
     expect(code).toBe(0);
@@ -134,9 +154,12 @@ describe("cards compare", () => {
 
   it("compares runs", async () => {
     const cwd = await createTempDirectory({
-      "a.jsonl": createScriptedRecordText(createScripts(20), { run_id: "a" }),
-      "b.jsonl": createScriptedRecordText(createScripts(20), { run_id: "b", mode: "parallel" }),
-      "oracle.jsonl": createScriptedRecordText(createScripts(20), { run_id: "c", evidence: "oracle" }),
+      "a.jsonl": createScriptedRecordFileText(createScriptedSamples(20), { run_id: "a" }),
+      "b.jsonl": createScriptedRecordFileText(createScriptedSamples(20), { run_id: "b", mode: "parallel" }),
+      "oracle.jsonl": createScriptedRecordFileText(createScriptedSamples(20), {
+        run_id: "c",
+        evidence: "oracle",
+      }),
     });
     const { code, out } = await runCardsCommand("compare", `${cwd}/a.jsonl`, `${cwd}/b.jsonl`);
     expect(code).toBe(0);
@@ -156,8 +179,10 @@ describe("cards compare", () => {
 
   it("names the file that is not a recording of a run", async () => {
     const cwd = await createTempDirectory({
-      "a.jsonl": createScriptedRecordText([JANET_SCRIPT]),
-      "cards.json": JSON.stringify(toSpecificationCards(createScriptedRecording([JANET_SCRIPT]))),
+      "a.jsonl": createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]),
+      "cards.json": JSON.stringify(
+        listCardsInSpecificationFormat(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])),
+      ),
     });
     const { code, err } = await runCardsCommand("compare", `${cwd}/a.jsonl`, `${cwd}/cards.json`);
     expect(code).toBe(2);
@@ -173,9 +198,13 @@ describe("cards compare", () => {
 
 describe("cards validate", () => {
   it("reports for each file whether it is valid", async () => {
-    const list = JSON.stringify(toSpecificationCards(createScriptedRecording([JANET_SCRIPT])), null, 2);
+    const list = JSON.stringify(
+      listCardsInSpecificationFormat(createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE])),
+      null,
+      2,
+    );
     const cwd = await createTempDirectory({
-      "run.cards.jsonl": createScriptedRecordText(),
+      "run.cards.jsonl": createScriptedRecordFileText(),
       "cards.json": list,
     });
     const { code, out } = await runCardsCommand("validate", `${cwd}/run.cards.jsonl`, `${cwd}/cards.json`);
@@ -185,7 +214,7 @@ describe("cards validate", () => {
   });
 
   it("lists every malformed line and every broken rule", async () => {
-    const lines = createScriptedRecordText([JANET_SCRIPT]).split("\n");
+    const lines = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).split("\n");
     const wrong = lines.map((line, at) => (at === 3 || at === 5 ? line.replace(`"seq":`, `"seq":-`) : line));
     const cwd = await createTempDirectory({
       "lines.jsonl": wrong.join("\n"),
@@ -222,7 +251,10 @@ describe("cards validate", () => {
   });
 
   it("allows user-defined roles, and lists them", async () => {
-    const text = createScriptedRecordText([JANET_SCRIPT]).replaceAll(`"solver"`, `"calculator"`);
+    const text = createScriptedRecordFileText([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE]).replaceAll(
+      `"solver"`,
+      `"calculator"`,
+    );
     const cwd = await createTempDirectory({ "run.jsonl": text });
     const { code, out } = await runCardsCommand("validate", `${cwd}/run.jsonl`);
     expect(code).toBe(0);
@@ -232,9 +264,10 @@ describe("cards validate", () => {
 
 describe("the files of a run", () => {
   it("are merged if several processes wrote them", async () => {
-    const of = (...roles: string[]): string => createScriptedRecordText(GSM8K_SCRIPTS, { roles });
+    const of = (...roles: string[]): string =>
+      createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES, { roles });
     const cwd = await createTempDirectory({
-      "all.cards.jsonl": createScriptedRecordText(),
+      "all.cards.jsonl": createScriptedRecordFileText(),
       "controller.cards.jsonl": of("controller"),
       "planner.cards.jsonl": of("planner"),
       "solver.cards.jsonl": of("solver"),
@@ -251,7 +284,7 @@ describe("the files of a run", () => {
   });
 
   it("count once, even if they are passed several times", async () => {
-    const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordText() });
+    const cwd = await createTempDirectory({ "run.cards.jsonl": createScriptedRecordFileText() });
     const file = `${cwd}/run.cards.jsonl`;
     const { out } = await runCardsCommand("stats", file, `${cwd}/../${basename(cwd)}/run.cards.jsonl`);
     expect(out).toBe((await runCardsCommand("stats", file)).out);
@@ -259,8 +292,8 @@ describe("the files of a run", () => {
 
   it("are rejected by name if they are missing, in another format, or of several runs", async () => {
     const cwd = await createTempDirectory({
-      "a.cards.jsonl": createScriptedRecordText(GSM8K_SCRIPTS, { run_id: "a" }),
-      "b.cards.jsonl": createScriptedRecordText(GSM8K_SCRIPTS, { run_id: "b" }),
+      "a.cards.jsonl": createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES, { run_id: "a" }),
+      "b.cards.jsonl": createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES, { run_id: "b" }),
       "app.log": "hello\n",
     });
     const { code, err } = await runCardsCommand("stats", `${cwd}/none`);

@@ -4,22 +4,22 @@ import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { ExitCodeError } from "../exit-code-error.ts";
 import {
-  addCardsOptions,
-  type CardsOptions,
+  addCardsCommandOptions,
+  type CardsCommandOptions,
   createTariffOption,
   type TariffOptions,
-} from "./cards-options.ts";
+} from "./cards-command-options.ts";
 import { readRun } from "./read-runs.ts";
-import { renderStats } from "./stats-text.ts";
+import { renderRunStats } from "./render-run-stats.ts";
 
 export function createCardsStatsCommand(context: CliContext): Command {
-  return addCardsOptions(new Command("stats"))
+  return addCardsCommandOptions(new Command("stats"))
     .addOption(createTariffOption())
-    .action(async (files: string[], { run, output, tariff }: CardsOptions & TariffOptions) => {
+    .action(async (files: string[], { run, output, tariff }: CardsCommandOptions & TariffOptions) => {
       const { name, recording } = await readRun(files, run, context.stdin);
       const report = buildRunReport(recording, tariff ? { tariff } : {});
       if (output === "json") new OutputWriter(context.streams, output).writeJson(report);
-      else context.streams.out(renderStats(report, name));
+      else context.streams.out(renderRunStats(report, name));
       if (report.broken.length > 0) throw new ExitCodeError(1);
     });
 }

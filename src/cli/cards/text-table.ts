@@ -33,7 +33,9 @@ export function formatPercent(share: number | undefined): string {
 }
 
 /** Formats a fraction with its confidence interval, for example `50.0 % (15.0–85.0)`. */
-export function formatEstimate(estimate: { value: number; low: number; high: number } | undefined): string {
+export function formatPercentWithInterval(
+  estimate: { value: number; low: number; high: number } | undefined,
+): string {
   if (!estimate) return "–";
   return `${formatPercent(estimate.value)} (${(estimate.low * 100).toFixed(1)}–${(estimate.high * 100).toFixed(1)})`;
 }

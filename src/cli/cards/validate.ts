@@ -1,9 +1,9 @@
 import { Command } from "commander";
 import {
-  listRecordedCards,
+  listDistinctRecordedCards,
   type MessageCard,
   createCardProtocol,
-  decodeCards,
+  decodeMessageCardArray,
   decodeRecording,
   RUN_FINDING_KINDS,
   createRecordingFromCards,
@@ -11,16 +11,16 @@ import {
 } from "../../cards/index.ts";
 import { decodeRecordLine } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import { ANSWERER_ROUTES } from "../../roles/index.ts";
+import { BASELINE_ANSWERER_CARD_ROUTES } from "../../roles/index.ts";
 import type { CliContext } from "../cli-context.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { ExitCodeError } from "../exit-code-error.ts";
-import { addCardsOptions, type CardsOptions } from "./cards-options.ts";
-import { isCardList, readText } from "./read-runs.ts";
+import { addCardsCommandOptions, type CardsCommandOptions } from "./cards-command-options.ts";
+import { isMessageCardListText, readFileOrStdin } from "./read-runs.ts";
 import { pluralize, renderTable } from "./text-table.ts";
 
 /** Maximum number of errors, and maximum number of warnings, in the validation result. */
-const MAX_MESSAGES = 100;
+const MAX_VALIDATION_MESSAGES = 100;
 
 interface ValidationReport {
   readonly file: string;
@@ -34,11 +34,13 @@ interface ValidationReport {
 }
 
 export function createCardsValidateCommand(context: CliContext): Command {
-  return addCardsOptions(new Command("validate")).action(
-    async (files: string[], { run, output }: CardsOptions) => {
+  return addCardsCommandOptions(new Command("validate")).action(
+    async (files: string[], { run, output }: CardsCommandOptions) => {
       const found: ValidationReport[] = [];
       for (const file of files)
-        found.push(validateRunFile(await readText(file, context.stdin), file === "-" ? "stdin" : file, run));
+        found.push(
+          validateRunFile(await readFileOrStdin(file, context.stdin), file === "-" ? "stdin" : file, run),
+        );
       const valid = found.every((one) => one.valid);
       if (output === "json") new OutputWriter(context.streams, output).writeJson({ valid, files: found });
       else context.streams.out(found.map(renderValidationReport).join(""));
@@ -49,15 +51,17 @@ export function createCardsValidateCommand(context: CliContext): Command {
 
 /** Validates each line or message card of a file, and checks the entire run against the card protocol. */
 export function validateRunFile(text: string, file: string, runId?: string): ValidationReport {
-  const malformed = isCardList(text) ? findMalformedCards(text, file) : findMalformedLines(text, file);
+  const malformed = isMessageCardListText(text)
+    ? findMalformedCardsInList(text, file)
+    : findMalformedLines(text, file);
   if (malformed.length > 0)
     return { file, valid: false, cards: 0, problems: 0, errors: malformed, warnings: [] };
   try {
-    const recording = isCardList(text)
-      ? createRecordingFromCards(decodeCards(text, file))
+    const recording = isMessageCardListText(text)
+      ? createRecordingFromCards(decodeMessageCardArray(text, file))
       : decodeRecording(text, file, runId === undefined ? {} : { runId });
     const report = buildRunReport(recording);
-    const cards = listRecordedCards(recording);
+    const cards = listDistinctRecordedCards(recording);
     const errors = [
       ...report.broken,
       ...report.findings.flatMap(({ kind, sample_id, what }) =>
@@ -72,12 +76,12 @@ export function validateRunFile(text: string, file: string, runId?: string): Val
       valid: errors.length === 0,
       cards: cards.length,
       problems: report.samples.total,
-      errors: errors.slice(0, MAX_MESSAGES),
+      errors: errors.slice(0, MAX_VALIDATION_MESSAGES),
       warnings: [
         ...report.torn.map(({ line, why }) => `${file}:${line}: a torn line (${why})`),
         ...report.unknown.map((message) => `not known: ${message}`),
-        ...findOffProtocolCards(cards),
-      ].slice(0, MAX_MESSAGES),
+        ...listCoreProtocolDeviations(cards),
+      ].slice(0, MAX_VALIDATION_MESSAGES),
     };
   } catch (error) {
     return {
@@ -94,7 +98,7 @@ export function validateRunFile(text: string, file: string, runId?: string): Val
 function findMalformedLines(text: string, file: string): string[] {
   const errors: string[] = [];
   for (const [index, line] of text.split("\n").entries()) {
-    if (line.trim() === "" || errors.length >= MAX_MESSAGES) continue;
+    if (line.trim() === "" || errors.length >= MAX_VALIDATION_MESSAGES) continue;
     try {
       decodeRecordLine(line, `${file}:${index + 1}`);
     } catch (error) {
@@ -104,9 +108,9 @@ function findMalformedLines(text: string, file: string): string[] {
   return errors;
 }
 
-function findMalformedCards(text: string, file: string): string[] {
+function findMalformedCardsInList(text: string, file: string): string[] {
   try {
-    decodeCards(text, file);
+    decodeMessageCardArray(text, file);
     return [];
   } catch (error) {
     const { message, violations } = A2AError.from(error);
@@ -116,13 +120,13 @@ function findMalformedCards(text: string, file: string): string[] {
 }
 
 /** Standard card protocol with additional routes for baselines, which send complete problems to a solver. */
-const CORE_CARD_PROTOCOL = createCardProtocol({ routes: ANSWERER_ROUTES });
+const CORE_CARD_PROTOCOL = createCardProtocol({ routes: BASELINE_ANSWERER_CARD_ROUTES });
 
 /**
  * Returns all roles, card types, and routes that the standard card protocol does not contain, without
  * duplicates.
  */
-function findOffProtocolCards(cards: readonly MessageCard[]): string[] {
+function listCoreProtocolDeviations(cards: readonly MessageCard[]): string[] {
   const found = cards.flatMap((card) =>
     CORE_CARD_PROTOCOL.validate(card).map(({ field, description }) => `${field} ${description}`),
   );

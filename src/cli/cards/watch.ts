@@ -5,11 +5,15 @@ import { parsePort } from "../client-options.ts";
 import { OutputWriter } from "../output-writer.ts";
 import { createUsageError } from "../cli-error.ts";
 import { openInBrowser } from "./open-in-browser.ts";
-import { addOutputFormatOptions, type OutputFormatOptions, type RunFilesOptions } from "./cards-options.ts";
+import {
+  addOutputFormatOptions,
+  type OutputFormatOptions,
+  type RunSelectionOptions,
+} from "./cards-command-options.ts";
 import { startWatchServer, type WatchServer } from "./watch/watch-server.ts";
 import { waitForAbort } from "../wait-for-abort.ts";
 
-interface CardsWatchOptions extends RunFilesOptions, OutputFormatOptions {
+interface CardsWatchOptions extends RunSelectionOptions, OutputFormatOptions {
   port: number;
   open?: boolean;
 }
@@ -48,7 +52,7 @@ async function runCardsWatch(
     }),
   );
   try {
-    new OutputWriter(streams, output).writeJsonResult({ url: server.url });
+    new OutputWriter(streams, output).writeResultIfJsonFormat({ url: server.url });
     streams.err(`Watching ${file}\n\n  ${server.url}\n\nCtrl-C stops it.\n`);
     if (open) openInBrowser(server.url, (why) => streams.err(`${why}\n`));
     await waitForAbort(context.interruptSignal);

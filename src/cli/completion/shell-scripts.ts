@@ -37,7 +37,7 @@ ${collectValueCases(levels)
   .join("\n")}
   esac
   case "$at" in
-${levels.map((level) => `    ${quoteForShell(formatLevelPath(level))}) found=(${collectWords(level).map(renderZshWord).join(" ")}) ;;`).join("\n")}
+${levels.map((level) => `    ${quoteForShell(formatLevelPath(level))}) found=(${listLevelWords(level).map(renderZshWord).join(" ")}) ;;`).join("\n")}
   esac
   _describe colloquy found || _files
 }
@@ -109,12 +109,12 @@ function collectValueCases(levels: readonly CompletionLevel[]): [pattern: string
   );
 }
 
-function collectWords({ commands, options }: CompletionLevel): readonly CompletionWord[] {
+function listLevelWords({ commands, options }: CompletionLevel): readonly CompletionWord[] {
   return [...commands, ...options];
 }
 
 function listWordNames(level: CompletionLevel): string[] {
-  return collectWords(level).map(({ word }) => word);
+  return listLevelWords(level).map(({ word }) => word);
 }
 
 function renderZshWord({ word, description }: CompletionWord): string {

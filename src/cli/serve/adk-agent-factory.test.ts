@@ -4,7 +4,7 @@ import { ScriptedLlm } from "../../adk/index.ts";
 import { collect, connect } from "../../client/index.ts";
 import { getText } from "../../protocol/index.ts";
 import { createServer } from "../../server/index.ts";
-import { createTempDirectory } from "../cli-process.contract.ts";
+import { createTempDirectory } from "../cli-process.fixture.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 
 /** Creates an agent whose answer is the number of messages that its model receives. */
@@ -17,8 +17,8 @@ it("two ADK agents with the same name, store, and context have separate conversa
   const store = `sqlite:${await createTempDirectory({})}/tasks.db` as const;
   const adk = new AdkAgentFactory(store, {});
   const agents = {
-    one: await adk.createAgent("one", createCounterAgent()),
-    other: await adk.createAgent("other", createCounterAgent()),
+    one: await adk.createAgentFromAdk("one", createCounterAgent()),
+    other: await adk.createAgentFromAdk("other", createCounterAgent()),
   };
   const server = createServer(agents, { store });
   const { agents: served } = await server.listen();

@@ -21,7 +21,7 @@ export class AdkAgentFactory {
    * Creates an A2A agent with the given `id` from an ADK object. The factory stores the agent's sessions
    * under `id`, because several ADK agents may have the same name.
    */
-  async createAgent(id: string, source: AdkRunnableSource): Promise<Agent> {
+  async createAgentFromAdk(id: string, source: AdkRunnableSource): Promise<Agent> {
     const { adkAgent, SqliteSessionService } = await requireAdk(import("../../adk/index.ts"));
     return adkAgent(source, {
       appName: id,

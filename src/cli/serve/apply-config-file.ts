@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import type { Command } from "commander";
-import type { Config } from "../../config/index.ts";
+import type { ServeConfig } from "../../config/index.ts";
 import { didYouMean } from "../did-you-mean.ts";
 import { createUsageError } from "../cli-error.ts";
 import { importFile } from "./import-file.ts";
@@ -9,7 +9,7 @@ import { importFile } from "./import-file.ts";
 const CONFIG_FILE_NAMES = ["ts", "mts", "js", "mjs"].map((extension) => `colloquy.config.${extension}`);
 
 /** Server configuration with absolute paths, and the path of the file that contains the configuration. */
-type LoadedConfig = Config & { readonly file: string };
+type LoadedConfig = ServeConfig & { readonly file: string };
 
 type ConfigValueType = "text" | "number" | "flag" | "texts" | "agents";
 
@@ -17,7 +17,7 @@ type ConfigValueType = "text" | "number" | "flag" | "texts" | "agents";
  * Required value type for each configuration key. With `Record`, the compiler checks that the table contains
  * every configuration key.
  */
-const CONFIG_MEMBER_TYPES: Record<keyof Config, ConfigValueType> = {
+const CONFIG_MEMBER_TYPES: Record<keyof ServeConfig, ConfigValueType> = {
   agents: "agents",
   port: "number",
   strictPort: "flag",
@@ -35,7 +35,7 @@ const CONFIG_MEMBER_TYPES: Record<keyof Config, ConfigValueType> = {
   audience: "texts",
 };
 
-const TYPE_DESCRIPTIONS: Record<ConfigValueType, string> = {
+const CONFIG_TYPE_DESCRIPTIONS: Record<ConfigValueType, string> = {
   text: "a text",
   number: "a whole number",
   flag: "true or false",
@@ -65,22 +65,22 @@ async function importConfig(file: string): Promise<Record<string, unknown>> {
   }
 }
 
-function parseConfig(config: unknown, file: string): Config {
+function parseConfig(config: unknown, file: string): ServeConfig {
   if (typeof config !== "object" || config === null)
     throw createUsageError(`${file} has no default export; write: export default defineConfig({ … })`);
   const mistakes = Object.entries(config).flatMap(([key, value]) => {
     if (!Object.hasOwn(CONFIG_MEMBER_TYPES, key))
       return `${key} is unknown.${didYouMean(key, Object.keys(CONFIG_MEMBER_TYPES))}`;
-    const kind = CONFIG_MEMBER_TYPES[key as keyof Config];
-    return value === undefined || matchesType(kind, value)
+    const kind = CONFIG_MEMBER_TYPES[key as keyof ServeConfig];
+    return value === undefined || matchesConfigValueType(kind, value)
       ? []
-      : `${key} must be ${TYPE_DESCRIPTIONS[kind]}.`;
+      : `${key} must be ${CONFIG_TYPE_DESCRIPTIONS[kind]}.`;
   });
   if (mistakes.length > 0) throw createUsageError(`${file}: ${mistakes.join(" ")}`);
   return config;
 }
 
-function matchesType(kind: ConfigValueType, value: unknown): boolean {
+function matchesConfigValueType(kind: ConfigValueType, value: unknown): boolean {
   if (kind === "text") return typeof value === "string";
   if (kind === "number") return Number.isInteger(value);
   if (kind === "flag") return typeof value === "boolean";
@@ -88,12 +88,12 @@ function matchesType(kind: ConfigValueType, value: unknown): boolean {
   return kind === "agents" && typeof value === "object" && value !== null;
 }
 
-function resolveConfigPaths(config: Config, file: string): LoadedConfig {
+function resolveConfigPaths(config: ServeConfig, file: string): LoadedConfig {
   const toAbsolute = (path: string): string => (isAbsolute(path) ? path : join(dirname(file), path));
   const { agents, store, bearerFile, apiKeysFile } = config;
   return {
     ...config,
-    ...(isPathList(agents) ? { agents: agents.map(toAbsolute) } : {}),
+    ...(isAgentPathList(agents) ? { agents: agents.map(toAbsolute) } : {}),
     ...(store?.startsWith("sqlite:") ? { store: `sqlite:${toAbsolute(store.slice("sqlite:".length))}` } : {}),
     ...(bearerFile === undefined ? {} : { bearerFile: toAbsolute(bearerFile) }),
     ...(apiKeysFile === undefined ? {} : { apiKeysFile: toAbsolute(apiKeysFile) }),
@@ -101,15 +101,15 @@ function resolveConfigPaths(config: Config, file: string): LoadedConfig {
   };
 }
 
-export function isPathList(agents: Config["agents"]): agents is readonly string[] {
+export function isAgentPathList(agents: ServeConfig["agents"]): agents is readonly string[] {
   return Array.isArray(agents);
 }
 
 /**
  * Sets each option from the configuration file, unless the command line or the environment sets the option.
  */
-export function applyConfig(command: Command, config: Config): void {
-  for (const key of Object.keys(CONFIG_MEMBER_TYPES) as (keyof Config)[]) {
+export function applyConfig(command: Command, config: ServeConfig): void {
+  for (const key of Object.keys(CONFIG_MEMBER_TYPES) as (keyof ServeConfig)[]) {
     const source = command.getOptionValueSource(key);
     const isSet = source === "cli" || source === "env";
     if (key !== "agents" && config[key] !== undefined && !isSet)

@@ -1,15 +1,15 @@
 import type { AgentDescription } from "../../engine/index.ts";
-import { formatCommandLine, quoteShellWord } from "../format-command.ts";
+import { formatColloquyCommand, quoteShellWord } from "../format-colloquy-command.ts";
 
 /** Description of a served agent from its agent card. */
-export interface ServedAgent {
+export interface ServedAgentSummary {
   id: string;
   url: string;
   description: AgentDescription;
 }
 
 /** Renders one line for each agent, which contains the name, URL, and description of the agent. */
-export function renderAgentList(served: readonly ServedAgent[]): string {
+export function renderAgentList(served: readonly ServedAgentSummary[]): string {
   const id = Math.max(...served.map((agent) => agent.id.length));
   const url = Math.max(...served.map((agent) => agent.url.length));
   return served
@@ -19,7 +19,7 @@ export function renderAgentList(served: readonly ServedAgent[]): string {
 
 /** Renders a `colloquy send` command that users can paste. */
 export function renderSendCommand(url: string, text: string, ...flags: string[]): string {
-  return `  ${formatCommandLine("send", url, ...flags, text)}\n`;
+  return `  ${formatColloquyCommand("send", url, ...flags, text)}\n`;
 }
 
 /** Renders the example request as a curl command. */

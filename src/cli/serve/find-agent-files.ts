@@ -27,13 +27,13 @@ export async function findAgentFiles(paths: readonly string[]): Promise<AgentFil
         "Pass an agent file, or a directory with agent files.",
       );
     }
-    if (stats.isDirectory()) found.push(...(await searchDirectory(absolute)));
+    if (stats.isDirectory()) found.push(...(await findAgentFilesInDirectory(absolute)));
     else found.push({ file: absolute, id: deriveAgentId(absolute) });
   }
-  return skipDuplicates(found);
+  return skipDuplicateAgentFiles(found);
 }
 
-async function searchDirectory(directory: string): Promise<AgentFileCandidate[]> {
+async function findAgentFilesInDirectory(directory: string): Promise<AgentFileCandidate[]> {
   const ownAgent = await findAgentFile(directory);
   if (ownAgent) return [{ file: ownAgent, id: deriveAgentId(ownAgent) }];
   const found: AgentFileCandidate[] = [];
@@ -74,15 +74,15 @@ function findSkipReason(name: string): string | undefined {
 function deriveAgentId(file: string): string {
   const name = basename(file, extname(file));
   const id = name === "agent" || name === "index" ? basename(dirname(file)) : name;
-  return toAgentId(id.replace(/^\d+[-_.]/, ""));
+  return toUrlSafeAgentId(id.replace(/^\d+[-_.]/, ""));
 }
 
 /** Converts a name to an agent id that is valid in a URL. */
-export function toAgentId(name: string): string {
+export function toUrlSafeAgentId(name: string): string {
   return name.replaceAll(/[^A-Za-z0-9._-]+/g, "-").replace(/^[^A-Za-z0-9]+/, "") || "agent";
 }
 
-function skipDuplicates(found: readonly AgentFileCandidate[]): AgentFileCandidate[] {
+function skipDuplicateAgentFiles(found: readonly AgentFileCandidate[]): AgentFileCandidate[] {
   const files = new Set<string>();
   const ids = new Map<string, string>();
   return found

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /** Error codes with which Node.js rejects modules that require a transpiler. */
-const TRANSPILER_ERROR_CODES = new Set([
+const TRANSPILER_REQUIRED_ERROR_CODES = new Set([
   "ERR_UNKNOWN_FILE_EXTENSION",
   "ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX",
   "ERR_UNSUPPORTED_NODE_MODULES_TYPE_STRIPPING",
@@ -17,26 +17,26 @@ const TRANSPILER_ERROR_CODES = new Set([
  * ES modules. `jiti` also supports older Node versions.
  */
 export async function importFile(file: string): Promise<Record<string, unknown>> {
-  if (!file.endsWith(".ts") || isInModulePackage(file)) {
+  if (!file.endsWith(".ts") || isInEsModulePackage(file)) {
     try {
       return (await import(pathToFileURL(file).href)) as Record<string, unknown>;
     } catch (error) {
-      if (!needsTranspiler(error)) throw error;
+      if (!isTranspilerNeededError(error)) throw error;
     }
   }
   const { createJiti } = await import("jiti");
   return await createJiti(import.meta.url).import<Record<string, unknown>>(file);
 }
 
-function needsTranspiler(error: unknown): boolean {
-  return error instanceof Error && "code" in error && TRANSPILER_ERROR_CODES.has(String(error.code));
+function isTranspilerNeededError(error: unknown): boolean {
+  return error instanceof Error && "code" in error && TRANSPILER_REQUIRED_ERROR_CODES.has(String(error.code));
 }
 
 /**
  * Returns whether the nearest package.json declares an ES module package. In packages without ES modules,
  * Node rejects `import` statements or loads the file with a warning.
  */
-function isInModulePackage(file: string): boolean {
+function isInEsModulePackage(file: string): boolean {
   for (let directory = dirname(file); ; directory = dirname(directory)) {
     try {
       const { type } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { type?: string };

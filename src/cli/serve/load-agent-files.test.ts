@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createTempDirectory } from "../cli-process.contract.ts";
+import { createTempDirectory } from "../cli-process.fixture.ts";
 import { AdkAgentFactory } from "./adk-agent-factory.ts";
 import { loadAgentFiles } from "./load-agent-files.ts";
 

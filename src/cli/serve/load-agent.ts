@@ -28,12 +28,12 @@ export async function loadAgent(
     return { agent: found };
   } catch (error) {
     const [reason = ""] = (error instanceof Error ? error.message : String(error)).split("\n");
-    return { skipped: `could not be loaded: ${reason.trim()}${formatErrorLine(file, error)}` };
+    return { skipped: `could not be loaded: ${reason.trim()}${formatErrorLineNumber(file, error)}` };
   }
 }
 
 /** Formats the line number from an import error. Node and jiti store the error position differently. */
-function formatErrorLine(file: string, error: unknown): string {
+function formatErrorLineNumber(file: string, error: unknown): string {
   if (!(error instanceof Error)) return "";
   const [, line] = /^:(\d+)/.exec(`${error.message}\n${error.stack}`.split(file)[1] ?? "") ?? [];
   return line === undefined ? "" : ` (line ${line})`;
@@ -49,7 +49,7 @@ async function findExportedAgent(
     if (isAgent(exported)) return exported;
     if (isGeneratorFunction(exported))
       return agent({ name: id, description: `The agent of ${id}` }, exported);
-    if (isAdkSource(exported)) return adk.createAgent(id, exported);
+    if (isAdkRunnable(exported)) return adk.createAgentFromAdk(id, exported);
   }
   return undefined;
 }
@@ -77,7 +77,7 @@ function isGeneratorFunction(value: unknown): value is AgentGenerator {
  * Returns whether a value has the members of an ADK agent. Checking the ADK class is not sufficient, because
  * the agent file may load another copy of ADK.
  */
-function isAdkSource(value: unknown): value is AdkRunnableSource {
+function isAdkRunnable(value: unknown): value is AdkRunnableSource {
   const isNode =
     hasMember(value, "name", "string") &&
     (hasMember(value, "runAsync", "function") || hasMember(value, "run", "function"));

@@ -10,7 +10,7 @@ import {
   createTempDirectory,
   runInProcess,
   type ProcessResult,
-} from "../cli-process.contract.ts";
+} from "../cli-process.fixture.ts";
 
 const TOKEN = "token-of-ada-0123456789";
 const OTHER = "token-of-bob-0123456789";

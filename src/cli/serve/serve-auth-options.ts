@@ -151,17 +151,17 @@ class ApiKeyFile {
   }
 
   #refresh(): void {
-    const { mtimeMs, size, ino } = statFile(this.#path);
+    const { mtimeMs, size, ino } = requireFileStats(this.#path);
     const version = `${mtimeMs} ${size} ${ino}`;
     if (version !== this.#fileVersion)
-      this.#keys = new Map(readApiKeys(this.#path).map((key) => [key.id, key]));
+      this.#keys = new Map(readApiKeyFile(this.#path).map((key) => [key.id, key]));
     this.#fileVersion = version;
     this.#checkedAt = this.#now();
   }
 }
 
 /** Reads the API keys from a file. */
-export function readApiKeys(path: string): StoredApiKey[] {
+export function readApiKeyFile(path: string): StoredApiKey[] {
   try {
     const keys: unknown = JSON.parse(readTextFile(path));
     if (Array.isArray(keys)) return keys as StoredApiKey[];
@@ -177,19 +177,19 @@ function readTextFile(path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw createUnreadableError(path, error);
+    throw createUnreadableFileError(path, error);
   }
 }
 
-function statFile(path: string): { mtimeMs: number; size: number; ino: number } {
+function requireFileStats(path: string): { mtimeMs: number; size: number; ino: number } {
   try {
     return statSync(path);
   } catch (error) {
-    throw createUnreadableError(path, error);
+    throw createUnreadableFileError(path, error);
   }
 }
 
-function createUnreadableError(path: string, error: unknown): CliError {
+function createUnreadableFileError(path: string, error: unknown): CliError {
   return createUsageError(
     `${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
   );

@@ -18,7 +18,7 @@ import {
   describeClientCredentials,
   type ServeAuthOptions,
 } from "./serve-auth-options.ts";
-import { renderAgentList, type ServedAgent } from "./banner.ts";
+import { renderAgentList, type ServedAgentSummary } from "./banner.ts";
 
 /** Options that the commands `serve` and `demo` share. */
 export interface ServeOptions extends ServeAuthOptions {
@@ -35,13 +35,13 @@ export interface ServeOptions extends ServeAuthOptions {
 }
 
 /** The agents to serve, and the banner texts that the command prints after the server has started. */
-interface ServeSetup {
+interface AgentsToServe {
   /** Agents by name, of which the first is the default agent. */
   agents: Record<string, Agent>;
   /** Text line at the top of the banner. */
   headline?: string;
   /** Renders the banner text below the list of agents. */
-  renderFooter(served: readonly ServedAgent[], header?: string): string;
+  renderBannerFooter(served: readonly ServedAgentSummary[], header?: string): string;
   /** Releases the resources of the served agents. */
   close?: () => Promise<void>;
 }
@@ -55,14 +55,14 @@ const MAX_PORT_TRIES = 20;
 export async function serveUntilStopped(
   options: ServeOptions,
   context: CliContext,
-  load: (adk: AdkAgentFactory) => Promise<ServeSetup>,
+  load: (adk: AdkAgentFactory) => Promise<AgentsToServe>,
 ): Promise<void> {
   const observer = createErrorObserver(context);
   const adk = new AdkAgentFactory(options.store, observer);
   const plan = await load(adk);
   // Runs after the agents are loaded, because their `.env` files may contain the tokens.
   const authenticate = createAuthSchemes(options, process.env);
-  const server = createServerOrFail(plan.agents, {
+  const server = createServerOrUsageError(plan.agents, {
     store: options.store as StoreOption,
     observer,
     ...(options.publicUrl === undefined ? {} : { publicUrl: options.publicUrl }),
@@ -74,10 +74,10 @@ export async function serveUntilStopped(
       : {}),
   });
   try {
-    const address = await listenOnFreePort(server, options, context);
+    const address = await listenOnNextFreePort(server, options, context);
     const { url, agents, grpc } = address;
     const openai = options.openai ? { openai: `${url}/v1` } : {};
-    new OutputWriter(context.streams, options.output).writeJsonResult({
+    new OutputWriter(context.streams, options.output).writeResultIfJsonFormat({
       url,
       agents,
       ...(grpc ? { grpc } : {}),
@@ -96,7 +96,7 @@ export async function serveUntilStopped(
 }
 
 /** Creates the server. Throws a usage error if the server options are invalid. */
-function createServerOrFail(agents: Record<string, Agent>, options: ServerOptions): Server {
+function createServerOrUsageError(agents: Record<string, Agent>, options: ServerOptions): Server {
   try {
     return createServer(agents, options);
   } catch (error) {
@@ -106,7 +106,7 @@ function createServerOrFail(agents: Record<string, Agent>, options: ServerOption
 }
 
 async function renderBanner(
-  plan: ServeSetup,
+  plan: AgentsToServe,
   { url, agents, grpc }: ServerAddress,
   { store, openai }: ServeOptions,
   credentialHint: ReturnType<typeof describeClientCredentials> | undefined,
@@ -123,11 +123,11 @@ async function renderBanner(
   const openaiLine = openai ? `  as models of OpenAI's API, too: ${url}/v1\n` : "";
   const credentialLine = credentialHint ? `${credentialHint.hint}\n\n` : "";
   const about = plan.headline === undefined ? "" : `${plan.headline}\n`;
-  return `${top}${about}\n${renderAgentList(served)}${grpcLine}${openaiLine}\n${credentialLine}${plan.renderFooter(served, credentialHint?.header)}\nCtrl-C stops it.\n`;
+  return `${top}${about}\n${renderAgentList(served)}${grpcLine}${openaiLine}\n${credentialLine}${plan.renderBannerFooter(served, credentialHint?.header)}\nCtrl-C stops it.\n`;
 }
 
 /** Listens on the requested port, or on the next free port if the requested port is in use. */
-async function listenOnFreePort(
+async function listenOnNextFreePort(
   server: Server,
   options: ServeOptions,
   { streams }: CliContext,

@@ -2,11 +2,11 @@ import { once } from "node:events";
 import { createServer as createHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CA_CERT, SERVER_CERT, SERVER_KEY } from "../../server/auth/certificates.fixture.ts";
+import { CA_CERT, SERVER_CERT, SERVER_TLS_PRIVATE_KEY } from "../../server/auth/certificates.fixture.ts";
 import { apiKeys, bearer, generateApiKey, type AuthScheme } from "../../server/auth/index.ts";
 import { AuthTestServer } from "../../server/auth/auth-test-server.fixture.ts";
 import { createServer, toNodeListener, type Server } from "../../server/index.ts";
-import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.contract.ts";
+import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.fixture.ts";
 import { textDrivenAgent, startTextDrivenServer } from "./test-servers.fixture.ts";
 import { runExpectingError, runForJson, runSuccessfully } from "./run-command.fixture.ts";
 
@@ -137,7 +137,7 @@ describe("output", () => {
 
 describe("--insecure", () => {
   let server: Server;
-  const https = createHttps({ cert: SERVER_CERT, key: SERVER_KEY });
+  const https = createHttps({ cert: SERVER_CERT, key: SERVER_TLS_PRIVATE_KEY });
   let url = "";
 
   beforeAll(async () => {
@@ -181,7 +181,7 @@ describe("--insecure", () => {
   it("also applies to gRPC [AUTH_003]", async () => {
     const beside = createServer(textDrivenAgent, { store: "memory" });
     const { url, grpc } = await beside.listen({
-      grpc: { port: 0, tls: { cert: SERVER_CERT, key: SERVER_KEY } },
+      grpc: { port: 0, tls: { cert: SERVER_CERT, key: SERVER_TLS_PRIVATE_KEY } },
     });
     const card = JSON.stringify(await runForJson(["card", "get", url]));
     const address = `127.0.0.1:${grpc?.port}`;

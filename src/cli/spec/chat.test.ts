@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process";
 import { PassThrough, Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { StreamResponse, Task } from "../../protocol/index.ts";
-import { CliProcess, startColloquy, runInProcess } from "../cli-process.contract.ts";
+import { CliProcess, startColloquy, runInProcess } from "../cli-process.fixture.ts";
 import { TEST_SERVERS, startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
 import {
   runExpectingError,
-  parseFields,
+  parseOutputFields,
   runForJson,
   parseJsonLines,
   runSuccessfully,
@@ -52,8 +52,8 @@ describe.each(TEST_SERVERS)("a chat with %s", (_, serve) => {
     expect(words.slice(0, 2)).toEqual(["chat", served.url]);
     const { out } = await runSuccessfully(words, createPipedInput("Seoul"));
     expect(out).toContain("State: TASK_STATE_COMPLETED");
-    expect(parseFields(out)["Context"]).toBe(words[words.indexOf("--context-id") + 1]);
-    expect(parseFields(out)["Task"]).toBe(words[words.indexOf("--task-id") + 1]);
+    expect(parseOutputFields(out)["Context"]).toBe(words[words.indexOf("--context-id") + 1]);
+    expect(parseOutputFields(out)["Task"]).toBe(words[words.indexOf("--task-id") + 1]);
   });
 
   it("starts with the text of the command line, and continues with stdin [CHAT_001]", async () => {
@@ -107,7 +107,7 @@ describe("a chat", () => {
     cli.child.kill("SIGINT");
     const { code, out } = await cli.result;
     expect(code).toBe(130);
-    const { Task: id = "" } = parseFields(out);
+    const { Task: id = "" } = parseOutputFields(out);
     expect((await runForJson<Task>(["task", "get", served.url, id])).status.state).toBe("TASK_STATE_WORKING");
   });
 

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Task, TaskPushNotificationConfig } from "../../protocol/index.ts";
 import { createServer, type Server } from "../../server/index.ts";
-import { createTempDirectory } from "../cli-process.contract.ts";
+import { createTempDirectory } from "../cli-process.fixture.ts";
 import { textDrivenAgent, startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
 import {
   runExpectingError,
-  parseFields,
+  parseOutputFields,
   runForJson,
   runSuccessfully,
-  ANY_TEXT,
+  ANY_NON_EMPTY_TEXT,
 } from "./run-command.fixture.ts";
 
 describe("task download", () => {
@@ -25,8 +25,12 @@ describe("task download", () => {
   it("saves every part of every artifact, and lists links [DOWNLOAD_001]", async () => {
     const cwd = await createTempDirectory({});
     const { out } = await runSuccessfully(["task", "download", served.url, id, "--dir", "out"], { cwd });
-    expect(parseFields(out)).toMatchObject({ Task: id, Context: ANY_TEXT, State: "TASK_STATE_COMPLETED" });
-    expect(parseFields(out)["Link"]).toBe("https://example.com/big.bin");
+    expect(parseOutputFields(out)).toMatchObject({
+      Task: id,
+      Context: ANY_NON_EMPTY_TEXT,
+      State: "TASK_STATE_COMPLETED",
+    });
+    expect(parseOutputFields(out)["Link"]).toBe("https://example.com/big.bin");
     expect((await readdir(join(cwd, "out"))).toSorted()).toEqual(["hello.txt", "report.json", "report.txt"]);
     expect(await readFile(join(cwd, "out/hello.txt"), "utf8")).toBe("hello");
     expect(JSON.parse(await readFile(join(cwd, "out/report.json"), "utf8"))).toEqual({ rows: 2 });
@@ -81,7 +85,7 @@ describe("task push-config", () => {
     const made = await runForJson<TaskPushNotificationConfig>(
       run("create", ...webhook, "--scheme", "Bearer", "--credentials", "cr3dential"),
     );
-    expect(made).toMatchObject({ id: ANY_TEXT, taskId: task, url: "http://127.0.0.1:9/hook" });
+    expect(made).toMatchObject({ id: ANY_NON_EMPTY_TEXT, taskId: task, url: "http://127.0.0.1:9/hook" });
     const id = made.id ?? "";
     expect(await runForJson(run("get", id))).toMatchObject({ id, url: made.url });
     expect(await runForJson(run("list"))).toMatchObject({ configs: [{ id }] });

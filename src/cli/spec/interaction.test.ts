@@ -3,19 +3,19 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   buildAgentCard,
   startRecordingServer,
-  respondWithResult,
-  sendJson,
-} from "../../client/recording-server.contract.ts";
+  respondWithJsonRpcResult,
+  sendJsonResponse,
+} from "../../client/recording-server.fixture.ts";
 import type { ListTasksResponse, StreamResponse, Task } from "../../protocol/index.ts";
-import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.contract.ts";
+import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.fixture.ts";
 import { TEST_SERVERS, startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
 import {
   runExpectingError,
-  parseFields,
+  parseOutputFields,
   runForJson,
   runForJsonLines,
   runSuccessfully,
-  ANY_TEXT,
+  ANY_NON_EMPTY_TEXT,
 } from "./run-command.fixture.ts";
 
 describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
@@ -51,8 +51,8 @@ describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
     const before = await runForJson<ListTasksResponse>(["task", "list", served.url]);
     for (const [flags, code] of [
       [["--task-id", "nobody"], "TaskNotFoundError"],
-      [["--task-id", ended.id], ANY_TEXT],
-      [["--task-id", question.id, "--context-id", ended.contextId], ANY_TEXT],
+      [["--task-id", ended.id], ANY_NON_EMPTY_TEXT],
+      [["--task-id", question.id, "--context-id", ended.contextId], ANY_NON_EMPTY_TEXT],
     ] as const) {
       const error = await runExpectingError(["send", served.url, "hi", ...flags]);
       expect(error).toMatchObject({ exit: 1, code });
@@ -65,10 +65,10 @@ describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
 
   it("prints the task and the command that continues it, ready to paste [INTERACT_004]", async () => {
     const { out, err } = await runSuccessfully(["send", served.url, "ask"]);
-    const { Task: id = "" } = parseFields(out);
-    expect(parseFields(out)).toMatchObject({
-      Task: ANY_TEXT,
-      Context: ANY_TEXT,
+    const { Task: id = "" } = parseOutputFields(out);
+    expect(parseOutputFields(out)).toMatchObject({
+      Task: ANY_NON_EMPTY_TEXT,
+      Context: ANY_NON_EMPTY_TEXT,
       State: "TASK_STATE_INPUT_REQUIRED",
     });
     expect(err).toContain("warning: the task waits for you (TASK_STATE_INPUT_REQUIRED)");
@@ -87,7 +87,9 @@ describe.each(TEST_SERVERS)("an interaction with %s", (_, serve) => {
       "State: TASK_STATE_COMPLETED",
     ]);
     const events = await runForJsonLines<StreamResponse>(["send", served.url, "hello"]);
-    expect(events.at(-1)).toMatchObject({ statusUpdate: { taskId: ANY_TEXT, contextId: ANY_TEXT } });
+    expect(events.at(-1)).toMatchObject({
+      statusUpdate: { taskId: ANY_NON_EMPTY_TEXT, contextId: ANY_NON_EMPTY_TEXT },
+    });
   });
 });
 
@@ -97,8 +99,8 @@ describe("the ids of the server", () => {
     const message = { messageId: "m", role: "ROLE_AGENT", contextId: "theirs", parts: [{ text: "hi" }] };
     const server = await startRecordingServer((response, request) =>
       request.url.includes("/.well-known/")
-        ? sendJson(response, buildAgentCard(url, { capabilities: {} }))
-        : respondWithResult({ message })(response, request),
+        ? sendJsonResponse(response, buildAgentCard(url, { capabilities: {} }))
+        : respondWithJsonRpcResult({ message })(response, request),
     );
     ({ url } = server);
     for (let time = 0; time < 2; time++) await runSuccessfully(["send", url, "hello"]);
@@ -107,7 +109,7 @@ describe("the ids of the server", () => {
       .map(({ body }) => body.params?.["message"]);
     expect(sent).toHaveLength(2);
     for (const one of sent) {
-      expect(one).toMatchObject({ messageId: ANY_TEXT });
+      expect(one).toMatchObject({ messageId: ANY_NON_EMPTY_TEXT });
       expect(one).not.toHaveProperty("taskId");
       expect(one).not.toHaveProperty("contextId");
     }

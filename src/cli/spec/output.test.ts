@@ -3,22 +3,22 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   buildAgentCard,
   startRecordingServer,
-  sendEvents,
-  sendJson,
-} from "../../client/recording-server.contract.ts";
+  sendSseEvents,
+  sendJsonResponse,
+} from "../../client/recording-server.fixture.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer } from "../../server/index.ts";
 import type { StreamResponse, Task } from "../../protocol/index.ts";
-import { startColloquy, runInProcess } from "../cli-process.contract.ts";
+import { startColloquy, runInProcess } from "../cli-process.fixture.ts";
 import { textDrivenAgent, startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
 import {
   runExpectingError,
-  parseFields,
+  parseOutputFields,
   runForJson,
   runForJsonLines,
   parseJsonLines,
   runSuccessfully,
-  ANY_TEXT,
+  ANY_NON_EMPTY_TEXT,
 } from "./run-command.fixture.ts";
 
 let served: RunningServer;
@@ -42,9 +42,9 @@ describe("output about a task", () => {
       ["task", "cancel", served.url, id],
     ]) {
       const { out } = await runSuccessfully(words);
-      expect(parseFields(out)).toMatchObject({
-        Task: ANY_TEXT,
-        Context: ANY_TEXT,
+      expect(parseOutputFields(out)).toMatchObject({
+        Task: ANY_NON_EMPTY_TEXT,
+        Context: ANY_NON_EMPTY_TEXT,
         State: expect.stringMatching(/^TASK_STATE_/) as string,
       });
     }
@@ -53,9 +53,9 @@ describe("output about a task", () => {
       ["task", "cancel", served.url, id],
     ]) {
       expect(await runForJson(words)).toMatchObject({
-        id: ANY_TEXT,
-        contextId: ANY_TEXT,
-        status: { state: ANY_TEXT },
+        id: ANY_NON_EMPTY_TEXT,
+        contextId: ANY_NON_EMPTY_TEXT,
+        status: { state: ANY_NON_EMPTY_TEXT },
       });
     }
   });
@@ -72,9 +72,11 @@ describe("output about a task", () => {
 
 describe("-o json", () => {
   it("writes one document per command, with the protocol's types [OUT_002]", async () => {
-    expect(await runForJson(["send", served.url, "hello"])).toMatchObject({ task: { id: ANY_TEXT } });
+    expect(await runForJson(["send", served.url, "hello"])).toMatchObject({
+      task: { id: ANY_NON_EMPTY_TEXT },
+    });
     expect(await runForJson(["send", served.url, "message"])).toMatchObject({
-      message: { messageId: ANY_TEXT },
+      message: { messageId: ANY_NON_EMPTY_TEXT },
     });
     const { id } = await runForTask("ask");
     expect(Object.keys(await runForJson<object>(["task", "get", served.url, id]))).toContain("status");
@@ -102,7 +104,11 @@ describe("-o json", () => {
     const events = await runForJsonLines<StreamResponse>(["send", served.url, "hello"]);
     expect(events.length).toBeGreaterThan(3);
     expect(events.at(-1)).toMatchObject({
-      statusUpdate: { taskId: ANY_TEXT, contextId: ANY_TEXT, status: { state: "TASK_STATE_COMPLETED" } },
+      statusUpdate: {
+        taskId: ANY_NON_EMPTY_TEXT,
+        contextId: ANY_NON_EMPTY_TEXT,
+        status: { state: "TASK_STATE_COMPLETED" },
+      },
     });
     const { id } = await runForTask("hello");
     for (const words of [
@@ -127,8 +133,8 @@ describe("-o json", () => {
     const error = { code: -32603, message: "It broke." };
     const server = await startRecordingServer((response, { url: path, body: { id } }) =>
       path.includes("/.well-known/")
-        ? sendJson(response, buildAgentCard(url))
-        : sendEvents(
+        ? sendJsonResponse(response, buildAgentCard(url))
+        : sendSseEvents(
             response,
             [
               [0, { jsonrpc: "2.0", id, result: { task } }],
@@ -142,7 +148,7 @@ describe("-o json", () => {
     expect(code).toBe(1);
     expect(parseJsonLines(out)).toEqual([
       { task },
-      { error: { code: ANY_TEXT, message: ANY_TEXT, hint: null, a2aCode: -32603 } },
+      { error: { code: ANY_NON_EMPTY_TEXT, message: ANY_NON_EMPTY_TEXT, hint: null, a2aCode: -32603 } },
     ]);
   });
 });
@@ -155,7 +161,12 @@ describe("errors", () => {
       ),
     );
     for (const error of errors) {
-      expect(error).toMatchObject({ code: "TaskNotFoundError", a2aCode: -32001, exit: 1, message: ANY_TEXT });
+      expect(error).toMatchObject({
+        code: "TaskNotFoundError",
+        a2aCode: -32001,
+        exit: 1,
+        message: ANY_NON_EMPTY_TEXT,
+      });
       expect(error.hint).toContain(`task list ${served.url}`);
     }
   });
@@ -172,7 +183,12 @@ describe("errors", () => {
       () => ["serve", "--exec", "cat", "--store", "memory", "--host", "0.0.0.0", "--port", "0"],
     ],
   ] as const)("%s is exit code %d [OUT_004, EXIT_001]", async (code, exit, words) => {
-    expect(await runExpectingError(words())).toMatchObject({ code, exit, a2aCode: null, message: ANY_TEXT });
+    expect(await runExpectingError(words())).toMatchObject({
+      code,
+      exit,
+      a2aCode: null,
+      message: ANY_NON_EMPTY_TEXT,
+    });
     const { err, out } = await runInProcess(words());
     expect(err).toContain(`(${code})\n`);
     expect(out).not.toContain("error");
@@ -188,7 +204,7 @@ describe("errors", () => {
     expect(await runExpectingError(["send", url, "hello", ...flags])).toMatchObject({
       code,
       exit: 4,
-      hint: ANY_TEXT,
+      hint: ANY_NON_EMPTY_TEXT,
     });
     await guarded.close();
   });

@@ -1,11 +1,11 @@
 import { expect } from "vitest";
 import type { CliContext } from "../cli-context.ts";
-import { runInProcess, type ProcessResult } from "../cli-process.contract.ts";
+import { runInProcess, type ProcessResult } from "../cli-process.fixture.ts";
 
 type CliContextOverrides = Partial<Pick<CliContext, "env" | "cwd" | "stdin" | "isInteractive">>;
 
 /** Matches any non-empty text. */
-export const ANY_TEXT = expect.stringMatching(/\S/) as string;
+export const ANY_NON_EMPTY_TEXT = expect.stringMatching(/\S/) as string;
 
 /** Runs a command, and expects success. Returns its output. */
 export async function runSuccessfully(
@@ -39,7 +39,7 @@ export function parseJsonLines<T>(out: string): T[] {
     .map((line) => JSON.parse(line) as T);
 }
 
-interface ErrorEnvelope {
+interface CliErrorEnvelope {
   readonly error: {
     readonly code: string;
     readonly message: string;
@@ -52,13 +52,13 @@ interface ErrorEnvelope {
 export async function runExpectingError(
   args: readonly string[],
   overrides?: CliContextOverrides,
-): Promise<ErrorEnvelope["error"] & { readonly exit: number | null }> {
+): Promise<CliErrorEnvelope["error"] & { readonly exit: number | null }> {
   const { code, out } = await runInProcess([...args, "-o", "json"], overrides);
-  return { ...(JSON.parse(out) as ErrorEnvelope).error, exit: code };
+  return { ...(JSON.parse(out) as CliErrorEnvelope).error, exit: code };
 }
 
 /** Parses text output into fields (`Label: value`). For repeated labels the last value counts. */
-export function parseFields(out: string): Record<string, string> {
+export function parseOutputFields(out: string): Record<string, string> {
   return Object.fromEntries(
     [...out.matchAll(/^([A-Z][A-Za-z ]*): (.*)$/gm)].map(([, label, value]) => [label, value]),
   );

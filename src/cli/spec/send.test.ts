@@ -3,19 +3,19 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   buildAgentCard,
   startRecordingServer,
-  respondWithResult,
-  sendEvents,
-  sendJson,
-} from "../../client/recording-server.contract.ts";
+  respondWithJsonRpcResult,
+  sendSseEvents,
+  sendJsonResponse,
+} from "../../client/recording-server.fixture.ts";
 import type { Part, SendMessageResponse, StreamResponse, Task } from "../../protocol/index.ts";
-import { createTempDirectory, runInProcess } from "../cli-process.contract.ts";
+import { createTempDirectory, runInProcess } from "../cli-process.fixture.ts";
 import { TEST_SERVERS, startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
 import {
-  parseFields,
+  parseOutputFields,
   runForJson,
   runForJsonLines,
   runSuccessfully,
-  ANY_TEXT,
+  ANY_NON_EMPTY_TEXT,
 } from "./run-command.fixture.ts";
 
 describe.each(TEST_SERVERS)("send, to %s", (_, serve) => {
@@ -27,9 +27,9 @@ describe.each(TEST_SERVERS)("send, to %s", (_, serve) => {
 
   it("starts an interaction and waits for its end [SEND_001, SEND_002]", async () => {
     const { out } = await runSuccessfully(["send", "-a", served.url, "hello"]);
-    expect(parseFields(out)).toMatchObject({
-      Task: ANY_TEXT,
-      Context: ANY_TEXT,
+    expect(parseOutputFields(out)).toMatchObject({
+      Task: ANY_NON_EMPTY_TEXT,
+      Context: ANY_NON_EMPTY_TEXT,
       State: "TASK_STATE_COMPLETED",
     });
     const { task } = await runForJson<{ task: Task }>(["send", served.url, "hello"]);
@@ -41,11 +41,15 @@ describe.each(TEST_SERVERS)("send, to %s", (_, serve) => {
     "%s answers with the ids before the task has ended [SEND_002, OUT_006]",
     async (flag) => {
       const { task } = await runForJson<{ task: Task }>(["send", served.url, "wait", flag]);
-      expect(task).toMatchObject({ id: ANY_TEXT, contextId: ANY_TEXT });
+      expect(task).toMatchObject({ id: ANY_NON_EMPTY_TEXT, contextId: ANY_NON_EMPTY_TEXT });
       expect(task.status.state).toMatch(/SUBMITTED|WORKING/);
       const { out, err } = await runSuccessfully(["send", served.url, "wait", flag]);
-      expect(parseFields(out)).toMatchObject({ Task: ANY_TEXT, Context: ANY_TEXT, State: task.status.state });
-      expect(err).toContain(`task get ${served.url} ${parseFields(out)["Task"]} --wait`);
+      expect(parseOutputFields(out)).toMatchObject({
+        Task: ANY_NON_EMPTY_TEXT,
+        Context: ANY_NON_EMPTY_TEXT,
+        State: task.status.state,
+      });
+      expect(err).toContain(`task get ${served.url} ${parseOutputFields(out)["Task"]} --wait`);
     },
   );
 
@@ -85,8 +89,8 @@ describe("send", () => {
     let url = "";
     const server = await startRecordingServer((response, request) =>
       request.url.includes("/.well-known/")
-        ? sendJson(response, buildAgentCard(url, { capabilities: {} }))
-        : respondWithResult({ task })(response, request),
+        ? sendJsonResponse(response, buildAgentCard(url, { capabilities: {} }))
+        : respondWithJsonRpcResult({ task })(response, request),
     );
     ({ url } = server);
     expect(await runForJsonLines(["send", url, "hello"])).toEqual([{ task }]);
@@ -141,8 +145,8 @@ describe("send", () => {
     let url = "";
     const server = await startRecordingServer((response, request) =>
       request.url.includes("/.well-known/")
-        ? sendJson(response, buildAgentCard(url))
-        : sendEvents(
+        ? sendJsonResponse(response, buildAgentCard(url))
+        : sendSseEvents(
             response,
             [[0, { jsonrpc: "2.0", id: request.body.id, result: { message: MESSAGE } }]],
             "end",

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { apiKeys, bearer, generateApiKey } from "../../server/auth/index.ts";
 import { AuthTestServer } from "../../server/auth/auth-test-server.fixture.ts";
-import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.contract.ts";
+import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.fixture.ts";
 import { startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
 import { runExpectingError, runForJson, runSuccessfully } from "./run-command.fixture.ts";
 

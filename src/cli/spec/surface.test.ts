@@ -8,10 +8,10 @@ import {
   createTempDirectory,
   runInProcess,
   startServingProcess,
-} from "../cli-process.contract.ts";
+} from "../cli-process.fixture.ts";
 import { readPackageVersion } from "../package-version.ts";
 import { startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
-import { parseFields, runSuccessfully } from "./run-command.fixture.ts";
+import { parseOutputFields, runSuccessfully } from "./run-command.fixture.ts";
 
 let served: RunningServer;
 beforeAll(async () => {
@@ -89,7 +89,10 @@ describe("the defaults", () => {
     const { out } = await runSuccessfully(["send", served.url, "parts", "--verbose"]);
     expect(brief).not.toMatch(/Sent:|Message id:|Media type:|Artifact id:|Updated:/);
     expect(out).toContain("Sent: ROLE_USER\nparts\n\n");
-    expect(parseFields(out)).toMatchObject({ "Artifact id": "report", "Media type": "application/zip" });
+    expect(parseOutputFields(out)).toMatchObject({
+      "Artifact id": "report",
+      "Media type": "application/zip",
+    });
     expect(out).toMatch(/^History: ROLE_USER$/m);
     expect(out).toMatch(/^Updated: \d{4}-/m);
     const streamed = (await runSuccessfully(["send", served.url, "parts", "--verbose", "--stream"])).out;

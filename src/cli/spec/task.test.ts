@@ -3,21 +3,21 @@ import { createBreakingProxy } from "../../client/breaking-proxy.fixture.ts";
 import {
   buildAgentCard,
   startRecordingServer,
-  sendEvents,
-  sendJson,
+  sendSseEvents,
+  sendJsonResponse,
   type RecordedRequest,
-} from "../../client/recording-server.contract.ts";
+} from "../../client/recording-server.fixture.ts";
 import type { ListTasksResponse, StreamResponse, Task } from "../../protocol/index.ts";
-import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.contract.ts";
+import { startColloquy, createTempDirectory, runInProcess } from "../cli-process.fixture.ts";
 import { TEST_SERVERS, startTextDrivenServer, type RunningServer } from "./test-servers.fixture.ts";
 import {
   runExpectingError,
-  parseFields,
+  parseOutputFields,
   runForJson,
   runForJsonLines,
   parseJsonLines,
   runSuccessfully,
-  ANY_TEXT,
+  ANY_NON_EMPTY_TEXT,
 } from "./run-command.fixture.ts";
 
 describe.each(TEST_SERVERS)("task, at %s", (_, serve) => {
@@ -33,7 +33,11 @@ describe.each(TEST_SERVERS)("task, at %s", (_, serve) => {
   it("get shows state and artifacts, and the history on request [TASK_GET_001]", async () => {
     const { id, contextId } = await taskOf("hello");
     const { out } = await runSuccessfully(["task", "get", served.url, id]);
-    expect(parseFields(out)).toMatchObject({ Task: id, Context: contextId, State: "TASK_STATE_COMPLETED" });
+    expect(parseOutputFields(out)).toMatchObject({
+      Task: id,
+      Context: contextId,
+      State: "TASK_STATE_COMPLETED",
+    });
     expect(out).toMatch(/^Artifact: answer\n.+\n\n/m);
     const task = await runForJson<Task>(["task", "get", served.url, id, "--history", "5"]);
     expect(task).toMatchObject({ id, contextId, status: { state: "TASK_STATE_COMPLETED" } });
@@ -87,7 +91,7 @@ describe.each(TEST_SERVERS)("task, at %s", (_, serve) => {
     const list = (...flags: string[]): Promise<ListTasksResponse> =>
       runForJson(["task", "list", served.url, "--context-id", first.contextId, ...flags]);
     const page = await list("--page-size", "2");
-    expect(page).toMatchObject({ totalSize: 3, nextPageToken: ANY_TEXT });
+    expect(page).toMatchObject({ totalSize: 3, nextPageToken: ANY_NON_EMPTY_TEXT });
     const rest = await list("--page-size", "2", "--page-token", page.nextPageToken ?? "");
     expect([...page.tasks, ...rest.tasks]).toHaveLength(3);
     expect((await list("--state", "input-required")).tasks.map(({ id }) => id)).toEqual([asking]);
@@ -114,10 +118,11 @@ async function startPolledServer(
   let url = "";
   let time = 0;
   const server = await startRecordingServer((response, { url: path, body }) => {
-    if (path.includes("/.well-known/")) return sendJson(response, buildAgentCard(url, { capabilities: {} }));
+    if (path.includes("/.well-known/"))
+      return sendJsonResponse(response, buildAgentCard(url, { capabilities: {} }));
     const task = { id: "t", contextId: "c", status: { state: state(time++) } };
     const result = body.method === "SendMessage" ? { task } : task;
-    sendJson(response, { jsonrpc: "2.0", id: body.id, result });
+    sendJsonResponse(response, { jsonrpc: "2.0", id: body.id, result });
   });
   ({ url } = server);
   return { url, asked: () => server.seen.filter(({ body }) => body.method === "GetTask") };
@@ -157,7 +162,7 @@ describe("waiting", () => {
     let url = "";
     const times: number[] = [];
     const server = await startRecordingServer((response, { url: path }) => {
-      if (path.includes("/.well-known/")) return sendJson(response, buildAgentCard(url));
+      if (path.includes("/.well-known/")) return sendJsonResponse(response, buildAgentCard(url));
       times.push(performance.now());
       response.socket?.destroy();
     });
@@ -177,7 +182,7 @@ describe("waiting", () => {
     cli.child.kill("SIGINT");
     const { code, out, err } = await cli.result;
     expect(code).toBe(130);
-    const { Task: id = "" } = parseFields(out);
+    const { Task: id = "" } = parseOutputFields(out);
     expect(err).toContain(`task subscribe ${served.url} ${id}`);
     expect((await runForJson<Task>(["task", "get", served.url, id])).status.state).toBe("TASK_STATE_WORKING");
     await served.close();
@@ -187,7 +192,7 @@ describe("waiting", () => {
     const served = await startTextDrivenServer();
     for (const flags of [[], ["--stream"]]) {
       const { out, err } = await runSuccessfully(["send", served.url, "login", ...flags]);
-      expect(parseFields(out)).toMatchObject({ State: "TASK_STATE_AUTH_REQUIRED" });
+      expect(parseOutputFields(out)).toMatchObject({ State: "TASK_STATE_AUTH_REQUIRED" });
       expect(err).toContain("TASK_STATE_AUTH_REQUIRED");
     }
     await served.close();
@@ -197,7 +202,7 @@ describe("waiting", () => {
     const states = ["TASK_STATE_UNSPECIFIED", "TASK_STATE_UNSPECIFIED", "TASK_STATE_COMPLETED"];
     const { url, asked } = await startPolledServer((time) => states[Math.min(time, 2)] as string);
     const { out } = await runSuccessfully(["task", "get", url, "t"]);
-    expect(parseFields(out)).toMatchObject({ State: "TASK_STATE_UNSPECIFIED" });
+    expect(parseOutputFields(out)).toMatchObject({ State: "TASK_STATE_UNSPECIFIED" });
     await runSuccessfully(["task", "get", url, "t", "--wait", "--poll-interval", "10ms"]);
     expect(asked()).toHaveLength(3);
     const still = await startPolledServer(() => "TASK_STATE_UNSPECIFIED");
@@ -209,12 +214,13 @@ describe("waiting", () => {
     let url = "";
     const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_WORKING" } };
     const server = await startRecordingServer((response, { url: path, body }) => {
-      const reply = (result: unknown): void => sendJson(response, { jsonrpc: "2.0", id: body.id, result });
-      if (path.includes("/.well-known/")) return sendJson(response, buildAgentCard(url));
+      const reply = (result: unknown): void =>
+        sendJsonResponse(response, { jsonrpc: "2.0", id: body.id, result });
+      if (path.includes("/.well-known/")) return sendJsonResponse(response, buildAgentCard(url));
       if (body.method === "SendStreamingMessage")
-        return sendEvents(response, [[0, { jsonrpc: "2.0", id: body.id, result: { task } }]], "cut");
+        return sendSseEvents(response, [[0, { jsonrpc: "2.0", id: body.id, result: { task } }]], "cut");
       if (body.method === "GetTask") return reply({ ...task, status: { state: "TASK_STATE_COMPLETED" } });
-      sendJson(response, {
+      sendJsonResponse(response, {
         jsonrpc: "2.0",
         id: body.id,
         error: { code: -32004, message: "No streams today" },

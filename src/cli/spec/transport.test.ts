@@ -3,12 +3,12 @@ import { agent } from "../../adapters/index.ts";
 import {
   buildAgentCard,
   startRecordingServer,
-  sendJson,
+  sendJsonResponse,
   type RecordedRequest,
-} from "../../client/recording-server.contract.ts";
+} from "../../client/recording-server.fixture.ts";
 import { bearer } from "../../server/auth/index.ts";
 import { createServer } from "../../server/index.ts";
-import { createTempDirectory, runInProcess } from "../cli-process.contract.ts";
+import { createTempDirectory, runInProcess } from "../cli-process.fixture.ts";
 import {
   textDrivenAgent,
   startTextDrivenServer,
@@ -27,13 +27,13 @@ async function startAgentWithInterfaces(
   const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
   const server = await startRecordingServer((response, { url: path, method, body }) => {
     if (path.includes("/.well-known/")) {
-      return sendJson(
+      return sendJsonResponse(
         response,
         buildAgentCard(url, { supportedInterfaces: interfaces(url), capabilities: {}, ...about }),
       );
     }
     const result = method === "GET" || body.method === "GetTask" ? task : { message };
-    sendJson(response, body.method === undefined ? result : { jsonrpc: "2.0", id: body.id, result });
+    sendJsonResponse(response, body.method === undefined ? result : { jsonrpc: "2.0", id: body.id, result });
   });
   ({ url } = server);
   return { url, seen: server.seen };
@@ -177,8 +177,12 @@ describe("the version", () => {
     let url = "";
     const server = await startRecordingServer((response, { url: path, body: { id } }) =>
       path.includes("/.well-known/")
-        ? sendJson(response, buildAgentCard(url))
-        : sendJson(response, { jsonrpc: "2.0", id, error: { code: -32009, message: "Only 2.0 here" } }),
+        ? sendJsonResponse(response, buildAgentCard(url))
+        : sendJsonResponse(response, {
+            jsonrpc: "2.0",
+            id,
+            error: { code: -32009, message: "Only 2.0 here" },
+          }),
     );
     ({ url } = server);
     expect(await runExpectingError(["send", url, "hello"])).toMatchObject({

@@ -2,7 +2,7 @@ import { A2AError, type AgentCard, type SecurityScheme } from "../../protocol/in
 import type { ClientAuthOptions, AgentCredentials, OAuthClient } from "./client-auth.ts";
 
 /** An authentication step that satisfies one security scheme of the agent card. */
-export type AuthStep =
+export type SchemeAuthStep =
   | { readonly kind: "header" | "query" | "cookie"; readonly name: string; readonly value: string }
   | { readonly kind: "bearer"; readonly token: string | (() => string | Promise<string>) }
   | {
@@ -23,7 +23,7 @@ export type TokenEndpointSource = { readonly tokenUrl: string } | { readonly met
 export type AgentCardSecurity = Pick<AgentCard, "name" | "securitySchemes" | "securityRequirements">;
 
 /** The schemes of one security requirement of an agent card by name, with their scopes. */
-type AuthRequirement = ReadonlyMap<
+type SecurityRequirementSchemes = ReadonlyMap<
   string,
   { readonly scheme: SecurityScheme | undefined; readonly scopes: readonly string[] }
 >;
@@ -35,7 +35,7 @@ type AuthRequirement = ReadonlyMap<
 export function listAuthRequirements({
   securitySchemes = {},
   securityRequirements = [],
-}: AgentCardSecurity): AuthRequirement[] {
+}: AgentCardSecurity): SecurityRequirementSchemes[] {
   const getScheme = (name: string): SecurityScheme | undefined =>
     Object.hasOwn(securitySchemes, name) ? securitySchemes[name] : undefined;
   if (securityRequirements.length === 0) {
@@ -57,10 +57,13 @@ export function listAuthRequirements({
  * schemes, the credentials are sent in standard headers. Throws `UNAUTHENTICATED` with a list of accepted
  * credentials if no security requirement is satisfied.
  */
-export function planAuthentication(card: AgentCardSecurity, auth: ClientAuthOptions): readonly AuthStep[] {
+export function planAuthentication(
+  card: AgentCardSecurity,
+  auth: ClientAuthOptions,
+): readonly SchemeAuthStep[] {
   assertValidCredentials(auth);
   const requirements = listAuthRequirements(card);
-  if (requirements.length === 0) return createFallbackAuthSteps(auth);
+  if (requirements.length === 0) return createStandardHeaderAuthSteps(auth);
   for (const requirement of requirements) {
     const steps = [...requirement].map(([name, { scheme, scopes }]) => {
       const schemeCredentials =
@@ -68,7 +71,8 @@ export function planAuthentication(card: AgentCardSecurity, auth: ClientAuthOpti
           ? auth.schemeCredentials[name]
           : undefined;
       return (
-        scheme && (findAuthStep(scheme, scopes, schemeCredentials) ?? findAuthStep(scheme, scopes, auth))
+        scheme &&
+        (findSchemeAuthStep(scheme, scopes, schemeCredentials) ?? findSchemeAuthStep(scheme, scopes, auth))
       );
     });
     // An empty requirement allows anonymous access. Configured credentials take precedence over it.
@@ -79,15 +83,15 @@ export function planAuthentication(card: AgentCardSecurity, auth: ClientAuthOpti
   throw new A2AError("UNAUTHENTICATED", message);
 }
 
-function findAuthStep(
+function findSchemeAuthStep(
   scheme: SecurityScheme,
   scopes: readonly string[],
   credentials: AgentCredentials | undefined,
-): AuthStep | undefined {
+): SchemeAuthStep | undefined {
   const { apiKey, bearer, basic, oauthClient, mutualTls } = credentials ?? {};
   if ("apiKeySecurityScheme" in scheme) {
     const { location, name } = scheme.apiKeySecurityScheme;
-    return apiKey === undefined || !isValidParameterName(location, name)
+    return apiKey === undefined || !isValidCredentialParameterName(location, name)
       ? undefined
       : { kind: location, name, value: apiKey };
   }
@@ -107,7 +111,7 @@ function findAuthStep(
  * Returns whether a name is valid for an HTTP header or cookie (RFC 9110 §5.6.2). Query parameters may have
  * any name.
  */
-function isValidParameterName(location: "header" | "query" | "cookie", name: string): boolean {
+function isValidCredentialParameterName(location: "header" | "query" | "cookie", name: string): boolean {
   return location === "query" || /^[!#$%&'*+.^_`|~0-9a-z-]+$/i.test(name);
 }
 
@@ -121,15 +125,15 @@ function findTokenEndpointSource(scheme: SecurityScheme): TokenEndpointSource | 
   return oauth2MetadataUrl ? { metadataUrl: oauth2MetadataUrl } : undefined;
 }
 
-function createFallbackAuthSteps({ apiKey, bearer, basic }: ClientAuthOptions): AuthStep[] {
-  const steps: AuthStep[] = [];
+function createStandardHeaderAuthSteps({ apiKey, bearer, basic }: ClientAuthOptions): SchemeAuthStep[] {
+  const steps: SchemeAuthStep[] = [];
   if (apiKey !== undefined) steps.push({ kind: "header", name: "x-api-key", value: apiKey });
   if (bearer !== undefined) steps.push({ kind: "bearer", token: bearer });
   else if (basic) steps.push(createBasicAuthStep(basic));
   return steps;
 }
 
-function createBasicAuthStep({ username, password }: { username: string; password: string }): AuthStep {
+function createBasicAuthStep({ username, password }: { username: string; password: string }): SchemeAuthStep {
   return { kind: "header", name: "authorization", value: `Basic ${encodeBase64(`${username}:${password}`)}` };
 }
 
@@ -165,22 +169,22 @@ function assertValidCredentials(auth: ClientAuthOptions): void {
  * Formats the security requirements of an agent card for an error message. The text states the client option
  * for each scheme.
  */
-export function formatRequirements(requirements: readonly AuthRequirement[]): string {
+export function formatRequirements(requirements: readonly SecurityRequirementSchemes[]): string {
   return requirements
     .map((requirement) =>
       [...requirement]
-        .map(([name, { scheme }]) => `${JSON.stringify(name)} (${formatScheme(scheme)})`)
+        .map(([name, { scheme }]) => `${JSON.stringify(name)} (${formatSecurityScheme(scheme)})`)
         .join(" and "),
     )
     .join(", or ");
 }
 
-function formatScheme(scheme: SecurityScheme | undefined): string {
+function formatSecurityScheme(scheme: SecurityScheme | undefined): string {
   if (!scheme) return "which the card does not define; set { auth } to a function that supports it";
   if ("apiKeySecurityScheme" in scheme) {
     const { location, name } = scheme.apiKeySecurityScheme;
     const description = `an API key as ${location} ${JSON.stringify(name)}`;
-    return isValidParameterName(location, name)
+    return isValidCredentialParameterName(location, name)
       ? `${description}; set { auth: { apiKey } }`
       : `${description}, which is not a valid name; the card is invalid`;
   }

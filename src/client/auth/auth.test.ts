@@ -6,8 +6,8 @@ import {
   buildAgentCard,
   startRecordingServer,
   type RecordedRequest,
-  sendJson,
-} from "../recording-server.contract.ts";
+  sendJsonResponse,
+} from "../recording-server.fixture.ts";
 
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
 
@@ -29,9 +29,12 @@ async function serveProtectedAgent(
       const securityRequirements = [
         { schemes: Object.fromEntries(Object.keys(schemes).map((name) => [name, { list: ["use"] }])) },
       ];
-      sendJson(response, buildAgentCard(url, { securitySchemes: schemes, securityRequirements, ...about }));
-    } else if (isWelcome(request)) sendJson(response, { jsonrpc: "2.0", id: 1, result: task });
-    else sendJson(response, { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "who" } }, 401);
+      sendJsonResponse(
+        response,
+        buildAgentCard(url, { securitySchemes: schemes, securityRequirements, ...about }),
+      );
+    } else if (isWelcome(request)) sendJsonResponse(response, { jsonrpc: "2.0", id: 1, result: task });
+    else sendJsonResponse(response, { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "who" } }, 401);
   });
   ({ url } = server);
   return { url, listRequests: () => server.seen.filter((request) => !request.url.includes("/.well-known/")) };
@@ -61,8 +64,8 @@ describe("credentials", () => {
     const server = await startRecordingServer((response, { headers }) => {
       const isWelcome =
         ["Bearer s", "Basic YTpi"].includes(headers.authorization ?? "") || headers["x-api-key"] === "k";
-      if (isWelcome) sendJson(response, buildAgentCard(url, { securitySchemes: {} }));
-      else sendJson(response, {}, 401);
+      if (isWelcome) sendJsonResponse(response, buildAgentCard(url, { securitySchemes: {} }));
+      else sendJsonResponse(response, {}, 401);
     });
     ({ url } = server);
     const alternatives: (ClientAuthOptions | AuthorizeFunction)[] = [
@@ -97,7 +100,7 @@ describe("credentials", () => {
   it("are not sent to the card's host if the agent has a different host [M-10]", async () => {
     const agent = await serveProtectedAgent(BEARER, ({ headers }) => headers.authorization === "Bearer s");
     const host = await startRecordingServer((response) =>
-      sendJson(response, buildAgentCard(agent.url, { securitySchemes: BEARER })),
+      sendJsonResponse(response, buildAgentCard(agent.url, { securitySchemes: BEARER })),
     );
     const remote = await connect(host.url, { auth: { bearer: "s" } });
     await remote.tasks.get("t");
@@ -107,11 +110,11 @@ describe("credentials", () => {
   });
 
   it("do not follow a redirect, and error messages contain no API key [M-10]", async () => {
-    const thief = await startRecordingServer((response) => sendJson(response, {}));
+    const thief = await startRecordingServer((response) => sendJsonResponse(response, {}));
     let url = "";
     const server = await startRecordingServer((response, request) => {
       if (request.url.includes("/.well-known/")) {
-        sendJson(response, buildAgentCard(url, { securitySchemes: createApiKeyScheme("query") }));
+        sendJsonResponse(response, buildAgentCard(url, { securitySchemes: createApiKeyScheme("query") }));
       } else response.writeHead(307, { location: thief.url }).end();
     });
     ({ url } = server);
@@ -200,13 +203,17 @@ async function startTokenServer(about: object = {}, answer?: Responder): Promise
   const server = await startRecordingServer((response, request) => {
     const { text, headers } = request;
     if (request.url.includes("/.well-known/")) {
-      return sendJson(response, { issuer: `${url}/tenant`, token_endpoint: `${url}/token`, ...about });
+      return sendJsonResponse(response, {
+        issuer: `${url}/tenant`,
+        token_endpoint: `${url}/token`,
+        ...about,
+      });
     }
     asked.push({ authorization: headers.authorization, ...Object.fromEntries(new URLSearchParams(text)) });
     if (answer) return answer(response, request);
     const token = `t${asked.length}`;
     valid.add(token);
-    sendJson(response, { access_token: token, token_type: "Bearer", expires_in: 3600 });
+    sendJsonResponse(response, { access_token: token, token_type: "Bearer", expires_in: 3600 });
   });
   ({ url } = server);
   return { url, requests: asked, validTokens: valid };
@@ -330,7 +337,7 @@ describe("client credentials", () => {
 
   it("that are rejected report the server and the reason, but not the secret", async () => {
     const server = await startTokenServer({}, (response) =>
-      sendJson(response, { error: "invalid_client", error_description: "unknown" }, 401),
+      sendJsonResponse(response, { error: "invalid_client", error_description: "unknown" }, 401),
     );
     const { remote, listRequests } = await connectWithTokens(
       server,
@@ -348,8 +355,8 @@ describe("client credentials", () => {
   it("reject an invalid token response", async () => {
     for (const answer of [
       (response) => response.end("<html>"),
-      (response) => sendJson(response, { access_token: "x", token_type: "mac" }),
-      (response) => sendJson(response, { token_type: "Bearer" }),
+      (response) => sendJsonResponse(response, { access_token: "x", token_type: "mac" }),
+      (response) => sendJsonResponse(response, { token_type: "Bearer" }),
       (response) => response.writeHead(302, { location: "https://elsewhere.example" }).end(),
     ] satisfies Responder[]) {
       const server = await startTokenServer({}, answer);

@@ -4,7 +4,7 @@ import { createTokenFetcher } from "./oauth-token-fetcher.ts";
 import {
   type AgentCardSecurity,
   formatRequirements,
-  type AuthStep,
+  type SchemeAuthStep,
   planAuthentication,
   listAuthRequirements,
 } from "./auth-plan.ts";
@@ -44,7 +44,7 @@ export function createAuthorizer(card: AgentCardSecurity, options: AuthorizerOpt
   const { auth } = options;
   return typeof auth === "function"
     ? createFunctionAuthorizer(card, auth)
-    : createPlanAuthorizer(planAuthentication(card, auth), options);
+    : createAuthPlanAuthorizer(planAuthentication(card, auth), options);
 }
 
 /**
@@ -74,7 +74,7 @@ function createFunctionAuthorizer(card: AgentCardSecurity, authorize: AuthorizeF
   };
 }
 
-function createPlanAuthorizer(plan: readonly AuthStep[], options: AuthorizerOptions): Authorizer {
+function createAuthPlanAuthorizer(plan: readonly SchemeAuthStep[], options: AuthorizerOptions): Authorizer {
   const schemeAuthorizers = plan.map((step) => createSchemeAuthorizer(step, options));
   return {
     async authorize(signal) {
@@ -103,7 +103,7 @@ interface SchemeAuthorizer {
   invalidate?(authorization: Authorization): true;
 }
 
-function createSchemeAuthorizer(step: AuthStep, options: AuthorizerOptions): SchemeAuthorizer {
+function createSchemeAuthorizer(step: SchemeAuthStep, options: AuthorizerOptions): SchemeAuthorizer {
   if (step.kind === "token") return createOAuthAuthorizer(step, options);
   if (step.kind === "bearer") return createBearerAuthorizer(step.token);
   if (step.kind === "nothing") return { apply() {} };
@@ -123,7 +123,7 @@ function createBearerAuthorizer(token: string | (() => string | Promise<string>)
 }
 
 function createOAuthAuthorizer(
-  step: Extract<AuthStep, { kind: "token" }>,
+  step: Extract<SchemeAuthStep, { kind: "token" }>,
   options: AuthorizerOptions,
 ): SchemeAuthorizer {
   const source = new TokenSource(createTokenFetcher({ ...step, ...options }), options.now);

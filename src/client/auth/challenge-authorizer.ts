@@ -18,7 +18,7 @@ export function createChallengeAuthorizer(
     typeof auth === "function" ||
     [auth.apiKey, auth.bearer, auth.basic].some((credential) => credential !== undefined);
   if (!hasFallback) return undefined;
-  const authorizer = createAuthorizer(UNKNOWN_CARD, { ...options, agentOrigin: NO_ORIGIN });
+  const authorizer = createAuthorizer(UNKNOWN_CARD, { ...options, agentOrigin: UNUSED_AGENT_ORIGIN });
   let wasChallenged = false;
   return {
     authorize: async (signal) => (wasChallenged ? await authorizer.authorize(signal) : { headers: {} }),
@@ -33,4 +33,4 @@ export function createChallengeAuthorizer(
 /** An empty set of security declarations, in place of an agent card that is not yet known. */
 const UNKNOWN_CARD: Pick<AgentCard, "name"> = { name: "the card" };
 /** The origin is never used, because this authorizer requests no tokens. */
-const NO_ORIGIN = "";
+const UNUSED_AGENT_ORIGIN = "";

@@ -51,7 +51,7 @@ export interface ClientAuthOptions extends AgentCredentials {
 }
 
 /** One security requirement of the agent card, which contains schemes that must all be satisfied. */
-export interface AuthorizeRequest {
+export interface SecurityRequirementToSatisfy {
   readonly schemes: Readonly<
     Record<string, { readonly scheme: SecurityScheme | undefined; readonly scopes: readonly string[] }>
   >;
@@ -64,5 +64,5 @@ export interface AuthorizeRequest {
  * client calls the function for each request.
  */
 export type AuthorizeFunction = (
-  request: AuthorizeRequest,
+  request: SecurityRequirementToSatisfy,
 ) => Readonly<Record<string, string>> | undefined | Promise<Readonly<Record<string, string>> | undefined>;

@@ -1,7 +1,7 @@
 import { isObject, A2AError } from "../../protocol/index.ts";
 import { isLoopback } from "../http/loopback.ts";
 import { fetchWithoutRedirects, readBoundedText } from "../http/fetch-without-redirects.ts";
-import { parseJson } from "../http/parse-json.ts";
+import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import type { OAuthClient } from "./client-auth.ts";
 import { encodeBase64, type TokenEndpointSource } from "./auth-plan.ts";
 import type { AccessToken } from "./token-source.ts";
@@ -141,7 +141,7 @@ async function fetchJson(
 ): Promise<{ status: number; json: Record<string, unknown> }> {
   const signal = AbortSignal.timeout(TOKEN_TIMEOUT_MS);
   const response = await fetchWithoutRedirects(fetchFunction, url, { ...init, signal });
-  const json = parseJson(await readBoundedText(RESPONSE_LIMITS, response, signal));
+  const json = parseJsonOrUndefined(await readBoundedText(RESPONSE_LIMITS, response, signal));
   return { status: response.status, json: isObject(json) ? json : {} };
 }
 

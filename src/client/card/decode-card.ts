@@ -18,14 +18,14 @@ export function decodeCard(json: unknown, cardUrl: string, isVerified: boolean):
       ? { ...agentInterface, url: new URL(agentInterface.url, cardUrl).href }
       : agentInterface,
   );
-  return { ...card, supportedInterfaces: supportedInterfaces.filter(isFirstOccurrence) };
+  return { ...card, supportedInterfaces: supportedInterfaces.filter(isFirstInterfaceOccurrence) };
 }
 
 /**
  * Returns false if an equal interface precedes this interface in the agent card. A combined card lists its
  * 0.3 interfaces twice, and a 0.3 card lists its preferred interface twice.
  */
-function isFirstOccurrence(
+function isFirstInterfaceOccurrence(
   agentInterface: AgentInterface,
   index: number,
   interfaces: readonly AgentInterface[],

@@ -4,8 +4,8 @@ import {
   buildAgentCard,
   startRecordingServer,
   type RecordedRequest,
-  sendJson,
-} from "../recording-server.contract.ts";
+  sendJsonResponse,
+} from "../recording-server.fixture.ts";
 
 const WELL_KNOWN = "/.well-known/agent-card.json";
 
@@ -16,8 +16,8 @@ async function serveCards(
   let url = "";
   const server = await startRecordingServer((response, request) => {
     const card = cards[request.url];
-    if (card) sendJson(response, card(url));
-    else sendJson(response, { error: "not here" }, 404);
+    if (card) sendJsonResponse(response, card(url));
+    else sendJsonResponse(response, { error: "not here" }, 404);
   });
   ({ url } = server);
   return server;
@@ -88,7 +88,7 @@ describe("an agent that is not found", () => {
   });
 
   it("may require authentication [M-01]", async () => {
-    const { url } = await startRecordingServer((response) => sendJson(response, {}, 401));
+    const { url } = await startRecordingServer((response) => sendJsonResponse(response, {}, 401));
     await expect(connect(url)).rejects.toMatchObject({ reason: "UNAUTHENTICATED" });
   });
 

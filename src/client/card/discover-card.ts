@@ -19,7 +19,7 @@ export async function discoverCard(
   const attempts: string[] = [];
   let failure: A2AError | undefined;
   for (const candidate of listCandidateUrls(url)) {
-    const result = await fetchCandidate(fetchOptions, candidate, url, signal);
+    const result = await fetchCandidateCard(fetchOptions, candidate, url, signal);
     if (!(result instanceof A2AError)) return result;
     attempts.push(`${candidate}: ${result.message}`);
     if (failure === undefined || failure.reason === "NOT_FOUND") failure = result;
@@ -56,7 +56,7 @@ function listCandidateUrls(url: URL): string[] {
 }
 
 /** Fetches the agent card at a candidate URL, and returns an error if no matching card exists at that URL. */
-async function fetchCandidate(
+async function fetchCandidateCard(
   fetchOptions: CardFetchOptions,
   candidate: string,
   requestedUrl: URL,
@@ -64,7 +64,7 @@ async function fetchCandidate(
 ): Promise<FetchedCard | A2AError> {
   try {
     const found = await fetchCard(fetchOptions, candidate, signal);
-    if (isUnderRequestedPath(candidate, requestedUrl) || hasInterfaceAtPath(found.card, requestedUrl))
+    if (isCardUrlUnderRequestedPath(candidate, requestedUrl) || hasInterfaceAtPath(found.card, requestedUrl))
       return found;
     return new A2AError(
       "NOT_FOUND",
@@ -77,7 +77,7 @@ async function fetchCandidate(
 }
 
 /** Returns whether a candidate URL is equal to the requested path or below that path. */
-function isUnderRequestedPath(candidate: string, requestedUrl: URL): boolean {
+function isCardUrlUnderRequestedPath(candidate: string, requestedUrl: URL): boolean {
   const path = requestedUrl.pathname.replace(/\/+$/, "");
   return new URL(candidate).pathname.startsWith(path);
 }

@@ -3,12 +3,12 @@ import {
   type TransportOptions,
   JSON_MEDIA_TYPES,
   sendRequest,
-  withRetryAfter,
+  addRetryAfterToError,
 } from "../transport/send-http-request.ts";
-import { parseJson } from "../http/parse-json.ts";
+import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import { readBoundedText } from "../http/fetch-without-redirects.ts";
 import { decodeCard } from "./decode-card.ts";
-import { type RetryOptions, retryRead } from "../stream/retry.ts";
+import { type RetryOptions, retryReadRequest } from "../stream/retry.ts";
 
 /** An agent card with the HTTP metadata for revalidating its cached copy (RFC 9111). */
 export interface FetchedCard {
@@ -54,19 +54,19 @@ export async function fetchCard(
     });
     if (response.ok || (cachedCard && response.status === 304)) return response;
     await response.body?.cancel();
-    const reason = STATUS_REASONS[response.status] ?? "NOT_FOUND";
+    const reason = CARD_FETCH_ERROR_REASONS_BY_STATUS[response.status] ?? "NOT_FOUND";
     const hint =
       response.status === 401 || response.status === 403
         ? "; if the card requires authentication, set { headers }, or { auth } with a bearer token, a username and password, or an API key"
         : "";
-    throw withRetryAfter(new A2AError(reason, `HTTP ${response.status}${hint}`), response);
+    throw addRetryAfterToError(new A2AError(reason, `HTTP ${response.status}${hint}`), response);
   };
   // A host that does not answer is not retried, because a wrong URL is a more likely cause than a starting
   // server.
-  const response = await retryRead(retry, signal, requestCard, ({ cause }) => cause === undefined);
+  const response = await retryReadRequest(retry, signal, requestCard, ({ cause }) => cause === undefined);
   const freshUntil = computeFreshUntil(response.headers, now());
   if (cachedCard && !response.ok) return { ...cachedCard, freshUntil };
-  const json = parseJson(await readBoundedText(transportOptions, response, signal));
+  const json = parseJsonOrUndefined(await readBoundedText(transportOptions, response, signal));
   const card = decodeCard(json, url, verifyCard !== undefined);
   await verifyCard?.(json);
   return {
@@ -81,9 +81,9 @@ export async function fetchCard(
 
 /**
  * The `A2AError` reason for each HTTP status of a failed agent card request. Any error status without an
- * entry in `STATUS_REASONS` means that no agent card exists at the URL.
+ * entry in `CARD_FETCH_ERROR_REASONS_BY_STATUS` means that no agent card exists at the URL.
  */
-const STATUS_REASONS: Readonly<Record<number, ErrorReason>> = {
+const CARD_FETCH_ERROR_REASONS_BY_STATUS: Readonly<Record<number, ErrorReason>> = {
   401: "UNAUTHENTICATED",
   403: "PERMISSION_DENIED",
   429: "RESOURCE_EXHAUSTED",

@@ -87,7 +87,7 @@ export function createCardVerifier(trust: CardTrustOptions): CardVerifier {
     const { name, signatures = [], supportedInterfaces } = v1.decodeCard(card);
     // The fields that list the interfaces of a 0.3 card are not covered by a 1.0 signature.
     if (supportedInterfaces.length === 0)
-      throw toVerificationError(name, signatures.length, [createNoInterfaceError()]);
+      throw toVerificationError(name, signatures.length, [createUnsignedInterfacesError()]);
     const failures: unknown[] = [];
     for (const signature of signatures.slice(0, MAX_SIGNATURES)) {
       for (const [form, text] of Object.entries(forms)) {
@@ -112,11 +112,11 @@ function createKeySets({ keys, jwksUrls = [], findKey, ...options }: CardTrustOp
   const sources: KeyResolver[] = keys ? [createStaticKeyResolver(keys, options)] : [];
   for (const url of typeof jwksUrls === "string" ? [jwksUrls] : jwksUrls)
     sources.push(createJwksKeyResolver(url, options));
-  if (findKey) sources.push(createLookupKeySet(findKey, options));
+  if (findKey) sources.push(createFindKeyResolver(findKey, options));
   return sources;
 }
 
-function createLookupKeySet(
+function createFindKeyResolver(
   find: NonNullable<CardTrustOptions["findKey"]>,
   options: FetchKeysOptions,
 ): KeyResolver {
@@ -146,7 +146,7 @@ function parseKeyInfo(header: { kid?: unknown; alg?: unknown; jku?: unknown } | 
   return typeof jku === "string" ? { kid, alg, jku } : { kid, alg };
 }
 
-function createNoInterfaceError(): VerificationError {
+function createUnsignedInterfacesError(): VerificationError {
   return new VerificationError("its signature covers no interface (supportedInterfaces is empty)");
 }
 

@@ -2,7 +2,7 @@ import { isTerminal, type StreamResponse, type Task } from "../../protocol/index
 import { type RetryOptions } from "./retry.ts";
 import { delay } from "../http/abortable-waits.ts";
 
-const POLL_INTERVAL_MS = 1_000;
+const TASK_POLL_INTERVAL_MS = 1_000;
 
 /** Polls a task of an agent without streaming (A2A §3.3.4). Yields the complete task after each change. */
 export async function* pollTask(
@@ -17,6 +17,6 @@ export async function* pollTask(
     if (serialized !== lastSeen) yield { task };
     if (isTerminal(task.status.state)) return;
     lastSeen = serialized;
-    await sleep(POLL_INTERVAL_MS, signal);
+    await sleep(TASK_POLL_INTERVAL_MS, signal);
   }
 }

@@ -5,9 +5,9 @@ import {
   buildAgentCard,
   startRecordingServer,
   type RecordedRequest,
-  sendEvents,
-  sendJson,
-} from "../recording-server.contract.ts";
+  sendSseEvents,
+  sendJsonResponse,
+} from "../recording-server.fixture.ts";
 import { collectEvents, requireTask } from "../a2a-client.contract.ts";
 
 // Events of 0.3 servers in their JSON-RPC format. A2A 0.3 has no event ids, and leaves much of resubscription
@@ -37,7 +37,7 @@ const createTask = (state: string, text?: string): object => ({
 const respondWithStream =
   (events: readonly object[], ending: "end" | "cut" | "open", firstId = 0): Responder =>
   (response, { body }) =>
-    sendEvents(
+    sendSseEvents(
       response,
       events.map((result, index) => [firstId && firstId + index, { jsonrpc: "2.0", id: body.id, result }]),
       ending,
@@ -45,11 +45,11 @@ const respondWithStream =
 const respondWithResult =
   (result: unknown): Responder =>
   (response, { body }) =>
-    sendJson(response, { jsonrpc: "2.0", id: body.id, result });
+    sendJsonResponse(response, { jsonrpc: "2.0", id: body.id, result });
 const respondWithError =
   (code: number): Responder =>
   (response, { body }) =>
-    sendJson(response, { jsonrpc: "2.0", id: body.id, error: { code, message: "no" } });
+    sendJsonResponse(response, { jsonrpc: "2.0", id: body.id, error: { code, message: "no" } });
 
 /** A 0.3 server that answers the requests to each method in order. */
 async function connectToScriptedServer(
@@ -61,7 +61,7 @@ async function connectToScriptedServer(
   const server = await startRecordingServer((response, request) => {
     if (request.url.includes("/.well-known/")) {
       const old = { supportedInterfaces: undefined, url: `${url}/rpc`, protocolVersion: "0.3.0" };
-      return sendJson(response, buildAgentCard(url, old));
+      return sendJsonResponse(response, buildAgentCard(url, old));
     }
     const next = aborted.get(request.body.method ?? "")?.shift();
     if (!next) throw new Error(`nobody expected ${request.body.method}`);

@@ -7,9 +7,9 @@ import {
   buildAgentCard,
   startRecordingServer,
   type RecordedRequest,
-  sendEvents,
-  sendJson,
-} from "../recording-server.contract.ts";
+  sendSseEvents,
+  sendJsonResponse,
+} from "../recording-server.fixture.ts";
 import { collectEvents } from "../a2a-client.contract.ts";
 
 const TASK_IDS = { taskId: "t", contextId: "c" };
@@ -55,7 +55,7 @@ async function connectToScriptedServer(
   let url = "";
   let turn = 0;
   const { seen, url: at } = await startRecordingServer((response, request) => {
-    if (request.url.includes("/.well-known/")) sendJson(response, buildAgentCard(url));
+    if (request.url.includes("/.well-known/")) sendJsonResponse(response, buildAgentCard(url));
     else {
       answers[Math.min(turn, answers.length - 1)]?.(response, request);
       turn += 1;
@@ -82,7 +82,7 @@ async function connectToScriptedServer(
 const respondWithStream =
   (events: readonly (readonly [number, StreamResponse])[], ending: "end" | "cut" | "open"): Responder =>
   (response, { body }) =>
-    sendEvents(
+    sendSseEvents(
       response,
       events.map(([id, result]) => [id, { jsonrpc: "2.0", id: body.id, result }]),
       ending,
@@ -90,7 +90,7 @@ const respondWithStream =
 const respondWithError =
   (code: number, message: string, retryDelay?: string): Responder =>
   (response) =>
-    sendJson(response, {
+    sendJsonResponse(response, {
       jsonrpc: "2.0",
       id: 1,
       error: {
@@ -162,7 +162,7 @@ describe("a stream that loses its connection", () => {
     const { client, listCalls } = await connectToScriptedServer([
       respondWithStream(sliceNumberedEvents(0, 2), "cut"),
       respondWithError(-32004, "the task is over"),
-      (response) => sendJson(response, { jsonrpc: "2.0", id: 1, result: task }),
+      (response) => sendJsonResponse(response, { jsonrpc: "2.0", id: 1, result: task }),
     ]);
     expect((await collectEvents(client.stream("go"))).at(-1)).toEqual({ task });
     expect(listCalls().map(({ method }) => method)).toEqual([
@@ -351,7 +351,7 @@ describe("the retries of a stream", () => {
     const controller = new AbortController();
     let url = "";
     const server = await startRecordingServer((response, request) => {
-      if (request.url.includes("/.well-known/")) sendJson(response, buildAgentCard(url));
+      if (request.url.includes("/.well-known/")) sendJsonResponse(response, buildAgentCard(url));
       else {
         resetConnection(response, request);
         // The client is about to wait for an hour.

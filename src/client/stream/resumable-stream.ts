@@ -33,7 +33,7 @@ export async function* openResumableStream(
     let hasEnded = false;
     try {
       const isResumed = "send" in request && cursor.taskId !== undefined;
-      for await (const received of openStream(transport, request, cursor, call)) {
+      for await (const received of openSendOrSubscribeStream(transport, request, cursor, call)) {
         if (cursor.advance(received)) backoff.reset();
         yield received.event;
         hasEnded ||= received.isLast === true;
@@ -50,11 +50,11 @@ export async function* openResumableStream(
     }
     if (!(await backoff.waitForRetry(failure, call.signal)))
       throw createConnectionLostError(cursor, failure, backoff.failures);
-    if (cursor.taskId === undefined) cursor.markResent();
+    if (cursor.taskId === undefined) cursor.markMessageResent();
   }
 }
 
-function openStream(
+function openSendOrSubscribeStream(
   transport: Transport,
   request: StreamRequest,
   { taskId, lastEventId }: StreamCursor,

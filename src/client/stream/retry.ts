@@ -24,7 +24,7 @@ export interface RetryOptions {
   readonly sleep?: (ms: number, signal: AbortSignal | undefined) => Promise<void>;
 }
 
-const MAX_DELAY_MS = 10_000;
+const DEFAULT_MAX_RETRY_DELAY_MS = 10_000;
 
 /**
  * Delays retries exponentially with full jitter, so that the clients of a restarted server do not reconnect
@@ -37,7 +37,7 @@ export class Backoff {
   constructor({
     maxRetries = 10,
     initialDelayMs = 200,
-    maxDelayMs = MAX_DELAY_MS,
+    maxDelayMs = DEFAULT_MAX_RETRY_DELAY_MS,
     random = Math.random,
     sleep = delay,
   }: RetryOptions) {
@@ -78,8 +78,8 @@ export function isRetryable(error: unknown): error is A2AError {
  * Calls a read function, and repeats the call while the agent is unreachable or overloaded. If the agent
  * requests a delay above `maxDelayMs`, the function immediately throws an error with the requested delay.
  */
-export async function retryRead<T>(
-  { maxRetries = 3, maxDelayMs = MAX_DELAY_MS, ...options }: RetryOptions,
+export async function retryReadRequest<T>(
+  { maxRetries = 3, maxDelayMs = DEFAULT_MAX_RETRY_DELAY_MS, ...options }: RetryOptions,
   signal: AbortSignal | undefined,
   read: () => Promise<T>,
   shouldRetry: (error: A2AError) => boolean = () => true,

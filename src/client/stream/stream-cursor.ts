@@ -46,7 +46,7 @@ export class StreamCursor {
    * Records that the client is about to send the message again. The agent may already have processed the
    * first attempt.
    */
-  markResent(): void {
+  markMessageResent(): void {
     this.#isResent = true;
   }
 
@@ -80,7 +80,7 @@ export class StreamCursor {
     // A message stream ends when the task asks for input (A2A §11.7). A subscription continues.
     return (
       isTerminal(state) ||
-      (this.#isMessageStream && state === "TASK_STATE_INPUT_REQUIRED" && !this.#isStatusUnchanged)
+      (this.#isMessageStream && state === "TASK_STATE_INPUT_REQUIRED" && !this.#isStatusSameAsInitial)
     );
   }
 
@@ -90,10 +90,10 @@ export class StreamCursor {
     if (!this.#status || !isInterrupted(this.#status.state)) return false;
     // The task still shows the question that this message answers. With an event id, the client can resume to
     // learn the outcome.
-    return !this.#isStatusUnchanged || this.#lastEventId === undefined;
+    return !this.#isStatusSameAsInitial || this.#lastEventId === undefined;
   }
 
-  get #isStatusUnchanged(): boolean {
+  get #isStatusSameAsInitial(): boolean {
     const current = this.#status;
     const initial = this.#initialStatus;
     return (

@@ -23,7 +23,7 @@ const TRANSPORT_FACTORIES: Record<
 const DIALECTS = { "1.0": v1, "0.3": v0_3 };
 
 /** The names of the supported protocol bindings. */
-export const CLIENT_BINDINGS = Object.keys(TRANSPORT_FACTORIES) as readonly ClientBinding[];
+export const CLIENT_BINDING_NAMES = Object.keys(TRANSPORT_FACTORIES) as readonly ClientBinding[];
 
 /** Creates the transport for an interface that `chooseInterface` has returned. */
 export function createTransport(

@@ -4,10 +4,10 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { A2AError, getText } from "../../protocol/index.ts";
 import {
   ADA_CERT,
-  ADA_KEY,
+  ADA_TLS_PRIVATE_KEY,
   CA_CERT,
   SERVER_CERT,
-  SERVER_KEY,
+  SERVER_TLS_PRIVATE_KEY,
 } from "../../server/auth/certificates.fixture.ts";
 import { mtls } from "../../server/auth/index.ts";
 import { createServer, type GrpcOptions, type ServerOptions } from "../../server/index.ts";
@@ -59,7 +59,7 @@ describe("a gRPC address", () => {
 
 describe("over gRPC, the client", () => {
   it("uses TLS, and accepts only trusted certificates [E-01, M-07]", async () => {
-    const grpc = { tls: { key: SERVER_KEY, cert: SERVER_CERT } };
+    const grpc = { tls: { key: SERVER_TLS_PRIVATE_KEY, cert: SERVER_CERT } };
     const { remote } = await connectOverGrpc({ grpc, client: { grpc: { tls: true, ca: CA_CERT } } });
     expect(requireTask(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
     const stranger = await connectOverGrpc({ grpc, client: { grpc: { tls: true } } });
@@ -67,9 +67,9 @@ describe("over gRPC, the client", () => {
   });
 
   it("presents a certificate if the server requests one [M-01]", async () => {
-    const grpc = { tls: { key: SERVER_KEY, cert: SERVER_CERT, clientCa: CA_CERT } };
+    const grpc = { tls: { key: SERVER_TLS_PRIVATE_KEY, cert: SERVER_CERT, clientCa: CA_CERT } };
     const server = { authenticate: mtls() };
-    const known = { tls: true, ca: CA_CERT, cert: ADA_CERT, key: ADA_KEY };
+    const known = { tls: true, ca: CA_CERT, cert: ADA_CERT, key: ADA_TLS_PRIVATE_KEY };
     const { remote } = await connectOverGrpc({ server, grpc, client: { grpc: known } });
     expect(requireTask(await remote.send("count")).status.state).toBe("TASK_STATE_COMPLETED");
     const unknown = await connectOverGrpc({ server, grpc, client: { grpc: { tls: true, ca: CA_CERT } } });

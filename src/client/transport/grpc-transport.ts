@@ -72,7 +72,7 @@ class GrpcTransport implements Transport {
     const response = await this.#callWithAuth(call, (context) =>
       this.#channel.callUnary(method, request, context),
     );
-    return this.#dialect.decodeResult(operation, decodeMessage(method.response, response));
+    return this.#dialect.decodeResult(operation, decodeGrpcResponse(method.response, response));
   }
 
   async *stream<O extends StreamOperation>(
@@ -89,7 +89,7 @@ class GrpcTransport implements Transport {
     });
     try {
       for (let next = first; !next.done; next = await messages.next()) {
-        const json = decodeMessage(method.response, next.value);
+        const json = decodeGrpcResponse(method.response, next.value);
         yield { event: this.#dialect.decodeResult(operation, json), isLast: isFinalUpdate(json) };
       }
     } finally {
@@ -188,7 +188,7 @@ export function parseGrpcAddress(address: string): { readonly address: string; r
   return { address: `${url.hostname}:${port}`, tls };
 }
 
-function decodeMessage(codec: MessageCodec, response: Uint8Array): JsonObject {
+function decodeGrpcResponse(codec: MessageCodec, response: Uint8Array): JsonObject {
   try {
     return codec.decode(response);
   } catch (cause) {

@@ -9,10 +9,10 @@ import {
   JSON_MEDIA_TYPES,
   readUnaryBody,
   sendRequest,
-  withRetryAfter,
+  addRetryAfterToError,
 } from "./send-http-request.ts";
 import { readChunks } from "../http/fetch-without-redirects.ts";
-import { parseJson } from "../http/parse-json.ts";
+import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import {
   type ReceivedEvent,
   type StreamCallOptions,
@@ -60,7 +60,12 @@ export class JsonRpcTransport implements Transport {
       return;
     }
     for await (const { id, data } of parseSse(readChunks(response, call.signal), this.#options)) {
-      yield decodeStreamEvent(this.#dialect, operation, extractResult(parseJson(data), response), id);
+      yield decodeStreamEvent(
+        this.#dialect,
+        operation,
+        extractJsonRpcResult(parseJsonOrUndefined(data), response),
+        id,
+      );
     }
   }
 
@@ -78,18 +83,21 @@ export class JsonRpcTransport implements Transport {
   }
 
   async #readResult(response: Response, { signal }: CallOptions): Promise<unknown> {
-    return extractResult(parseJson(await readUnaryBody(this.#options, response, signal)), response);
+    return extractJsonRpcResult(
+      parseJsonOrUndefined(await readUnaryBody(this.#options, response, signal)),
+      response,
+    );
   }
 }
 
-function extractResult(envelope: unknown, response: Response): unknown {
+function extractJsonRpcResult(envelope: unknown, response: Response): unknown {
   if (isObject(envelope)) {
     if (isObject(envelope["error"])) {
-      throw withRetryAfter(fromJsonRpcError(envelope["error"], response.status), response);
+      throw addRetryAfterToError(fromJsonRpcError(envelope["error"], response.status), response);
     }
     // Some servers omit a `null` result, for example after a deletion.
     if (response.ok && ("result" in envelope || envelope["jsonrpc"] === "2.0"))
       return envelope["result"] ?? null;
   }
-  throw withRetryAfter(toResponseError(response, envelope), response);
+  throw addRetryAfterToError(toResponseError(response, envelope), response);
 }

@@ -10,10 +10,10 @@ import {
   type OutgoingRequest,
   readUnaryBody,
   sendRequest,
-  withRetryAfter,
+  addRetryAfterToError,
 } from "./send-http-request.ts";
 import { readChunks } from "../http/fetch-without-redirects.ts";
-import { parseJson } from "../http/parse-json.ts";
+import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import {
   type ReceivedEvent,
   type StreamCallOptions,
@@ -62,11 +62,11 @@ export class RestTransport implements Transport {
       return;
     }
     for await (const { id, event, data } of parseSse(readChunks(response, call.signal), this.#options)) {
-      const json = parseJson(data);
+      const json = parseJsonOrUndefined(data);
       // A2A does not define errors inside a stream. Some servers send an `error` event, others an `error`
       // field.
       if (event === "error" || (isObject(json) && "error" in json)) {
-        throw withRetryAfter(fromRestError(getErrorStatus(json), json), response);
+        throw addRetryAfterToError(fromRestError(getStreamErrorHttpStatus(json), json), response);
       }
       yield decodeStreamEvent(this.#dialect, operation, json, id);
     }
@@ -106,14 +106,14 @@ export class RestTransport implements Transport {
     if (!response.ok) throw await this.#readError(response, call);
     const text = await readUnaryBody(this.#options, response, call.signal);
     // A response without a result, for example after a deletion, may have an empty body.
-    const json = text === "" ? null : parseJson(text);
+    const json = text === "" ? null : parseJsonOrUndefined(text);
     if (json === undefined) throw toResponseError(response, json);
     return json;
   }
 
   async #readError(response: Response, { signal }: CallOptions): Promise<A2AError> {
     const text = await readUnaryBody(this.#options, response, signal);
-    return withRetryAfter(toResponseError(response, parseJson(text)), response);
+    return addRetryAfterToError(toResponseError(response, parseJsonOrUndefined(text)), response);
   }
 }
 
@@ -126,7 +126,7 @@ function buildQueryString(query: object): string {
 }
 
 /** Returns the HTTP status in a stream error, or 500 if the error contains no status. */
-function getErrorStatus(json: unknown): number {
+function getStreamErrorHttpStatus(json: unknown): number {
   const error = isObject(json) && isObject(json["error"]) ? json["error"] : json;
   const code = isObject(error) ? error["code"] : undefined;
   return typeof code === "number" && code >= 400 && code < 600 ? code : 500;

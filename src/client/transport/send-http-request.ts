@@ -169,7 +169,7 @@ export function toResponseError(response: Response, body: unknown): A2AError {
 }
 
 /** Adds the delay in the `Retry-After` header of the response to an error that has no retry delay. */
-export function withRetryAfter(error: A2AError, response: Response): A2AError {
+export function addRetryAfterToError(error: A2AError, response: Response): A2AError {
   const delayMs = parseRetryAfter(response.headers.get("retry-after"), Date.now());
   if (error.retryAfter !== undefined || delayMs === undefined) return error;
   const { violations, metadata, details, cause } = error;

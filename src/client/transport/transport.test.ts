@@ -4,19 +4,19 @@ import { connect } from "../index.ts";
 import {
   buildAgentCard,
   startRecordingServer,
-  respondWithResult,
+  respondWithJsonRpcResult,
   type RecordedRequest,
-  sendEvents,
-  sendJson,
-  connectToResponder,
-} from "../recording-server.contract.ts";
+  sendSseEvents,
+  sendJsonResponse,
+  connectToRecordingServer,
+} from "../recording-server.fixture.ts";
 import { collectEvents } from "../a2a-client.contract.ts";
 
 const task = { id: "t", contextId: "c", status: { state: "TASK_STATE_COMPLETED" } };
 
 describe("every request", () => {
   it("names the version, contains the headers, and can be aborted [B-01]", async () => {
-    const { remote, seen } = await connectToResponder(respondWithResult(task), {
+    const { remote, seen } = await connectToRecordingServer(respondWithJsonRpcResult(task), {
       headers: { authorization: "Bearer x" },
     });
     await remote.tasks.get("t", { headers: { "x-trace": "1" } });
@@ -37,7 +37,7 @@ describe("every request", () => {
       sent = resolve;
     });
     const unresponsiveFetch: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
-    const { remote } = await connectToResponder(() => sent(), { fetch: unresponsiveFetch });
+    const { remote } = await connectToRecordingServer(() => sent(), { fetch: unresponsiveFetch });
     const stop = new AbortController();
     const answer = remote.send("hi", { signal: stop.signal });
     await begun;
@@ -51,7 +51,7 @@ describe("every request", () => {
       sent = resolve;
     });
     const unresponsiveFetch: typeof fetch = (input, init) => fetch(input, { ...init, signal: null });
-    const { remote } = await connectToResponder(
+    const { remote } = await connectToRecordingServer(
       (response) => {
         response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n");
         sent();
@@ -78,10 +78,10 @@ describe("every request", () => {
         const supportedInterfaces = [
           { url: interfaces[binding], protocolBinding: binding, protocolVersion: "1.0", tenant },
         ];
-        sendJson(response, buildAgentCard("", { supportedInterfaces }));
+        sendJsonResponse(response, buildAgentCard("", { supportedInterfaces }));
       } else if (binding === "JSONRPC")
-        sendJson(response, { jsonrpc: "2.0", id: 1, result: { ...task, metadata: request } });
-      else sendJson(response, { ...task, metadata: request });
+        sendJsonResponse(response, { jsonrpc: "2.0", id: 1, result: { ...task, metadata: request } });
+      else sendJsonResponse(response, { ...task, metadata: request });
     });
     const remote = await connect(`${url}/card.json`);
     const { metadata } = await remote.tasks.get("t/1", { historyLength: 2 });
@@ -92,7 +92,7 @@ describe("every request", () => {
 
 describe("the input of a message", () => {
   it("is text, parts, or a message, and receives a unique id", async () => {
-    const { remote, seen } = await connectToResponder(respondWithResult({ task }));
+    const { remote, seen } = await connectToRecordingServer(respondWithJsonRpcResult({ task }));
     await remote.send("hi", { messageId: "m", taskId: "t", contextId: "c", metadata: { a: 1 } });
     await remote.send([{ text: "a" }, { data: null }], { configuration: { returnImmediately: true } });
     await remote.send({ parts: [{ text: "x" }], messageId: "own", metadata: { b: 2 } });
@@ -112,7 +112,7 @@ describe("the input of a message", () => {
 
 describe("a response", () => {
   it("may have status 201 and any JSON type [D-07]", async () => {
-    const { remote } = await connectToResponder(
+    const { remote } = await connectToRecordingServer(
       (response) =>
         response.writeHead(201, { "content-type": "application/a2a+json" }).end(JSON.stringify({ task })),
       { binding: "HTTP+JSON" },
@@ -123,7 +123,7 @@ describe("a response", () => {
   it.each(["JSONRPC", "HTTP+JSON"] as const)(
     "over %s that is not an A2A response is rejected",
     async (binding) => {
-      const { remote } = await connectToResponder((response) => response.end("<html>"), { binding });
+      const { remote } = await connectToRecordingServer((response) => response.end("<html>"), { binding });
       await expect(remote.send("x")).rejects.toMatchObject({ reason: "INVALID_AGENT_RESPONSE" });
     },
   );
@@ -131,7 +131,7 @@ describe("a response", () => {
   it.each(["JSONRPC", "HTTP+JSON"] as const)(
     "over %s may be a proxy error with Retry-After",
     async (binding) => {
-      const { remote } = await connectToResponder(
+      const { remote } = await connectToRecordingServer(
         (response) => response.writeHead(503, { "retry-after": "7" }).end("busy"),
         { binding },
       );
@@ -147,7 +147,7 @@ describe("a response", () => {
       ["soon", false],
       ["-1", false],
     ] as const) {
-      const { remote } = await connectToResponder((response) =>
+      const { remote } = await connectToRecordingServer((response) =>
         response.writeHead(503, { "retry-after": input }).end(),
       );
       const failure: unknown = await remote.send("x").catch((error: unknown) => error);
@@ -156,15 +156,15 @@ describe("a response", () => {
   });
 
   it("uses the HTTP status if the error code is ambiguous", async () => {
-    const { remote } = await connectToResponder((response) =>
-      sendJson(response, { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "who?" } }, 401),
+    const { remote } = await connectToRecordingServer((response) =>
+      sendJsonResponse(response, { jsonrpc: "2.0", id: 1, error: { code: -32000, message: "who?" } }, 401),
     );
     await expect(remote.send("x")).rejects.toMatchObject({ reason: "UNAUTHENTICATED", message: "who?" });
   });
 
   it("is rejected if it is too large [E14]", async () => {
-    const { remote } = await connectToResponder(
-      respondWithResult({ ...task, metadata: { x: "y".repeat(10_000) } }),
+    const { remote } = await connectToRecordingServer(
+      respondWithJsonRpcResult({ ...task, metadata: { x: "y".repeat(10_000) } }),
       {
         maxResponseBytes: 5_000,
       },
@@ -175,9 +175,9 @@ describe("a response", () => {
 
 describe("a stream", () => {
   it("is rejected if an event is too large [E14]", async () => {
-    const { remote } = await connectToResponder(
+    const { remote } = await connectToRecordingServer(
       (response) =>
-        sendEvents(
+        sendSseEvents(
           response,
           [[1, { result: { task: { ...task, metadata: { x: "y".repeat(200_000) } } } }]],
           "end",
@@ -190,8 +190,8 @@ describe("a stream", () => {
   it("may fail in the middle over JSON-RPC [C-12]", async () => {
     const working = { task: { ...task, status: { state: "TASK_STATE_WORKING" } } };
     const error = { code: -32603, message: "lost" };
-    const { remote } = await connectToResponder((response) =>
-      sendEvents(
+    const { remote } = await connectToRecordingServer((response) =>
+      sendSseEvents(
         response,
         [
           [1, { result: working }],
@@ -212,7 +212,7 @@ describe("a stream", () => {
       `event: error\ndata: {"code":404,"message":"lost"}\n\n`,
     ];
     for (const failure of failures) {
-      const { remote } = await connectToResponder(
+      const { remote } = await connectToRecordingServer(
         (response) => response.writeHead(200, { "content-type": "text/event-stream" }).end(failure),
         { binding: "HTTP+JSON" },
       );
@@ -224,16 +224,22 @@ describe("a stream", () => {
   });
 
   it("contains one response from an agent without streaming [A-08]", async () => {
-    const { remote, seen } = await connectToResponder(respondWithResult({ task }), {}, { capabilities: {} });
+    const { remote, seen } = await connectToRecordingServer(
+      respondWithJsonRpcResult({ task }),
+      {},
+      { capabilities: {} },
+    );
     expect(await collectEvents(remote.stream("x"))).toEqual([{ task }]);
     expect(seen().at(-1)?.body.method).toBe("SendMessage");
   });
 
   it("of a task is opened with POST, or with GET if POST is not allowed", async () => {
     for (const status of [404, 405]) {
-      const { remote, seen } = await connectToResponder(
+      const { remote, seen } = await connectToRecordingServer(
         (response, { method }) =>
-          method === "GET" ? sendEvents(response, [[1, { task }]], "end") : sendJson(response, {}, status),
+          method === "GET"
+            ? sendSseEvents(response, [[1, { task }]], "end")
+            : sendJsonResponse(response, {}, status),
         { binding: "HTTP+JSON" },
       );
       expect(await collectEvents(remote.tasks.subscribe("t", { after: 5 }))).toEqual([{ task }]);

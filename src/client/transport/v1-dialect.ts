@@ -2,17 +2,17 @@ import type { CancelTaskRequest, GetTaskRequest, OperationName, Operations } fro
 import { v1 } from "../../wire/index.ts";
 import type { JsonRpcClientDialect, RestRequest, RestClientDialect } from "./dialect.ts";
 
-const resultDecoder = { version: "1.0", decodeResult: v1.decodeResult, isFinalEvent: () => false } as const;
+const v1ResultDecoder = { version: "1.0", decodeResult: v1.decodeResult, isFinalEvent: () => false } as const;
 
 /** A2A 1.0 over JSON-RPC (A2A §9), whose wire format equals the client's model. */
 export const jsonRpcDialect: JsonRpcClientDialect = {
-  ...resultDecoder,
+  ...v1ResultDecoder,
   encodeRequest: (method, params) => ({ method, params }),
 };
 
 /** A2A 1.0 over HTTP+JSON (A2A §11.3), which sends the tenant only in the path (A2A §8.3.2). */
 export const restDialect: RestClientDialect = {
-  ...resultDecoder,
+  ...v1ResultDecoder,
   encodeRequest(operation, { tenant, ...params }) {
     const route = buildRestRequest(operation, params);
     return tenant === undefined ? route : { ...route, path: `/${encodeURIComponent(tenant)}${route.path}` };

@@ -4,7 +4,13 @@ import { createServer as createHttp } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { textDrivenAgent } from "../../../test/interop/text-driven-agent.ts";
-import { createSigner, generateSigningKey, buildJwks, type Signer, signJwt } from "../../keys/index.ts";
+import {
+  createSigningKeyPair,
+  generateSigningKey,
+  buildJwks,
+  type SigningKeyPair,
+  signJwt,
+} from "../../keys/index.ts";
 import { isTerminal, type StreamResponse } from "../../protocol/index.ts";
 import { createServer, toNodeListener } from "../../server/index.ts";
 import { collect, connect, createWebhook, type WebhookOptions } from "../index.ts";
@@ -211,8 +217,8 @@ describe("a webhook", () => {
   });
 });
 
-async function createTestSigner(): Promise<Signer> {
-  return createSigner({ privateKey: await generateSigningKey("ES256") });
+async function createTestSigner(): Promise<SigningKeyPair> {
+  return createSigningKeyPair({ privateKey: await generateSigningKey("ES256") });
 }
 
 function computeSha256Hex(text: string): string {

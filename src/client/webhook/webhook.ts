@@ -1,6 +1,6 @@
-import { getTaskId, isObject, A2AError, type StreamResponse } from "../../protocol/index.ts";
+import { getEventTaskId, isObject, A2AError, type StreamResponse } from "../../protocol/index.ts";
 import { v0_3, v1 } from "../../wire/index.ts";
-import { parseJson } from "../http/parse-json.ts";
+import { parseJsonOrUndefined } from "../http/parse-json-or-undefined.ts";
 import { NotificationRejectedError } from "./notification-rejected-error.ts";
 import { createWebhookAuthenticator, type WebhookAuthOptions } from "./webhook-authenticator.ts";
 
@@ -64,7 +64,7 @@ export function createWebhook(options: WebhookOptions): (request: Request) => Pr
     const body = await readRequestBody(request, maxBodyBytes);
     await authenticator.verifyBody(request.headers, body);
     const event = decodeNotification(body);
-    const taskId = "message" in event ? event.message.taskId : getTaskId(event);
+    const taskId = "message" in event ? event.message.taskId : getEventTaskId(event);
     if (taskId === undefined)
       throw new NotificationRejectedError(400, "The notification contains no task id.");
     if (!(await isExpectedTask(taskId)))
@@ -127,7 +127,7 @@ async function readRequestBody(request: Request, maxBytes: number): Promise<Uint
  */
 function decodeNotification(body: Uint8Array): StreamResponse {
   try {
-    const json = parseJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    const json = parseJsonOrUndefined(new TextDecoder("utf-8", { fatal: true }).decode(body));
     const { decodeResult } = isObject(json) && "kind" in json ? v0_3 : v1;
     return decodeResult("SubscribeToTask", json);
   } catch (error) {

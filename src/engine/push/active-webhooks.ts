@@ -1,12 +1,12 @@
 import { getCallerKey, type TaskScope } from "../caller.ts";
 import type { Clock } from "../clock.ts";
 import { WebhookDelivery } from "./webhook-delivery.ts";
-import type { ProgressRecorder } from "./delivery-progress-recorder.ts";
+import type { DeliveryProgressRecorder } from "./delivery-progress-recorder.ts";
 import type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";
-import type { WaitGroup } from "./wait-group.ts";
+import type { RunningOperationCounter } from "./running-operation-counter.ts";
 
 /** A task whose commits are reported to the outbox because the task may have webhooks. */
-export interface WatchedTask {
+export interface TaskWithPossibleWebhooks {
   readonly scope: TaskScope;
   readonly taskId: string;
   /**
@@ -17,7 +17,7 @@ export interface WatchedTask {
 }
 
 /** The webhooks of one task that may still need deliveries. */
-interface TaskDeliveries {
+interface TaskWebhookDeliveries {
   readonly scope: TaskScope;
   readonly taskId: string;
   deliveries: WebhookDelivery[];
@@ -25,9 +25,9 @@ interface TaskDeliveries {
   wasIdleAtSweep: boolean;
 }
 
-interface WebhookLookup {
+interface WebhookLookupState {
   mustRepeat: boolean;
-  task: WatchedTask | undefined;
+  task: TaskWithPossibleWebhooks | undefined;
   /** Ids of the webhooks that the latest commit registered or replaced. */
   readonly registeredIds: Set<string>;
 }
@@ -36,11 +36,11 @@ const NO_REGISTRATIONS: readonly WebhookRegistration[] = [];
 const DUE_PAGE_SIZE = 256;
 const STORE_RETRY_MS = 1000;
 
-interface ActiveWebhooksContext {
+interface ActiveWebhooksDependencies {
   readonly store: PushStore;
   readonly clock: Clock;
-  readonly progressRecorder: ProgressRecorder;
-  readonly waitGroup: WaitGroup;
+  readonly progressRecorder: DeliveryProgressRecorder;
+  readonly waitGroup: RunningOperationCounter;
   /**
    * Maximum number of tasks whose webhooks are kept in memory. The webhooks of further tasks stay in the
    * store until other tasks are evicted.
@@ -57,17 +57,17 @@ interface ActiveWebhooksContext {
  * limit are loaded once there is capacity.
  */
 export class ActiveWebhooks {
-  readonly #context: ActiveWebhooksContext;
-  readonly #taskDeliveries = new Map<string, TaskDeliveries>();
-  readonly #lookups = new Map<string, WebhookLookup>();
+  readonly #context: ActiveWebhooksDependencies;
+  readonly #taskDeliveries = new Map<string, TaskWebhookDeliveries>();
+  readonly #lookups = new Map<string, WebhookLookupState>();
   /** Deliveries of tasks whose webhooks are all idle. */
-  readonly #idleTaskDeliveries = new Set<TaskDeliveries>();
+  readonly #idleTaskDeliveries = new Set<TaskWebhookDeliveries>();
   /** True if at least one webhook that needs deliveries is only in the store. */
   #hasOverflow = false;
   #isRefilling = false;
   #isClosing = false;
 
-  constructor(context: ActiveWebhooksContext) {
+  constructor(context: ActiveWebhooksDependencies) {
     this.#context = context;
   }
 
@@ -75,11 +75,14 @@ export class ActiveWebhooks {
    * Reports a commit of a task and the webhooks that the commit registered or replaced. `notifyCommit` never
    * throws. The cost of a call does not depend on the size of the task.
    */
-  notifyCommit(task: WatchedTask, registered: readonly WebhookRegistration[] = NO_REGISTRATIONS): void {
+  notifyCommit(
+    task: TaskWithPossibleWebhooks,
+    registered: readonly WebhookRegistration[] = NO_REGISTRATIONS,
+  ): void {
     const { scope, taskId } = task;
     const ids = registered.map(({ config }) => config.id);
     const taskDeliveries = this.#taskDeliveries.get(getTaskKey(scope, taskId));
-    if (!taskDeliveries || ids.length > 0) this.#startLookup(scope, taskId, task, ids);
+    if (!taskDeliveries || ids.length > 0) this.#startWebhookLookup(scope, taskId, task, ids);
     if (!taskDeliveries) return;
     for (const delivery of taskDeliveries.deliveries) {
       // A webhook that may have a new configuration waits for the result of the lookup.
@@ -87,7 +90,7 @@ export class ActiveWebhooks {
         this.#context.onReady(delivery);
       else delivery.hasNewEvents = true;
     }
-    this.#markActive(taskDeliveries);
+    this.#markTaskActive(taskDeliveries);
   }
 
   /**
@@ -97,9 +100,9 @@ export class ActiveWebhooks {
   notifyWebhookChange(scope: TaskScope, taskId: string, id: string, key?: number): void {
     const taskDeliveries = this.#taskDeliveries.get(getTaskKey(scope, taskId));
     const delivery = taskDeliveries?.deliveries.find(({ webhook }) => webhook.config.id === id);
-    if (delivery) this.#cancelDelivery(delivery);
-    if (key !== undefined) this.#context.progressRecorder.clearFailure(key);
-    this.#startLookup(scope, taskId, undefined);
+    if (delivery) this.#markDeliveryObsolete(delivery);
+    if (key !== undefined) this.#context.progressRecorder.clearReregisteredWebhookFailure(key);
+    this.#startWebhookLookup(scope, taskId, undefined);
   }
 
   /** Marks a delivery as idle if its webhook has received all events. */
@@ -116,17 +119,17 @@ export class ActiveWebhooks {
     const taskDeliveries = this.#findTaskDeliveries(delivery);
     if (!taskDeliveries) return;
     taskDeliveries.deliveries = taskDeliveries.deliveries.filter((other) => other !== delivery);
-    if (taskDeliveries.deliveries.length === 0) this.#evict(taskDeliveries);
+    if (taskDeliveries.deliveries.length === 0) this.#evictTask(taskDeliveries);
     else if (taskDeliveries.deliveries.every(({ state }) => state === "idle"))
       this.#idleTaskDeliveries.add(taskDeliveries);
   }
 
-  #findTaskDeliveries({ webhook }: WebhookDelivery): TaskDeliveries | undefined {
+  #findTaskDeliveries({ webhook }: WebhookDelivery): TaskWebhookDeliveries | undefined {
     return this.#taskDeliveries.get(getTaskKey(webhook.scope, webhook.taskId));
   }
 
   /** Stops loading webhooks from the store while the outbox closes. */
-  stopRefilling(): void {
+  stopLoadingFromStore(): void {
     this.#isClosing = true;
   }
 
@@ -140,10 +143,10 @@ export class ActiveWebhooks {
    * Looks up a task's webhooks in the store. If a lookup for the same task is in progress, the lookup is
    * repeated.
    */
-  #startLookup(
+  #startWebhookLookup(
     scope: TaskScope,
     taskId: string,
-    task: WatchedTask | undefined,
+    task: TaskWithPossibleWebhooks | undefined,
     registered: Iterable<string> = [],
   ): void {
     const name = getTaskKey(scope, taskId);
@@ -154,14 +157,14 @@ export class ActiveWebhooks {
       for (const id of registered) pending.registeredIds.add(id);
       return;
     }
-    const lookup: WebhookLookup = { mustRepeat: false, task, registeredIds: new Set(registered) };
+    const lookup: WebhookLookupState = { mustRepeat: false, task, registeredIds: new Set(registered) };
     this.#lookups.set(name, lookup);
     const { waitGroup } = this.#context;
-    waitGroup.add();
-    void this.#runLookup(scope, taskId, lookup).finally(() => waitGroup.done());
+    waitGroup.increment();
+    void this.#runWebhookLookup(scope, taskId, lookup).finally(() => waitGroup.decrement());
   }
 
-  async #runLookup(scope: TaskScope, taskId: string, lookup: WebhookLookup): Promise<void> {
+  async #runWebhookLookup(scope: TaskScope, taskId: string, lookup: WebhookLookupState): Promise<void> {
     const name = getTaskKey(scope, taskId);
     try {
       let webhooks: Webhook[];
@@ -171,30 +174,31 @@ export class ActiveWebhooks {
       } while (lookup.mustRepeat);
       this.#lookups.delete(name);
       for (const { key, config } of webhooks)
-        if (lookup.registeredIds.has(config.id)) this.#context.progressRecorder.clearFailure(key);
+        if (lookup.registeredIds.has(config.id))
+          this.#context.progressRecorder.clearReregisteredWebhookFailure(key);
       const undelivered = webhooks.filter(
         ({ key, deadLetter }) =>
           !deadLetter && !isProgressFinal(this.#context.progressRecorder.findUnsaved(key)),
       );
-      if (undelivered.length > 0) this.#activate(scope, taskId, undelivered);
-      else this.#deactivate(name);
+      if (undelivered.length > 0) this.#activateTaskWebhooks(scope, taskId, undelivered);
+      else this.#deactivateTaskWebhooks(name);
       // A dead webhook needs deliveries again only after a new registration, which is reported.
       if (undelivered.length === 0 && lookup.task) lookup.task.mayHaveWebhooks = false;
-      this.#loadDueIfCapacity();
+      this.#loadDueWebhooksIfCapacity();
     } catch (error) {
       this.#lookups.delete(name);
       this.#context.onError(error, taskId);
       if (this.#isClosing) return;
       this.#context.clock.schedule(STORE_RETRY_MS, () =>
-        this.#startLookup(scope, taskId, lookup.task, lookup.registeredIds),
+        this.#startWebhookLookup(scope, taskId, lookup.task, lookup.registeredIds),
       );
     }
   }
 
-  #activate(scope: TaskScope, taskId: string, webhooks: Webhook[]): void {
+  #activateTaskWebhooks(scope: TaskScope, taskId: string, webhooks: Webhook[]): void {
     const name = getTaskKey(scope, taskId);
     const known = this.#taskDeliveries.get(name);
-    if (!known && this.#taskDeliveries.size >= this.#context.maxTasks && !this.#evictWaiting()) {
+    if (!known && this.#taskDeliveries.size >= this.#context.maxTasks && !this.#evictIdleOrWaitingTask()) {
       this.#hasOverflow = true;
       return;
     }
@@ -206,7 +210,7 @@ export class ActiveWebhooks {
     taskDeliveries.deliveries = webhooks.map((webhook) => {
       const delivery = knownDeliveries.get(webhook.key);
       if (delivery && !delivery.isObsolete && delivery.matchesRegistration(webhook)) return delivery;
-      if (delivery) this.#cancelDelivery(delivery);
+      if (delivery) this.#markDeliveryObsolete(delivery);
       return new WebhookDelivery(
         webhook,
         Math.max(
@@ -217,24 +221,24 @@ export class ActiveWebhooks {
     });
     for (const delivery of taskDeliveries.deliveries)
       if (delivery.state === "idle") this.#context.onReady(delivery);
-    this.#markActive(taskDeliveries);
+    this.#markTaskActive(taskDeliveries);
   }
 
-  #deactivate(name: string): void {
+  #deactivateTaskWebhooks(name: string): void {
     const taskDeliveries = this.#taskDeliveries.get(name);
     if (!taskDeliveries) return;
     this.#taskDeliveries.delete(name);
     this.#idleTaskDeliveries.delete(taskDeliveries);
-    for (const delivery of taskDeliveries.deliveries) this.#cancelDelivery(delivery);
+    for (const delivery of taskDeliveries.deliveries) this.#markDeliveryObsolete(delivery);
   }
 
   /** Cancels a delivery, so that later results of the delivery are ignored. */
-  #cancelDelivery(delivery: WebhookDelivery): void {
+  #markDeliveryObsolete(delivery: WebhookDelivery): void {
     delivery.isObsolete = true;
     delivery.cancelRetry?.();
   }
 
-  #markActive(taskDeliveries: TaskDeliveries): void {
+  #markTaskActive(taskDeliveries: TaskWebhookDeliveries): void {
     taskDeliveries.wasIdleAtSweep = false;
     this.#idleTaskDeliveries.delete(taskDeliveries);
   }
@@ -245,35 +249,35 @@ export class ActiveWebhooks {
    */
   evictIdle(): void {
     for (const taskDeliveries of this.#idleTaskDeliveries) {
-      if (taskDeliveries.wasIdleAtSweep) this.#evict(taskDeliveries);
+      if (taskDeliveries.wasIdleAtSweep) this.#evictTask(taskDeliveries);
       else taskDeliveries.wasIdleAtSweep = true;
     }
     if (this.#idleTaskDeliveries.size > 0 && !this.#isClosing) this.#context.progressRecorder.scheduleFlush();
   }
 
-  #evict(taskDeliveries: TaskDeliveries): void {
+  #evictTask(taskDeliveries: TaskWebhookDeliveries): void {
     this.#idleTaskDeliveries.delete(taskDeliveries);
     this.#taskDeliveries.delete(getTaskKey(taskDeliveries.scope, taskDeliveries.taskId));
-    this.#loadDueIfCapacity();
+    this.#loadDueWebhooksIfCapacity();
   }
 
   /**
    * Evicts a task whose webhooks are all idle or waiting for a retry. Returns false if no task can be
    * evicted.
    */
-  #evictWaiting(): boolean {
+  #evictIdleOrWaitingTask(): boolean {
     for (const taskDeliveries of this.#taskDeliveries.values()) {
       if (!taskDeliveries.deliveries.every(({ state }) => state === "waiting" || state === "idle")) continue;
       for (const delivery of taskDeliveries.deliveries) delivery.cancelRetry?.();
       this.#hasOverflow = true;
-      this.#evict(taskDeliveries);
+      this.#evictTask(taskDeliveries);
       return true;
     }
     return false;
   }
 
   /** Loads webhooks that need deliveries from the store, up to the limit of tasks in memory. */
-  async loadDue(): Promise<void> {
+  async loadDueWebhooks(): Promise<void> {
     if (this.#isRefilling || this.#isClosing) return;
     this.#isRefilling = true;
     // Reset this before the query, because a webhook that overflows in the meantime may be missing from the
@@ -287,28 +291,28 @@ export class ActiveWebhooks {
           this.#hasOverflow = true;
           break;
         }
-        const due = await this.#context.store.listDue(after, DUE_PAGE_SIZE);
+        const due = await this.#context.store.listDueWebhooks(after, DUE_PAGE_SIZE);
         for (const { key, scope, taskId } of due) {
           after = key;
           const name = getTaskKey(scope, taskId);
           if (!this.#taskDeliveries.has(name) && !this.#lookups.has(name))
-            this.#startLookup(scope, taskId, undefined);
+            this.#startWebhookLookup(scope, taskId, undefined);
         }
         more = due.length === DUE_PAGE_SIZE;
       }
       this.#isRefilling = false;
-      this.#loadDueIfCapacity();
+      this.#loadDueWebhooksIfCapacity();
     } catch (error) {
       this.#isRefilling = false;
       this.#hasOverflow = true;
       this.#context.onError(error);
-      if (!this.#isClosing) this.#context.clock.schedule(STORE_RETRY_MS, () => void this.loadDue());
+      if (!this.#isClosing) this.#context.clock.schedule(STORE_RETRY_MS, () => void this.loadDueWebhooks());
     }
   }
 
-  #loadDueIfCapacity(): void {
+  #loadDueWebhooksIfCapacity(): void {
     const used = this.#taskDeliveries.size + this.#lookups.size;
-    if (this.#hasOverflow && used < this.#context.maxTasks / 2) void this.loadDue();
+    if (this.#hasOverflow && used < this.#context.maxTasks / 2) void this.loadDueWebhooks();
   }
 }
 

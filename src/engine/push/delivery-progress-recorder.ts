@@ -5,13 +5,13 @@ import type { PushStore, WebhookProgress } from "./push-store.ts";
  * Interval in milliseconds at which the delivery progress is saved. After a crash, the next process repeats
  * the deliveries of at most one flush interval.
  */
-const FLUSH_INTERVAL_MS = 500;
+const PROGRESS_FLUSH_INTERVAL_MS = 500;
 
 /**
  * Records the delivery progress of webhooks and saves the progress periodically in one transaction. A
  * stream of events therefore costs one write per half second instead of one write per event.
  */
-export class ProgressRecorder {
+export class DeliveryProgressRecorder {
   readonly #store: PushStore;
   readonly #clock: Clock;
   readonly #onFlushed: () => void;
@@ -30,7 +30,7 @@ export class ProgressRecorder {
     this.#onError = onError;
   }
 
-  record(progress: WebhookProgress): void {
+  recordProgress(progress: WebhookProgress): void {
     this.#unsaved.set(progress.key, progress);
     this.scheduleFlush();
   }
@@ -41,14 +41,14 @@ export class ProgressRecorder {
   }
 
   /** Clears the recorded failure of a webhook that was registered again. */
-  clearFailure(key: number): void {
+  clearReregisteredWebhookFailure(key: number): void {
     const known = this.findUnsaved(key);
-    if (known) this.record({ key, deliveredSeq: known.deliveredSeq, isFinished: false });
+    if (known) this.recordProgress({ key, deliveredSeq: known.deliveredSeq, isFinished: false });
   }
 
   /** Schedules a flush. `onFlushed` is called after the flush, even if the flush had nothing to save. */
   scheduleFlush(): void {
-    this.#cancelTimer ??= this.#clock.schedule(FLUSH_INTERVAL_MS, () => {
+    this.#cancelTimer ??= this.#clock.schedule(PROGRESS_FLUSH_INTERVAL_MS, () => {
       this.#cancelTimer = undefined;
       void this.flush().then(this.#onFlushed);
     });

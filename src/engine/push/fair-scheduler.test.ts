@@ -7,7 +7,7 @@ describe("FairScheduler", () => {
   it("alternates between keys and keeps the order within a key", () => {
     const scheduler = new FairScheduler<string>({ maxConcurrent: 10, maxPerKey: 10 });
     for (const item of ["a1", "a2", "a3", "b1", "c1", "c2"]) scheduler.enqueue(item.slice(0, 1), item);
-    const order = Array.from({ length: 7 }, () => scheduler.startNext());
+    const order = Array.from({ length: 7 }, () => scheduler.takeNextItem());
     expect(order).toEqual(["a1", "b1", "c1", "a2", "c2", "a3", undefined]);
   });
 
@@ -26,7 +26,7 @@ describe("FairScheduler", () => {
         const enqueued: Record<string, number> = {};
         const started: Record<string, number> = {};
         const next = (): boolean => {
-          const item = scheduler.startNext();
+          const item = scheduler.takeNextItem();
           if (!item) return false;
           running.push(item);
           expect(item.number).toBe(started[item.key] ?? 0);

@@ -27,14 +27,14 @@ export class FairScheduler<T> {
     let queue = this.#queues.get(key);
     if (!queue) this.#queues.set(key, (queue = { waiting: [], runningCount: 0, isEligible: false }));
     queue.waiting.push(item);
-    this.#markEligible(key, queue);
+    this.#markKeyEligibleIfReady(key, queue);
   }
 
   /**
    * Returns the next item that may start, or `undefined` if no item may start. The item occupies a slot of
    * its key until `release` is called.
    */
-  startNext(): T | undefined {
+  takeNextItem(): T | undefined {
     if (this.#runningCount >= this.#maxConcurrent) return undefined;
     const key = this.#eligibleKeys.shift();
     const queue = key === undefined ? undefined : this.#queues.get(key);
@@ -43,7 +43,7 @@ export class FairScheduler<T> {
     queue.runningCount++;
     this.#runningCount++;
     const item = queue.waiting.shift();
-    this.#markEligible(key, queue);
+    this.#markKeyEligibleIfReady(key, queue);
     return item;
   }
 
@@ -54,10 +54,10 @@ export class FairScheduler<T> {
     queue.runningCount--;
     this.#runningCount--;
     if (queue.runningCount === 0 && queue.waiting.length === 0) this.#queues.delete(key);
-    else this.#markEligible(key, queue);
+    else this.#markKeyEligibleIfReady(key, queue);
   }
 
-  #markEligible(key: string, queue: KeyedQueue<T>): void {
+  #markKeyEligibleIfReady(key: string, queue: KeyedQueue<T>): void {
     if (queue.isEligible || queue.waiting.length === 0 || queue.runningCount >= this.#maxPerKey) return;
     queue.isEligible = true;
     this.#eligibleKeys.push(key);

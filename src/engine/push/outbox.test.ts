@@ -9,11 +9,11 @@ import {
   FakeClock,
   createEngineFixture,
   ScriptedAgent,
-  createRequest,
-  toTaskScope,
+  createSendMessageRequest,
+  toTaskScopeOfCaller,
   flushEventLoop,
   getResponseTask,
-  formatEvent,
+  formatTaskEvent,
   workingEvent,
   type EngineFixture,
 } from "../engine.fixture.ts";
@@ -69,7 +69,7 @@ class FakeReceiver {
       this.aborted.push(id);
       return { ok: false, reason: "aborted" };
     }
-    if (answer.ok) this.delivered.push(`${id}: ${formatEvent(notification.event.event)}`);
+    if (answer.ok) this.delivered.push(`${id}: ${formatTaskEvent(notification.event.event)}`);
     return answer;
   };
 }
@@ -132,7 +132,7 @@ async function startTask(
   const configuration = { taskPushNotificationConfig, returnImmediately: true } as never;
   const at = agent.runs.length;
   const { id: taskId } = getResponseTask(
-    await engine.sendMessage(createRequest("hi", { configuration }), alice),
+    await engine.sendMessage(createSendMessageRequest("hi", { configuration }), alice),
   );
   return { run: await agent.waitForRun(at), taskId };
 }
@@ -169,7 +169,7 @@ describe("the outbox", () => {
     it.clock.advance(500);
     await flushEventLoop();
     expect(it.store.writes.slice(1)).toMatchObject([[{ deliveredSeq: 102, isFinished: true }]]);
-    expect(await it.store.pushStore.get(toTaskScope(alice), taskId, "w")).toMatchObject({
+    expect(await it.store.pushStore.get(toTaskScopeOfCaller(alice), taskId, "w")).toMatchObject({
       deliveredSeq: 102,
     });
   });
@@ -244,7 +244,7 @@ describe("the outbox", () => {
       seq: 1,
       reason: "The receiver answered HTTP 503.",
     });
-    expect(await it.store.pushStore.listDead(10)).toMatchObject([
+    expect(await it.store.pushStore.listDeadWebhooks(10)).toMatchObject([
       {
         taskId,
         config: createWebhookConfig("w"),
@@ -252,7 +252,7 @@ describe("the outbox", () => {
         deadLetter: { reason: "The receiver answered HTTP 503." },
       },
     ]);
-    expect(await it.store.pushStore.listDue(0, 10)).toEqual([]);
+    expect(await it.store.pushStore.listDueWebhooks(0, 10)).toEqual([]);
   });
 
   it("measures the time from the first consecutive failure, across restarts [E12]", async () => {
@@ -279,7 +279,7 @@ describe("the outbox", () => {
     await it.engine.pushConfigs?.create({ taskId, ...createWebhookConfig("w") }, alice);
     await flushEventLoop();
     expect(it.receiver.delivered).toEqual(["w: task SUBMITTED", "w: WORKING", "w: COMPLETED"]);
-    expect(await it.store.pushStore.listDead(10)).toEqual([]);
+    expect(await it.store.pushStore.listDeadWebhooks(10)).toEqual([]);
   });
 
   it("delivers the remaining events in order after a restart [E12]", async () => {
@@ -322,7 +322,7 @@ describe("the outbox", () => {
     it.clock.advance(2000);
     await closed;
     expect(it.receiver.aborted).toEqual(["hang"]);
-    expect(await it.store.pushStore.listDue(0, 10)).toMatchObject([{ taskId, deliveredSeq: 0 }]);
+    expect(await it.store.pushStore.listDueWebhooks(0, 10)).toMatchObject([{ taskId, deliveredSeq: 0 }]);
     expect(it.clock.pendingCount).toBe(0);
   });
 
@@ -402,15 +402,15 @@ describe("the outbox", () => {
         `w${at}: COMPLETED`,
       ]);
     }
-    expect(await it.store.pushStore.listDue(0, 100)).toEqual([]);
+    expect(await it.store.pushStore.listDueWebhooks(0, 100)).toEqual([]);
   });
 
   it("loads webhooks that overflowed during a load later [E12, E14]", async () => {
     const store = new RecordingStore();
-    const due = store.pushStore.listDue.bind(store.pushStore);
+    const due = store.pushStore.listDueWebhooks.bind(store.pushStore);
     let answer: (() => void) | undefined;
     // The query is slow and returns the state from its start.
-    store.pushStore.listDue = async (...which) => {
+    store.pushStore.listDueWebhooks = async (...which) => {
       const found = await due(...which);
       await new Promise<void>((resolve) => (answer = resolve));
       return found;
@@ -419,7 +419,7 @@ describe("the outbox", () => {
     for (const id of ["a", "b"]) it.receiver.queuedResults.set(id, ["hang"]);
     for (const id of ["a", "b", "c"]) (await startTask(it, createWebhookConfig(id))).run.end();
     await flushEventLoop();
-    store.pushStore.listDue = due;
+    store.pushStore.listDueWebhooks = due;
     answer?.();
     await flushEventLoop();
     expect(it.receiver.delivered).toEqual([]);
@@ -444,7 +444,7 @@ describe("the outbox", () => {
       await flushEventLoop();
     }
     expect(it.clock.pendingCount).toBe(0);
-    void it.engine.sendMessage(createRequest("go on", { taskId }), alice);
+    void it.engine.sendMessage(createSendMessageRequest("go on", { taskId }), alice);
     (await it.agent.waitForRun(1)).emit(completedEvent).end();
     await flushEventLoop();
     expect(it.receiver.delivered).toEqual([
@@ -464,14 +464,17 @@ describe("the outbox", () => {
       return list(...which);
     };
     const { id: taskId } = getResponseTask(
-      await it.engine.sendMessage(createRequest("hi", { configuration: { returnImmediately: true } }), alice),
+      await it.engine.sendMessage(
+        createSendMessageRequest("hi", { configuration: { returnImmediately: true } }),
+        alice,
+      ),
     );
     (await it.agent.waitForRun(0))
       .emit(workingEvent, createChunkEvent("a"), createChunkEvent("b"), inputRequiredEvent)
       .end();
     await flushEventLoop();
     expect(queryCount).toBe(0);
-    const done = it.engine.sendMessage(createRequest("go on", { taskId }), alice);
+    const done = it.engine.sendMessage(createSendMessageRequest("go on", { taskId }), alice);
     const run = await it.agent.waitForRun(1);
     for (let at = 0; at < 10; at++) {
       run.emit(createChunkEvent("c"));
@@ -485,20 +488,23 @@ describe("the outbox", () => {
   it("serves a webhook that is registered during a lookup of the task's webhooks [E12, F-13]", async () => {
     const it = createOutboxFixture({}, {}, new ScriptedAgent({ whileWorking: "queue" }));
     const { id: taskId } = getResponseTask(
-      await it.engine.sendMessage(createRequest("hi", { configuration: { returnImmediately: true } }), alice),
+      await it.engine.sendMessage(
+        createSendMessageRequest("hi", { configuration: { returnImmediately: true } }),
+        alice,
+      ),
     );
     (await it.agent.waitForRun(0)).emit(inputRequiredEvent).end();
     await flushEventLoop();
     // The task is loaded from the store again. The lookup after its next commit finds no webhook.
-    const first = it.engine.sendMessage(createRequest("one", { taskId }), alice);
+    const first = it.engine.sendMessage(createSendMessageRequest("one", { taskId }), alice);
     const configuration = { taskPushNotificationConfig: createWebhookConfig("w"), returnImmediately: true };
-    const second = it.engine.sendMessage(createRequest("two", { taskId, configuration }), alice);
+    const second = it.engine.sendMessage(createSendMessageRequest("two", { taskId, configuration }), alice);
     (await it.agent.waitForRun(1)).emit(inputRequiredEvent).end();
     await first;
     await second;
     (await it.agent.waitForRun(2)).emit(workingEvent).end();
     await flushEventLoop();
-    expect(await it.store.pushStore.list(toTaskScope(alice), taskId)).toHaveLength(1);
+    expect(await it.store.pushStore.list(toTaskScopeOfCaller(alice), taskId)).toHaveLength(1);
     expect(it.receiver.delivered).toEqual(["w: WORKING", "w: COMPLETED"]);
   });
 
@@ -512,7 +518,7 @@ describe("the outbox", () => {
       { ...createWebhookConfig("a"), token: "new" },
     ].entries()) {
       const configuration = { taskPushNotificationConfig: config, returnImmediately: true };
-      void it.engine.sendMessage(createRequest("go on", { taskId, configuration }), alice);
+      void it.engine.sendMessage(createSendMessageRequest("go on", { taskId, configuration }), alice);
       (await it.agent.waitForRun(at + 1)).emit(createChunkEvent(`${at}`), inputRequiredEvent).end();
       await flushEventLoop();
     }
@@ -526,7 +532,7 @@ describe("the outbox", () => {
     ]);
     const ofA = it.receiver.attempts.filter(({ webhook: { config } }) => config.id === "a");
     expect(
-      ofA.map(({ event, webhook: { config } }) => `${formatEvent(event.event)} ${config.token ?? "old"}`),
+      ofA.map(({ event, webhook: { config } }) => `${formatTaskEvent(event.event)} ${config.token ?? "old"}`),
     ).toEqual([
       "task SUBMITTED old",
       "INPUT_REQUIRED old",
@@ -546,7 +552,7 @@ describe("the outbox", () => {
     run.emit(inputRequiredEvent).end();
     await flushEventLoop();
     const configuration = { taskPushNotificationConfig: createWebhookConfig("w"), returnImmediately: true };
-    void it.engine.sendMessage(createRequest("go on", { taskId, configuration }), alice);
+    void it.engine.sendMessage(createSendMessageRequest("go on", { taskId, configuration }), alice);
     (await it.agent.waitForRun(1)).emit(completedEvent).end();
     await flushEventLoop();
     it.clock.advance(500);
@@ -557,7 +563,7 @@ describe("the outbox", () => {
       "w: WORKING",
       "w: COMPLETED",
     ]);
-    expect(await it.store.pushStore.listDead(10)).toEqual([]);
+    expect(await it.store.pushStore.listDeadWebhooks(10)).toEqual([]);
   });
 
   it("stops querying the store for a task whose webhooks are all dead", async () => {
@@ -587,7 +593,7 @@ describe("the outbox", () => {
     const { engine, receiver } = it;
     receiver.queuedResults.set("w", [createFailure()]);
     const configuration = { taskPushNotificationConfig: createWebhookConfig("w"), returnImmediately: true };
-    await engine.sendMessage(createRequest("hi", { configuration }), alice, { version: "0.3" });
+    await engine.sendMessage(createSendMessageRequest("hi", { configuration }), alice, { version: "0.3" });
     (await it.agent.waitForRun(0))
       .emit(workingEvent, createChunkEvent("a"), createChunkEvent("b"), createChunkEvent("c"))
       .end();

@@ -5,11 +5,11 @@ import type { TaskStore } from "../task-store.ts";
 import type { NotificationSender, DeliveryFailure } from "./notification-sender.ts";
 import { FairScheduler } from "./fair-scheduler.ts";
 import type { DeliveryStepOutcome, WebhookDelivery } from "./webhook-delivery.ts";
-import { ProgressRecorder } from "./delivery-progress-recorder.ts";
+import { DeliveryProgressRecorder } from "./delivery-progress-recorder.ts";
 import { computeRetryDelay, resolveRetryPolicy, type RetryPolicy } from "./retry-policy.ts";
 import type { PushStore, WebhookRegistration } from "./push-store.ts";
-import { WaitGroup } from "./wait-group.ts";
-import { ActiveWebhooks, type WatchedTask } from "./active-webhooks.ts";
+import { RunningOperationCounter } from "./running-operation-counter.ts";
+import { ActiveWebhooks, type TaskWithPossibleWebhooks } from "./active-webhooks.ts";
 
 export interface OutboxOptions {
   /** Store with a `pushStore`. The store must be open before the outbox is opened. */
@@ -52,10 +52,10 @@ export class Outbox {
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #retryPolicy: RetryPolicy;
-  readonly #progressRecorder: ProgressRecorder;
+  readonly #progressRecorder: DeliveryProgressRecorder;
   readonly #activeWebhooks: ActiveWebhooks;
   /** Counts running deliveries and running webhook lookups. */
-  readonly #waitGroup = new WaitGroup();
+  readonly #waitGroup = new RunningOperationCounter();
   readonly #responsiveScheduler: FairScheduler<WebhookDelivery>;
   /**
    * Schedules deliveries to hosts that have not responded yet. New hosts have a separate scheduler, because
@@ -91,7 +91,7 @@ export class Outbox {
     });
     const onError = (error: unknown, taskId?: string): void =>
       this.#observer.onError?.({ where: "push", error, ...(taskId === undefined ? {} : { taskId }) });
-    this.#progressRecorder = new ProgressRecorder(
+    this.#progressRecorder = new DeliveryProgressRecorder(
       store.pushStore,
       clock,
       () => this.#activeWebhooks.evictIdle(),
@@ -110,11 +110,11 @@ export class Outbox {
 
   /** Resumes the unfinished deliveries of earlier processes in the background. */
   open(): void {
-    void this.#activeWebhooks.loadDue();
+    void this.#activeWebhooks.loadDueWebhooks();
   }
 
   /** Reports a commit of a task and the webhooks that the commit registered. Never throws. */
-  notifyCommit(task: WatchedTask, registered?: readonly WebhookRegistration[]): void {
+  notifyCommit(task: TaskWithPossibleWebhooks, registered?: readonly WebhookRegistration[]): void {
     this.#activeWebhooks.notifyCommit(task, registered);
   }
 
@@ -132,8 +132,8 @@ export class Outbox {
    */
   async close(graceMs: number): Promise<void> {
     this.#isClosing = true;
-    this.#activeWebhooks.stopRefilling();
-    const idle = this.#waitGroup.wait();
+    this.#activeWebhooks.stopLoadingFromStore();
+    const idle = this.#waitGroup.waitForZero();
     if (idle) {
       const cancel = this.#clock.schedule(graceMs, () => this.#stopController.abort());
       await idle;
@@ -149,9 +149,9 @@ export class Outbox {
   #enqueue(delivery: WebhookDelivery): void {
     if (this.#isClosing && delivery.state === "waiting") return;
     delivery.state = "ready";
-    this.#waitGroup.add();
+    this.#waitGroup.increment();
     this.#selectScheduler(delivery).enqueue(delivery.host, delivery);
-    this.#dispatchAll();
+    this.#startReadyDeliveries();
   }
 
   #selectScheduler(delivery: WebhookDelivery): FairScheduler<WebhookDelivery> {
@@ -159,27 +159,30 @@ export class Outbox {
     return this.#responsiveHosts.has(delivery.host) ? this.#responsiveScheduler : this.#newHostScheduler;
   }
 
-  #dispatchAll(): void {
+  #startReadyDeliveries(): void {
     for (const scheduler of [this.#responsiveScheduler, this.#newHostScheduler, this.#retryScheduler]) {
-      for (let delivery = scheduler.startNext(); delivery; delivery = scheduler.startNext())
-        void this.#runDelivery(delivery, scheduler);
+      for (let delivery = scheduler.takeNextItem(); delivery; delivery = scheduler.takeNextItem())
+        void this.#runDeliveryStep(delivery, scheduler);
     }
   }
 
-  async #runDelivery(delivery: WebhookDelivery, scheduler: FairScheduler<WebhookDelivery>): Promise<void> {
+  async #runDeliveryStep(
+    delivery: WebhookDelivery,
+    scheduler: FairScheduler<WebhookDelivery>,
+  ): Promise<void> {
     delivery.state = "working";
     const outcome = await this.#deliverPage(delivery);
     scheduler.release(delivery.host);
     delivery.state = "idle";
     if (!delivery.isObsolete) this.#applyOutcome(delivery, outcome);
-    this.#dispatchAll();
-    this.#waitGroup.done();
+    this.#startReadyDeliveries();
+    this.#waitGroup.decrement();
   }
 
   async #deliverPage(delivery: WebhookDelivery): Promise<DeliveryStepOutcome> {
     if (delivery.isObsolete || this.#stopController.signal.aborted) return "gone";
     try {
-      return await delivery.deliverPage(this.#store, this.#deliver, this.#stopController.signal, () =>
+      return await delivery.deliverLogPage(this.#store, this.#deliver, this.#stopController.signal, () =>
         this.#recordDelivered(delivery),
       );
     } catch (error) {
@@ -202,7 +205,7 @@ export class Outbox {
     this.#addResponsiveHost(delivery.host);
     if (delivery.isObsolete) return;
     const { key, scope, taskId, config } = delivery.webhook;
-    this.#progressRecorder.record({ key, deliveredSeq: delivery.deliveredSeq, isFinished: false });
+    this.#progressRecorder.recordProgress({ key, deliveredSeq: delivery.deliveredSeq, isFinished: false });
     this.#observer.onPush?.({
       scope,
       taskId,
@@ -220,7 +223,7 @@ export class Outbox {
   }
 
   #recordFinished(delivery: WebhookDelivery): void {
-    this.#progressRecorder.record({
+    this.#progressRecorder.recordProgress({
       key: delivery.webhook.key,
       deliveredSeq: delivery.deliveredSeq,
       isFinished: true,
@@ -234,12 +237,12 @@ export class Outbox {
     delivery.failingSince ??= now;
     delivery.failureCount++;
     this.#responsiveHosts.delete(delivery.host);
-    delivery.releaseProjection();
+    delivery.releaseTaskSnapshot();
     const { key, scope, taskId, config } = delivery.webhook;
     const report = { scope, taskId, configId: config.id, seq: delivery.deliveredSeq + 1, reason };
     const isDead = isPermanent || now - delivery.failingSince >= this.#retryPolicy.giveUpAfterMs;
     if (isDead || isFirstFailure) {
-      this.#progressRecorder.record({
+      this.#progressRecorder.recordProgress({
         key,
         deliveredSeq: delivery.deliveredSeq,
         isFinished: false,

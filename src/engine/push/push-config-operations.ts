@@ -19,7 +19,7 @@ import type { PushStore, Webhook, WebhookRegistration } from "./push-store.ts";
 /** Returns the violations of a webhook configuration that is about to be registered. */
 export type WebhookValidator = (config: TaskPushNotificationConfig) => Promise<readonly FieldViolation[]>;
 
-interface PushConfigContext {
+interface PushConfigOperationsDependencies {
   readonly agentId: string;
   readonly store: PushStore;
   readonly validateWebhook: WebhookValidator;
@@ -37,13 +37,13 @@ interface PushConfigContext {
 const MAX_CONFIGS_PER_TASK = 100;
 const DEFAULT_PAGE_SIZE = 50;
 /** A2A version of requests that do not specify a version. */
-const ENGINE_VERSION = "1.0";
+const DEFAULT_A2A_VERSION = "1.0";
 
 /** Implements the operations on push notification configs (A2A §3.1.7–3.1.10) for the tasks of one agent. */
 export class PushConfigOperations {
-  readonly #context: PushConfigContext;
+  readonly #context: PushConfigOperationsDependencies;
 
-  constructor(context: PushConfigContext) {
+  constructor(context: PushConfigOperationsDependencies) {
     this.#context = context;
   }
 
@@ -54,11 +54,11 @@ export class PushConfigOperations {
   async create(
     request: CreateTaskPushNotificationConfigRequest,
     caller: Caller,
-    { version = ENGINE_VERSION }: ServiceParameters = {},
+    { version = DEFAULT_A2A_VERSION }: ServiceParameters = {},
   ): Promise<TaskPushNotificationConfig> {
     const { store, generateId, onChange } = this.#context;
     const { taskId } = request;
-    const scope = this.#toScope(caller);
+    const scope = this.#toTaskScope(caller);
     await this.#assertValidConfig(request);
     await this.#assertConfigLimit(scope, taskId, request.id);
     // In A2A 0.3, a task has one webhook unless its caller chooses different ids.
@@ -66,15 +66,15 @@ export class PushConfigOperations {
     const webhook = await store.put(scope, taskId, { config, version });
     if (!webhook) throw A2AError.taskNotFound(taskId);
     onChange(scope, taskId, config.id, webhook.key);
-    return this.#toConfig(webhook);
+    return this.#toResponseConfig(webhook);
   }
 
   async get(
     { taskId, id }: GetTaskPushNotificationConfigRequest,
     caller: Caller,
   ): Promise<TaskPushNotificationConfig> {
-    const webhook = await this.#findWebhook(this.#toScope(caller), taskId, id);
-    if (webhook) return this.#toConfig(webhook);
+    const webhook = await this.#findWebhook(this.#toTaskScope(caller), taskId, id);
+    if (webhook) return this.#toResponseConfig(webhook);
     // The error is the same for another caller's task and for a missing task.
     const text = `Push notification config ${id} of task ${taskId} was not found; list the task's configs.`;
     throw new A2AError("TASK_NOT_FOUND", text, { metadata: { taskId } });
@@ -84,30 +84,30 @@ export class PushConfigOperations {
     { taskId, pageSize = DEFAULT_PAGE_SIZE, pageToken }: ListTaskPushNotificationConfigsRequest,
     caller: Caller,
   ): Promise<ListTaskPushNotificationConfigsResponse> {
-    const all = await this.#context.store.list(this.#toScope(caller), taskId);
+    const all = await this.#context.store.list(this.#toTaskScope(caller), taskId);
     if (!all) throw A2AError.taskNotFound(taskId);
     const after = pageToken ? decodePageToken(pageToken) : 0;
     const remaining = all.filter(({ key }) => key > after);
     const page = remaining.slice(0, pageSize);
     const last = page.at(-1);
-    const configs = page.map((webhook) => this.#toConfig(webhook));
+    const configs = page.map((webhook) => this.#toResponseConfig(webhook));
     return last && remaining.length > page.length
       ? { configs, nextPageToken: String(last.key) }
       : { configs };
   }
 
   async delete({ taskId, id }: DeleteTaskPushNotificationConfigRequest, caller: Caller): Promise<Empty> {
-    const scope = this.#toScope(caller);
+    const scope = this.#toTaskScope(caller);
     if (!(await this.#context.store.remove(scope, taskId, id))) throw A2AError.taskNotFound(taskId);
     this.#context.onChange(scope, taskId, id);
     return {};
   }
 
   /**
-   * Throws an error if the webhook of a message cannot be registered. `getWebhookRegistration` returns the
+   * Throws an error if the webhook of a message cannot be registered. `extractMessageWebhookRegistration` returns the
    * webhook of an accepted message.
    */
-  async assertConfigAccepted(
+  async assertMessagePushConfigAccepted(
     { message, configuration }: SendMessageRequest,
     scope: TaskScope,
   ): Promise<void> {
@@ -142,7 +142,7 @@ export class PushConfigOperations {
     throw new A2AError("RESOURCE_EXHAUSTED", text, { metadata: { taskId } });
   }
 
-  #toConfig({ config }: Webhook): TaskPushNotificationConfig {
+  #toResponseConfig({ config }: Webhook): TaskPushNotificationConfig {
     if (!this.#context.redactSecrets) return config;
     const { token: _token, authentication, ...publicConfig } = config;
     return authentication
@@ -150,7 +150,7 @@ export class PushConfigOperations {
       : publicConfig;
   }
 
-  #toScope({ tenant, principal }: Caller): TaskScope {
+  #toTaskScope({ tenant, principal }: Caller): TaskScope {
     return { agent: this.#context.agentId, tenant, principal };
   }
 }
@@ -166,10 +166,10 @@ export function createPushNotSupportedError(): A2AError {
  * Returns the webhook that a message registers. If the webhook has no id, its id is the task's id. A client
  * that sends a webhook with each message therefore registers only one webhook.
  */
-export function getWebhookRegistration(
+export function extractMessageWebhookRegistration(
   { configuration }: SendMessageRequest,
   taskId: string,
-  { version = ENGINE_VERSION }: ServiceParameters,
+  { version = DEFAULT_A2A_VERSION }: ServiceParameters,
 ): WebhookRegistration | undefined {
   const config = configuration?.taskPushNotificationConfig;
   return config && { config: { ...config, id: config.id || taskId, taskId }, version };

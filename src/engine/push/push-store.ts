@@ -30,10 +30,10 @@ export interface Webhook extends WebhookRegistration {
   /** Start of the current series of failed deliveries to the webhook, in milliseconds since 1970. */
   readonly failingSince?: number;
   /** Details of the failure, if delivery to the webhook has stopped permanently. */
-  readonly deadLetter?: DeadLetter;
+  readonly deadLetter?: PermanentDeliveryFailure;
 }
 
-interface DeadLetter {
+interface PermanentDeliveryFailure {
   /** Time at which delivery to the webhook stopped, in milliseconds since 1970. */
   readonly at: number;
   readonly reason: string;
@@ -75,12 +75,12 @@ export interface PushStore {
    * Resolves with the webhooks of all scopes that have undelivered events, in ascending order of their keys.
    * The result contains only webhooks with a key greater than `after`.
    */
-  listDue(after: number, limit: number): Promise<Webhook[]>;
+  listDueWebhooks(after: number, limit: number): Promise<Webhook[]>;
   /**
    * Saves the progress of several webhooks in one transaction. The progress of a webhook never decreases,
    * and the progress of removed webhooks is ignored.
    */
   saveProgress(progress: readonly WebhookProgress[]): Promise<void>;
   /** Resolves with the dead webhooks of all scopes, starting with the newest registration. */
-  listDead(limit: number): Promise<Webhook[]>;
+  listDeadWebhooks(limit: number): Promise<Webhook[]>;
 }

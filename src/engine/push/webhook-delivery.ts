@@ -1,20 +1,20 @@
 import { isTerminal, type LogEvent } from "../../protocol/index.ts";
 import type { TaskStore } from "../task-store.ts";
 import type { NotificationSender, DeliveryResult, DeliveryFailure } from "./notification-sender.ts";
-import { TaskProjection } from "./task-projection.ts";
+import { TaskSnapshotAtSeq } from "./task-snapshot-at-seq.ts";
 import type { Webhook, WebhookRegistration } from "./push-store.ts";
 
 /**
  * Maximum size of the log page that one delivery step reads. After each delivery step, other deliveries to
  * the same host can continue.
  */
-const PAGE_LIMIT = { events: 32, maxBytes: 256 * 1024 };
+const DELIVERY_STEP_LOG_PAGE_LIMIT = { events: 32, maxBytes: 256 * 1024 };
 
 /** A2A version in which a push notification contains the entire task. */
-const WHOLE_TASK_VERSION = "0.3";
+const A2A_VERSION_PUSHING_ENTIRE_TASKS = "0.3";
 
 /** State of a delivery. A delivery is idle, ready to start, working, or waiting for a retry. */
-type DeliveryState = "idle" | "ready" | "working" | "waiting";
+type DeliveryPhase = "idle" | "ready" | "working" | "waiting";
 
 /**
  * Result of a delivery step. After a delivery step, the delivery has caught up with the log, has more events
@@ -27,7 +27,7 @@ export class WebhookDelivery {
   readonly webhook: Webhook;
   /** Host of the webhook's URL. Deliveries to the same host share a concurrency limit. */
   readonly host: string;
-  state: DeliveryState = "idle";
+  state: DeliveryPhase = "idle";
   /** True if the log has new events since the delivery last read the log. */
   hasNewEvents = false;
   failureCount = 0;
@@ -39,7 +39,7 @@ export class WebhookDelivery {
   isObsolete = false;
   cancelRetry: (() => void) | undefined;
   #deliveredSeq: number;
-  #projection: TaskProjection | undefined;
+  #projection: TaskSnapshotAtSeq | undefined;
 
   constructor(webhook: Webhook, seq: number = webhook.deliveredSeq) {
     this.webhook = webhook;
@@ -60,7 +60,7 @@ export class WebhookDelivery {
   }
 
   /** Delivers one page of the log and calls `onDelivered` after each delivered event. */
-  async deliverPage(
+  async deliverLogPage(
     store: TaskStore,
     deliver: NotificationSender,
     signal: AbortSignal,
@@ -68,12 +68,12 @@ export class WebhookDelivery {
   ): Promise<DeliveryStepOutcome> {
     const { scope, taskId } = this.webhook;
     this.hasNewEvents = false;
-    const events = await store.readEvents(scope, taskId, this.#deliveredSeq, PAGE_LIMIT);
+    const events = await store.readEvents(scope, taskId, this.#deliveredSeq, DELIVERY_STEP_LOG_PAGE_LIMIT);
     if (events.length === 0) return "caught up";
     for (const [at, event] of events.entries()) {
       if (this.isObsolete || signal.aborted) return "gone";
       const next = events[at + 1];
-      if (await this.#shouldSkip(store, event, next)) {
+      if (await this.#shouldSkipEvent(store, event, next)) {
         this.#deliveredSeq = event.seq;
         continue;
       }
@@ -86,7 +86,7 @@ export class WebhookDelivery {
     return "more";
   }
 
-  releaseProjection(): void {
+  releaseTaskSnapshot(): void {
     this.#projection = undefined;
   }
 
@@ -94,10 +94,10 @@ export class WebhookDelivery {
    * Resolves with true if the event is not sent to the webhook. Webhooks do not receive the user's
    * messages. In A2A 0.3, webhooks also do not receive chunks whose content the next event repeats.
    */
-  async #shouldSkip(store: TaskStore, event: LogEvent, next: LogEvent | undefined): Promise<boolean> {
+  async #shouldSkipEvent(store: TaskStore, event: LogEvent, next: LogEvent | undefined): Promise<boolean> {
     const { scope, taskId, version } = this.webhook;
-    if (version === WHOLE_TASK_VERSION) {
-      this.#projection ??= await TaskProjection.loadAt(store, scope, taskId, this.#deliveredSeq);
+    if (version === A2A_VERSION_PUSHING_ENTIRE_TASKS) {
+      this.#projection ??= await TaskSnapshotAtSeq.loadAtSeq(store, scope, taskId, this.#deliveredSeq);
       this.#projection.apply(event);
       if (next && "artifactUpdate" in event.event && "artifactUpdate" in next.event) return true;
     }

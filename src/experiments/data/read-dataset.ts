@@ -5,7 +5,7 @@ import {
   decodeGsm8k,
   decodeHotpotQa,
   decodeGsm8kModelAnswers,
-  decodeGsm8kSocratic,
+  decodeGsm8kSocraticFile,
   getGsm8kSlice,
   type HotpotQaSample,
   mergeSocraticSteps,
@@ -32,10 +32,10 @@ export function readDataset(name: Dataset["name"], path?: string): Dataset {
  * Reads the published GSM8K answers of four OpenAI models from `example_model_solutions.jsonl` in the dataset
  * folder.
  */
-export function readRecordedAnswers(path: string | undefined): Gsm8kModelAnswers[] {
+export function readGsm8kModelAnswers(path: string | undefined): Gsm8kModelAnswers[] {
   if (path === undefined)
     throw createMissingDataError("The recorded answers are not shipped", "pass their folder (--data)");
-  const file = join(resolveDatasetPath("gsm8k", path), RECORDED_ANSWERS_FILE);
+  const file = join(resolveDatasetPath("gsm8k", path), GSM8K_MODEL_ANSWERS_FILE);
   return decodeGsm8kModelAnswers(readTextFile(file), file);
 }
 
@@ -48,7 +48,7 @@ function readGsm8k(path: string): Dataset {
   if (!existsSync(stepsFile))
     return { name: "gsm8k", split: "test", samples: problems, sha256: hashTexts(text) };
   const socratic = readTextFile(stepsFile);
-  const samples = mergeSocraticSteps(problems, decodeGsm8kSocratic(socratic, stepsFile));
+  const samples = mergeSocraticSteps(problems, decodeGsm8kSocraticFile(socratic, stepsFile));
   return { name: "gsm8k", split: "test", samples, sha256: hashTexts(text, socratic) };
 }
 
@@ -114,4 +114,4 @@ function createMissingDataError(problem: string, action: string, cause?: unknown
   return new A2AError("INVALID_PARAMS", `${problem}. To do: ${action}.`, { cause });
 }
 
-const RECORDED_ANSWERS_FILE = "example_model_solutions.jsonl";
+const GSM8K_MODEL_ANSWERS_FILE = "example_model_solutions.jsonl";

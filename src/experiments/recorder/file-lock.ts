@@ -21,7 +21,7 @@ export function lockFile(file: string): () => void {
   const temporary = `${lock}.${randomUUID()}`;
   writeFileSync(temporary, `${content}\n`, { flag: "wx" });
   try {
-    while (!tryLink(temporary, lock)) takeOverStaleLock(lock, file);
+    while (!tryLinkLockFile(temporary, lock)) takeOverStaleLock(lock, file);
   } finally {
     unlinkSync(temporary);
   }
@@ -32,7 +32,7 @@ export function lockFile(file: string): () => void {
 }
 
 /** Creates the lock file as a hard link, so that the complete file appears atomically. */
-function tryLink(from: string, to: string): boolean {
+function tryLinkLockFile(from: string, to: string): boolean {
   try {
     linkSync(from, to);
     return true;
@@ -56,7 +56,7 @@ function takeOverStaleLock(lock: string, file: string): void {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
     throw error;
   }
-  if (readIfExists(aside) !== content) tryLink(aside, lock);
+  if (readIfExists(aside) !== content) tryLinkLockFile(aside, lock);
   unlinkSync(aside);
 }
 

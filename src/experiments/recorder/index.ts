@@ -3,5 +3,5 @@
  * can be resumed. `src/cards/recording/` defines the format of the record lines.
  */
 export { type FileSink, openFileSink, type FileSinkOptions } from "./file-sink.ts";
-export { openRunFile, type RunFile, type RunFileOptions } from "./run-file.ts";
-export { writeSpecificationFile } from "./specification-file.ts";
+export { openRunFile, type RunFile, type OpenRunFileOptions } from "./run-file.ts";
+export { writeMessageCardListFile } from "./message-card-list-file.ts";

@@ -6,15 +6,15 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
-  listRecordedCards,
+  listDistinctRecordedCards,
   createRecorder,
   decodeRecording,
   getGsm8kSlice,
   mergeRecordings,
   buildRunReport,
-  collectRunSamples,
+  collectRecordedSamples,
 } from "../../cards/index.ts";
-import { computeCriticalPath, computeCardTimings } from "../../cards/index.ts";
+import { computeCriticalPath, computeCardTransitTimes } from "../../cards/index.ts";
 import {
   createController,
   createPlanner,
@@ -56,7 +56,14 @@ async function recordSolvedRun(): Promise<{ files: string[] }> {
         const problem = { task: question, runId: run_id, sampleId: id, dataset, relay: "full" } as const;
         const { reply } = await controller.solve(problem);
         const predicted = reply.content;
-        record.recordScore({ run_id, sample_id: id, predicted, gold, correct: predicted === gold, rule });
+        record.recordSampleScore({
+          run_id,
+          sample_id: id,
+          predicted,
+          gold,
+          correct: predicted === gold,
+          rule,
+        });
       }),
     );
   } finally {
@@ -79,10 +86,10 @@ describe("a run over A2A, recorded by three roles in three files", () => {
     expect(report.figures?.completion?.value).toBe(1);
     expect(report.degraded).toBe(false);
 
-    for (const { cardLines, cards } of collectRunSamples(merged)) {
+    for (const { cardLines, cards } of collectRecordedSamples(merged)) {
       expect(cards[0]).toMatchObject({ sender: "controller", message_type: "task" });
       expect(cards.at(-1)).toMatchObject({ recipient: "controller", metadata: { status: "completed" } });
-      const moments = computeCardTimings(cardLines);
+      const moments = computeCardTransitTimes(cardLines);
       const path = computeCriticalPath(moments);
       expect(path[0]?.from).toBe(moments[0]?.sentMs);
       expect(path.at(-1)?.card).toEqual(cards.at(-1));
@@ -90,7 +97,7 @@ describe("a run over A2A, recorded by three roles in three files", () => {
     }
     // The controller's recording alone contains the same cards, because they were relayed to it.
     const ids = (recording: typeof merged): unknown[] =>
-      listRecordedCards(recording).map(({ metadata }) => metadata.card_id);
+      listDistinctRecordedCards(recording).map(({ metadata }) => metadata.card_id);
     const [first] = all;
     if (!first) throw new Error("no file");
     expect(new Set(ids(first.recording))).toEqual(new Set(ids(merged)));
@@ -110,7 +117,7 @@ describe("a controller that is killed repeatedly while the roles keep running in
         solver: { role: createSolver(), model },
       },
     });
-    const script = fileURLToPath(new URL("experiment-process.fixture.ts", import.meta.url));
+    const script = fileURLToPath(new URL("self-killing-experiment.fixture.ts", import.meta.url));
     const run = async (problems: number): Promise<unknown> => {
       const words = [script, out, JSON.stringify(served.urls), String(problems)];
       const [code, signal] = await once(spawn(process.execPath, words, { stdio: "inherit" }), "close");
@@ -133,10 +140,10 @@ describe("a controller that is killed repeatedly while the roles keep running in
     if (!first || !roles) throw new Error("no files");
     expect(first.recording.abandoned.cards.length).toBeGreaterThan(0);
     const merged = mergeRecordings([first, roles]);
-    expect(collectRunSamples(merged).map(({ cards }) => cards.length)).toEqual(
+    expect(collectRecordedSamples(merged).map(({ cards }) => cards.length)).toEqual(
       Array.from({ length: 20 }, () => 6),
     );
-    expect(collectRunSamples(merged).map(({ calls }) => calls.length)).toEqual(
+    expect(collectRecordedSamples(merged).map(({ calls }) => calls.length)).toEqual(
       Array.from({ length: 20 }, () => 5),
     );
     expect(buildRunReport(merged)).toMatchObject({

@@ -18,15 +18,18 @@ import {
   type CardRecordInput,
   createRecorder,
   decodeRecording,
-  collectRunSamples,
+  collectRecordedSamples,
   type ScoreRecordInput,
 } from "../../cards/index.ts";
 import {
-  createJanetCards,
-  createNumberedCardProtocol,
+  createGsm8kExampleCards,
+  createCardProtocolWithNumberedIds,
 } from "../../cards/message-card/message-card.fixture.ts";
-import { JANET_SCRIPT, createScriptedRecording } from "../../cards/recording/recording.fixture.ts";
-import { openFileSink, openRunFile, writeSpecificationFile } from "./index.ts";
+import {
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+  createScriptedRecording,
+} from "../../cards/recording/recording.fixture.ts";
+import { openFileSink, openRunFile, writeMessageCardListFile } from "./index.ts";
 import { EXAMPLE_RUN } from "./example-run.fixture.ts";
 
 function createTempFolder(): string {
@@ -35,7 +38,7 @@ function createTempFolder(): string {
   return path;
 }
 
-const [CARD] = createJanetCards(createNumberedCardProtocol());
+const [CARD] = createGsm8kExampleCards(createCardProtocolWithNumberedIds());
 const createCardRecordInput = (sample_id: string): CardRecordInput => {
   if (!CARD) throw new Error("no card");
   return { run_id: EXAMPLE_RUN.run_id, sample_id, dir: "out", at_role: "controller", card: CARD };
@@ -54,7 +57,7 @@ describe("the file of a run", () => {
     const out = join(createTempFolder(), "deep", "results");
     const record = openRunFile(EXAMPLE_RUN, { outputFolder: out });
     record.recordCard(createCardRecordInput("gsm8k_0"));
-    record.recordScore(createScoreRecordInput("gsm8k_0"));
+    record.recordSampleScore(createScoreRecordInput("gsm8k_0"));
     expect(decodeRecording(readFileSync(record.path, "utf8"), record.path)).toMatchObject({
       cards: [{ seq: 1 }],
       scores: [{ sample_id: "gsm8k_0" }],
@@ -69,7 +72,7 @@ describe("the file of a run", () => {
   it("continues an interrupted run with the same description only", () => {
     const out = createTempFolder();
     const first = openRunFile(EXAMPLE_RUN, { outputFolder: out });
-    first.recordScore(createScoreRecordInput("gsm8k_0"));
+    first.recordSampleScore(createScoreRecordInput("gsm8k_0"));
     first.endRun("interrupted");
 
     expect(() => openRunFile(EXAMPLE_RUN, { outputFolder: out })).toThrow(
@@ -83,7 +86,7 @@ describe("the file of a run", () => {
     );
     const again = openRunFile({ ...EXAMPLE_RUN, code: "0.2.0" }, { outputFolder: out, resume: true });
     expect([...again.doneSampleIds]).toEqual(["gsm8k_0"]);
-    again.recordScore(createScoreRecordInput("gsm8k_1"));
+    again.recordSampleScore(createScoreRecordInput("gsm8k_1"));
     again.endRun("completed");
     expect(again.readRecording().scores.map(({ sample_id }) => sample_id)).toEqual(["gsm8k_0", "gsm8k_1"]);
   });
@@ -105,7 +108,7 @@ describe("the file of a run", () => {
     for (const part of ["0", "1", "2"]) {
       const record = openRunFile(EXAMPLE_RUN, { ...options, resume: true });
       for (let at = 0; at < 20; at++) record.recordCard(createCardRecordInput("gsm8k_5"));
-      record.recordScore(createScoreRecordInput(`gsm8k_${part}`));
+      record.recordSampleScore(createScoreRecordInput(`gsm8k_${part}`));
       record.endRun("interrupted");
     }
     const text = readFileSync(join(out, "gsm8k-a2a.cards.jsonl"), "utf8");
@@ -120,7 +123,7 @@ describe("the file of a run", () => {
     first.endRun("interrupted");
     appendFileSync(first.path, `{"v":1,"kind":"card","run`);
     const again = openRunFile(EXAMPLE_RUN, { outputFolder: out, resume: true });
-    again.recordScore(createScoreRecordInput("gsm8k_0"));
+    again.recordSampleScore(createScoreRecordInput("gsm8k_0"));
     again.endRun("completed");
     expect(again.readRecording()).toMatchObject({
       torn: [{ line: 3, last: true }],
@@ -137,7 +140,7 @@ describe("the file of a run", () => {
     onTestFinished(() => sink.close());
     const recorder = createRecorder(sink, { onDegraded: (cause) => told.push(cause) });
     recorder.recordCard(createCardRecordInput("gsm8k_0"));
-    recorder.recordScore(createScoreRecordInput("gsm8k_0"));
+    recorder.recordSampleScore(createScoreRecordInput("gsm8k_0"));
     expect(recorder.isDegraded).toBe(true);
     expect(told).toMatchObject([{ code: "ENOSPC" }]);
   });
@@ -193,7 +196,7 @@ describe("a run that is killed", () => {
     const recording = decodeRecording(text, file);
     expect(recording.torn).toEqual([]);
     expect(recording.abandoned.cards.length).toBeGreaterThan(20);
-    for (const { cards, cardLines } of collectRunSamples(recording)) {
+    for (const { cards, cardLines } of collectRecordedSamples(recording)) {
       expect(cards).toHaveLength(6);
       expect(cardLines).toHaveLength(12);
       expect(new Set(cards.map(({ metadata }) => metadata["attempt_of"])).size).toBe(1);
@@ -209,10 +212,10 @@ describe("a run that is killed", () => {
 describe("the cards of the specification", () => {
   it("are a separate list named after dataset and model", () => {
     const out = join(createTempFolder(), "results");
-    const recording = createScriptedRecording([JANET_SCRIPT], {
+    const recording = createScriptedRecording([SCRIPTED_SEQUENTIAL_TASKS_SAMPLE], {
       model: { planner: "openai:gpt/5", solver: "openai:gpt/5" },
     });
-    const file = writeSpecificationFile(recording, out);
+    const file = writeMessageCardListFile(recording, out);
     expect(file).toBe(join(out, "gsm8k_a2a_openai-gpt-5_cards.json"));
     const cards = JSON.parse(readFileSync(file, "utf8")) as object[];
     expect(cards).toHaveLength(6);
@@ -222,7 +225,7 @@ describe("the cards of the specification", () => {
 
   it("are an empty list without cards", () => {
     const out = createTempFolder();
-    const file = writeSpecificationFile(createScriptedRecording([], { model: {} }), out);
+    const file = writeMessageCardListFile(createScriptedRecording([], { model: {} }), out);
     expect(file).toBe(join(out, "gsm8k_a2a_unknown_cards.json"));
     expect(JSON.parse(readFileSync(file, "utf8"))).toEqual([]);
   });

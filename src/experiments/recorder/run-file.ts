@@ -9,12 +9,12 @@ import {
   type RunRecorder,
   type RunRecordInput,
 } from "../../cards/index.ts";
-import { collectScoredSampleIds, parseRecordLine } from "../../cards/index.ts";
+import { collectScoredSampleIds, parseRecordLineObject } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import { openFileSink, type FileSinkOptions } from "./file-sink.ts";
 
 /** Options for `openRunFile`. */
-export interface RunFileOptions extends RecorderOptions, FileSinkOptions {
+export interface OpenRunFileOptions extends RecorderOptions, FileSinkOptions {
   /** Folder of the record file. Default: `results`. */
   readonly outputFolder?: string;
   /**
@@ -45,10 +45,10 @@ export interface RunFile extends Omit<RunRecorder, "startRun"> {
  * line in the existing file. Throws `INVALID_PARAMS` if the descriptions differ, or if the record file exists
  * and `resume` is not set. Throws `INVALID_REQUEST` if another process writes to the record file.
  */
-export function openRunFile(run: RunRecordInput, options: RunFileOptions = {}): RunFile {
+export function openRunFile(run: RunRecordInput, options: OpenRunFileOptions = {}): RunFile {
   const { outputFolder = "results", resume = false } = options;
   // The id is validated, because it becomes part of the file name.
-  parseRecordLine({ v: 1, kind: "run", at: new Date(0).toISOString(), ...run }, "the run");
+  parseRecordLineObject({ v: 1, kind: "run", at: new Date(0).toISOString(), ...run }, "the run");
   const file = join(outputFolder, `${run.run_id}.cards.jsonl`);
   const sink = openFileSink(file, options);
   try {
@@ -56,7 +56,7 @@ export function openRunFile(run: RunRecordInput, options: RunFileOptions = {}): 
     // A file without a complete line belongs to a process that was killed before its first line.
     const existing = text.includes("\n") ? decodeRecording(text, file, { runId: run.run_id }) : undefined;
     if (existing && !resume)
-      throw createWriteRefusedError(
+      throw createRunFileConflictError(
         file,
         "the file already exists",
         "pass resume (--resume) to continue the run, or use another run id",
@@ -72,7 +72,7 @@ export function openRunFile(run: RunRecordInput, options: RunFileOptions = {}): 
       },
       recordCard: (record) => recorder.recordCard(record),
       recordModelCall: (record) => recorder.recordModelCall(record),
-      recordScore: (record) => recorder.recordScore(record),
+      recordSampleScore: (record) => recorder.recordSampleScore(record),
       readRecording: () => decodeRecording(readFileSync(file, "utf8"), file, { runId: run.run_id }),
       endRun: (status) => {
         recorder.endRun(status);
@@ -88,16 +88,21 @@ export function openRunFile(run: RunRecordInput, options: RunFileOptions = {}): 
 /**
  * Members of a run line that may change when a run is resumed, such as the time and the version of Colloquy.
  */
-const FIELDS_ALLOWED_TO_DIFFER: ReadonlySet<string> = new Set<keyof RunLine>(["v", "kind", "at", "code"]);
+const RUN_FIELDS_CHANGEABLE_ON_RESUME: ReadonlySet<string> = new Set<keyof RunLine>([
+  "v",
+  "kind",
+  "at",
+  "code",
+]);
 
 function requireSameRun(existing: RunLine, now: RunRecordInput, file: string): void {
   const earlier = new Map<string, unknown>(Object.entries(existing));
   const later = new Map<string, unknown>(Object.entries(now));
   for (const name of new Set([...earlier.keys(), ...later.keys()])) {
-    if (FIELDS_ALLOWED_TO_DIFFER.has(name) || isSameJson(earlier.get(name), later.get(name))) continue;
-    throw createWriteRefusedError(
+    if (RUN_FIELDS_CHANGEABLE_ON_RESUME.has(name) || isSameJson(earlier.get(name), later.get(name))) continue;
+    throw createRunFileConflictError(
       file,
-      `its ${name} is ${formatValue(earlier.get(name))}, but this run has ${formatValue(later.get(name))}`,
+      `its ${name} is ${formatRunFieldValue(earlier.get(name))}, but this run has ${formatRunFieldValue(later.get(name))}`,
       "continue with the same options, or use another run id",
     );
   }
@@ -113,11 +118,11 @@ function sortMembers(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function formatValue(value: unknown): string {
+function formatRunFieldValue(value: unknown): string {
   const text = Array.isArray(value) ? `a list of ${value.length}` : (JSON.stringify(value) ?? "not set");
   return text.length > 80 ? `${text.slice(0, 80)}…` : text;
 }
 
-function createWriteRefusedError(file: string, reason: string, action: string): A2AError {
+function createRunFileConflictError(file: string, reason: string, action: string): A2AError {
   return new A2AError("INVALID_PARAMS", `Cannot write to ${file}: ${reason}. To do: ${action}.`);
 }

@@ -2,24 +2,35 @@
  * A run in a separate process that kills itself with SIGKILL after a number of cards. Usage: `node
  * run-writer-process.fixture.ts <folder> <cards>`. It records two problems at a time, with six cards each.
  */
-import { JANET_SCRIPT, createScriptedRecording } from "../../cards/recording/recording.fixture.ts";
+import {
+  SCRIPTED_SEQUENTIAL_TASKS_SAMPLE,
+  createScriptedRecording,
+} from "../../cards/recording/recording.fixture.ts";
 import { openRunFile } from "./index.ts";
 import { EXAMPLE_RUN } from "./example-run.fixture.ts";
 
 const [, , out = "", cards = ""] = process.argv;
-const runFile = openRunFile(EXAMPLE_RUN, { outputFolder: out, resume: true });
-let cardsLeft = Number(cards);
+const openedRunFile = openRunFile(EXAMPLE_RUN, { outputFolder: out, resume: true });
+let cardsLeftBeforeKill = Number(cards);
 
 async function recordSample(sample_id: string): Promise<void> {
-  for (const { card, dir, at_role } of createScriptedRecording([{ ...JANET_SCRIPT, id: sample_id }]).cards) {
+  for (const { card, dir, at_role } of createScriptedRecording([
+    { ...SCRIPTED_SEQUENTIAL_TASKS_SAMPLE, id: sample_id },
+  ]).cards) {
     // Each attempt has different metadata, so that a mix of two attempts is visible.
     const metadata = { ...card.metadata, attempt_of: process.pid };
-    runFile.recordCard({ run_id: EXAMPLE_RUN.run_id, sample_id, dir, at_role, card: { ...card, metadata } });
-    if (--cardsLeft === 0) process.kill(process.pid, "SIGKILL");
+    openedRunFile.recordCard({
+      run_id: EXAMPLE_RUN.run_id,
+      sample_id,
+      dir,
+      at_role,
+      card: { ...card, metadata },
+    });
+    if (--cardsLeftBeforeKill === 0) process.kill(process.pid, "SIGKILL");
     // Lets the other problem continue.
     await Promise.resolve();
   }
-  runFile.recordScore({
+  openedRunFile.recordSampleScore({
     run_id: EXAMPLE_RUN.run_id,
     sample_id,
     gold: "18",
@@ -29,10 +40,10 @@ async function recordSample(sample_id: string): Promise<void> {
   });
 }
 
-const pendingSampleIds = EXAMPLE_RUN.sample_ids.filter((id) => !runFile.doneSampleIds.has(id));
-const runWorker = async (): Promise<void> => {
+const pendingSampleIds = EXAMPLE_RUN.sample_ids.filter((id) => !openedRunFile.doneSampleIds.has(id));
+const recordPendingSamples = async (): Promise<void> => {
   for (let id = pendingSampleIds.shift(); id !== undefined; id = pendingSampleIds.shift())
     await recordSample(id);
 };
-await Promise.all([runWorker(), runWorker()]);
-runFile.endRun("completed");
+await Promise.all([recordPendingSamples(), recordPendingSamples()]);
+openedRunFile.endRun("completed");

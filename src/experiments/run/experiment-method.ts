@@ -14,7 +14,7 @@ export type ExperimentMethod =
  * Parses the method name `a2a`, `cot`, `direct`, `cot-sc@k`, or `direct-sc@k`, where k is an integer from 2
  * to 100. Throws a `RangeError` if the method name is unknown.
  */
-export function parseMethod(name: string): ExperimentMethod {
+export function parseExperimentMethod(name: string): ExperimentMethod {
   if (name === "a2a") return { kind: "a2a" };
   const [, kind, votes] = /^(cot|direct)(?:-sc@([1-9]\d{0,2}))?$/.exec(name) ?? [];
   const samples = Number(votes ?? 1);
@@ -25,7 +25,7 @@ export function parseMethod(name: string): ExperimentMethod {
 }
 
 /** Returns the name of a method, such as `cot-sc@5`. */
-export function formatMethod(method: ExperimentMethod): string {
+export function formatExperimentMethod(method: ExperimentMethod): string {
   if (method.kind === "a2a") return "a2a";
   return method.samples === 1 ? method.kind : `${method.kind}-sc@${method.samples}`;
 }

@@ -1,6 +1,6 @@
 /**
  * Experiment runs of a method over a dataset. `run-experiment.ts` solves the problems of a dataset,
- * `experiment-setup.ts` starts the roles, and `score-reply.ts` scores the answers.
+ * `experiment-roles.ts` starts the roles, and `score-reply.ts` scores the answers.
  */
 
 export type { ExperimentMethod } from "./experiment-method.ts";

@@ -1,24 +1,28 @@
 import { PLANNER, type RunRecordInput } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
-import { resolveEvidence, type ExperimentSetupOptions, resolveModels } from "./experiment-setup.ts";
-import { formatMethod } from "./experiment-method.ts";
+import {
+  resolveModelEvidenceKind,
+  type ExperimentRoleOptions,
+  resolveRoleModels,
+} from "./experiment-roles.ts";
+import { formatExperimentMethod } from "./experiment-method.ts";
 import type { ExperimentOptions } from "./run-experiment.ts";
 
 /**
  * Creates the description of an experiment run for the run line. A resumed run must have the same description
  * as the original run.
  */
-export function describeRun(
-  options: ExperimentOptions & ExperimentSetupOptions,
+export function buildRunDescription(
+  options: ExperimentOptions & ExperimentRoleOptions,
   rule: string,
 ): RunRecordInput {
   const { dataset, method, planner = {}, deadlineMs = 120_000, codeVersion = "unknown" } = options;
-  const models = Object.entries(resolveModels(options)).map(([role, { id }]) => [role, id] as const);
+  const models = Object.entries(resolveRoleModels(options)).map(([role, { id }]) => [role, id] as const);
   const remoteUrls = Object.entries(options.roleUrls ?? {}).map(
     ([role, url]) => [role, redactUrl(url)] as const,
   );
   const model = Object.fromEntries([...models, ...remoteUrls]);
-  const name = formatMethod(method);
+  const name = formatExperimentMethod(method);
   const names = [...new Set(Object.values(model))].join("+");
   const seed = method.kind === "a2a" ? planner.seed : options.answerer?.seed;
   const { mode = "chained", context = "routed" } = planner;
@@ -35,7 +39,7 @@ export function describeRun(
     model,
     limits: collectLimits(options, deadlineMs),
     ...(Object.keys(roleOptions).length > 0 && { options: roleOptions }),
-    evidence: resolveEvidence(options),
+    evidence: resolveModelEvidenceKind(options),
     rule,
     code: codeVersion,
     ...(dataset.sha256 !== undefined && { data_sha256: dataset.sha256 }),
@@ -57,7 +61,7 @@ function redactUrl(url: string): string {
  * defaults of the dataset.
  */
 function collectLimits(
-  { method, planner = {}, roleUrls = {} }: ExperimentSetupOptions,
+  { method, planner = {}, roleUrls = {} }: ExperimentRoleOptions,
   deadlineMs: number,
 ): JsonObject {
   const isPlannerLocal = method.kind === "a2a" && roleUrls[PLANNER] === undefined;
@@ -71,7 +75,7 @@ function collectLimits(
 }
 
 /** Returns the options that were set for the local roles. */
-function collectRoleOptions({ method, roleUrls = {}, ...options }: ExperimentSetupOptions): JsonObject {
+function collectRoleOptions({ method, roleUrls = {}, ...options }: ExperimentRoleOptions): JsonObject {
   const names = method.kind === "a2a" ? (["planner", "solver"] as const) : (["answerer"] as const);
   const roles = names.map((name): [string, JsonObject] => {
     const isElsewhere = roleUrls[name === "answerer" ? "solver" : name] !== undefined;
@@ -79,7 +83,9 @@ function collectRoleOptions({ method, roleUrls = {}, ...options }: ExperimentSet
     return [
       name,
       Object.fromEntries(
-        definedOptions.filter(([key, value]) => value !== undefined && !SEPARATELY_RECORDED_OPTIONS.has(key)),
+        definedOptions.filter(
+          ([key, value]) => value !== undefined && !ROLE_OPTIONS_WITH_OWN_RUN_RECORD_FIELD.has(key),
+        ),
       ),
     ];
   });
@@ -87,7 +93,7 @@ function collectRoleOptions({ method, roleUrls = {}, ...options }: ExperimentSet
 }
 
 /** Names of role options that the run line contains as separate members. */
-const SEPARATELY_RECORDED_OPTIONS: ReadonlySet<string> = new Set([
+const ROLE_OPTIONS_WITH_OWN_RUN_RECORD_FIELD: ReadonlySet<string> = new Set([
   "mode",
   "context",
   "maxTurns",

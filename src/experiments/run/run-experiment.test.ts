@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { tmpdir } from "node:os";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
-  listRecordedCards,
+  listDistinctRecordedCards,
   generateFlowDiagram,
   getGsm8kSlice,
   buildRunReport,
-  collectRunSamples,
+  collectRecordedSamples,
   type TaskCard,
   computeWilsonInterval,
 } from "../../cards/index.ts";
@@ -52,7 +52,7 @@ describe("an experiment", () => {
     expect(countCorrect(outcome)).toBe(20);
     const report = buildRunReport(outcome.recording);
     expect(report).toMatchObject({ broken: [], samples: { total: 20, done: 20 }, ledger: { ok: true } });
-    const [janet] = collectRunSamples(outcome.recording).filter(({ id }) => id === "gsm8k_0");
+    const [janet] = collectRecordedSamples(outcome.recording).filter(({ id }) => id === "gsm8k_0");
     expect(generateFlowDiagram(janet?.cards ?? [])).toBe(
       [
         "1. CONTROLLER    → [TASK]    PLANNER",
@@ -64,7 +64,7 @@ describe("an experiment", () => {
       ].join("\n"),
     );
     const seed = JSON.parse(readFileSync(outcome.specificationFile ?? "", "utf8")) as object[];
-    expect(seed).toEqual(listRecordedCards(outcome.recording));
+    expect(seed).toEqual(listDistinctRecordedCards(outcome.recording));
     expect(seed).toHaveLength(120);
   });
 
@@ -74,7 +74,7 @@ describe("an experiment", () => {
     expect(outcome.recording.run?.method).toBe(method);
     expect(outcome.recording.calls).toHaveLength(method === "cot-sc@3" ? 15 : 5);
     expect(
-      listRecordedCards(outcome.recording)
+      listDistinctRecordedCards(outcome.recording)
         .map(({ sender }) => sender)
         .toSorted(),
     ).toEqual([...Array<string>(5).fill("controller"), ...Array<string>(5).fill("solver")]);
@@ -141,7 +141,7 @@ describe("an experiment", () => {
         measures: { em: 0, f1: 0.8, paragraphs_em: 1 },
       },
     ]);
-    const shown = listRecordedCards(outcome.recording)
+    const shown = listDistinctRecordedCards(outcome.recording)
       .filter((card): card is TaskCard => card.sender === "planner" && card.message_type === "task")
       .map(({ metadata }) =>
         JSON.stringify(metadata.context?.["documents"]).includes("Westminster is a city"),
@@ -247,7 +247,7 @@ describe("an experiment that is interrupted", () => {
     expect(again.recording.scores.map(({ sample_id }) => sample_id).toSorted()).toEqual(
       GSM8K.samples.map(({ id }) => id).toSorted(),
     );
-    expect(listRecordedCards(again.recording)).toHaveLength(120);
+    expect(listDistinctRecordedCards(again.recording)).toHaveLength(120);
     expect(buildRunReport(again.recording).broken).toEqual([]);
     expect(seen.at(-1)).toEqual({ done: 20, total: 20, scored: 13, correct: 13, unreachable: 0 });
   });

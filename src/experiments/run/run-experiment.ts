@@ -1,19 +1,24 @@
 import type { ErrorCard, Recording, ResultCard, RunRecordInput, DatasetSample } from "../../cards/index.ts";
-import { createDocumentsContext, type SolveResult } from "../../roles/index.ts";
+import { createTaskContextFromDocuments, type ControllerSolveResult } from "../../roles/index.ts";
 import type { Dataset } from "../data/index.ts";
-import { openRunFile, type RunFile, type RunFileOptions, writeSpecificationFile } from "../recorder/index.ts";
-import { describeRun } from "./run-description.ts";
+import {
+  openRunFile,
+  type RunFile,
+  type OpenRunFileOptions,
+  writeMessageCardListFile,
+} from "../recorder/index.ts";
+import { buildRunDescription } from "./run-description.ts";
 import { scoreReply, resolveScoreRule, type ScoreRule } from "./score-reply.ts";
-import { type ExperimentSetupOptions, startExperimentSetup } from "./experiment-setup.ts";
-import { type ExperimentMethod, parseMethod } from "./experiment-method.ts";
+import { type ExperimentRoleOptions, startExperimentRoles } from "./experiment-roles.ts";
+import { type ExperimentMethod, parseExperimentMethod } from "./experiment-method.ts";
 import { ShownDocumentRecorder } from "./shown-document-recorder.ts";
-import { isUnreachable, UnreachableSubtaskRecorder } from "./unreachable-subtask-recorder.ts";
+import { isReplyOfUnreachableRole, UnreachableSubtaskRecorder } from "./unreachable-subtask-recorder.ts";
 
 /** Options for `runExperiment`. */
 export interface ExperimentOptions
   extends
-    Omit<ExperimentSetupOptions, "method">,
-    Pick<RunFileOptions, "outputFolder" | "resume" | "redactCard" | "fsync"> {
+    Omit<ExperimentRoleOptions, "method">,
+    Pick<OpenRunFileOptions, "outputFolder" | "resume" | "redactCard" | "fsync"> {
   /** Dataset with the problems to solve. */
   readonly dataset: Dataset;
   /**
@@ -90,19 +95,20 @@ export interface ExperimentOutcome {
  */
 export async function runExperiment(options: ExperimentOptions): Promise<ExperimentOutcome> {
   const { dataset, concurrency = 4, signal = new AbortController().signal } = options;
-  const method = typeof options.method === "object" ? options.method : parseMethod(options.method ?? "a2a");
+  const method =
+    typeof options.method === "object" ? options.method : parseExperimentMethod(options.method ?? "a2a");
   const rule = resolveScoreRule(dataset.name, options.scoreRule);
-  const run = describeRun({ ...options, method }, rule);
+  const run = buildRunDescription({ ...options, method }, rule);
   let writeError: unknown;
   const file = openRunFile(run, { ...options, onDegraded: (cause) => (writeError = cause) });
   const experimentRun = new ExperimentRun(file, run, { ...options, method }, rule, signal);
   try {
-    await experimentRun.solveAll(concurrency);
+    await experimentRun.solvePendingSamples(concurrency);
   } catch (error) {
     file.endRun("failed");
     throw error;
   }
-  const { status } = experimentRun;
+  const { outcomeStatus: status } = experimentRun;
   const failureReason = experimentRun.isLastScoreSaved
     ? experimentRun.failureReason
     : `${file.path} could not be written: ${String(writeError)}`;
@@ -113,7 +119,7 @@ export async function runExperiment(options: ExperimentOptions): Promise<Experim
     runId: run.run_id,
     file: file.path,
     specificationFile:
-      status === "completed" ? writeSpecificationFile(recording, options.outputFolder) : undefined,
+      status === "completed" ? writeMessageCardListFile(recording, options.outputFolder) : undefined,
     recording,
     failureReason,
     isDegraded: file.isDegraded,
@@ -155,22 +161,22 @@ class ExperimentRun {
     this.#pendingSamples = options.dataset.samples.filter(({ id }) => !file.doneSampleIds.has(id));
   }
 
-  get status(): ExperimentOutcome["status"] {
+  get outcomeStatus(): ExperimentOutcome["status"] {
     if (this.#unreachable > 0) return "failed";
     const isDone = this.#file.doneSampleIds.size + this.#scored === this.#options.dataset.samples.length;
     return isDone ? "completed" : "interrupted";
   }
 
-  async solveAll(concurrency: number): Promise<void> {
+  async solvePendingSamples(concurrency: number): Promise<void> {
     if (this.#pendingSamples.length === 0) return;
-    const setup = await startExperimentSetup(this.#options, this.#unreachableSubtasks);
+    const setup = await startExperimentRoles(this.#options, this.#unreachableSubtasks);
     const stop = AbortSignal.any([this.#signal, this.#giveUpController.signal]);
     const { deadlineMs = 120_000, dataset } = this.#options;
-    const solve = (sample: DatasetSample): Promise<SolveResult> =>
+    const solve = (sample: DatasetSample): Promise<ControllerSolveResult> =>
       setup.controller.solve({
         task: sample.question,
         to: setup.entryRole,
-        ...(sample.dataset === "hotpotqa" && { context: createDocumentsContext(sample.paragraphs) }),
+        ...(sample.dataset === "hotpotqa" && { context: createTaskContextFromDocuments(sample.paragraphs) }),
         dataset: dataset.name,
         sampleId: sample.id,
         runId: this.#run.run_id,
@@ -198,7 +204,7 @@ class ExperimentRun {
   #recordOutcome(sample: DatasetSample, reply: ResultCard | ErrorCard): void {
     const shown = this.#shownDocuments.takeTitles(sample.id);
     const subtaskFailure = this.#unreachableSubtasks.takeFailureReason(sample.id);
-    const failureReason = isUnreachable(reply) ? reply.content : subtaskFailure;
+    const failureReason = isReplyOfUnreachableRole(reply) ? reply.content : subtaskFailure;
     if (failureReason !== undefined) {
       this.failureReason = failureReason;
       this.#unreachable += 1;
@@ -210,7 +216,7 @@ class ExperimentRun {
       const isWhole = this.#options.method.kind !== "a2a";
       const score = scoreReply(sample, reply, this.#rule, { isWhole, shown });
       const { turn } = reply.metadata;
-      this.isLastScoreSaved = this.#file.recordScore({
+      this.isLastScoreSaved = this.#file.recordSampleScore({
         run_id: this.#run.run_id,
         sample_id: sample.id,
         ...score,

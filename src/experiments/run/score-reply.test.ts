@@ -7,7 +7,7 @@ import {
   type DatasetSample,
 } from "../../cards/index.ts";
 import { scoreReply, resolveScoreRule } from "./score-reply.ts";
-import { formatMethod, parseMethod } from "./experiment-method.ts";
+import { formatExperimentMethod, parseExperimentMethod } from "./experiment-method.ts";
 
 const protocol = createCardProtocol();
 const shownTitles = new Set<string>();
@@ -55,13 +55,13 @@ describe("a score", () => {
 
 describe("a method", () => {
   it.each(["a2a", "cot", "direct", "cot-sc@5", "direct-sc@100"])("%s is parsed and formatted", (name) => {
-    expect(formatMethod(parseMethod(name))).toBe(name);
+    expect(formatExperimentMethod(parseExperimentMethod(name))).toBe(name);
   });
 
   it.each(["", "CoT", "cot-sc", "cot-sc@1", "cot-sc@101", "a2a-sc@3", "cot-sc@05"])(
     "%j is invalid",
     (name) => {
-      expect(() => parseMethod(name)).toThrow("is not a method. Use a2a, cot");
+      expect(() => parseExperimentMethod(name)).toThrow("is not a method. Use a2a, cot");
     },
   );
 });

@@ -75,8 +75,8 @@ function scoreParagraphs(sample: HotpotQaSample, shown: ReadonlySet<string>): Re
   if (shown.size === 0 || shown.size === sample.paragraphs.length) return {};
   const gold = new Set(sample.supportingFacts.map(({ title }) => title));
   const { exact, precision, recall, f1 } = scoreSupportingFacts(
-    toSupportingFacts(shown),
-    toSupportingFacts(gold),
+    createSupportingFactsFromTitles(shown),
+    createSupportingFactsFromTitles(gold),
   );
   return {
     paragraphs_em: exact,
@@ -87,6 +87,6 @@ function scoreParagraphs(sample: HotpotQaSample, shown: ReadonlySet<string>): Re
   };
 }
 
-function toSupportingFacts(titles: Iterable<string>): SupportingFact[] {
+function createSupportingFactsFromTitles(titles: Iterable<string>): SupportingFact[] {
   return Array.from(titles, (title) => ({ title, sentence: 0 }));
 }

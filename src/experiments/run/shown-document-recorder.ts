@@ -1,5 +1,5 @@
 import type { CardRecorder } from "../../cards/index.ts";
-import { parseDocuments } from "../../roles/index.ts";
+import { parseContextDocuments } from "../../roles/index.ts";
 
 /**
  * A recorder that forwards all records. For each problem, the recorder collects the titles of the documents
@@ -21,7 +21,7 @@ export class ShownDocumentRecorder implements CardRecorder {
     const titles = this.#titlesBySample.get(sample_id) ?? new Set();
     const { context } = card.metadata;
     // The context of a task card is an object, because `parse` has validated the card.
-    for (const { title } of parseDocuments(context as Parameters<typeof parseDocuments>[0]))
+    for (const { title } of parseContextDocuments(context as Parameters<typeof parseContextDocuments>[0]))
       titles.add(title);
     this.#titlesBySample.set(sample_id, titles);
   };

@@ -10,7 +10,7 @@ import {
  * Returns whether a reply does not measure the method, because a model or an agent was unreachable or the
  * work was canceled.
  */
-export function isUnreachable({ message_type, metadata }: ResultCard | ErrorCard): boolean {
+export function isReplyOfUnreachableRole({ message_type, metadata }: ResultCard | ErrorCard): boolean {
   const { error_type, retryable } = metadata as { error_type?: unknown; retryable?: unknown };
   // This includes a canceled planner with a partial result, because it did not get its full time.
   if (error_type === "cancelled") return true;
@@ -42,7 +42,7 @@ export class UnreachableSubtaskRecorder implements CardRecorder {
 
   recordCard: CardRecorder["recordCard"] = (record) => {
     this.#recorder.recordCard(record);
-    if (record.sample_id !== undefined) this.#noteCard(record.sample_id, record.card);
+    if (record.sample_id !== undefined) this.#updateSubtasksFromCard(record.sample_id, record.card);
   };
 
   recordModelCall: CardRecorder["recordModelCall"] = (record) => this.#recorder.recordModelCall(record);
@@ -57,7 +57,7 @@ export class UnreachableSubtaskRecorder implements CardRecorder {
     return reason;
   }
 
-  #noteCard(sampleId: string, card: MessageCard): void {
+  #updateSubtasksFromCard(sampleId: string, card: MessageCard): void {
     const { sender, recipient, message_type, metadata, content } = card;
     if (message_type === "task") {
       if (sender === CONTROLLER || metadata.card_id === undefined) return;
@@ -73,7 +73,8 @@ export class UnreachableSubtaskRecorder implements CardRecorder {
     const subtasks = this.#subtasksBySample.get(sampleId);
     const subtaskKey = subtasks?.keyByCardId.get(metadata.in_reply_to ?? "");
     if (!subtasks || subtaskKey === undefined) return;
-    if (isUnreachable(card as ResultCard | ErrorCard)) subtasks.failureReasons.set(subtaskKey, content);
+    if (isReplyOfUnreachableRole(card as ResultCard | ErrorCard))
+      subtasks.failureReasons.set(subtaskKey, content);
     else subtasks.failureReasons.delete(subtaskKey);
   }
 }

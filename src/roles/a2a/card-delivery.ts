@@ -11,7 +11,7 @@ import {
 import {
   type MessageCard,
   MESSAGE_CARD_EXTENSION_URI,
-  type CardTransportInfo,
+  type CardA2ARequestInfo,
   type ErrorCard,
   type QueryCard,
   type ResultCard,
@@ -19,12 +19,21 @@ import {
   type TaskCard,
   toCardParts,
 } from "../../cards/index.ts";
-import { createChildTraceparent, encodeCardInMetadata, encodeCardEnvelope } from "../../cards/index.ts";
+import {
+  createChildTraceparent,
+  encodeCardInCancelMetadata,
+  encodeCardRoutingMetadata,
+} from "../../cards/index.ts";
 import type { CardJournal } from "./card-journal.ts";
-import { createErrorReplyCard, parseReplyCard, findRelayedCard, collectRelayedCards } from "./reply-card.ts";
+import {
+  createErrorReplyCard,
+  parseReplyCard,
+  findRelayedCard,
+  collectRelayedCards,
+} from "./parse-reply-card.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
-import { computeGracePeriods, isTimeout, getStopParameters } from "./stop-reason.ts";
+import { computeGracePeriods, isTimeout, getStopCardParameters } from "./stop-reason.ts";
 
 /** Options for `deliverCard`. */
 interface CardDeliveryOptions {
@@ -72,7 +81,7 @@ class CardDelivery {
   readonly #streamAbort = new AbortController();
   readonly #createdTask = Promise.withResolvers<{ readonly client: A2AClient; readonly taskId: string }>();
   readonly #traceparent: string;
-  #transport: CardTransportInfo;
+  #transport: CardA2ARequestInfo;
   #isSent = false;
   #isStopping = false;
 
@@ -91,16 +100,18 @@ class CardDelivery {
       this.#isStopping = true;
       stopped.resolve(parameters);
     };
-    const onAbort = (): void => stopWith(getStopParameters(signal.reason));
+    const onAbort = (): void => stopWith(getStopCardParameters(signal.reason));
     signal.addEventListener("abort", onAbort, { once: true });
     const cancelTimer =
       deadlineMs === undefined
         ? undefined
         : clock.schedule(deadlineMs, () => stopWith({ reason: "timeout" }));
     try {
-      if (signal.aborted) return this.#failUnsent();
+      if (signal.aborted) return this.#failBeforeSending();
       const exchange = this.#exchangeCards();
-      const stop = stopped.promise.then((parameters) => this.#stopRecipient(exchange, parameters));
+      const stop = stopped.promise.then((parameters) =>
+        this.#stopRecipientAndAwaitReply(exchange, parameters),
+      );
       // An error of the exchange is expected while the task is being canceled.
       const exchangeOrStop = exchange.catch((error: unknown) =>
         this.#isStopping ? stop : createTransportErrorCard(error, card, journal),
@@ -171,7 +182,12 @@ class CardDelivery {
       parts: toCardParts(card),
       contextId,
       extensions: [MESSAGE_CARD_EXTENSION_URI],
-      metadata: encodeCardEnvelope({ runId: journal.runId || runId, relay, hops: hops + 1, traceparent }),
+      metadata: encodeCardRoutingMetadata({
+        runId: journal.experimentRunId || runId,
+        relay,
+        hops: hops + 1,
+        traceparent,
+      }),
     };
     if (card.metadata.card_id !== undefined) message.messageId = card.metadata.card_id;
     if (taskId !== undefined) message.taskId = taskId;
@@ -187,14 +203,14 @@ class CardDelivery {
     for await (const event of stream) {
       if ("task" in event) {
         this.#registerTask(event.task.id, event.task.contextId, client);
-        for (const card of collectRelayedCards(event.task)) this.#recordRelayedCard(card);
+        for (const card of collectRelayedCards(event.task)) this.#recordCardRelayedByRecipient(card);
       } else if ("statusUpdate" in event) {
         const { taskId, contextId, status } = event.statusUpdate;
         this.#registerTask(taskId, contextId, client);
         const { state, message } = status;
         const isClosing = isTerminal(state) || isInterrupted(state);
         const card = message && !isClosing ? findRelayedCard(message) : undefined;
-        if (card) this.#recordRelayedCard(card);
+        if (card) this.#recordCardRelayedByRecipient(card);
       }
       yield event;
     }
@@ -207,7 +223,7 @@ class CardDelivery {
     this.#options.onTaskCreated?.(task_id, client);
   }
 
-  #recordRelayedCard(card: MessageCard): void {
+  #recordCardRelayedByRecipient(card: MessageCard): void {
     this.#options.journal.recordRelayed(card, this.#transport);
   }
 
@@ -218,7 +234,7 @@ class CardDelivery {
   }
 
   /** Returns an error card if the delivery was stopped before it sent the message card. */
-  #failUnsent(): ErrorCard {
+  #failBeforeSending(): ErrorCard {
     const { card, journal } = this.#options;
     this.#recordSentCard(card);
     const reply = createErrorReplyCard(
@@ -232,7 +248,7 @@ class CardDelivery {
   }
 
   /** Cancels the recipient's task and waits for the reply until the grace period ends. */
-  async #stopRecipient(
+  async #stopRecipientAndAwaitReply(
     exchange: Promise<ResultCard | ErrorCard>,
     parameters: JsonObject,
   ): Promise<ResultCard | ErrorCard> {
@@ -245,7 +261,7 @@ class CardDelivery {
     const terminalReply = Promise.any([exchange, this.#cancelTask({ ...parameters, grace_ms: graceMs })]);
     const reply = await Promise.race([terminalReply.catch(() => undefined), graceExpired.promise]);
     cancelTimer();
-    if (reply && !isSyntheticCancellation(reply)) return reply;
+    if (reply && !isLocallyCreatedCancellationCard(reply)) return reply;
     const text = reply?.content ?? `${card.recipient} was stopped and did not answer within ${graceMs} ms`;
     const timedOut = isTimeout(parameters);
     return createErrorReplyCard(card, journal, timedOut ? "timeout" : "cancelled", text, timedOut);
@@ -265,9 +281,9 @@ class CardDelivery {
     try {
       const task = await client.tasks.cancel(taskId, {
         signal: abortController.signal,
-        ...(stop ? { metadata: encodeCardInMetadata(stop) } : {}),
+        ...(stop ? { metadata: encodeCardInCancelMetadata(stop) } : {}),
       });
-      for (const relayed of collectRelayedCards(task)) this.#recordRelayedCard(relayed);
+      for (const relayed of collectRelayedCards(task)) this.#recordCardRelayedByRecipient(relayed);
       const reply = parseReplyCard({ task }, card, journal);
       if (reply.message_type !== "query") return reply;
       throw new Error(`${card.recipient} still waits for an answer to its query`);
@@ -292,7 +308,7 @@ class CardDelivery {
 }
 
 /** Returns whether the delivery created the reply because the recipient's task has the state `CANCELED`. */
-function isSyntheticCancellation({ metadata }: ResultCard | ErrorCard): boolean {
+function isLocallyCreatedCancellationCard({ metadata }: ResultCard | ErrorCard): boolean {
   return metadata["error_type"] === "cancelled" && "written_by" in metadata;
 }
 

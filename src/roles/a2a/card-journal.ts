@@ -1,6 +1,6 @@
 import {
   type MessageCard,
-  type CardTransportInfo,
+  type CardA2ARequestInfo,
   type CardMetadata,
   type ControlCard,
   type ErrorCard,
@@ -11,18 +11,18 @@ import {
   type ResultCardStatus,
   type TaskCard,
 } from "../../cards/index.ts";
-import { truncateText, type CardEnvelope } from "../../cards/index.ts";
+import { truncateText, type CardRoutingMetadata } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 import type { RoleRuntime } from "./role-runtime.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 
 /** Returns the metadata that links a reply to the request card. */
-export function buildReplyMetadata(card: MessageCard | undefined): Pick<CardMetadata, "in_reply_to"> {
+export function buildInReplyToMetadata(card: MessageCard | undefined): Pick<CardMetadata, "in_reply_to"> {
   return omitUndefined({ in_reply_to: card?.metadata.card_id });
 }
 
 /** Metadata that all message cards of one problem share. */
-type SharedCardMetadata = Pick<CardMetadata, "run_id" | "sample_id" | "dataset">;
+type SharedProblemCardMetadata = Pick<CardMetadata, "run_id" | "sample_id" | "dataset">;
 
 /**
  * Maximum number of characters on a message card if the content was not validated. The content of a message
@@ -42,8 +42,8 @@ interface CardListener {
  */
 export class CardJournal {
   readonly runtime: RoleRuntime;
-  readonly envelope: CardEnvelope;
-  readonly #sharedMetadata: SharedCardMetadata;
+  readonly envelope: CardRoutingMetadata;
+  readonly #sharedMetadata: SharedProblemCardMetadata;
   readonly #runId: string;
   readonly #listener: CardListener | undefined;
   /** Ids of all recorded message cards. */
@@ -53,7 +53,7 @@ export class CardJournal {
   constructor(
     runtime: RoleRuntime,
     first: MessageCard | undefined,
-    envelope: CardEnvelope,
+    envelope: CardRoutingMetadata,
     listener?: CardListener,
   ) {
     this.runtime = runtime;
@@ -64,7 +64,7 @@ export class CardJournal {
     this.#sharedMetadata = omitUndefined({ run_id, sample_id, dataset });
   }
 
-  get runId(): string {
+  get experimentRunId(): string {
     return this.#runId;
   }
 
@@ -74,28 +74,40 @@ export class CardJournal {
 
   createTaskCard(to: string, task: string, metadata: CardMetadata, context?: JsonObject): TaskCard {
     const { protocol, role: from } = this.runtime;
-    const card = { from, to, task, metadata: this.#buildMetadata(metadata) };
+    const card = { from, to, task, metadata: this.#addIdAndSharedMetadata(metadata) };
     return protocol.createTaskCard(context ? { ...card, context } : card);
   }
 
   createResultCard(to: string, result: string, status: ResultCardStatus, metadata: CardMetadata): ResultCard {
     const { protocol, role: from } = this.runtime;
-    return protocol.createResultCard({ from, to, result, status, metadata: this.#buildMetadata(metadata) });
+    return protocol.createResultCard({
+      from,
+      to,
+      result,
+      status,
+      metadata: this.#addIdAndSharedMetadata(metadata),
+    });
   }
 
   createQueryCard(to: string, query: string, metadata: CardMetadata): QueryCard {
     const { protocol, role: from } = this.runtime;
-    return protocol.createQueryCard({ from, to, query, metadata: this.#buildMetadata(metadata) });
+    return protocol.createQueryCard({ from, to, query, metadata: this.#addIdAndSharedMetadata(metadata) });
   }
 
   createControlCard(to: string, action: string, parameters: JsonObject): ControlCard {
     const { protocol, role: from } = this.runtime;
-    return protocol.createControlCard({ from, to, action, parameters, metadata: this.#buildMetadata({}) });
+    return protocol.createControlCard({
+      from,
+      to,
+      action,
+      parameters,
+      metadata: this.#addIdAndSharedMetadata({}),
+    });
   }
 
   /** Creates an error card. The card protocol needs no route for the error card. */
   createErrorCard(to: string, error: string, metadata: CardMetadata & ErrorCardMetadata): ErrorCard {
-    return this.#createUnroutedCard("error", this.runtime.role, to, error, metadata) as ErrorCard;
+    return this.#createCardWithoutRouteCheck("error", this.runtime.role, to, error, metadata) as ErrorCard;
   }
 
   /**
@@ -109,22 +121,25 @@ export class CardJournal {
     metadata: CardMetadata,
   ): Extract<ResultCard | QueryCard | ErrorCard, { message_type: Type }> {
     const { role } = this.runtime;
-    const card = this.#createUnroutedCard(type, sender, role, content, { ...metadata, written_by: role });
+    const card = this.#createCardWithoutRouteCheck(type, sender, role, content, {
+      ...metadata,
+      written_by: role,
+    });
     return card as Extract<ResultCard | QueryCard | ErrorCard, { message_type: Type }>;
   }
 
   /** Records a message card that this role sends. */
-  recordSent(card: MessageCard, a2a: CardTransportInfo, isRelayed: boolean): void {
+  recordSent(card: MessageCard, a2a: CardA2ARequestInfo, isRelayed: boolean): void {
     this.#record("out", card, a2a, isRelayed);
   }
 
   /** Records a message card that this role received. */
-  recordReceived(card: MessageCard, a2a: CardTransportInfo, isRelayed: boolean): void {
+  recordReceived(card: MessageCard, a2a: CardA2ARequestInfo, isRelayed: boolean): void {
     this.#record("in", card, a2a, isRelayed);
   }
 
   /** Records a message card that another role relayed, once per card id. */
-  recordRelayed(card: MessageCard, a2a: CardTransportInfo): void {
+  recordRelayed(card: MessageCard, a2a: CardA2ARequestInfo): void {
     const id = card.metadata.card_id;
     if (id !== undefined && this.#seenCardIds.has(id)) return;
     this.#record(card.recipient === this.runtime.role ? "in" : "relayed", card, a2a, true);
@@ -133,7 +148,7 @@ export class CardJournal {
   #record(
     dir: "out" | "in" | "relayed",
     card: MessageCard,
-    a2a: CardTransportInfo,
+    a2a: CardA2ARequestInfo,
     isRelayed: boolean,
   ): void {
     const { recorder, role } = this.runtime;
@@ -149,7 +164,7 @@ export class CardJournal {
     if (isRelayed) this.#listener?.onCard(card);
   }
 
-  #createUnroutedCard(
+  #createCardWithoutRouteCheck(
     type: string,
     sender: string,
     recipient: string,
@@ -161,12 +176,12 @@ export class CardJournal {
       recipient,
       message_type: type,
       content: truncateText(content.toWellFormed(), MAX_CONTENT_CHARACTERS),
-      metadata: this.#buildMetadata(metadata),
+      metadata: this.#addIdAndSharedMetadata(metadata),
       timestamp: new Date(this.runtime.clock.now()).toISOString(),
     });
   }
 
-  #buildMetadata(metadata: CardMetadata): CardMetadata {
+  #addIdAndSharedMetadata(metadata: CardMetadata): CardMetadata {
     return { card_id: this.runtime.newId(), ...this.#sharedMetadata, ...metadata };
   }
 }

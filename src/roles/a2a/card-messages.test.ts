@@ -13,13 +13,13 @@ import { isTraceparent } from "../../cards/index.ts";
 import { createController } from "../controller.ts";
 import {
   EXPECTED_FLOW_DIAGRAM,
-  INCEPTION_DIALOGUE,
+  SCRIPTED_INCEPTION_DIALOGUE,
   JANET_DIALOGUE,
   MemoryRecorder,
-  createDialoguePlanner,
-  createDialogueSolver,
-} from "./scripted-dialogue.fixture.ts";
-import { forwardingPlanner, startRoleTestbed, createRole } from "./role-testbed.fixture.ts";
+  createScriptedPlanner,
+  createScriptedSolver,
+} from "./planner-solver-dialogue.fixture.ts";
+import { forwardingPlanner, startRoleTestbed, createRoleFromFunction } from "./role-testbed.fixture.ts";
 
 const task = createCardProtocol().createTaskCard({
   from: PLANNER,
@@ -52,27 +52,27 @@ describe.each([
     const connect = { version, binding, allowOlder: true };
     const { urls } = await startRoleTestbed(
       {
-        planner: createDialoguePlanner(INCEPTION_DIALOGUE),
-        solver: createDialogueSolver(INCEPTION_DIALOGUE),
+        planner: createScriptedPlanner(SCRIPTED_INCEPTION_DIALOGUE),
+        solver: createScriptedSolver(SCRIPTED_INCEPTION_DIALOGUE),
       },
       { connectOptions: connect },
     );
     const recorder = new MemoryRecorder();
     const controller = createController({ roleTargets: urls, connectOptions: connect, recorder });
     const { cards, reply } = await controller.solve({
-      task: INCEPTION_DIALOGUE.task,
+      task: SCRIPTED_INCEPTION_DIALOGUE.task,
       relay: "full",
       runId: "r",
     });
     expect(generateFlowDiagram(cards)).toBe(EXPECTED_FLOW_DIAGRAM);
-    expect(reply.content).toBe(INCEPTION_DIALOGUE.answer);
+    expect(reply.content).toBe(SCRIPTED_INCEPTION_DIALOGUE.answer);
     expect(recorder.cards.every(({ run_id }) => run_id === "r")).toBe(true);
   });
 });
 
 describe("a card on the wire", () => {
   it("is a data part with a media type and a text part in 1.0", async () => {
-    const { urls } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
+    const { urls } = await startRoleTestbed({ solver: createScriptedSolver(JANET_DIALOGUE) });
     const answer = await postJsonRpc(
       urls[SOLVER] ?? "",
       { "a2a-version": "1.0", "a2a-extensions": MESSAGE_CARD_EXTENSION_URI },
@@ -115,7 +115,7 @@ describe("a card on the wire", () => {
   });
 
   it("is a data part with metadata in 0.3", async () => {
-    const { urls } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
+    const { urls } = await startRoleTestbed({ solver: createScriptedSolver(JANET_DIALOGUE) });
     const answer = (await postJsonRpc(
       urls[SOLVER] ?? "",
       { "x-a2a-extensions": MESSAGE_CARD_EXTENSION_URI },
@@ -147,7 +147,10 @@ describe("a card on the wire", () => {
 
   it("counts once when it is sent repeatedly [E10]", async () => {
     let worked = 0;
-    const solver = createRole(SOLVER, async () => ({ result: String(++worked), status: "success" }));
+    const solver = createRoleFromFunction(SOLVER, async () => ({
+      result: String(++worked),
+      status: "success",
+    }));
     const { getClient } = await startRoleTestbed({ solver });
     const agent = await getClient(SOLVER);
     const parts = [{ data: toDict(task), mediaType: MESSAGE_CARD_MEDIA_TYPE }];
@@ -169,7 +172,7 @@ describe("a trace", () => {
     };
     const trace = "0af7651916cd43dd8448eb211c80319c";
     const { urls, recorder } = await startRoleTestbed(
-      { planner: forwardingPlanner, solver: createDialogueSolver(JANET_DIALOGUE) },
+      { planner: forwardingPlanner, solver: createScriptedSolver(JANET_DIALOGUE) },
       { connectOptions: { fetch: spying } },
     );
     const controller = createController({
@@ -200,7 +203,7 @@ describe("a trace of a client without card support", () => {
     const trace = "0af7651916cd43dd8448eb211c80319c";
     const { urls, recorder } = await startRoleTestbed({
       planner: forwardingPlanner,
-      solver: createDialogueSolver(JANET_DIALOGUE),
+      solver: createScriptedSolver(JANET_DIALOGUE),
     });
     const traceparent = `00-${trace}-b7ad6b7169203331-01`;
     await postJsonRpc(urls[PLANNER] ?? "", { "a2a-version": "1.0", traceparent }, "SendMessage", {
@@ -223,12 +226,12 @@ describe("a relay", () => {
       { from: "validator", to: SOLVER, types: ["result"] },
     ],
   });
-  const solver = createRole(SOLVER, async (taskContext) => {
-    taskContext.sendNotice({ error: "a little late", errorType: "slow" });
+  const solver = createRoleFromFunction(SOLVER, async (taskContext) => {
+    taskContext.notifyRequesterOfError({ error: "a little late", errorType: "slow" });
     const { content } = await taskContext.delegate({ to: "validator", task: "Is 4 right?" });
     return { result: `4 (${content})`, status: "success" };
   });
-  const validator = createRole("validator", async () => ({ result: "yes", status: "success" }));
+  const validator = createRoleFromFunction("validator", async () => ({ result: "yes", status: "success" }));
 
   it("passes through all roles and delivers each card once in order", async () => {
     const { controller, recorder, listTasks } = await startRoleTestbed(
@@ -266,7 +269,7 @@ describe("a relay", () => {
     );
     const { cards } = await controller.solve({ task: "2 + 2" });
     expect(cards.map(({ message_type }) => message_type)).toEqual(["task", "result"]);
-    expect(recorder.cardLines.filter((line) => line.includes("relayed"))).toEqual([]);
-    expect(recorder.cardLines).toContain("planner in error");
+    expect(recorder.cardRecordLines.filter((line) => line.includes("relayed"))).toEqual([]);
+    expect(recorder.cardRecordLines).toContain("planner in error");
   });
 });

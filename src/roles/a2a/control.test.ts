@@ -1,14 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { createCardProtocol, PLANNER, SOLVER, toCardParts } from "../../cards/index.ts";
-import { getErrorReason } from "../../engine/engine.fixture.ts";
+import { getPromiseErrorReason } from "../../engine/engine.fixture.ts";
 import type { ControlCard } from "../../cards/index.ts";
-import { startRoleTestbed, createRole, createBlockedRole } from "./role-testbed.fixture.ts";
+import {
+  startRoleTestbed,
+  createRoleFromFunction,
+  createRoleBlockedUntilStopped,
+} from "./role-testbed.fixture.ts";
 
 describe("a control card to a running role", () => {
   it("reaches the role without interrupting its stream or its work", async () => {
     const begun = Promise.withResolvers<void>();
     const heard: ControlCard[] = [];
-    const planner = createRole(PLANNER, async (taskContext) => {
+    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
       begun.resolve();
       await taskContext.waitForControlCard();
       heard.push(...taskContext.takeControlCards());
@@ -29,7 +33,7 @@ describe("a control card to a running role", () => {
     expect(heard[0]).toEqual(sent);
     expect(heard[1]?.metadata.parameters).toEqual({ tokens: 500 });
     expect(cards.map(({ message_type }) => message_type)).toEqual(["task", "control", "control", "result"]);
-    expect(recorder.cardLines.filter((line) => line.startsWith("planner in"))).toEqual([
+    expect(recorder.cardRecordLines.filter((line) => line.startsWith("planner in"))).toEqual([
       "planner in task",
       "planner in control",
       "planner in control",
@@ -39,7 +43,10 @@ describe("a control card to a running role", () => {
   });
 
   it("stops the role like a cancellation", async () => {
-    const planner = createBlockedRole(PLANNER, async () => ({ result: "half", status: "partial" }));
+    const planner = createRoleBlockedUntilStopped(PLANNER, async () => ({
+      result: "half",
+      status: "partial",
+    }));
     const { controller, listTasks } = await startRoleTestbed({ planner: planner.role });
     const task = Promise.withResolvers<string>();
     const solved = controller.solve({ task: "2 + 2", onTaskCreated: task.resolve });
@@ -51,7 +58,7 @@ describe("a control card to a running role", () => {
   });
 
   it("is rejected from other senders and for a finished problem", async () => {
-    const solver = createBlockedRole(SOLVER);
+    const solver = createRoleBlockedUntilStopped(SOLVER);
     const protocol = createCardProtocol({ routes: [{ from: "controller", to: SOLVER, types: ["control"] }] });
     const { getClient, listTasks, controller } = await startRoleTestbed(
       { solver: solver.role },
@@ -66,9 +73,9 @@ describe("a control card to a running role", () => {
         { parts: toCardParts(protocol.createControlCard({ from, to: SOLVER, action })) },
         { taskId: running?.id ?? "" },
       );
-    expect(await getErrorReason(send("controller", "budget"))).toBe("INVALID_PARAMS");
+    expect(await getPromiseErrorReason(send("controller", "budget"))).toBe("INVALID_PARAMS");
     // A message without a control card is rejected as usual.
-    expect(await getErrorReason(agent.send("hello?", { taskId: running?.id ?? "" }))).toBe(
+    expect(await getPromiseErrorReason(agent.send("hello?", { taskId: running?.id ?? "" }))).toBe(
       "UNSUPPORTED_OPERATION",
     );
     await send("planner", "stop");

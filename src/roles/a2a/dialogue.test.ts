@@ -2,17 +2,17 @@ import { describe, expect, it } from "vitest";
 import { A2ACardProtocol, generateFlowDiagram } from "../../cards/index.ts";
 import { createController, serveRoles } from "../index.ts";
 import {
-  type ScriptedDialogue,
+  type PlannerSolverDialogue,
   EXPECTED_FLOW_DIAGRAM,
-  INCEPTION_DIALOGUE,
+  SCRIPTED_INCEPTION_DIALOGUE,
   JANET_DIALOGUE,
   MemoryRecorder,
-  createDialoguePlanner,
-  createDialogueSolver,
-} from "./scripted-dialogue.fixture.ts";
+  createScriptedPlanner,
+  createScriptedSolver,
+} from "./planner-solver-dialogue.fixture.ts";
 
 async function runDialogue(
-  dialogue: ScriptedDialogue,
+  dialogue: PlannerSolverDialogue,
   servers: "apart" | "together" = "apart",
 ): Promise<{
   memo: MemoryRecorder;
@@ -20,7 +20,7 @@ async function runDialogue(
 }> {
   const recorder = new MemoryRecorder();
   const served = await serveRoles({
-    roles: { planner: createDialoguePlanner(dialogue), solver: createDialogueSolver(dialogue) },
+    roles: { planner: createScriptedPlanner(dialogue), solver: createScriptedSolver(dialogue) },
     serverLayout: servers,
     recorder,
   });
@@ -36,7 +36,7 @@ async function runDialogue(
 
 describe.each([
   ["Janet's ducks", JANET_DIALOGUE],
-  ["the director of Inception", INCEPTION_DIALOGUE],
+  ["the director of Inception", SCRIPTED_INCEPTION_DIALOGUE],
 ])("%s, between a controller, a planner, and a solver on separate servers", (_name, dialogue) => {
   it("has six cards in the order of the specification", async () => {
     const { solution } = await runDialogue(dialogue);
@@ -57,7 +57,7 @@ describe.each([
     const { memo: recorder, solution } = await runDialogue(dialogue);
     const byId = (cards: readonly object[]): string[] => cards.map((card) => JSON.stringify(card)).toSorted();
     expect(byId(recorder.uniqueCards)).toEqual(byId(solution.cards));
-    expect(recorder.cardLines.toSorted()).toEqual(
+    expect(recorder.cardRecordLines.toSorted()).toEqual(
       [
         "controller out task",
         "planner in task",

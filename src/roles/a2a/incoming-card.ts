@@ -50,7 +50,7 @@ export function parseRequestCard(message: Message, role: string, protocol: AnyCa
  * Validates and returns a message card that starts work. `hops` is the number of roles that have already
  * forwarded the problem. Throws `INVALID_PARAMS` if this role must not accept the message card.
  */
-export function requireRequestCard(
+export function requireValidRequestCard(
   card: MessageCard,
   role: string,
   protocol: AnyCardProtocol,

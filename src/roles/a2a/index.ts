@@ -5,13 +5,13 @@
  * ```
  * message ─▶ role-agent.ts ─▶ role-execution.ts ─▶ card-delivery.ts ─▶ other role
  *              ▲                     │
- *              └─ reply-encoder.ts ◀─┘
+ *              └─ card-event-encoder.ts ◀─┘
  * ```
  *
  * - `role-agent.ts` validates the message card, and `role-execution.ts` runs the role.
  * - `resumable-work.ts` keeps unfinished work between turns. `usage-tracker.ts` assigns the token usage of
  *   each model call to a message card.
- * - `card-journal.ts` creates, records, and relays message cards. `reply-encoder.ts` encodes message cards as
+ * - `card-journal.ts` creates, records, and relays message cards. `card-event-encoder.ts` encodes message cards as
  *   A2A events.
  */
 export type { AnyCardProtocol } from "./role-runtime.ts";

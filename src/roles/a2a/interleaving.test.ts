@@ -2,17 +2,17 @@ import { expect, it } from "vitest";
 import { type MessageCard, PLANNER, SOLVER } from "../../cards/index.ts";
 import { flushEventLoop } from "../../engine/engine.fixture.ts";
 import { isTerminal } from "../../protocol/index.ts";
-import { startRoleTestbed, createRole } from "./role-testbed.fixture.ts";
+import { startRoleTestbed, createRoleFromFunction } from "./role-testbed.fixture.ts";
 
 /** A planner that asks its requester, runs two subtasks in parallel, and then runs a third one. */
-const queryingPlanner = createRole(
+const queryingPlanner = createRoleFromFunction(
   PLANNER,
   async (taskContext) => {
     await taskContext.sendQuery({ query: "Which way?" });
     const both = await Promise.all(
       ["one", "two"].map((task) => taskContext.delegate({ to: SOLVER, task, turn: 1 })),
     );
-    taskContext.sendNotice({ error: "so far so good", errorType: "note" });
+    taskContext.notifyRequesterOfError({ error: "so far so good", errorType: "note" });
     const last = await taskContext.delegate({ to: SOLVER, task: "three", turn: 2 });
     return { result: [...both, last].map(({ content }) => content).join(), status: "completed" };
   },
@@ -20,7 +20,7 @@ const queryingPlanner = createRole(
 );
 
 /** A solver that also asks and then waits. */
-const queryingSolver = createRole(SOLVER, async (taskContext) => {
+const queryingSolver = createRoleFromFunction(SOLVER, async (taskContext) => {
   await flushEventLoop(3);
   taskContext.signal.throwIfAborted();
   const { content } = await taskContext.sendQuery({ query: taskContext.task.content });

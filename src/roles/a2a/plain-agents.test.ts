@@ -12,14 +12,23 @@ import { agentCardHandler, jsonRpcHandler, UserBuilder } from "@a2a-js/sdk/serve
 import express from "express";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { agent, failed, inputRequired, reply, type AgentGenerator } from "../../adapters/index.ts";
-import { publishToSdkBus } from "../../client/sdk-events.fixture.ts";
+import { publishToA2aJsEventBus } from "../../client/publish-to-a2a-js-event-bus.fixture.ts";
 import { MESSAGE_CARD_EXTENSION_URI, MESSAGE_CARD_MEDIA_TYPE, PLANNER, SOLVER } from "../../cards/index.ts";
 import { flushEventLoop } from "../../engine/engine.fixture.ts";
 import type { AgentEvent } from "../../engine/index.ts";
 import { data, type JsonObject, type Task } from "../../protocol/index.ts";
 import { createServer } from "../../server/index.ts";
-import { JANET_DIALOGUE, createDialoguePlanner, createDialogueSolver } from "./scripted-dialogue.fixture.ts";
-import { forwardingPlanner, type RoleTestbed, startRoleTestbed, createRole } from "./role-testbed.fixture.ts";
+import {
+  JANET_DIALOGUE,
+  createScriptedPlanner,
+  createScriptedSolver,
+} from "./planner-solver-dialogue.fixture.ts";
+import {
+  forwardingPlanner,
+  type RoleTestbed,
+  startRoleTestbed,
+  createRoleFromFunction,
+} from "./role-testbed.fixture.ts";
 
 /** Starts a testbed whose solver is an agent without card support. */
 async function startTestbedWithPlainSolver(
@@ -40,8 +49,8 @@ async function startTestbedWithPlainSolver(
 describe("a client without card support", () => {
   it("sends and receives plain text", async () => {
     const { getClient, recorder } = await startRoleTestbed({
-      planner: createDialoguePlanner(JANET_DIALOGUE),
-      solver: createDialogueSolver(JANET_DIALOGUE),
+      planner: createScriptedPlanner(JANET_DIALOGUE),
+      solver: createScriptedSolver(JANET_DIALOGUE),
     });
     const planner = await getClient(PLANNER);
     const answer = await planner.send("Janet's ducks lay 16 eggs per day...");
@@ -60,7 +69,7 @@ describe("a client without card support", () => {
   });
 
   it("receives errors as plain text", async () => {
-    const { getClient } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
+    const { getClient } = await startRoleTestbed({ solver: createScriptedSolver(JANET_DIALOGUE) });
     const answer = await (await getClient(SOLVER)).send("1 + 1");
     expect(answer).toMatchObject({
       task: {
@@ -70,7 +79,7 @@ describe("a client without card support", () => {
   });
 
   it("receives cards after it requests the extension [J-04, J-05]", async () => {
-    const { urls } = await startRoleTestbed({ solver: createDialogueSolver(JANET_DIALOGUE) });
+    const { urls } = await startRoleTestbed({ solver: createScriptedSolver(JANET_DIALOGUE) });
     const { connect } = await import("../../client/index.ts");
     const solver = await connect(urls[SOLVER] ?? "", { extensions: [MESSAGE_CARD_EXTENSION_URI] });
     const answer = await solver.send(JANET_DIALOGUE.steps[0]?.subtask ?? "");
@@ -91,7 +100,7 @@ describe("a client without card support", () => {
 describe("a role's task for an agent without card support", () => {
   it("is sent as content with context, and the answer becomes a card on behalf of the agent", async () => {
     const heard: string[] = [];
-    const planner = createRole(PLANNER, async (taskContext) => {
+    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
       const { content, metadata } = await taskContext.delegate({
         to: SOLVER,
         task: "2 + 2",
@@ -193,7 +202,7 @@ describe("a role's task for an agent without card support", () => {
 
   it("does not share a conversation with earlier tasks", async () => {
     const contexts = new Set<string>();
-    const planner = createRole(PLANNER, async (taskContext) => {
+    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
       for (const task of ["one", "two"]) await taskContext.delegate({ to: SOLVER, task });
       return { result: "", status: "completed" };
     });
@@ -219,14 +228,14 @@ describe("an agent of the official SDK", () => {
       ): Promise<void> {
         const content = userMessage.parts[0]?.content;
         const task: Task = { id: taskId, contextId, status: { state: "TASK_STATE_WORKING" } };
-        publishToSdkBus(bus, { task });
+        publishToA2aJsEventBus(bus, { task });
         begun.set(taskId, contextId);
         states.push("working");
         if (content?.$case === "text" && content.value === "wait") return await cancelled.promise;
-        publishToSdkBus(bus, {
+        publishToA2aJsEventBus(bus, {
           artifactUpdate: { taskId, contextId, artifact: { artifactId: "a", parts: [{ text: "4" }] } },
         });
-        publishToSdkBus(bus, {
+        publishToA2aJsEventBus(bus, {
           statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_COMPLETED" } },
         });
         states.push("completed");
@@ -234,7 +243,7 @@ describe("an agent of the official SDK", () => {
       },
       async cancelTask(taskId: string, bus: ExecutionEventBus): Promise<void> {
         const contextId = begun.get(taskId) ?? "";
-        publishToSdkBus(bus, {
+        publishToA2aJsEventBus(bus, {
           statusUpdate: { taskId, contextId, status: { state: "TASK_STATE_CANCELED" } },
         });
         states.push("canceled");

@@ -13,11 +13,16 @@ import { MemoryStore } from "../../stores/index.ts";
 import { connect } from "../../client/index.ts";
 import type { Message } from "../../protocol/index.ts";
 import type { TaskContext, Role } from "../role.ts";
-import { forwardingPlanner, startRoleTestbed, createRole, formatCard } from "./role-testbed.fixture.ts";
+import {
+  forwardingPlanner,
+  startRoleTestbed,
+  createRoleFromFunction,
+  formatMessageCardLine,
+} from "./role-testbed.fixture.ts";
 import { createRoleAgent } from "./index.ts";
 
 /** A solver that asks for a method and uses the answer. */
-const queryingSolver: Role = createRole(SOLVER, async (taskContext) => {
+const queryingSolver: Role = createRoleFromFunction(SOLVER, async (taskContext) => {
   const answer = await taskContext.sendQuery({ query: "Which method?", options: ["A", "B"] });
   const { status, selected } = answer.metadata as { status?: string; selected?: string };
   return { result: `${status} ${selected ?? "-"}: ${answer.content}`, status: "success" };
@@ -38,7 +43,7 @@ describe("a query of the solver", () => {
     const { controller, listTasks } = await startRoleTestbed({ planner, solver: queryingSolver });
     const { reply, cards } = await controller.solve({ task: "2 + 2", relay: "full" });
     expect(reply.content).toBe("success B: B is shorter");
-    expect(cards.map(formatCard)).toEqual([
+    expect(cards.map(formatMessageCardLine)).toEqual([
       "controller → planner task: 2 + 2",
       "planner → solver task: 2 + 2",
       "solver → planner query: Which method?",
@@ -71,7 +76,7 @@ describe("a query of the solver", () => {
   });
 
   it("can be repeated up to a limit", async () => {
-    const curious = createRole(SOLVER, async (taskContext): Promise<never> => {
+    const curious = createRoleFromFunction(SOLVER, async (taskContext): Promise<never> => {
       for (;;) await taskContext.sendQuery({ query: "And now?" });
     });
     const planner = createAnsweringPlanner(async () => ({ result: "Go on." }));
@@ -82,7 +87,7 @@ describe("a query of the solver", () => {
   });
 
   it("waits for an earlier query of the same task", async () => {
-    const twice = createRole(SOLVER, async (taskContext) => {
+    const twice = createRoleFromFunction(SOLVER, async (taskContext) => {
       const answers = await Promise.all([
         taskContext.sendQuery({ query: "one?" }),
         taskContext.sendQuery({ query: "two?" }),
@@ -96,7 +101,7 @@ describe("a query of the solver", () => {
 });
 
 it("a query of the planner is answered by the controller", async () => {
-  const planner = createRole(PLANNER, async (taskContext) => {
+  const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
     const { content } = await taskContext.sendQuery({ query: "In which unit?" });
     return { result: `4 ${content}`, status: "completed" };
   });
@@ -110,7 +115,7 @@ it("a query of the planner is answered by the controller", async () => {
 });
 
 describe("a query to a downstream role", () => {
-  const planner = createRole(PLANNER, async (taskContext) => {
+  const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
     const reply = await taskContext.sendQuery({
       query: "Which way?",
       options: ["left", "right"],
@@ -120,7 +125,7 @@ describe("a query to a downstream role", () => {
   });
 
   it("is a separate message whose answer is a result", async () => {
-    const solver = createRole(SOLVER, async () => ({ result: "", status: "success" }), {
+    const solver = createRoleFromFunction(SOLVER, async () => ({ result: "", status: "success" }), {
       answerQuery: async ({ metadata }) => ({ result: "that one", selected: metadata.options?.[1] ?? "" }),
     });
     const { controller, recorder } = await startRoleTestbed({ planner, solver });
@@ -130,7 +135,7 @@ describe("a query to a downstream role", () => {
   });
 
   it("gets an error from a role without answerQuery", async () => {
-    const solver = createRole(SOLVER, async () => ({ result: "", status: "success" }));
+    const solver = createRoleFromFunction(SOLVER, async () => ({ result: "", status: "success" }));
     const { controller } = await startRoleTestbed({ planner, solver });
     const { reply } = await controller.solve({ task: "Go." });
     expect(reply.content).toBe("result The solver has no answer to this query");
@@ -206,7 +211,7 @@ describe("a task that waits for an answer", () => {
   it("is released when it is canceled, and its work stops", async () => {
     const desks: TaskContext[] = [];
     const agent = createRoleAgent(
-      createRole(SOLVER, async (taskContext) => {
+      createRoleFromFunction(SOLVER, async (taskContext) => {
         desks.push(taskContext);
         await taskContext.sendQuery({ query: "Which?" });
         return { result: "", status: "success" };
@@ -244,7 +249,7 @@ describe("a task that waits for an answer", () => {
   });
 
   it("can be ended by its role, and a later answer gets the outcome", async () => {
-    const impatient = createRole(SOLVER, async (taskContext) => {
+    const impatient = createRoleFromFunction(SOLVER, async (taskContext) => {
       void taskContext.sendQuery({ query: "Quick, which?" }).catch(() => {});
       await flushEventLoop(10);
       return { result: "never mind", status: "success" };
@@ -301,7 +306,7 @@ describe("a task that waits for an answer", () => {
     expect(await solver.send(say({ ...task, metadata: { card_id: "next" } }))).toMatchObject({
       task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } },
     });
-    expect(recorder.cardLines.filter((line) => line.includes("control"))).toEqual([
+    expect(recorder.cardRecordLines.filter((line) => line.includes("control"))).toEqual([
       "solver in control",
       "solver in control",
     ]);

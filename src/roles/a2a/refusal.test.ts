@@ -13,11 +13,11 @@ import {
 import { A2AError, type Part, type SendMessageResponse } from "../../protocol/index.ts";
 import { createController } from "../controller.ts";
 import { createScriptedModel } from "../models/index.ts";
-import { forwardingPlanner, startRoleTestbed, createRole } from "./role-testbed.fixture.ts";
+import { forwardingPlanner, startRoleTestbed, createRoleFromFunction } from "./role-testbed.fixture.ts";
 import { createRoleAgent } from "./index.ts";
 
 const protocol = createCardProtocol();
-const succeedingSolver = createRole(SOLVER, async () => ({ result: "4", status: "success" }));
+const succeedingSolver = createRoleFromFunction(SOLVER, async () => ({ result: "4", status: "success" }));
 
 function getStatusCard(answer: SendMessageResponse): unknown {
   return "task" in answer ? findCardInParts(answer.task.status.message?.parts ?? []) : undefined;
@@ -66,7 +66,7 @@ describe("a role rejects with an error card that states the reason", () => {
       content: expect.stringContaining(why) as string,
       metadata: { error_type: "protocol_violation" },
     });
-    expect(recorder.cardLines.at(-1)).toBe("solver out error");
+    expect(recorder.cardRecordLines.at(-1)).toBe("solver out error");
   });
 
   it("a problem that was forwarded too often", async () => {
@@ -79,8 +79,8 @@ describe("a role rejects with an error card that states the reason", () => {
         { from: "left", to: "controller", types: ["result", "error"] },
       ],
     });
-    const pass = (name: string, to: string): ReturnType<typeof createRole> =>
-      createRole(name, async (taskContext) => {
+    const pass = (name: string, to: string): ReturnType<typeof createRoleFromFunction> =>
+      createRoleFromFunction(name, async (taskContext) => {
         const reply = await taskContext.delegate({ to, task: taskContext.task.content });
         return reply.message_type === "error"
           ? { error: reply.content, errorType: reply.metadata.error_type }
@@ -117,7 +117,10 @@ describe("an invalid reply of a role", () => {
   });
 
   it("is an error of the role when it does not form a valid card", async () => {
-    const wordy = createRole(SOLVER, async () => ({ result: "x".repeat(300_000), status: "success" }));
+    const wordy = createRoleFromFunction(SOLVER, async () => ({
+      result: "x".repeat(300_000),
+      status: "success",
+    }));
     const { controller } = await startRoleTestbed({ planner: forwardingPlanner, solver: wordy });
     const { reply } = await controller.solve({ task: "2 + 2" });
     expect(reply).toMatchObject({ metadata: { error_type: "protocol_violation" } });
@@ -130,7 +133,7 @@ describe("an exception inside a role", () => {
     [new A2AError("INTERNAL", "The calculator is broken."), "The calculator is broken."],
     [new Error("password: 1234"), "The solver failed; its server log contains the cause"],
   ])("is reported without internals", async (thrown, text) => {
-    const broken = createRole(SOLVER, () => Promise.reject(thrown));
+    const broken = createRoleFromFunction(SOLVER, () => Promise.reject(thrown));
     const { controller, errors } = await startRoleTestbed({ planner: forwardingPlanner, solver: broken });
     const { reply } = await controller.solve({ task: "2 + 2" });
     expect(reply).toMatchObject({
@@ -142,7 +145,7 @@ describe("an exception inside a role", () => {
   });
 
   it("is a retryable model error when the model failed", async () => {
-    const thinking = createRole(SOLVER, async (taskContext) => {
+    const thinking = createRoleFromFunction(SOLVER, async (taskContext) => {
       const step = { kind: "solve", task: taskContext.task } as const;
       await taskContext.callModel({ input: step, messages: [] });
       return { result: "", status: "success" };
@@ -174,7 +177,7 @@ describe("an exception inside a role", () => {
 describe("an error whose text does not fit on a card", () => {
   // The first text is truncated within a character, and the second one starts with half a character.
   it.each([`${"x".repeat(499)}🦆`, "\ud83e"])("is reported nevertheless, %#", async (words) => {
-    const thinking = createRole(SOLVER, async (taskContext) => {
+    const thinking = createRoleFromFunction(SOLVER, async (taskContext) => {
       await taskContext.callModel({ input: { kind: "solve", task: taskContext.task }, messages: [] });
       return { result: "", status: "success" };
     });
@@ -255,11 +258,11 @@ it("custom roles and card types work the same way", async () => {
       { from: "validator", to: PLANNER, types: ["result"] },
     ],
   });
-  const planner = createRole(PLANNER, async (taskContext) => {
+  const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
     const reply = await taskContext.delegate({ to: "validator", task: "Is 4 right?" });
     return { result: reply.content, status: "completed" };
   });
-  const validator = createRole("validator", async () => ({ result: "yes", status: "success" }));
+  const validator = createRoleFromFunction("validator", async () => ({ result: "yes", status: "success" }));
   const { controller } = await startRoleTestbed({ planner, validator }, { protocol: own });
   expect((await controller.solve({ task: "2 + 2" })).reply.content).toBe("yes");
 });

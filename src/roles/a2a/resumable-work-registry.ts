@@ -4,7 +4,7 @@ import type { TaskUpdateEvent, ResumableWork } from "./resumable-work.ts";
 import { untilAborted } from "./until-aborted.ts";
 
 /** Limits for tasks that wait for an answer to a query. */
-export interface AnswerWaitLimits {
+export interface WaitingTaskLimits {
   /** Maximum number of tasks that wait for a query answer at the same time. Default: 1,000. */
   readonly maxWaitingTasks?: number;
   /** Maximum time in milliseconds that a task waits for a query answer. Default: 1 hour. */
@@ -14,11 +14,11 @@ export interface AnswerWaitLimits {
 /** In-memory registry that contains the active work of an agent by task id. */
 export class ResumableWorkRegistry<Answer, Work extends { readonly work: ResumableWork<Answer> }> {
   readonly #clock: Clock;
-  readonly #limits: Required<AnswerWaitLimits>;
+  readonly #limits: Required<WaitingTaskLimits>;
   readonly #byTaskId = new Map<string, Work>();
   #waitingCount = 0;
 
-  constructor(clock: Clock, { maxWaitingTasks = 1000, answerTimeoutMs = 3_600_000 }: AnswerWaitLimits) {
+  constructor(clock: Clock, { maxWaitingTasks = 1000, answerTimeoutMs = 3_600_000 }: WaitingTaskLimits) {
     this.#clock = clock;
     this.#limits = { maxWaitingTasks, answerTimeoutMs };
   }
@@ -36,9 +36,9 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
    * Yields the events of one turn. After the turn, the registry removes the work, unless the work waits for
    * an answer.
    */
-  async *streamTurn({ work }: Work, run: Run): AsyncGenerator<AgentEvent, void, undefined> {
+  async *streamTurnEvents({ work }: Work, run: Run): AsyncGenerator<AgentEvent, void, undefined> {
     try {
-      yield* work.streamTurn(run);
+      yield* work.streamTurnEvents(run);
     } finally {
       if (!work.isWaitingForAnswer) this.#byTaskId.delete(run.taskId);
     }
@@ -61,7 +61,7 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
       throw new A2AError("RESOURCE_EXHAUSTED", text);
     }
     this.#waitingCount++;
-    const cancelTimer = this.#clock.schedule(answerTimeoutMs, () => this.abandonWork(taskId, {}));
+    const cancelTimer = this.#clock.schedule(answerTimeoutMs, () => this.stopAndRemoveWork(taskId, {}));
     try {
       return await untilAborted(work.askQuestion(question), signal);
     } finally {
@@ -75,16 +75,16 @@ export class ResumableWorkRegistry<Answer, Work extends { readonly work: Resumab
    * Ends the work. If no turn is active, the next turn can deliver the last events until the answer timeout
    * expires.
    */
-  endWork(taskId: string, { work }: Work): void {
-    work.end();
+  endWorkAndScheduleRemoval(taskId: string, { work }: Work): void {
+    work.endEventStream();
     if (!work.hasActiveTurn)
       this.#clock.schedule(this.#limits.answerTimeoutMs, () => this.#byTaskId.delete(taskId));
   }
 
   /** Stops and removes work if no answer can arrive. */
-  abandonWork(taskId: string, cancellation: JsonObject): void {
+  stopAndRemoveWork(taskId: string, cancellation: JsonObject): void {
     const work = this.#byTaskId.get(taskId);
     this.#byTaskId.delete(taskId);
-    work?.work.abandon(cancellation);
+    work?.work.stopBeforeReply(cancellation);
   }
 }

@@ -44,18 +44,18 @@ export class ResumableWork<Answer> {
   }
 
   /** Ends the work. No event follows. */
-  end(): void {
+  endEventStream(): void {
     this.#ended = true;
     this.#notifyReader?.();
   }
 
   /** Stops the work, either because a waiting task was canceled or because the turn was interrupted. */
-  abandon(cancellation: JsonObject | undefined): void {
+  stopBeforeReply(cancellation: JsonObject | undefined): void {
     this.#abandoned = true;
     this.#onStop(cancellation);
   }
 
-  get isAbandoned(): boolean {
+  get isStoppedBeforeReply(): boolean {
     return this.#abandoned;
   }
 
@@ -86,7 +86,7 @@ export class ResumableWork<Answer> {
   }
 
   /** Yields the events of the work until the work asks a question or ends. */
-  async *streamTurn(run: Run): AsyncGenerator<AgentEvent, void, undefined> {
+  async *streamTurnEvents(run: Run): AsyncGenerator<AgentEvent, void, undefined> {
     const onAbort = (): void => this.#onStop(run.cancelMetadata);
     run.signal.addEventListener("abort", onAbort, { once: true });
     if (run.signal.aborted) onAbort();
@@ -97,7 +97,7 @@ export class ResumableWork<Answer> {
         const event = this.#pendingEvents.shift();
         if (event) {
           // The consumer does not pull after a question, so the turn is over here.
-          isOver = isInputRequired(event);
+          isOver = isInputRequiredEvent(event);
           yield event;
           if (isOver) return;
         } else if (this.#ended) {
@@ -112,11 +112,11 @@ export class ResumableWork<Answer> {
     } finally {
       this.#activeTurns--;
       run.signal.removeEventListener("abort", onAbort);
-      if (!isOver) this.abandon(run.cancelMetadata);
+      if (!isOver) this.stopBeforeReply(run.cancelMetadata);
     }
   }
 }
 
-function isInputRequired(event: TaskUpdateEvent): boolean {
+function isInputRequiredEvent(event: TaskUpdateEvent): boolean {
   return "status" in event && event.status.state === "TASK_STATE_INPUT_REQUIRED";
 }

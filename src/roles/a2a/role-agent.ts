@@ -4,7 +4,7 @@ import {
   type MessageCard,
   MESSAGE_CARD_MEDIA_TYPE,
   createMessageCardExtension,
-  type CardTransportInfo,
+  type CardA2ARequestInfo,
   type ControlCard,
   CONTROLLER,
   type QueryCard,
@@ -12,20 +12,20 @@ import {
   type TaskCard,
 } from "../../cards/index.ts";
 import {
-  findCardInMetadata,
-  type CardEnvelope,
-  decodeCardEnvelope,
+  findCardInCancelMetadata,
+  type CardRoutingMetadata,
+  decodeCardRoutingMetadata,
   isTraceparent,
 } from "../../cards/index.ts";
 import type { RoleModel } from "../role-model.ts";
 import type { Role } from "../role.ts";
-import { buildReplyMetadata, CardJournal } from "./card-journal.ts";
+import { buildInReplyToMetadata, CardJournal } from "./card-journal.ts";
 import { RoleExecution } from "./role-execution.ts";
 import {
   parseAnswerCard,
   parseRequestCard,
   findReadableCard,
-  requireRequestCard,
+  requireValidRequestCard,
   parseControlCard,
   shouldReplyInCards,
 } from "./incoming-card.ts";
@@ -36,14 +36,14 @@ import {
   createRoleRuntime,
 } from "./role-runtime.ts";
 import { ResumableWork } from "./resumable-work.ts";
-import { ResumableWorkRegistry, type AnswerWaitLimits } from "./resumable-work-registry.ts";
+import { ResumableWorkRegistry, type WaitingTaskLimits } from "./resumable-work-registry.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
 import { isControlCard, ServerClosingError } from "./stop-reason.ts";
-import { type ReplyEncoder, createReplyEncoder } from "./reply-encoder.ts";
+import { type CardEventEncoder, createCardEventEncoder } from "./card-event-encoder.ts";
 
 /** Options for `createRoleAgent`. */
-export interface RoleAgentOptions extends RoleRuntimeOptions, AnswerWaitLimits {
+export interface RoleAgentOptions extends RoleRuntimeOptions, WaitingTaskLimits {
   /** Model that the role calls. Default: none. Without a model, model calls of the role fail. */
   readonly model?: RoleModel;
   /**
@@ -66,13 +66,13 @@ export function createRoleAgent(role: Role, options: RoleAgentOptions = {}): Age
 }
 
 /** Work on a task that the role performs. */
-interface ActiveTask {
+interface ActiveRoleTask {
   readonly work: ResumableWork<ResultCard>;
   readonly execution: RoleExecution;
   readonly journal: CardJournal;
-  readonly replyEncoder: ReplyEncoder;
+  readonly replyEncoder: CardEventEncoder;
   readonly requestCard: TaskCard | QueryCard;
-  readonly requestTransport: CardTransportInfo;
+  readonly requestTransport: CardA2ARequestInfo;
   /** The role's unanswered query to the requester. */
   openQuery: QueryCard | undefined;
 }
@@ -81,7 +81,7 @@ class RoleAgent implements Agent {
   readonly #role: Role;
   readonly #runtime: RoleRuntime;
   readonly #options: RoleAgentOptions;
-  readonly #activeTasks: ResumableWorkRegistry<ResultCard, ActiveTask>;
+  readonly #activeTasks: ResumableWorkRegistry<ResultCard, ActiveRoleTask>;
 
   constructor(role: Role, options: RoleAgentOptions) {
     this.#role = role;
@@ -93,8 +93,8 @@ class RoleAgent implements Agent {
   describe(): AgentDescription {
     const { name, description } = this.#role;
     const { protocol } = this.#runtime;
-    const accepts = listCardTypes(protocol, "to", name);
-    const emits = listCardTypes(protocol, "from", name);
+    const accepts = listCardTypesForRole(protocol, "to", name);
+    const emits = listCardTypesForRole(protocol, "from", name);
     const params = { role: name, accepts, emits, relay: ["none", "full"] as const };
     const { requireCards = false, agentCard } = this.#options;
     return {
@@ -116,11 +116,11 @@ class RoleAgent implements Agent {
       yield result;
       return;
     }
-    yield* this.#activeTasks.streamTurn(result, run);
+    yield* this.#activeTasks.streamTurnEvents(result, run);
   }
 
   onTaskCanceled({ id }: Task, _caller: Caller, metadata: JsonObject): void {
-    this.#activeTasks.abandonWork(id, metadata);
+    this.#activeTasks.stopAndRemoveWork(id, metadata);
   }
 
   deliver(message: Message, { id }: Task): boolean {
@@ -134,19 +134,19 @@ class RoleAgent implements Agent {
    * Starts work on the message card in an A2A message. If the message card is not acceptable, the agent
    * rejects the message.
    */
-  #acceptOrReject(run: Run): ActiveTask | AgentEvent {
+  #acceptOrReject(run: Run): ActiveRoleTask | AgentEvent {
     if ((run.task.history?.length ?? 0) > 1) return this.#failLostTask(run);
     const { protocol } = this.#runtime;
-    const envelope = extractRunEnvelope(run);
+    const envelope = extractCardEnvelopeFromRun(run);
     let card: MessageCard | undefined;
     try {
       card = parseRequestCard(run.message, this.#role.name, protocol);
-      const requestCard = requireRequestCard(card, this.#role.name, protocol, envelope.hops);
-      const activeTask = this.#createActiveTask(
+      const requestCard = requireValidRequestCard(card, this.#role.name, protocol, envelope.hops);
+      const activeTask = this.#createActiveRoleTask(
         requestCard,
         envelope,
-        buildCardTransport(run, envelope),
-        createReplyEncoder(shouldReplyInCards(run)),
+        buildCardTransportInfo(run, envelope),
+        createCardEventEncoder(shouldReplyInCards(run)),
       );
       this.#activeTasks.register(run.taskId, activeTask);
       void this.#runTask(activeTask);
@@ -164,28 +164,28 @@ class RoleAgent implements Agent {
   #rejectMessage(
     run: Run,
     card: MessageCard | undefined,
-    envelope: CardEnvelope,
+    envelope: CardRoutingMetadata,
     reason: string,
   ): AgentEvent {
     const journal = new CardJournal(this.#runtime, card, envelope);
-    const transport = buildCardTransport(run, envelope);
+    const transport = buildCardTransportInfo(run, envelope);
     if (card) journal.recordReceived(card, transport, false);
-    const metadata = { error_type: "protocol_violation", ...buildReplyMetadata(card) };
+    const metadata = { error_type: "protocol_violation", ...buildInReplyToMetadata(card) };
     const refusal = journal.createErrorCard(card?.sender ?? CONTROLLER, `Rejected: ${reason}`, metadata);
     journal.recordSent(refusal, transport, false);
-    return createReplyEncoder(shouldReplyInCards(run)).encodeRejection(refusal);
+    return createCardEventEncoder(shouldReplyInCards(run)).encodeRejection(refusal);
   }
 
-  #createActiveTask(
+  #createActiveRoleTask(
     requestCard: TaskCard | QueryCard,
-    envelope: CardEnvelope,
-    transport: CardTransportInfo,
-    replyEncoder: ReplyEncoder,
-  ): ActiveTask {
+    envelope: CardRoutingMetadata,
+    transport: CardA2ARequestInfo,
+    replyEncoder: CardEventEncoder,
+  ): ActiveRoleTask {
     const relays = envelope.relay === "full" && replyEncoder.usesCards;
     const resumableWork: ResumableWork<ResultCard> = new ResumableWork((cancellation) => {
       if (execution.signal.aborted) return;
-      const reason = toAbortReason(cancellation);
+      const reason = toCancellationAbortReason(cancellation);
       if (isControlCard(reason))
         journal.recordReceived(reason, { ...transport, method: "CancelTask" }, false);
       execution.stop(reason);
@@ -205,7 +205,7 @@ class RoleAgent implements Agent {
       requestTransport: transport,
       requester,
     });
-    const activeTask: ActiveTask = {
+    const activeTask: ActiveRoleTask = {
       work: resumableWork,
       execution,
       journal,
@@ -219,16 +219,16 @@ class RoleAgent implements Agent {
     return activeTask;
   }
 
-  async #runTask(activeTask: ActiveTask): Promise<void> {
+  async #runTask(activeTask: ActiveRoleTask): Promise<void> {
     const { work: resumableWork, execution, journal, replyEncoder, requestTransport } = activeTask;
     const reply = await execution.execute();
     // An abandoned task delivers no reply, so none is recorded.
-    if (!resumableWork.isAbandoned) journal.recordSent(reply, requestTransport, false);
+    if (!resumableWork.isStoppedBeforeReply) journal.recordSent(reply, requestTransport, false);
     for (const event of replyEncoder.encodeFinal(reply, execution.wasStopped)) resumableWork.emit(event);
-    this.#activeTasks.endWork(requestTransport.task_id ?? "", activeTask);
+    this.#activeTasks.endWorkAndScheduleRemoval(requestTransport.task_id ?? "", activeTask);
   }
 
-  async #queryRequester(activeTask: ActiveTask, query: QueryCard): Promise<ResultCard> {
+  async #queryRequester(activeTask: ActiveRoleTask, query: QueryCard): Promise<ResultCard> {
     activeTask.openQuery = query;
     try {
       const question = activeTask.replyEncoder.encodeQuery(query);
@@ -244,7 +244,7 @@ class RoleAgent implements Agent {
   }
 
   /** Handles the next message of a task that waits for an answer. */
-  #resumeTask(activeTask: ActiveTask, { message, taskId }: Run): ActiveTask {
+  #resumeTask(activeTask: ActiveRoleTask, { message, taskId }: Run): ActiveRoleTask {
     const { work: resumableWork, openQuery, requestCard, journal } = activeTask;
     const { protocol, observer } = this.#runtime;
     try {
@@ -266,27 +266,27 @@ class RoleAgent implements Agent {
     return activeTask;
   }
 
-  #applyControlCard(activeTask: ActiveTask, card: ControlCard, message_id: string): void {
+  #applyControlCard(activeTask: ActiveRoleTask, card: ControlCard, message_id: string): void {
     activeTask.journal.recordReceived(
       card,
       { ...activeTask.requestTransport, method: "SendMessage", message_id },
       false,
     );
     if (card.content === "stop") activeTask.execution.stop(card);
-    else activeTask.execution.addControlCard(card);
+    else activeTask.execution.enqueueControlCard(card);
   }
 
   /** Fails a waiting task whose work was lost when the previous process ended. */
   #failLostTask(run: Run): AgentEvent {
     const [first = run.message] = run.task.history ?? [];
-    const envelope = decodeCardEnvelope(first.metadata);
+    const envelope = decodeCardRoutingMetadata(first.metadata);
     const card = findReadableCard(first);
     const journal = new CardJournal(this.#runtime, card, envelope);
     const text = `The ${this.#role.name} restarted while it waited for this answer and lost the task; send the task again`;
-    const metadata = { error_type: "transport_error", retryable: true, ...buildReplyMetadata(card) };
+    const metadata = { error_type: "transport_error", retryable: true, ...buildInReplyToMetadata(card) };
     const error = journal.createErrorCard(card?.sender ?? CONTROLLER, text, metadata);
-    journal.recordSent(error, buildCardTransport(run, envelope), false);
-    return createReplyEncoder(card !== undefined || shouldReplyInCards(run)).encodeFailure(error);
+    journal.recordSent(error, buildCardTransportInfo(run, envelope), false);
+    return createCardEventEncoder(card !== undefined || shouldReplyInCards(run)).encodeFailure(error);
   }
 }
 
@@ -304,9 +304,9 @@ function createAnswerCardFromText(text: string, query: QueryCard, journal: CardJ
   return journal.createCardOnBehalfOf(query.recipient, "result", text, metadata);
 }
 
-function toAbortReason(cancellation: JsonObject | undefined): unknown {
+function toCancellationAbortReason(cancellation: JsonObject | undefined): unknown {
   if (!cancellation) return new ServerClosingError("The server closes.");
-  const card = findCardInMetadata(cancellation);
+  const card = findCardInCancelMetadata(cancellation);
   return isControlCard(card) ? card : new DOMException("The task was cancelled.", "AbortError");
 }
 
@@ -314,15 +314,15 @@ function toAbortReason(cancellation: JsonObject | undefined): unknown {
  * Returns the message card envelope of an agent run. If the metadata contains no trace, the envelope uses the
  * `traceparent` header.
  */
-function extractRunEnvelope({ message, metadata, traceparent }: Run): CardEnvelope {
-  const envelope = decodeCardEnvelope(message.metadata, metadata);
+function extractCardEnvelopeFromRun({ message, metadata, traceparent }: Run): CardRoutingMetadata {
+  const envelope = decodeCardRoutingMetadata(message.metadata, metadata);
   return isTraceparent(traceparent) ? { traceparent, ...envelope } : envelope;
 }
 
-function buildCardTransport(
+function buildCardTransportInfo(
   { taskId, contextId, message }: Run,
-  { traceparent }: CardEnvelope,
-): CardTransportInfo {
+  { traceparent }: CardRoutingMetadata,
+): CardA2ARequestInfo {
   return {
     task_id: taskId,
     context_id: contextId,
@@ -332,6 +332,6 @@ function buildCardTransport(
 }
 
 /** Returns the message card types that a role may send (`from`) or may receive (`to`). */
-function listCardTypes({ routes }: AnyCardProtocol, end: "from" | "to", role: string): string[] {
+function listCardTypesForRole({ routes }: AnyCardProtocol, end: "from" | "to", role: string): string[] {
   return [...new Set(routes.flatMap((route) => (route[end] === role ? route.types : [])))];
 }

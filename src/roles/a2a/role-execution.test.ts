@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type CardTokenUsage, createCardProtocol, PLANNER, SOLVER } from "../../cards/index.ts";
 import type { RoleModel } from "../role-model.ts";
-import { startRoleTestbed, createRole } from "./role-testbed.fixture.ts";
+import { startRoleTestbed, createRoleFromFunction } from "./role-testbed.fixture.ts";
 
 const createReportedUsage = (input_tokens: number, output_tokens: number): CardTokenUsage => ({
   input_tokens,
@@ -29,7 +29,7 @@ function createCountingModel(
 describe("the token usage of a role", () => {
   it("is on the next card, and on one card only for parallel tasks", async () => {
     const clock = { advance: (_ms: number): void => {} };
-    const planner = createRole(PLANNER, async (taskContext) => {
+    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
       const plan = {
         kind: "plan",
         task: taskContext.task,
@@ -49,7 +49,7 @@ describe("the token usage of a role", () => {
       (ms) => clock.advance(ms),
       (call) => (call === 2 ? undefined : createReportedUsage(10, call)),
     );
-    const solver = createRole(SOLVER, async () => ({ result: "ok", status: "success" }));
+    const solver = createRoleFromFunction(SOLVER, async () => ({ result: "ok", status: "success" }));
     const open = await startRoleTestbed({ planner: { role: planner, model }, solver });
     clock.advance = (ms) => open.clock.advance(ms);
     await open.controller.solve({ task: "2 + 2", runId: "r", sampleId: "s" });
@@ -103,10 +103,10 @@ describe("the token usage of a role", () => {
   });
 
   it("is on a notice that is sent first", async () => {
-    const planner = createRole(PLANNER, async (taskContext) => {
+    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
       const step = { kind: "solve", task: taskContext.task } as const;
       await taskContext.callModel({ input: step, messages: [] });
-      taskContext.sendNotice({ error: "one turn too many", errorType: "turn_limit" });
+      taskContext.notifyRequesterOfError({ error: "one turn too many", errorType: "turn_limit" });
       return { result: "", status: "partial", metadata: { error_type: "turn_limit" } };
     });
     const { controller, recorder } = await startRoleTestbed({
@@ -129,7 +129,7 @@ describe("the token usage of a role", () => {
   it("is not on stop cards or on cards on behalf of other roles", async () => {
     const thought = Promise.withResolvers<void>();
     const asked = Promise.withResolvers<void>();
-    const planner = createRole(
+    const planner = createRoleFromFunction(
       PLANNER,
       async (taskContext) => {
         const lost = taskContext.delegate({ to: SOLVER, task: "slow", deadlineMs: 500 });
@@ -146,7 +146,7 @@ describe("the token usage of a role", () => {
         },
       },
     );
-    const solver = createRole(SOLVER, async (taskContext) => {
+    const solver = createRoleFromFunction(SOLVER, async (taskContext) => {
       await taskContext.sendQuery({ query: "Really?" });
       asked.resolve();
       await new Promise<void>((resolve) => taskContext.signal.addEventListener("abort", () => resolve()));
@@ -171,11 +171,11 @@ describe("the token usage of a role", () => {
       [reply.metadata.card_id, reply.metadata.usage],
     ]);
     expect(recorder.uniqueCards.filter(({ metadata }) => metadata.usage)).toHaveLength(2);
-    expect(recorder.cardLines).toContain("planner out control");
+    expect(recorder.cardRecordLines).toContain("planner out control");
   });
 
   it("requires a model", async () => {
-    const planner = createRole(PLANNER, async (taskContext) => {
+    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
       await taskContext.callModel({ input: { kind: "solve", task: taskContext.task }, messages: [] });
       return { result: "", status: "completed" };
     });
@@ -187,7 +187,7 @@ describe("the token usage of a role", () => {
 
 describe("a role execution", () => {
   it("rejects calls after its work is over", async () => {
-    const planner = createRole(PLANNER, async (taskContext) => {
+    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
       setImmediate(() => void taskContext.delegate({ to: SOLVER, task: "late" }).catch(late.resolve));
       return { result: "done", status: "completed" };
     });
@@ -199,7 +199,7 @@ describe("a role execution", () => {
   });
 
   it("copies run, sample, and dataset of the task to its cards", async () => {
-    const planner = createRole(PLANNER, async (taskContext) => {
+    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
       await taskContext.delegate({
         to: SOLVER,
         task: "one",
@@ -209,7 +209,7 @@ describe("a role execution", () => {
       });
       return { result: "done", status: "completed" };
     });
-    const solver = createRole(SOLVER, async () => ({ result: "ok", status: "success" }));
+    const solver = createRoleFromFunction(SOLVER, async () => ({ result: "ok", status: "success" }));
     const { controller, recorder } = await startRoleTestbed({ planner, solver });
     await controller.solve({ task: "2 + 2", runId: "r", sampleId: "s", dataset: "d" });
     const [problem, subtask] = recorder.uniqueCards;

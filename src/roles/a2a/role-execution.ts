@@ -1,7 +1,7 @@
 import { A2AError } from "../../protocol/index.ts";
 import type {
   MessageCard,
-  CardTransportInfo,
+  CardA2ARequestInfo,
   CardMetadata,
   CardTokenUsage,
   ControlCard,
@@ -13,17 +13,17 @@ import type {
 } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest } from "../role-model.ts";
 import type { TaskOutcome, QueryRequest, DelegationRequest, TaskContext, Role } from "../role.ts";
-import { createAnswerCard, tryAnswerQuery, toQueryOptionMetadata } from "./query-answer.ts";
-import { buildReplyMetadata, type CardJournal } from "./card-journal.ts";
+import { createQueryAnswerCard, tryAnswerQuery, toSelectedQueryOptionMetadata } from "./query-answer-card.ts";
+import { buildInReplyToMetadata, type CardJournal } from "./card-journal.ts";
 import { deliverCard } from "./card-delivery.ts";
 import { omitUndefined } from "./omit-undefined.ts";
 import { formatError } from "./format-error.ts";
 import { NO_USAGE } from "../token-usage.ts";
 import { UsageTracker } from "./usage-tracker.ts";
-import { computeGracePeriods, isTimeout, getStopParameters, ServerClosingError } from "./stop-reason.ts";
+import { computeGracePeriods, isTimeout, getStopCardParameters, ServerClosingError } from "./stop-reason.ts";
 
 /** Interface to the requester of a task, which receives notices and queries from the role. */
-interface Requester {
+interface RequesterChannel {
   /** Sends a notice. */
   notify(card: MessageCard): void;
   /**
@@ -40,12 +40,12 @@ interface RoleExecutionOptions {
   readonly requestCard: TaskCard | QueryCard;
   readonly journal: CardJournal;
   /** Transport through which `requestCard` arrived. The role sends its replies through the same transport. */
-  readonly requestTransport: CardTransportInfo;
-  readonly requester: Requester;
+  readonly requestTransport: CardA2ARequestInfo;
+  readonly requester: RequesterChannel;
 }
 
 /** Abort error that all ended executions share, because a separate error for each task would be expensive. */
-const EXECUTION_ENDED = new DOMException("The work is over.", "AbortError");
+const EXECUTION_ENDED_ABORT_ERROR = new DOMException("The work is over.", "AbortError");
 
 /** Error for a failed model call. */
 class ModelError extends Error {
@@ -100,7 +100,7 @@ export class RoleExecution implements TaskContext {
     } finally {
       this.#cancelGraceTimer?.();
       // Stops work that the role has left unfinished.
-      this.#abortController.abort(EXECUTION_ENDED);
+      this.#abortController.abort(EXECUTION_ENDED_ABORT_ERROR);
     }
   }
 
@@ -108,7 +108,7 @@ export class RoleExecution implements TaskContext {
   stop(reason: unknown): void {
     if (this.signal.aborted) return;
     const { journal, role } = this.#options;
-    const { forItselfMs } = computeGracePeriods(journal.runtime, getStopParameters(reason));
+    const { forItselfMs } = computeGracePeriods(journal.runtime, getStopCardParameters(reason));
     this.#cancelGraceTimer = journal.runtime.clock.schedule(forItselfMs, () => {
       this.#graceExpired.reject(new Error(`The ${role.name} was stopped and returned no result in time`));
     });
@@ -117,7 +117,7 @@ export class RoleExecution implements TaskContext {
     this.#controlArrived.reject(reason);
   }
 
-  addControlCard(card: ControlCard): void {
+  enqueueControlCard(card: ControlCard): void {
     this.#controlCards.push(card);
     this.#controlArrived.resolve();
   }
@@ -132,7 +132,7 @@ export class RoleExecution implements TaskContext {
 
   async waitForControlCard(): Promise<void> {
     if (this.#controlCards.length > 0) return;
-    const stopTracking = this.#usage.trackWait();
+    const stopTracking = this.#usage.startRoleWaitTimer();
     try {
       await this.#controlArrived.promise;
     } finally {
@@ -147,7 +147,7 @@ export class RoleExecution implements TaskContext {
     this.signal.throwIfAborted();
     const { clock } = journal.runtime;
     const startedAt = clock.monotonic();
-    const stopTracking = this.#usage.trackModelCall();
+    const stopTracking = this.#usage.startModelCallTimer();
     try {
       const reply = await model.complete({ ...request, role: role.name, signal: this.signal });
       stopTracking();
@@ -175,32 +175,33 @@ export class RoleExecution implements TaskContext {
     const about = {
       ...metadata,
       ...omitUndefined({ turn, forced, attempt }),
-      ...buildReplyMetadata(this.#options.requestCard),
+      ...buildInReplyToMetadata(this.#options.requestCard),
     };
     this.signal.throwIfAborted();
     const { journal } = this.#options;
     const card = this.#usage.flushToCard((spent) =>
       journal.createTaskCard(to, task, { ...about, ...spent }, context),
     );
-    return await this.#deliverCard(card, deadlineMs);
+    return await this.#sendCardToRoleAndAwaitReply(card, deadlineMs);
   }
 
   async sendQuery({ query, to, options, multiple }: QueryRequest): Promise<ResultCard | ErrorCard> {
     const { journal, requestCard } = this.#options;
-    const metadata: CardMetadata = { ...buildReplyMetadata(requestCard), ...omitUndefined({ multiple }) };
+    const metadata: CardMetadata = { ...buildInReplyToMetadata(requestCard), ...omitUndefined({ multiple }) };
     if (options) metadata["options"] = [...options];
     this.signal.throwIfAborted();
     const createCard = (): QueryCard =>
       this.#usage.flushToCard((spent) =>
         journal.createQueryCard(to ?? requestCard.sender, query, { ...metadata, ...spent }),
       );
-    if (to !== undefined && to !== requestCard.sender) return await this.#deliverCard(createCard());
+    if (to !== undefined && to !== requestCard.sender)
+      return await this.#sendCardToRoleAndAwaitReply(createCard());
     const asked = this.#lastQuery.then(() => this.#queryRequester(createCard()));
     this.#lastQuery = asked.catch(() => {});
     return await asked;
   }
 
-  sendNotice({ error, errorType, retryable }: Extract<TaskOutcome, { error: string }>): void {
+  notifyRequesterOfError({ error, errorType, retryable }: Extract<TaskOutcome, { error: string }>): void {
     const { journal, requestCard, requestTransport, requester } = this.#options;
     const metadata = { error_type: errorType, ...omitUndefined({ retryable }) };
     const card = this.#usage.flushToCard((spent) =>
@@ -214,7 +215,7 @@ export class RoleExecution implements TaskContext {
   async #answerQuery(query: QueryCard): Promise<ResultCard> {
     const { role, journal } = this.#options;
     const answer = await tryAnswerQuery(() => role.answerQuery?.(query, this), journal);
-    return this.#usage.flushToCard((spent) => createAnswerCard(query, answer, journal, spent));
+    return this.#usage.flushToCard((spent) => createQueryAnswerCard(query, answer, journal, spent));
   }
 
   async #runRole(): Promise<TaskOutcome> {
@@ -223,12 +224,15 @@ export class RoleExecution implements TaskContext {
     const answer = await role.answerQuery?.(requestCard, this);
     if (!answer) return { result: `The ${role.name} has no answer to this query`, status: "error" };
     const { result, selected } = answer;
-    return { result, status: "success", metadata: toQueryOptionMetadata(selected) };
+    return { result, status: "success", metadata: toSelectedQueryOptionMetadata(selected) };
   }
 
-  async #deliverCard(card: TaskCard | QueryCard, deadlineMs?: number): Promise<ResultCard | ErrorCard> {
+  async #sendCardToRoleAndAwaitReply(
+    card: TaskCard | QueryCard,
+    deadlineMs?: number,
+  ): Promise<ResultCard | ErrorCard> {
     const { journal, requestTransport } = this.#options;
-    const stopTracking = this.#usage.trackWait();
+    const stopTracking = this.#usage.startRoleWaitTimer();
     try {
       const reply = await deliverCard({
         card,
@@ -250,7 +254,7 @@ export class RoleExecution implements TaskContext {
     const { journal, requestTransport, requester } = this.#options;
     this.signal.throwIfAborted();
     journal.recordSent(card, requestTransport, false);
-    const stopTracking = this.#usage.trackWait();
+    const stopTracking = this.#usage.startRoleWaitTimer();
     try {
       const answer = await requester.sendQuery(card);
       journal.recordReceived(answer, requestTransport, false);
@@ -276,7 +280,7 @@ export class RoleExecution implements TaskContext {
     const { journal, requestCard } = this.#options;
     const metadata = {
       ...omitUndefined({ turn: requestCard.metadata.turn }),
-      ...buildReplyMetadata(requestCard),
+      ...buildInReplyToMetadata(requestCard),
     };
     const fail = (error: string, error_type: string, retryable: boolean | undefined): ErrorCard =>
       this.#usage.flushToCard((spent) =>
@@ -293,7 +297,7 @@ export class RoleExecution implements TaskContext {
         journal.createResultCard(requestCard.sender, answer.result, answer.status, {
           ...metadata,
           ...answer.metadata,
-          ...buildReplyMetadata(requestCard),
+          ...buildInReplyToMetadata(requestCard),
           ...spent,
         }),
       );
@@ -311,7 +315,7 @@ export class RoleExecution implements TaskContext {
     const { role, journal } = this.#options;
     if (this.signal.aborted) {
       const { reason } = this.signal;
-      const timedOut = isTimeout(getStopParameters(reason));
+      const timedOut = isTimeout(getStopCardParameters(reason));
       const errorType: CoreCardErrorType = timedOut ? "timeout" : "cancelled";
       const text = `The ${role.name} was stopped before it had a result`;
       // When the server closes, the signal has no control card as its reason. The same task may then succeed
@@ -342,7 +346,7 @@ export class RoleExecution implements TaskContext {
     const turn = input.kind === "plan" ? input.turn : requestCard.metadata.turn;
     const { recorder, clock } = journal.runtime;
     recorder?.recordModelCall({
-      run_id: journal.runId,
+      run_id: journal.experimentRunId,
       ...omitUndefined({ sample_id: journal.sampleId, turn }),
       role: role.name,
       card_id: this.#finalCardId ?? this.#usage.nextCardId,

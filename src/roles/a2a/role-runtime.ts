@@ -6,7 +6,7 @@ import {
   type CardRecorder,
 } from "../../cards/index.ts";
 import type { RoleModel } from "../role-model.ts";
-import { systemClock } from "./clock.ts";
+import { systemClock } from "./system-clock.ts";
 import { type RoleConnectionOptions, RoleClientPool, type RoleTarget } from "./role-client-pool.ts";
 
 /** Card protocol type that accepts all roles and all types of message cards. */

@@ -6,7 +6,7 @@ import type { Task } from "../../protocol/index.ts";
 import { type Controller, type ControllerOptions, createController } from "../controller.ts";
 import type { TaskContext, Role } from "../role.ts";
 import { type ServedRoleOptions, serveRoles, type ServeRolesOptions } from "../serve-roles.ts";
-import { MemoryRecorder } from "./scripted-dialogue.fixture.ts";
+import { MemoryRecorder } from "./planner-solver-dialogue.fixture.ts";
 
 /**
  * A testbed with each role on its own server, a controller, and a shared recorder. The clock advances only
@@ -65,12 +65,16 @@ export async function startRoleTestbed(
 }
 
 /** Creates a role from a function. */
-export function createRole(name: string, work: Role["performTask"], more: Partial<Role> = {}): Role {
+export function createRoleFromFunction(
+  name: string,
+  work: Role["performTask"],
+  more: Partial<Role> = {},
+): Role {
   return { name, description: `The ${name} of a test.`, performTask: work, ...more };
 }
 
 /** A planner that forwards the problem to the solver and returns its answer. */
-export const forwardingPlanner: Role = createRole(PLANNER, async (taskContext) => {
+export const forwardingPlanner: Role = createRoleFromFunction(PLANNER, async (taskContext) => {
   const reply = await taskContext.delegate({ to: SOLVER, task: taskContext.task.content, turn: 1 });
   return reply.message_type === "error"
     ? { error: reply.content, errorType: reply.metadata.error_type }
@@ -78,14 +82,14 @@ export const forwardingPlanner: Role = createRole(PLANNER, async (taskContext) =
 });
 
 /** Creates a role that runs until it is stopped. `begun` resolves when the role starts. */
-export function createBlockedRole(
+export function createRoleBlockedUntilStopped(
   name: string,
   onStop: (taskContext: TaskContext) => ReturnType<Role["performTask"]> = async (taskContext) => {
     throw taskContext.signal.reason;
   },
 ): { readonly role: Role; readonly begun: Promise<TaskContext> } {
   const begun = Promise.withResolvers<TaskContext>();
-  const role = createRole(name, async (taskContext) => {
+  const role = createRoleFromFunction(name, async (taskContext) => {
     begun.resolve(taskContext);
     await new Promise<void>((resolve) => taskContext.signal.addEventListener("abort", () => resolve()));
     return await onStop(taskContext);
@@ -94,6 +98,6 @@ export function createBlockedRole(
 }
 
 /** Formats a card, for example `planner → solver task: 2 + 2`. */
-export function formatCard({ sender, recipient, message_type, content }: MessageCard): string {
+export function formatMessageCardLine({ sender, recipient, message_type, content }: MessageCard): string {
   return `${sender} → ${recipient} ${message_type}: ${content}`;
 }

@@ -2,8 +2,8 @@ import type { MessageCard, ControlCard } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
 
 /** Fraction of the requester's grace period that a role grants to downstream roles. */
-const DOWNSTREAM_GRACE_SHARE = 0.5;
-const OWN_GRACE_SHARE = 0.8;
+const DOWNSTREAM_GRACE_PERIOD_SHARE = 0.5;
+const OWN_GRACE_PERIOD_SHARE = 0.8;
 
 /**
  * Returns the grace period of downstream roles and the grace period of the role itself. A role's grace
@@ -15,17 +15,20 @@ export function computeGracePeriods(
 ): { readonly forOthersMs: number; readonly forItselfMs: number } {
   const { grace_ms } = parameters;
   if (typeof grace_ms !== "number" || !(grace_ms >= 0)) {
-    return { forOthersMs: graceMs, forItselfMs: graceMs * OWN_GRACE_SHARE };
+    return { forOthersMs: graceMs, forItselfMs: graceMs * OWN_GRACE_PERIOD_SHARE };
   }
   const availableMs = Math.min(graceMs, grace_ms);
-  return { forOthersMs: availableMs * DOWNSTREAM_GRACE_SHARE, forItselfMs: availableMs * OWN_GRACE_SHARE };
+  return {
+    forOthersMs: availableMs * DOWNSTREAM_GRACE_PERIOD_SHARE,
+    forItselfMs: availableMs * OWN_GRACE_PERIOD_SHARE,
+  };
 }
 
 /**
  * Returns the parameters of the control card that stopped the work. If no control card stopped the work,
  * returns the reason `cancelled`.
  */
-export function getStopParameters(reason: unknown): JsonObject {
+export function getStopCardParameters(reason: unknown): JsonObject {
   return isControlCard(reason) ? (reason.metadata.parameters ?? {}) : { reason: "cancelled" };
 }
 

@@ -7,13 +7,13 @@ import { PLANNER, SOLVER, type ControlCard } from "../../cards/index.ts";
 import { flushEventLoop } from "../../engine/engine.fixture.ts";
 import { createServer } from "../../server/index.ts";
 import { createController } from "../controller.ts";
-import { MemoryRecorder } from "./scripted-dialogue.fixture.ts";
+import { MemoryRecorder } from "./planner-solver-dialogue.fixture.ts";
 import { createRoleAgent } from "./index.ts";
 import {
   forwardingPlanner,
   startRoleTestbed,
-  createRole,
-  createBlockedRole,
+  createRoleFromFunction,
+  createRoleBlockedUntilStopped,
 } from "./role-testbed.fixture.ts";
 
 const DEADLINE_MS = 60_000;
@@ -24,7 +24,7 @@ const formatControlCards = (recorder: MemoryRecorder): string[] =>
 
 describe("an expired deadline", () => {
   it("stops every downstream role with a card and leaves no task open", async () => {
-    const solver = createBlockedRole(SOLVER);
+    const solver = createRoleBlockedUntilStopped(SOLVER);
     const { controller, clock, recorder, listTasks } = await startRoleTestbed({
       planner: forwardingPlanner,
       solver: solver.role,
@@ -67,8 +67,8 @@ describe("an expired deadline", () => {
   });
 
   it("of one subtask is an error card for the planner, which continues", async () => {
-    const solver = createBlockedRole(SOLVER);
-    const planner = createRole(PLANNER, async (taskContext) => {
+    const solver = createRoleBlockedUntilStopped(SOLVER);
+    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
       const reply = await taskContext.delegate({ to: SOLVER, task: "slow", deadlineMs: 500 });
       const { error_type: result = "none" } = reply.metadata as { error_type?: string };
       return { result, status: "completed" };
@@ -85,7 +85,10 @@ describe("an expired deadline", () => {
 });
 
 describe("a role that is stopped", () => {
-  const partial = createBlockedRole(SOLVER, async () => ({ result: "about 4", status: "partial" }));
+  const partial = createRoleBlockedUntilStopped(SOLVER, async () => ({
+    result: "about 4",
+    status: "partial",
+  }));
 
   it("returns a partial artifact, and its task is canceled [F-40, E8]", async () => {
     const { getClient, listTasks } = await startRoleTestbed({ solver: partial.role });
@@ -100,8 +103,11 @@ describe("a role that is stopped", () => {
   });
 
   it("passes its partial result to its requester", async () => {
-    const solver = createBlockedRole(SOLVER, async () => ({ result: "about 4", status: "partial" }));
-    const planner = createRole(PLANNER, async (taskContext) => {
+    const solver = createRoleBlockedUntilStopped(SOLVER, async () => ({
+      result: "about 4",
+      status: "partial",
+    }));
+    const planner = createRoleFromFunction(PLANNER, async (taskContext) => {
       try {
         await taskContext.delegate({ to: SOLVER, task: "2 + 2" });
         return { error: "was not stopped", errorType: "test" };
@@ -123,11 +129,11 @@ describe("a role that is stopped", () => {
       name: "result-card",
     });
     // The planner has recorded the solver's partial result, although it did not wait for it.
-    expect(recorder.cardLines).toContain("planner in result");
+    expect(recorder.cardRecordLines).toContain("planner in result");
   });
 
   it("completes when it has just finished", async () => {
-    const solver = createBlockedRole(SOLVER, async () => ({ result: "4", status: "success" }));
+    const solver = createRoleBlockedUntilStopped(SOLVER, async () => ({ result: "4", status: "success" }));
     const { controller, listTasks } = await startRoleTestbed({
       planner: forwardingPlanner,
       solver: solver.role,
@@ -142,7 +148,7 @@ describe("a role that is stopped", () => {
 
   it("is abandoned when it ignores the stop, before its requester gives up", async () => {
     const begun = Promise.withResolvers<void>();
-    const deaf = createRole(SOLVER, () => {
+    const deaf = createRoleFromFunction(SOLVER, () => {
       begun.resolve();
       return new Promise(() => {});
     });
@@ -164,8 +170,8 @@ describe("a role that is stopped", () => {
   });
 
   it("stops all roles that work for it, even without waiting for them", async () => {
-    const solver = createBlockedRole(SOLVER);
-    const careless = createRole(PLANNER, async (taskContext) => {
+    const solver = createRoleBlockedUntilStopped(SOLVER);
+    const careless = createRoleFromFunction(PLANNER, async (taskContext) => {
       void taskContext.delegate({ to: SOLVER, task: "never mind" }).catch(() => {});
       await solver.begun;
       return { result: "done", status: "completed" };
@@ -215,7 +221,7 @@ describe("an agent that does not answer", () => {
     });
     const { port } = silent.address() as AddressInfo;
     const { clock, recorder, controller } = await startRoleTestbed(
-      { solver: createBlockedRole(SOLVER).role },
+      { solver: createRoleBlockedUntilStopped(SOLVER).role },
       { controller: { roleTargets: { planner: `http://127.0.0.1:${port}` } }, graceMs: 1000 },
     );
     const asked = Promise.withResolvers<string>();
@@ -223,10 +229,10 @@ describe("an agent that does not answer", () => {
     const solved = controller.solve({ task: "hello?", deadlineMs: DEADLINE_MS, onTaskCreated: onTask });
     expect(await asked.promise).toBe("t");
     clock.advance(DEADLINE_MS);
-    while (recorder.cardLines.length < 2) await flushEventLoop(1);
+    while (recorder.cardRecordLines.length < 2) await flushEventLoop(1);
     clock.advance(1000);
     const { reply } = await solved;
-    expect(recorder.cardLines).toEqual([
+    expect(recorder.cardRecordLines).toEqual([
       "controller out task",
       "controller out control",
       "controller in error",
@@ -248,7 +254,7 @@ describe("an agent that does not answer", () => {
     const { reply, taskId } = await controller.solve({ task: "hello?" });
     expect(reply).toMatchObject({ metadata: { error_type: "transport_error", retryable: true } });
     expect(taskId).toBeUndefined();
-    expect(recorder.cardLines).toEqual(["controller out task", "controller in error"]);
+    expect(recorder.cardRecordLines).toEqual(["controller out task", "controller in error"]);
   });
 
   it("is a permanent transport error when its location is unknown", async () => {
@@ -261,7 +267,7 @@ describe("an agent that does not answer", () => {
 });
 
 it("a server that closes fails the tasks of its roles as retryable", async () => {
-  const planner = createBlockedRole(PLANNER);
+  const planner = createRoleBlockedUntilStopped(PLANNER);
   const server = createServer(createRoleAgent(planner.role), { store: "memory" });
   const { url } = await server.listen();
   const solved = createController({ roleTargets: { planner: url } }).solve({ task: "2 + 2" });

@@ -1,7 +1,7 @@
 import type { CardMetadata, CardTokenUsage } from "../../cards/index.ts";
-import { addUsage, sumTokens } from "../token-usage.ts";
+import { addUsage, sumInputAndOutputTokens } from "../token-usage.ts";
 
-type UsageMetadata = Pick<CardMetadata, "card_id" | "tokens" | "usage" | "model" | "duration_ms">;
+type CardUsageMetadata = Pick<CardMetadata, "card_id" | "tokens" | "usage" | "model" | "duration_ms">;
 
 /**
  * Tracks the token usage and the working time of a role since the role's last message card. The working time
@@ -35,10 +35,10 @@ export class UsageTracker {
   }
 
   /** Records the start of a model call and returns a function that records its end. */
-  trackModelCall(): () => void {
+  startModelCallTimer(): () => void {
     this.#accrueBusyTime();
     this.#activeModelCalls++;
-    return once(() => {
+    return limitToOneCall(() => {
       this.#accrueBusyTime();
       this.#activeModelCalls--;
     });
@@ -48,10 +48,10 @@ export class UsageTracker {
    * Records the start of a wait for another role and returns a function that records its end. Waiting time
    * counts as work of the other role.
    */
-  trackWait(): () => void {
+  startRoleWaitTimer(): () => void {
     this.#accrueBusyTime();
     this.#activeWaits++;
-    return once(() => {
+    return limitToOneCall(() => {
       this.#accrueBusyTime();
       this.#activeWaits--;
     });
@@ -66,14 +66,14 @@ export class UsageTracker {
    * Passes the token usage to `write`, which creates the message card, and then resets the tracker. If
    * `write` throws, the tracker is not reset.
    */
-  flushToCard<C>(write: (spent: UsageMetadata) => C): C {
+  flushToCard<C>(write: (spent: CardUsageMetadata) => C): C {
     this.#accrueBusyTime();
-    const spent: UsageMetadata = {
+    const spent: CardUsageMetadata = {
       card_id: this.#nextCardId,
       duration_ms: Math.round(this.#busyMs * 1000) / 1000,
     };
     if (this.#usage) {
-      spent.tokens = sumTokens(this.#usage);
+      spent.tokens = sumInputAndOutputTokens(this.#usage);
       spent.usage = this.#usage;
     }
     if (this.#model !== undefined) spent.model = this.#model;
@@ -92,7 +92,7 @@ export class UsageTracker {
   }
 }
 
-function once(call: () => void): () => void {
+function limitToOneCall(call: () => void): () => void {
   let called = false;
   return () => {
     if (!called) call();

@@ -4,7 +4,7 @@ import type { JsonValue } from "../../protocol/index.ts";
 import { runRole } from "../fake-task-context.fixture.ts";
 import type { RoleModel } from "../role-model.ts";
 import { createPlanner } from "../planner/index.ts";
-import { createAnswerer, createSolver } from "../solver/index.ts";
+import { createBaselineAnswerer, createSolver } from "../solver/index.ts";
 import { toCanonicalJson } from "./cassette-model.ts";
 import { createCassetteModel, type CassetteStore, createScriptedModel, type CassetteEntry } from "./index.ts";
 
@@ -75,7 +75,7 @@ describe("a cassette", () => {
   it("has an entry for each sample and for every part of the request", async () => {
     const store = createMemoryCassette();
     const inner = createLiveModel("Answer: 1");
-    await runRole(createAnswerer({ style: "cot", samples: 3 }), {
+    await runRole(createBaselineAnswerer({ style: "cot", samples: 3 }), {
       task: "?",
       model: createCassetteModel(store, { inner }),
     });
@@ -85,8 +85,11 @@ describe("a cassette", () => {
       { style: "cot", seed: 1 },
       { style: "direct" },
     ] as const)
-      await runRole(createAnswerer(options), { task: "?", model: createCassetteModel(store, { inner }) });
-    await runRole(createAnswerer({ style: "cot" }), {
+      await runRole(createBaselineAnswerer(options), {
+        task: "?",
+        model: createCassetteModel(store, { inner }),
+      });
+    await runRole(createBaselineAnswerer({ style: "cot" }), {
       task: "?",
       model: createCassetteModel(store, { inner, id: "other" }),
     });

@@ -1,4 +1,4 @@
-import type { EvidenceKind } from "../../cards/index.ts";
+import type { AnswerEvidenceSource } from "../../cards/index.ts";
 import { A2AError, type JsonObject, type JsonValue } from "../../protocol/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
@@ -54,7 +54,7 @@ export function createCassetteModel(store: CassetteStore, options: CassetteModel
 
   return {
     id,
-    evidenceKind: resolveCassetteEvidence(inner, mode),
+    evidenceKind: resolveCassetteEvidenceKind(inner, mode),
     async complete(request): Promise<ModelReply> {
       request.signal.throwIfAborted();
       const cassetteRequest = toCassetteRequest(id, request);
@@ -70,7 +70,7 @@ export function createCassetteModel(store: CassetteStore, options: CassetteModel
 }
 
 /** If a cassette replays the replies of a live model, the type of evidence is `recorded-model`. */
-function resolveCassetteEvidence(inner: RoleModel | undefined, mode: string): EvidenceKind {
+function resolveCassetteEvidenceKind(inner: RoleModel | undefined, mode: string): AnswerEvidenceSource {
   if (inner && (mode === "record" || inner.evidenceKind !== "live-model")) return inner.evidenceKind;
   return "recorded-model";
 }

@@ -5,8 +5,8 @@ import { findLastNumber } from "../../cards/index.ts";
 import { createFakeTaskContext, runRole } from "../fake-task-context.fixture.ts";
 import type { ModelRequest } from "../role-model.ts";
 import type { PlannerOptions } from "../planner/index.ts";
-import { createAnswerer, createSolver } from "../solver/index.ts";
-import { type SampleOutcome, solveGsm8k } from "./solve-gsm8k.fixture.ts";
+import { createBaselineAnswerer, createSolver } from "../solver/index.ts";
+import { type SampleOutcome, solveGsm8kWithRoles } from "./solve-gsm8k-with-roles.fixture.ts";
 import { type FaultOptions, withFaults, createOracleModel, createScriptedModel } from "./index.ts";
 
 const samples = getGsm8kSlice();
@@ -19,7 +19,7 @@ function solveAll(
   const inner = createOracleModel(samples);
   const planner = faults.planner ? withFaults(inner, faults.planner) : inner;
   const solver = faults.solver ? withFaults(inner, faults.solver) : inner;
-  return solveGsm8k(samples, { planner, solver }, options);
+  return solveGsm8kWithRoles(samples, { planner, solver }, options);
 }
 
 describe("a faulty model", () => {
@@ -64,7 +64,7 @@ describe("a faulty model", () => {
 
   it("falsifies each sample of an answerer independently", async () => {
     const model = withFaults(createOracleModel(samples), { wrong: 0.5, seed: 3 });
-    const { reply } = await runRole(createAnswerer({ style: "cot", samples: 40 }), {
+    const { reply } = await runRole(createBaselineAnswerer({ style: "cot", samples: 40 }), {
       task: samples[0]?.question ?? "",
       dataset: "gsm8k",
       model,
@@ -135,7 +135,7 @@ describe("a faulty model", () => {
       model: withFaults(createScriptedModel(["9"]), { slow: { share: 1, ms: 1e9 } }),
     });
     const work = role.performTask(taskContext);
-    taskContext.sendControl("stop");
+    taskContext.deliverControlCardToRole("stop");
     await expect(work).rejects.toMatchObject({ message_type: "control" });
   });
 

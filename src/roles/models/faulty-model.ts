@@ -1,4 +1,4 @@
-import { findLastNumber, findStrictAnswer, formatNumber } from "../../cards/index.ts";
+import { findLastNumber, findStrictAnswer, formatNumberWithoutExponent } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 import { untilAborted } from "../a2a/until-aborted.ts";
 import { createKeyedRandom } from "./keyed-random.ts";
@@ -52,16 +52,16 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
     async complete(request): Promise<ModelReply> {
       const { input, signal } = request;
       const happens = (fault: string, share: number): boolean =>
-        share > 0 && createKeyedRandom(seed, fault, ...buildFaultSeed(request))() < share;
+        share > 0 && createKeyedRandom(seed, fault, ...buildModelCallKey(request))() < share;
       if (slow && happens("slow", slow.share)) await sleep(slow.ms, signal);
       if (happens("fails", fails)) throw new Error("The model is unavailable (injected fault).");
       if (input.kind === "plan") {
         const attempt = input.rejectionReason === undefined ? 1 : 2;
         const refuses = refuseFirst === "always" || (refuseFirst === "once" && attempt === 1);
         if (refuses && input.findings.length === 0)
-          return createActionReply({ action: "final_answer", answer: "0" });
+          return createPlannerActionReply({ action: "final_answer", answer: "0" });
         const [first] = input.findings;
-        if (loop && first) return createActionReply({ action: "call_solver", subtask: first.subtask });
+        if (loop && first) return createPlannerActionReply({ action: "call_solver", subtask: first.subtask });
       }
       const reply = await inner.complete(request);
       if (input.kind === "plan") {
@@ -69,7 +69,7 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
         return { ...reply, text: reply.text.slice(0, Math.ceil(reply.text.length / 2)) };
       }
       if (!happens("wrong", wrong)) return reply;
-      const offset = 1 + Math.floor(createKeyedRandom(seed, "off", ...buildFaultSeed(request))() * 9);
+      const offset = 1 + Math.floor(createKeyedRandom(seed, "off", ...buildModelCallKey(request))() * 9);
       const text = falsifyAnswer(reply.text, offset);
       return { ...reply, text: input.kind === "answer" ? `Answer: ${text}` : text };
     },
@@ -77,7 +77,7 @@ export function withFaults(inner: RoleModel, faults: FaultOptions): RoleModel {
 }
 
 /** Builds the key that identifies the same model call across runs. */
-function buildFaultSeed({ role, input, messages }: ModelRequest): unknown[] {
+function buildModelCallKey({ role, input, messages }: ModelRequest): unknown[] {
   const { metadata, content } = input.task;
   const callPosition =
     input.kind === "plan"
@@ -89,10 +89,10 @@ function buildFaultSeed({ role, input, messages }: ModelRequest): unknown[] {
 /** Replaces an answer with a different value and a different text. */
 function falsifyAnswer(text: string, offset: number): string {
   const number = findStrictAnswer(text) ?? findLastNumber(text);
-  return number === undefined ? "something else" : formatNumber(Number(number) + offset);
+  return number === undefined ? "something else" : formatNumberWithoutExponent(Number(number) + offset);
 }
 
-function createActionReply(action: object): ModelReply {
+function createPlannerActionReply(action: object): ModelReply {
   return { text: JSON.stringify(action), finish: "stop" };
 }
 

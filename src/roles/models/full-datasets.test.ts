@@ -5,7 +5,7 @@ import {
   decodeGsm8k,
   decodeHotpotQa,
   decodeGsm8kModelAnswers,
-  decodeGsm8kSocratic,
+  decodeGsm8kSocraticFile,
   type Gsm8kSample,
   type HotpotQaSample,
   mergeSocraticSteps,
@@ -13,11 +13,16 @@ import {
   scoreGsm8k,
 } from "../../cards/index.ts";
 import { runRole } from "../fake-task-context.fixture.ts";
-import { countCorrect, solveGsm8k } from "./solve-gsm8k.fixture.ts";
-import { createDocumentsContext, parseDocuments } from "../context-documents.ts";
+import { countCorrect, solveGsm8kWithRoles } from "./solve-gsm8k-with-roles.fixture.ts";
+import { createTaskContextFromDocuments, parseContextDocuments } from "../context-documents.ts";
 import { createPlanner } from "../planner/index.ts";
-import { createAnswerer, createSolver } from "../solver/index.ts";
-import { withFaults, createHotpotHeuristicModel, createOracleModel, createRecordedModel } from "./index.ts";
+import { createBaselineAnswerer, createSolver } from "../solver/index.ts";
+import {
+  withFaults,
+  createHotpotHeuristicModel,
+  createOracleModel,
+  createRecordedGsm8kModel,
+} from "./index.ts";
 
 /**
  * `COLLOQUY_DATA` names a folder with the complete datasets, as in
@@ -29,7 +34,7 @@ const readDataFile = (file: string): string => readFileSync(join(dataFolder ?? "
 const readGsm8kSamples = (): Gsm8kSample[] =>
   mergeSocraticSteps(
     decodeGsm8k(readDataFile("gsm8k/test.jsonl"), "test.jsonl"),
-    decodeGsm8kSocratic(readDataFile("gsm8k/test_socratic.jsonl"), "test_socratic.jsonl"),
+    decodeGsm8kSocraticFile(readDataFile("gsm8k/test_socratic.jsonl"), "test_socratic.jsonl"),
   );
 
 describe.skipIf(!dataFolder)(
@@ -40,7 +45,7 @@ describe.skipIf(!dataFolder)(
       async (mode) => {
         const samples = readGsm8kSamples();
         const model = createOracleModel(samples);
-        const outcomes = await solveGsm8k(samples, { planner: model, solver: model }, { mode });
+        const outcomes = await solveGsm8kWithRoles(samples, { planner: model, solver: model }, { mode });
         expect([countCorrect(outcomes), countCorrect(outcomes.slice(0, 200))]).toEqual([1_308, 200]);
         expect(outcomes.every(({ completed }) => completed)).toBe(true);
       },
@@ -49,7 +54,7 @@ describe.skipIf(!dataFolder)(
     it("with three turns and one call per step finish 326 and solve 323", async () => {
       const samples = readGsm8kSamples();
       const model = createOracleModel(samples, { combineSteps: false });
-      const outcomes = await solveGsm8k(samples, { planner: model, solver: model });
+      const outcomes = await solveGsm8kWithRoles(samples, { planner: model, solver: model });
       expect([countCorrect(outcomes), outcomes.filter(({ completed }) => completed).length]).toEqual([
         323, 326,
       ]);
@@ -67,9 +72,9 @@ describe.skipIf(!dataFolder)(
       const all = readGsm8kSamples();
       const model = createOracleModel(all, { combineSteps: batch });
       const options = batch ? {} : { maxTurns: 12 };
-      const sure = await solveGsm8k(all, { planner: model, solver: model }, options);
+      const sure = await solveGsm8kWithRoles(all, { planner: model, solver: model }, options);
       const samples = all.filter((_, index) => sure[index]?.correct);
-      const outcomes = await solveGsm8k(
+      const outcomes = await solveGsm8kWithRoles(
         samples,
         { planner: model, solver: withFaults(model, { wrong }) },
         options,
@@ -91,8 +96,8 @@ describe.skipIf(!dataFolder)(
       );
       const right: Record<string, number[]> = {};
       for (const name of GSM8K_ANSWER_MODELS) {
-        const model = createRecordedModel(records, name);
-        const answerer = createAnswerer({ style: "cot" });
+        const model = createRecordedGsm8kModel(records, name);
+        const answerer = createBaselineAnswerer({ style: "cot" });
         const alone = await Promise.all(
           samples.map(async ({ id, question, gold }) => {
             const { reply } = await runRole(answerer, {
@@ -104,7 +109,7 @@ describe.skipIf(!dataFolder)(
             return scoreGsm8k(reply.content, gold, "strict");
           }),
         );
-        const together = await solveGsm8k(samples, { planner: model, solver: model });
+        const together = await solveGsm8kWithRoles(samples, { planner: model, solver: model });
         right[name] = [
           countCorrect(alone),
           countCorrect(together),
@@ -140,12 +145,14 @@ describe.skipIf(!dataFolder)(
           const { reply, run } = await runRole(planner, {
             task: question,
             dataset: "hotpotqa",
-            context: createDocumentsContext(paragraphs),
+            context: createTaskContextFromDocuments(paragraphs),
             model,
             delegates: { solver: { role: createSolver(), model } },
           });
           expect(reply.metadata["status"]).toBe("completed");
-          const shown = run.listTasksTo("solver").map(({ metadata }) => parseDocuments(metadata.context));
+          const shown = run
+            .listTasksTo("solver")
+            .map(({ metadata }) => parseContextDocuments(metadata.context));
           expect(shown.map(({ length }) => length)).toEqual([1, 1]);
           const titles = shown.flat().map(({ title }) => title);
           return supportingFacts.every(({ title }) => titles.includes(title));

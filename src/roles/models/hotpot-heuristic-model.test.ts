@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../protocol/index.ts";
 import { runRole } from "../fake-task-context.fixture.ts";
-import { createDocumentsContext, parseDocuments } from "../context-documents.ts";
+import { createTaskContextFromDocuments, parseContextDocuments } from "../context-documents.ts";
 import { createPlanner } from "../planner/index.ts";
 import { createSolver } from "../solver/index.ts";
 import { createHotpotHeuristicModel, type HotpotHeuristicOptions } from "./index.ts";
@@ -18,7 +18,7 @@ const paragraphs = [
 
 async function runHotpotPlanner(
   secondHop: NonNullable<HotpotHeuristicOptions["secondHopSource"]>,
-  context: JsonObject = createDocumentsContext(paragraphs),
+  context: JsonObject = createTaskContextFromDocuments(paragraphs),
 ) {
   const model = createHotpotHeuristicModel({ secondHopSource: secondHop });
   const { reply, run } = await runRole(createPlanner(), {
@@ -30,7 +30,7 @@ async function runHotpotPlanner(
   });
   const titles = run
     .listTasksTo("solver")
-    .flatMap(({ metadata }) => parseDocuments(metadata.context).map(({ title }) => title));
+    .flatMap(({ metadata }) => parseContextDocuments(metadata.context).map(({ title }) => title));
   return { reply, titles };
 }
 

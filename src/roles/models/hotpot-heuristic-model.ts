@@ -1,7 +1,7 @@
 import { type Paragraph, ParagraphRanker } from "../../cards/index.ts";
 import { tokenizeWords } from "../../cards/index.ts";
-import { parseDocuments } from "../context-documents.ts";
-import type { ModelRequest, PlanInput, RoleModel } from "../role-model.ts";
+import { parseContextDocuments } from "../context-documents.ts";
+import type { ModelRequest, PlannerModelInput, RoleModel } from "../role-model.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 
 /** Options for `createHotpotHeuristicModel`. */
@@ -24,18 +24,18 @@ export function createHotpotHeuristicModel({
   secondHopSource = "answer",
 }: HotpotHeuristicOptions = {}): RoleModel {
   const reply = ({ input }: ModelRequest): string => {
-    if (input.kind === "plan") return JSON.stringify(planNextAction(input, secondHopSource));
-    return extractBestSentence(input.task.content, parseDocuments(input.task.metadata.context));
+    if (input.kind === "plan") return JSON.stringify(chooseNextPlannerAction(input, secondHopSource));
+    return extractBestSentence(input.task.content, parseContextDocuments(input.task.metadata.context));
   };
   const id = `heuristic:bm25${{ answer: "", paragraph: ":paragraph", nothing: ":one-hop" }[secondHopSource]}`;
   return createScriptedModel(reply, { id, evidenceKind: "heuristic" });
 }
 
-function planNextAction(
-  { task, findings, turn, maxTurns, solverCallsLeft = Infinity }: PlanInput,
+function chooseNextPlannerAction(
+  { task, findings, turn, maxTurns, solverCallsLeft = Infinity }: PlannerModelInput,
   secondHop: string,
 ): object {
-  const paragraphs = parseDocuments(task.metadata.context);
+  const paragraphs = parseContextDocuments(task.metadata.context);
   const router = new ParagraphRanker(paragraphs);
   const [first, alone] = router.rankByQuestion(task.content);
   const last = findings.at(-1);

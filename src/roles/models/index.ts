@@ -12,7 +12,7 @@ export {
 export { type FaultOptions, withFaults } from "./faulty-model.ts";
 export { type HotpotHeuristicOptions, createHotpotHeuristicModel } from "./hotpot-heuristic-model.ts";
 export { createOracleModel, type OracleModelOptions } from "./oracle-model.ts";
-export { createRecordedModel } from "./recorded-model.ts";
+export { createRecordedGsm8kModel } from "./recorded-gsm8k-model.ts";
 export {
   type ModelScript,
   createScriptedModel,

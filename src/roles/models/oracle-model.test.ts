@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { getGsm8kSlice, type Gsm8kSample } from "../../cards/index.ts";
 import { createFakeTaskContext, runRole } from "../fake-task-context.fixture.ts";
 import { createPlanner, type PlannerOptions } from "../planner/index.ts";
-import { createAnswerer } from "../solver/index.ts";
+import { createBaselineAnswerer } from "../solver/index.ts";
 import { createOracleModel, createScriptedModel } from "./index.ts";
-import { countCorrect, type SampleOutcome, solveGsm8k } from "./solve-gsm8k.fixture.ts";
+import { countCorrect, type SampleOutcome, solveGsm8kWithRoles } from "./solve-gsm8k-with-roles.fixture.ts";
 
 function solveAll(
   samples: readonly Gsm8kSample[],
@@ -12,7 +12,7 @@ function solveAll(
   combineSteps = true,
 ): Promise<SampleOutcome[]> {
   const model = createOracleModel(samples, { combineSteps });
-  return solveGsm8k(samples, { planner: model, solver: model }, options);
+  return solveGsm8kWithRoles(samples, { planner: model, solver: model }, options);
 }
 
 describe("the oracle in both roles", () => {
@@ -117,7 +117,7 @@ describe("the oracle in both roles", () => {
 
   it("answers a complete problem as an answerer", async () => {
     const samples = getGsm8kSlice();
-    const { reply } = await runRole(createAnswerer({ style: "cot" }), {
+    const { reply } = await runRole(createBaselineAnswerer({ style: "cot" }), {
       task: samples[0]?.question ?? "",
       model: createOracleModel(samples),
     });

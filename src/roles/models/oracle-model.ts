@@ -1,14 +1,14 @@
 import { evaluateArithmetic, type Gsm8kSample, type TaskCard } from "../../cards/index.ts";
 import {
-  batchSteps,
+  batchPlanSteps,
   findLastNumber,
-  getOracleAnswer,
+  getOraclePlanAnswer,
   createOraclePlan,
-  type OracleStep,
-  formatNumber,
+  type OraclePlanStep,
+  formatNumberWithoutExponent,
 } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import type { SolverFinding, ModelRequest, PlanInput, RoleModel } from "../role-model.ts";
+import type { SolverFinding, ModelRequest, PlannerModelInput, RoleModel } from "../role-model.ts";
 import { fillPlaceholders } from "../planner/subtask-placeholders.ts";
 import { createScriptedModel } from "./scripted-model.ts";
 
@@ -37,7 +37,7 @@ export function createOracleModel(
   const samplesByKey = new Map(
     samples.flatMap((sample) => [[sample.id, sample] as const, [sample.question, sample]]),
   );
-  const findPlan = ({ content, metadata }: TaskCard): OracleStep[] => {
+  const findPlan = ({ content, metadata }: TaskCard): OraclePlanStep[] => {
     const sample = samplesByKey.get(metadata.sample_id ?? "") ?? samplesByKey.get(content);
     if (sample) return createOraclePlan(sample);
     const name = metadata.sample_id ?? JSON.stringify(content.slice(0, 60));
@@ -49,15 +49,19 @@ export function createOracleModel(
   const reply = ({ input }: ModelRequest): string => {
     if (input.kind === "solve") return answerSubtask(input.task.content);
     const steps = findPlan(input.task);
-    if (input.kind === "plan") return JSON.stringify(planNextAction(input, steps, combineSteps));
+    if (input.kind === "plan") return JSON.stringify(chooseNextPlannerAction(input, steps, combineSteps));
     const shownSteps =
       input.style === "cot" ? steps.map(({ question, answer }) => `${question} ${answer}`) : [];
-    return [...shownSteps, `Answer: ${getOracleAnswer(steps)}`].join("\n");
+    return [...shownSteps, `Answer: ${getOraclePlanAnswer(steps)}`].join("\n");
   };
   return createScriptedModel(reply, { id: "oracle", evidenceKind: "oracle" });
 }
 
-function planNextAction(input: PlanInput, steps: readonly OracleStep[], batch: boolean): object {
+function chooseNextPlannerAction(
+  input: PlannerModelInput,
+  steps: readonly OraclePlanStep[],
+  batch: boolean,
+): object {
   // A failed subtask is sent again. A forced subtask that contains the entire problem is not one of the
   // planned steps.
   const done = input.findings.filter(
@@ -67,14 +71,14 @@ function planNextAction(input: PlanInput, steps: readonly OracleStep[], batch: b
   const rest = steps.slice(sizes.reduce((sum, size) => sum + size, 0));
   // While steps remain, the planner has no answer and continues until it is stopped.
   if (rest.length === 0)
-    return { action: "final_answer", answer: computeFinalAnswer(done, buildStepBatches(steps, sizes)) };
+    return { action: "final_answer", answer: computeFinalAnswer(done, buildOracleSubtasks(steps, sizes)) };
   const { turn, maxTurns, solverCallsLeft = Infinity, mode } = input;
   const chained = mode === "chained";
   const maxBatches = chained ? Math.min(maxTurns - turn, solverCallsLeft) : solverCallsLeft;
-  const batches = batchSteps(rest, batch && Number.isFinite(maxBatches) ? maxBatches : rest.length).map(
+  const batches = batchPlanSteps(rest, batch && Number.isFinite(maxBatches) ? maxBatches : rest.length).map(
     ({ length }) => length,
   );
-  const stepBatches = buildStepBatches(steps, [...sizes, ...batches]).slice(sizes.length);
+  const stepBatches = buildOracleSubtasks(steps, [...sizes, ...batches]).slice(sizes.length);
   const answers = new Map(
     done.map(({ answer }, index) => [`s${index + 1}`, findLastNumber(answer) ?? answer]),
   );
@@ -87,7 +91,7 @@ function planNextAction(input: PlanInput, steps: readonly OracleStep[], batch: b
 }
 
 /** A subtask with one or more solution steps, each on a separate line. */
-interface StepBatch {
+interface OracleSubtask {
   /**
    * Text of the subtask. If a number in the subtask is the answer to the earlier batch `s1`, the text
    * contains `{s1}` instead of the number.
@@ -96,14 +100,14 @@ interface StepBatch {
   readonly expectedAnswer: string;
 }
 
-function buildStepBatches(steps: readonly OracleStep[], sizes: readonly number[]): StepBatch[] {
-  const batches: StepBatch[] = [];
+function buildOracleSubtasks(steps: readonly OraclePlanStep[], sizes: readonly number[]): OracleSubtask[] {
+  const batches: OracleSubtask[] = [];
   let from = 0;
   for (const size of sizes) {
     const own = steps.slice(from, from + size);
     const lines = own.map(({ question, expressions, answer }) =>
       expressions.length > 0
-        ? `${question} Calculate ${expressions.map((one) => insertPlaceholders(one, batches)).join(", ")}`
+        ? `${question} Calculate ${expressions.map((one) => replaceAnswersWithPlaceholders(one, batches)).join(", ")}`
         : `${question} Known: ${answer || "nothing"}`,
     );
     // Two steps of the test split have no answer.
@@ -113,7 +117,7 @@ function buildStepBatches(steps: readonly OracleStep[], sizes: readonly number[]
   return batches;
 }
 
-function insertPlaceholders(expression: string, batches: readonly StepBatch[]): string {
+function replaceAnswersWithPlaceholders(expression: string, batches: readonly OracleSubtask[]): string {
   return expression.replaceAll(NUMBER_PATTERN, (number) => {
     const source = batches.findLastIndex(({ expectedAnswer }) => Number(expectedAnswer) === Number(number));
     return source < 0 ? number : `{s${source + 1}}`;
@@ -127,18 +131,18 @@ const NUMBER_PATTERN = /\d+\.?\d*|\.\d+/g;
  * the error of each earlier answer that no later step uses. If the function did not add the error, some wrong
  * answers would not change the final answer.
  */
-function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonly StepBatch[]): string {
+function computeFinalAnswer(findings: readonly SolverFinding[], batches: readonly OracleSubtask[]): string {
   const last = findings.at(-1)?.answer ?? "";
   const difference = findings.slice(0, -1).reduce((sum, { answer }, index) => {
     const { expectedAnswer = answer } = batches[index] ?? {};
-    const isUsed = batches.some(({ task }) => getLastExpression(task).includes(`{s${index + 1}}`));
+    const isUsed = batches.some(({ task }) => getLastArithmeticExpression(task).includes(`{s${index + 1}}`));
     return isUsed || answer === expectedAnswer
       ? sum
       : sum + Number(findLastNumber(answer)) - Number(findLastNumber(expectedAnswer));
   }, 0);
   if (difference === 0) return last;
   const value = Number(findLastNumber(last)) + difference;
-  return Number.isFinite(value) ? formatNumber(value) : "unknown";
+  return Number.isFinite(value) ? formatNumberWithoutExponent(value) : "unknown";
 }
 
 /** Answers a subtask with the value of its last arithmetic expression, or else with the known answer. */
@@ -146,7 +150,7 @@ function answerSubtask(task: string): string {
   const [, samplesByKey] = / Known: (.*)$/.exec(task) ?? [];
   if (samplesByKey !== undefined) return samplesByKey;
   try {
-    return formatNumber(evaluateArithmetic(getLastExpression(task)));
+    return formatNumberWithoutExponent(evaluateArithmetic(getLastArithmeticExpression(task)));
   } catch {
     return "Not found";
   }
@@ -156,6 +160,6 @@ function answerSubtask(task: string): string {
  * Returns the last arithmetic expression of a subtask. All earlier expressions in the subtask are
  * intermediate results.
  */
-function getLastExpression(task: string): string {
+function getLastArithmeticExpression(task: string): string {
   return / Calculate ([^\n]*)$/.exec(task)?.[1]?.split(", ").at(-1) ?? "";
 }

@@ -1,4 +1,4 @@
-import type { EvidenceKind } from "../../cards/index.ts";
+import type { AnswerEvidenceSource } from "../../cards/index.ts";
 import type { ModelReply, ModelRequest, RoleModel } from "../role-model.ts";
 
 /** A scripted reply of a model: a text, a complete reply object, or an error that the model throws. */
@@ -17,7 +17,7 @@ export interface ScriptedModelOptions {
   /** Identifier of the scripted model. Default: `scripted`. */
   readonly id?: string;
   /** Type of evidence in recordings, which states how the replies were produced. Default: `simulated`. */
-  readonly evidenceKind?: EvidenceKind;
+  readonly evidenceKind?: AnswerEvidenceSource;
 }
 
 /** Creates a model that returns the scripted replies, for example for tests and demos. */

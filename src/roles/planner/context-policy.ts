@@ -1,6 +1,6 @@
 import type { TaskCard } from "../../cards/index.ts";
 import type { JsonObject } from "../../protocol/index.ts";
-import { parseDocuments, pickDocuments } from "../context-documents.ts";
+import { parseContextDocuments, selectContextDocumentsByName } from "../context-documents.ts";
 
 /**
  * Policy that selects the task context that a solver receives.
@@ -20,7 +20,7 @@ export type ContextBuilder = (
 ) => JsonObject | undefined;
 
 /** Returns the context of a subtask and the titles of the documents in the context. */
-export function buildSubtaskContext(
+export function selectSubtaskContextByPolicy(
   policy: ContextPolicy,
   subtask: Parameters<ContextBuilder>[0],
   task: TaskCard,
@@ -29,11 +29,11 @@ export function buildSubtaskContext(
   if (policy === "none") return {};
   if (policy === "routed") {
     if (!subtask.documents) return {};
-    const { context, titles } = pickDocuments(fullContext, subtask.documents);
+    const { context, titles } = selectContextDocumentsByName(fullContext, subtask.documents);
     return titles.length > 0 ? { context, titles } : {};
   }
   const context = policy === "full" ? fullContext : policy(subtask, task);
   if (context === undefined) return {};
-  const titles = parseDocuments(context).map(({ title }) => title);
+  const titles = parseContextDocuments(context).map(({ title }) => title);
   return titles.length > 0 ? { context, titles } : { context };
 }

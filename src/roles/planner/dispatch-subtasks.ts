@@ -3,11 +3,11 @@ import type { SolverFinding } from "../role-model.ts";
 import { truncateText } from "../../cards/index.ts";
 import { MAX_ANSWER_CHARACTERS } from "../prompt-quote.ts";
 import type { DelegationRequest, TaskContext } from "../role.ts";
-import { sumTokens } from "../token-usage.ts";
-import { buildSubtaskContext } from "./context-policy.ts";
+import { sumInputAndOutputTokens } from "../token-usage.ts";
+import { selectSubtaskContextByPolicy } from "./context-policy.ts";
 import type { PlannerSettings } from "./planner-options.ts";
-import { fillPlaceholders, type Subtask, listDependencies } from "./subtask-placeholders.ts";
-import { toFinding, type PlannerState } from "./planner-state.ts";
+import { fillPlaceholders, type Subtask, listSubtaskDependencies } from "./subtask-placeholders.ts";
+import { toSolverFinding, type PlannerState } from "./planner-state.ts";
 
 /**
  * The result of a batch of subtasks. If the task was stopped, `stopped` contains the reason, and `findings`
@@ -39,7 +39,7 @@ export async function dispatchSubtasks(
   let tokens = 0;
 
   const send = async (subtask: Subtask): Promise<SolverFinding> => {
-    const needed = await Promise.all(listDependencies(subtask.task, ids).map((id) => getResult(id)));
+    const needed = await Promise.all(listSubtaskDependencies(subtask.task, ids).map((id) => getResult(id)));
     const missing = needed.find(({ status }) => status === "error" || status === "partial");
     if (missing) {
       const answer = `not sent, because ${missing.id} has no answer`;
@@ -50,7 +50,11 @@ export async function dispatchSubtasks(
       answers.map(([id, answer]) => [id, truncateText(answer.trim(), MAX_ANSWER_CHARACTERS)]),
     );
     const task = truncateText(fillPlaceholders(subtask.task, truncatedAnswers), MAX_SUBTASK_CHARACTERS);
-    const { context, titles } = buildSubtaskContext(state.settings.context, { ...subtask, task }, state.task);
+    const { context, titles } = selectSubtaskContextByPolicy(
+      state.settings.context,
+      { ...subtask, task },
+      state.task,
+    );
     const reply = await delegateWithRetry(taskContext, state.settings, (spent) => (tokens += spent), {
       to: state.settings.solver,
       task,
@@ -58,7 +62,7 @@ export async function dispatchSubtasks(
       ...(context && { context }),
       ...(forced && { forced }),
     });
-    return toFinding({ ...subtask, task }, reply, titles);
+    return toSolverFinding({ ...subtask, task }, reply, titles);
   };
 
   // Each subtask is sent once, when it is first needed. A validated batch has no cycles.
@@ -90,7 +94,7 @@ async function delegateWithRetry(
   for (let attempt = 1; ; attempt++) {
     const reply = await taskContext.delegate(attempt > 1 ? { ...task, attempt } : task);
     const { usage, tokens } = reply.metadata;
-    addTokens(usage ? sumTokens(usage) : (tokens ?? 0));
+    addTokens(usage ? sumInputAndOutputTokens(usage) : (tokens ?? 0));
     const errorType =
       reply.message_type === "error"
         ? reply.metadata.error_type

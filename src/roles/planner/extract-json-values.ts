@@ -5,7 +5,7 @@
  */
 export function* extractJsonValues(text: string): Generator<unknown, void> {
   yield* tryParseJson(text);
-  let budget = MAX_CHARACTERS_SCANNED;
+  let budget = MAX_JSON_SCAN_CHARACTERS;
   for (let start = text.indexOf("{"); start >= 0 && budget > 0; start = text.indexOf("{", start + 1)) {
     const end = findObjectEnd(text, start, budget);
     budget -= Math.abs(end) - start;
@@ -48,4 +48,4 @@ function findObjectEnd(text: string, start: number, budget: number): number {
  * Maximum number of characters that all scans of a text read in total. A new scan starts at each opening
  * brace, so unlimited scans could take quadratic time.
  */
-const MAX_CHARACTERS_SCANNED = 4_000_000;
+const MAX_JSON_SCAN_CHARACTERS = 4_000_000;

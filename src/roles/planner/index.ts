@@ -4,6 +4,6 @@
  * `planner.ts` executes the steps. `prompts.ts` contains all prompt texts of the planner.
  */
 export { createPlanner } from "./planner.ts";
-export type { PlannerMode, PlannerOptions } from "./planner-options.ts";
+export type { PlannerDispatchMode, PlannerOptions } from "./planner-options.ts";
 export type { ContextPolicy, ContextBuilder } from "./context-policy.ts";
 export { parseAction } from "./planner-action.ts";

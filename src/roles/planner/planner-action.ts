@@ -17,14 +17,14 @@ export type PlannerActionName = PlannerAction["action"];
  * The parsed action of a model reply. For an invalid reply, `problem` contains an error description for the
  * model.
  */
-type ParsedAction = { readonly action: PlannerAction } | { readonly problem: string };
+type PlannerActionParseResult = { readonly action: PlannerAction } | { readonly problem: string };
 
 /**
  * Parses the first valid planner action in a text. The parser ignores all text after the action, because
  * models often invent solver replies in this text. The parser never treats text without an action as an
  * answer.
  */
-export function parseAction(text: string): ParsedAction {
+export function parseAction(text: string): PlannerActionParseResult {
   let problem: string | undefined;
   for (const value of extractJsonValues(text)) {
     if (typeof value !== "object" || value === null || !("action" in value)) continue;
@@ -35,12 +35,16 @@ export function parseAction(text: string): ParsedAction {
   return { problem: problem ?? "the reply contains no JSON object with an action" };
 }
 
-function decodeAction(value: { action: unknown } & Partial<Record<string, unknown>>): ParsedAction {
+function decodeAction(
+  value: { action: unknown } & Partial<Record<string, unknown>>,
+): PlannerActionParseResult {
   const { action, subtask, subtasks, documents, answer } = value;
   switch (action) {
     case "call_solver":
       if (!isNonBlankString(subtask)) return { problem: 'call_solver needs "subtask", a text' };
-      return { action: { action, subtask: replaceLoneSurrogates(subtask), ...decodeDocuments(documents) } };
+      return {
+        action: { action, subtask: replaceLoneSurrogates(subtask), ...decodeDocumentTitles(documents) },
+      };
     case "call_solvers": {
       if (!Array.isArray(subtasks) || subtasks.length === 0)
         return { problem: 'call_solvers needs "subtasks", a list of {"id", "task"}' };
@@ -61,7 +65,7 @@ function decodeAction(value: { action: unknown } & Partial<Record<string, unknow
       return { action: { action, answer: replaceLoneSurrogates(answer).trim() } };
     default:
       return {
-        problem: `${truncateText(JSON.stringify(action) ?? "undefined", 60)} is not an action; use one of ${ACTION_NAMES.join(", ")}`,
+        problem: `${truncateText(JSON.stringify(action) ?? "undefined", 60)} is not an action; use one of ${PLANNER_ACTION_NAMES.join(", ")}`,
       };
   }
 }
@@ -71,13 +75,13 @@ function decodeSubtask(value: unknown, index: number): Subtask | undefined {
   const { id = `s${index + 1}`, task, documents } = value as Partial<Record<string, unknown>>;
   if (typeof id !== "string" || !/^[A-Za-z][\w-]{0,31}$/.test(id) || !isNonBlankString(task))
     return undefined;
-  return { id, task: replaceLoneSurrogates(task), ...decodeDocuments(documents) };
+  return { id, task: replaceLoneSurrogates(task), ...decodeDocumentTitles(documents) };
 }
 
 /**
  * If the model selects no documents, `documents` is `null`, because structured output cannot omit members.
  */
-function decodeDocuments(value: unknown): { documents?: string[] } {
+function decodeDocumentTitles(value: unknown): { documents?: string[] } {
   const titles = Array.isArray(value) ? value.filter(isNonBlankString) : [];
   return titles.length > 0 ? { documents: titles } : {};
 }
@@ -118,5 +122,5 @@ function buildObjectSchema(properties: JsonObject): JsonObject {
   return { type: "object", properties, required: Object.keys(properties), additionalProperties: false };
 }
 
-const ACTION_NAMES: readonly PlannerActionName[] = ["call_solver", "call_solvers", "final_answer"];
+const PLANNER_ACTION_NAMES: readonly PlannerActionName[] = ["call_solver", "call_solvers", "final_answer"];
 const MAX_SUBTASKS = 32;

@@ -1,6 +1,6 @@
 import type { CoreCardErrorType, TaskCard } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import { getDatasetName } from "../dataset-name.ts";
+import { getTaskDatasetName } from "../task-dataset-name.ts";
 import type { ContextPolicy } from "./context-policy.ts";
 
 /** Options for `createPlanner`. */
@@ -15,7 +15,7 @@ export interface PlannerOptions {
    * turn, and independent subtasks run at the same time. In mode `plan-first`, the planner sends all subtasks
    * in the first turn and answers in the second turn. Default: `chained`.
    */
-  readonly mode?: PlannerMode;
+  readonly mode?: PlannerDispatchMode;
   /**
    * Policy for a model that answers before any solver call. `force` repeats the model request once, and then
    * sends the entire problem to the solver. `reprompt` repeats the model request once, and then accepts the
@@ -61,7 +61,7 @@ export interface PlannerOptions {
 }
 
 /** Mode in which a planner dispatches subtasks. See `PlannerOptions.mode`. */
-export type PlannerMode = "chained" | "plan-first" | "parallel";
+export type PlannerDispatchMode = "chained" | "plan-first" | "parallel";
 
 /**
  * Planner options with defaults applied. The planner limits are still optional, because the default limits
@@ -121,7 +121,7 @@ export function resolveSettings(options: PlannerOptions): PlannerSettings {
 export function resolveLimits(settings: PlannerSettings, task: TaskCard): PlannerLimits {
   const {
     mode,
-    maxTurns = DEFAULT_MAX_TURNS[getDatasetName(task)] ?? 5,
+    maxTurns = DEFAULT_MAX_TURNS[getTaskDatasetName(task)] ?? 5,
     maxSolverCalls,
     tokenBudget,
   } = settings;

@@ -27,7 +27,7 @@ export interface PlannerState {
 }
 
 /** An error that the planner reports to the requester while the task continues. */
-export type PlannerNotice = Extract<TaskOutcome, { error: string }>;
+export type PlannerErrorNotice = Extract<TaskOutcome, { error: string }>;
 
 /** Creates the initial planner state for a task. */
 export function createPlannerState(settings: PlannerSettings, task: TaskCard): PlannerState {
@@ -49,10 +49,10 @@ export function createPlannerState(settings: PlannerSettings, task: TaskCard): P
  * Applies a control card to the planner state. `notice` reports invalid parameters. The function does not
  * handle the control card `stop`, which the `TaskContext` handles.
  */
-export function applyControl(
+export function applyControlCardToState(
   state: PlannerState,
   card: ControlCard,
-): { state: PlannerState; notice?: PlannerNotice } {
+): { state: PlannerState; notice?: PlannerErrorNotice } {
   switch (card.content) {
     case "pause":
       return { state: { ...state, isPaused: true } };
@@ -62,13 +62,13 @@ export function applyControl(
       const limits: { -readonly [Name in keyof PlannerLimits]: number } = { ...state.limits };
       const invalidNames: string[] = [];
       for (const [name, value] of Object.entries(card.metadata.parameters ?? {})) {
-        const limit = BUDGET_PARAMETERS[name];
+        const limit = LIMIT_BY_BUDGET_PARAMETER[name];
         if (limit && typeof value === "number" && value >= 0) limits[limit] = value;
         else invalidNames.push(name);
       }
       const changed = { state: { ...state, limits } };
       if (invalidNames.length === 0) return changed;
-      const error = `The budget card has invalid parameters: ${invalidNames.join(", ")}. Use numbers of at least 0 for ${Object.keys(BUDGET_PARAMETERS).join(", ")}.`;
+      const error = `The budget card has invalid parameters: ${invalidNames.join(", ")}. Use numbers of at least 0 for ${Object.keys(LIMIT_BY_BUDGET_PARAMETER).join(", ")}.`;
       return { ...changed, notice: { error, errorType: "protocol_violation" } };
     }
     default:
@@ -76,7 +76,7 @@ export function applyControl(
   }
 }
 
-const BUDGET_PARAMETERS: Readonly<Record<string, keyof PlannerLimits>> = {
+const LIMIT_BY_BUDGET_PARAMETER: Readonly<Record<string, keyof PlannerLimits>> = {
   max_turns: "maxTurns",
   max_solver_calls: "maxSolverCalls",
   token_budget: "tokenBudget",
@@ -115,7 +115,7 @@ export function findLatestAnswer({ findings }: PlannerState): string | undefined
 }
 
 /** Converts a solver's reply to a finding of the planner. */
-export function toFinding(
+export function toSolverFinding(
   subtask: Subtask,
   reply: ResultCard | ErrorCard,
   documents: readonly string[] | undefined,

@@ -1,21 +1,25 @@
-import { parseDocuments, pickDocuments } from "../context-documents.ts";
+import { parseContextDocuments, selectContextDocumentsByName } from "../context-documents.ts";
 import type { SolverFinding, ModelMessage, ModelReply } from "../role-model.ts";
 import type { TaskOutcome } from "../role.ts";
-import { sumTokens } from "../token-usage.ts";
+import { sumInputAndOutputTokens } from "../token-usage.ts";
 import { type PlannerAction, parseAction } from "./planner-action.ts";
 import { findDependencyProblem, type Subtask } from "./subtask-placeholders.ts";
 import * as prompts from "./prompts.ts";
-import { buildPlannerRequest, type PlannerRequest, renderPlannerStatus } from "./planner-request.ts";
+import {
+  buildPlannerModelRequest,
+  type PlannerModelRequest,
+  renderPlannerTurnStatus,
+} from "./planner-model-request.ts";
 import {
   findLatestAnswer,
   canCallSolver,
-  type PlannerNotice,
+  type PlannerErrorNotice,
   createPartialOutcome,
   type PlannerState,
 } from "./planner-state.ts";
 
 /** An event that changes the state of a planner. */
-type PlannerEvent =
+type PlannerTransitionEvent =
   /** The planner's task has arrived. */
   | { readonly kind: "begun" }
   | { readonly kind: "replied"; readonly reply: ModelReply }
@@ -23,41 +27,42 @@ type PlannerEvent =
   | { readonly kind: "found"; readonly findings: readonly SolverFinding[]; readonly tokensSpent: number };
 
 /** The next action of the planner state machine. */
-type PlannerStep =
-  | { readonly kind: "think"; readonly request: PlannerRequest }
+type PlannerNextStep =
+  | { readonly kind: "think"; readonly request: PlannerModelRequest }
   | { readonly kind: "dispatch"; readonly subtasks: readonly Subtask[]; readonly forced: boolean }
-  | { readonly kind: "answer"; readonly answer: TaskOutcome; readonly notice?: PlannerNotice };
+  | { readonly kind: "answer"; readonly answer: TaskOutcome; readonly notice?: PlannerErrorNotice };
 
 /** The new state of a planner and its next step. */
 export interface PlannerTransition {
   readonly state: PlannerState;
-  readonly step: PlannerStep;
+  readonly step: PlannerNextStep;
 }
 
 /**
  * Computes the next state and step of a planner from an event. `computeTransition` contains the planner's
  * entire decision logic.
  */
-export function computeTransition(state: PlannerState, event: PlannerEvent): PlannerTransition {
-  if (event.kind === "begun") return requestModelReply(state);
-  if (event.kind === "found") return requestModelReply(finishTurn(state, event.findings, event.tokensSpent));
+export function computeTransition(state: PlannerState, event: PlannerTransitionEvent): PlannerTransition {
+  if (event.kind === "begun") return transitionToModelRequest(state);
+  if (event.kind === "found")
+    return transitionToModelRequest(startNextTurnWithFindings(state, event.findings, event.tokensSpent));
   const { text, usage } = event.reply;
-  return applyModelReply({ ...state, tokensSpent: state.tokensSpent + sumTokens(usage) }, text);
+  return applyModelReply({ ...state, tokensSpent: state.tokensSpent + sumInputAndOutputTokens(usage) }, text);
 }
 
-function requestModelReply(before: PlannerState): PlannerTransition {
+function transitionToModelRequest(before: PlannerState): PlannerTransition {
   const { limits, tokensSpent, turn } = before;
   if (tokensSpent >= limits.tokenBudget)
     return stopAtLimit(before, "token_budget", `it has used ${tokensSpent} of ${limits.tokenBudget} tokens`);
   if (turn > limits.maxTurns)
     return stopAtLimit(before, "turn_limit", `it has used all ${limits.maxTurns} turns`);
-  const { state, request } = buildPlannerRequest(before);
+  const { state, request } = buildPlannerModelRequest(before);
   return { state, step: { kind: "think", request } };
 }
 
 function applyModelReply(state: PlannerState, text: string): PlannerTransition {
   const parsed = parseAction(text);
-  if ("problem" in parsed) return rejectReply(state, text, parsed.problem);
+  if ("problem" in parsed) return rejectModelReply(state, text, parsed.problem);
   const { action } = parsed;
   if (action.action === "final_answer") return applyFinalAnswer(state, text, action.answer);
   if (!canCallSolver(state)) {
@@ -70,8 +75,8 @@ function applyModelReply(state: PlannerState, text: string): PlannerTransition {
   }
   const subtasks = toSubtasks(state, action);
   const problem = findBatchProblem(state, subtasks);
-  if (problem !== undefined) return rejectReply(state, text, problem);
-  return startDispatch(appendReply(state, text), subtasks, false);
+  if (problem !== undefined) return rejectModelReply(state, text, problem);
+  return transitionToDispatch(appendModelReply(state, text), subtasks, false);
 }
 
 function toSubtasks(
@@ -88,9 +93,9 @@ function findBatchProblem(state: PlannerState, subtasks: readonly Subtask[]): st
   const callsLeft = limits.maxSolverCalls - solverCalls;
   if (subtasks.length > callsLeft)
     return `${subtasks.length} subtasks are too many, because only ${callsLeft} more solver calls are allowed`;
-  if (settings.context === "routed" && parseDocuments(task.metadata.context).length > 0) {
+  if (settings.context === "routed" && parseContextDocuments(task.metadata.context).length > 0) {
     for (const { documents = [] } of subtasks) {
-      const [unknownDocument] = pickDocuments(task.metadata.context, documents).unknown;
+      const [unknownDocument] = selectContextDocumentsByName(task.metadata.context, documents).unknown;
       if (unknownDocument !== undefined) return `there is no document ${JSON.stringify(unknownDocument)}`;
     }
   }
@@ -110,9 +115,9 @@ function applyFinalAnswer(state: PlannerState, text: string, answer: string): Pl
         "no solver was called yet, but the answer must be based on a solver's reply",
       );
     if (settings.forceFirstSolver === "force")
-      return startDispatch(
-        appendReply(state, text),
-        [{ id: "forced", task: task.content, ...selectAllDocuments(state) }],
+      return transitionToDispatch(
+        appendModelReply(state, text),
+        [{ id: "forced", task: task.content, ...selectDocumentsForForcedSubtask(state) }],
         true,
       );
   }
@@ -123,13 +128,13 @@ function applyFinalAnswer(state: PlannerState, text: string, answer: string): Pl
 }
 
 /** Selects all documents of the problem, for a solver that receives the entire problem. */
-function selectAllDocuments({ settings, task }: PlannerState): { documents?: string[] } {
+function selectDocumentsForForcedSubtask({ settings, task }: PlannerState): { documents?: string[] } {
   if (settings.context !== "routed") return {};
-  const ids = parseDocuments(task.metadata.context).map(({ id }) => id);
+  const ids = parseContextDocuments(task.metadata.context).map(({ id }) => id);
   return ids.length > 0 ? { documents: ids } : {};
 }
 
-function rejectReply(state: PlannerState, text: string, problem: string): PlannerTransition {
+function rejectModelReply(state: PlannerState, text: string, problem: string): PlannerTransition {
   if (!state.replyProblems.includes("useless")) return repromptModel(state, text, "useless", problem);
   const error = `The planner's model returned no valid action in turn ${state.turn}, even after a second request: ${problem}.`;
   return { state, step: { kind: "answer", answer: { error, errorType: "invalid_action" } } };
@@ -146,14 +151,18 @@ function repromptModel(
     { role: "assistant", text },
     { role: "user", text: prompts.renderReprompt(problem) },
   ];
-  return requestModelReply({ ...state, messages, replyProblems: [...state.replyProblems, replyProblem] });
+  return transitionToModelRequest({
+    ...state,
+    messages,
+    replyProblems: [...state.replyProblems, replyProblem],
+  });
 }
 
-function appendReply(state: PlannerState, text: string): PlannerState {
+function appendModelReply(state: PlannerState, text: string): PlannerState {
   return { ...state, messages: [...state.messages, { role: "assistant", text }] };
 }
 
-function startDispatch(
+function transitionToDispatch(
   state: PlannerState,
   subtasks: readonly Subtask[],
   forced: boolean,
@@ -165,7 +174,11 @@ function startDispatch(
 }
 
 /** Ends a turn. The returned planner state starts the next turn and contains the new findings. */
-function finishTurn(state: PlannerState, findings: readonly SolverFinding[], tokens: number): PlannerState {
+function startNextTurnWithFindings(
+  state: PlannerState,
+  findings: readonly SolverFinding[],
+  tokens: number,
+): PlannerState {
   const nextState: PlannerState = {
     ...state,
     turn: state.turn + 1,
@@ -175,7 +188,7 @@ function finishTurn(state: PlannerState, findings: readonly SolverFinding[], tok
     replyProblems: [],
   };
   if (state.settings.transcript === "facts") return nextState;
-  const text = `${prompts.renderFindings(findings, state.findings.length + 1)}\n\n${renderPlannerStatus(nextState)}`;
+  const text = `${prompts.renderFindings(findings, state.findings.length + 1)}\n\n${renderPlannerTurnStatus(nextState)}`;
   return { ...nextState, messages: [...state.messages, { role: "user", text }] };
 }
 

@@ -6,8 +6,8 @@ import {
   createFakeTaskContext,
   runRole,
 } from "../fake-task-context.fixture.ts";
-import { createDocumentsContext } from "../context-documents.ts";
-import type { PlanInput } from "../role-model.ts";
+import { createTaskContextFromDocuments } from "../context-documents.ts";
+import type { PlannerModelInput } from "../role-model.ts";
 import { createScriptedModel, type ScriptedModelReply } from "../models/scripted-model.ts";
 import type { DelegationRequest } from "../role.ts";
 import { createPlanner, type PlannerOptions } from "./index.ts";
@@ -111,7 +111,7 @@ describe("a planner in chained mode", () => {
   it.each(["facts", "history"] as const)(
     'with transcript "%s" starts each prompt like the previous one',
     async (transcript) => {
-      const context = createDocumentsContext([{ title: "A", sentences: ["a"] }]);
+      const context = createTaskContextFromDocuments([{ title: "A", sentences: ["a"] }]);
       const { run } = await runPlanner(
         [formatCallSolver("one"), "?", formatCallSolver("two"), formatFinalAnswer("3")],
         { transcript },
@@ -135,7 +135,7 @@ describe("a planner in chained mode", () => {
   ])("has the turn limit of the dataset %s: %d", async (dataset, turns) => {
     const { reply, run } = await runPlanner([formatCallSolver("again")], {}, { dataset });
     expect(run.modelRequests).toHaveLength(turns);
-    expect(run.modelRequests.map(({ input }) => (input as PlanInput).maxTurns)).toEqual(
+    expect(run.modelRequests.map(({ input }) => (input as PlannerModelInput).maxTurns)).toEqual(
       run.modelRequests.map(() => turns),
     );
     expect(reply.metadata).toMatchObject({ status: "partial", error_type: "turn_limit", turn: turns });
@@ -264,7 +264,7 @@ describe("an action", () => {
         text: "That cannot be used: the reply contains no JSON object with an action. Reply again, with one JSON object.",
       },
     ]);
-    expect(run.modelRequests.map(({ input }) => (input as PlanInput).turn)).toEqual([1, 1, 2]);
+    expect(run.modelRequests.map(({ input }) => (input as PlannerModelInput).turn)).toEqual([1, 1, 2]);
   });
 
   it("that is invalid twice is an error and never an answer", async () => {
@@ -347,7 +347,11 @@ describe("limits", () => {
       model: createScriptedModel([formatCallSolver("one"), formatCallSolver("two")]),
       delegates: {
         solver: () => {
-          taskContext.sendControl("budget", { max_turns: 2, max_solver_calls: "many", colour: 1 });
+          taskContext.deliverControlCardToRole("budget", {
+            max_turns: 2,
+            max_solver_calls: "many",
+            colour: 1,
+          });
           return { result: "9", status: "success" };
         },
       },
@@ -371,7 +375,7 @@ describe("limits", () => {
       ]),
       delegates: {
         solver: ({ turn }) => {
-          if (turn === 2) taskContext.sendControl("budget", { max_turns: 1 });
+          if (turn === 2) taskContext.deliverControlCardToRole("budget", { max_turns: 1 });
           return { result: "9", status: "success" };
         },
       },
@@ -390,7 +394,7 @@ describe("limits", () => {
       model: createScriptedModel([formatCallSolver("one"), formatCallSolver("two"), formatFinalAnswer("1")]),
       delegates: {
         solver: () => {
-          taskContext.sendControl("budget", { max_turns: 4 });
+          taskContext.deliverControlCardToRole("budget", { max_turns: 4 });
           return { result: "9", status: "success" };
         },
       },
@@ -407,7 +411,7 @@ describe("control", () => {
       model: createScriptedModel([formatCallSolver("one"), formatFinalAnswer("1")]),
       delegates: {
         solver: () => {
-          taskContext.sendControl("pause");
+          taskContext.deliverControlCardToRole("pause");
           queueMicrotask(() => done.push("solver"));
           return { result: "9", status: "success" };
         },
@@ -417,7 +421,7 @@ describe("control", () => {
     const work = role.performTask(taskContext).then((answer) => (done.push("planner"), answer));
     await new Promise((resolve) => setImmediate(resolve));
     expect([done, taskContext.runLog.modelRequests.length]).toEqual([["solver"], 1]);
-    taskContext.sendControl("resume");
+    taskContext.deliverControlCardToRole("resume");
     expect(await work).toMatchObject({ result: "1" });
   });
 
@@ -432,7 +436,7 @@ describe("control", () => {
       delegates: {
         solver: ({ turn }) => {
           if (turn === 2) {
-            taskContext.sendControl("stop", parameters);
+            taskContext.deliverControlCardToRole("stop", parameters);
             return new Promise(() => {});
           }
           return { result: "9", status: "success" };
@@ -456,7 +460,7 @@ describe("control", () => {
       delegates: {
         solver: ({ task }) => {
           if (task === "quick") return { result: "9", status: "success" };
-          setImmediate(() => taskContext.sendControl("stop"));
+          setImmediate(() => taskContext.deliverControlCardToRole("stop"));
           return new Promise(() => {});
         },
       },
@@ -468,7 +472,9 @@ describe("control", () => {
     const role = createPlanner();
     const taskContext = createFakeTaskContext(role, {
       task: "How much?",
-      model: createScriptedModel(() => (taskContext.sendControl("stop"), formatCallSolver("one"))),
+      model: createScriptedModel(
+        () => (taskContext.deliverControlCardToRole("stop"), formatCallSolver("one")),
+      ),
     });
     await expect(role.performTask(taskContext)).rejects.toMatchObject({ message_type: "control" });
   });
@@ -632,7 +638,7 @@ describe("a planner with several subtasks per turn", () => {
       maxTurns: 9,
     });
     expect(reply).toMatchObject({ content: "6", metadata: { status: "completed", turn: 2 } });
-    expect(run.modelRequests.map(({ input }) => (input as PlanInput).maxTurns)).toEqual([2, 2]);
+    expect(run.modelRequests.map(({ input }) => (input as PlannerModelInput).maxTurns)).toEqual([2, 2]);
     expect(run.modelRequests.map(({ schema }) => schema)).toMatchObject([
       { properties: { action: { enum: ["call_solvers"] } } },
       { properties: { action: { enum: ["final_answer"] } } },
@@ -646,7 +652,7 @@ describe("the context of a task", () => {
     title: "Inception",
     sentences: ["It is a film.", " Its director is Christopher Nolan."],
   };
-  const context = { ...createDocumentsContext([nolan, inception]), hint: "films" };
+  const context = { ...createTaskContextFromDocuments([nolan, inception]), hint: "films" };
   const contexts = (cards: readonly MessageCard[]): unknown[] =>
     cards.map(({ metadata }) => metadata["context"]);
 
@@ -660,7 +666,7 @@ describe("the context of a task", () => {
     expect(text).toContain('Documents:\n- "Christopher Nolan"\n- "Inception"');
     expect(text).toContain('Context: {"hint":"films"}');
     expect(text).not.toContain("Westminster");
-    expect(contexts(run.listTasksTo("solver"))).toEqual([createDocumentsContext([inception])]);
+    expect(contexts(run.listTasksTo("solver"))).toEqual([createTaskContextFromDocuments([inception])]);
     expect(run.modelRequests[1]?.input).toMatchObject({ findings: [{ documentTitles: ["Inception"] }] });
     expect(run.modelRequests[1]?.messages[1]?.text).toContain('(from "Inception")');
     expect(run.modelRequests[0]?.schema).toMatchObject({ required: ["action", "subtask", "documents"] });
@@ -684,7 +690,7 @@ describe("the context of a task", () => {
 
   it("is sent completely with a forced call", async () => {
     const { run } = await runPlanner([formatFinalAnswer("1")], {}, { context });
-    expect(contexts(run.listTasksTo("solver"))).toEqual([createDocumentsContext([nolan, inception])]);
+    expect(contexts(run.listTasksTo("solver"))).toEqual([createTaskContextFromDocuments([nolan, inception])]);
   });
 
   it('goes only to the planner with "none" and to the solver with "full"', async () => {

@@ -3,7 +3,12 @@ import type { TaskOutcome, TaskContext, Role } from "../role.ts";
 import { dispatchSubtasks } from "./dispatch-subtasks.ts";
 import { type PlannerOptions, resolveSettings } from "./planner-options.ts";
 import { type PlannerTransition, computeTransition } from "./planner-transition.ts";
-import { createPlannerState, applyControl, type PlannerState, findPartialOutcome } from "./planner-state.ts";
+import {
+  createPlannerState,
+  applyControlCardToState,
+  type PlannerState,
+  findPartialOutcome,
+} from "./planner-state.ts";
 
 /**
  * Creates a planner role that splits a problem into subtasks, sends the subtasks to a solver, and derives the
@@ -27,7 +32,7 @@ export function createPlanner(options: PlannerOptions = {}): Role {
 async function runPlanner(taskContext: TaskContext, initialState: PlannerState): Promise<TaskOutcome> {
   let state = initialState;
   try {
-    state = await applyPendingControls(taskContext, state);
+    state = await applyPendingControlCards(taskContext, state);
     let transition: PlannerTransition = computeTransition(state, { kind: "begun" });
     for (;;) {
       ({ state } = transition);
@@ -51,19 +56,19 @@ async function runPlanner(taskContext: TaskContext, initialState: PlannerState):
             state = { ...state, findings: [...state.findings, ...found.findings] };
             throw stopped.reason;
           }
-          state = await applyPendingControls(taskContext, state);
+          state = await applyPendingControlCards(taskContext, state);
           transition = computeTransition(state, { kind: "found", ...found });
           break;
         }
         case "answer":
-          if (step.notice) taskContext.sendNotice(step.notice);
+          if (step.notice) taskContext.notifyRequesterOfError(step.notice);
           return step.answer;
       }
     }
   } catch (error) {
     // The requester may still want a partial result of a stopped planner.
     const answer = taskContext.signal.aborted
-      ? findPartialOutcome(state, getStopCause(taskContext.signal.reason))
+      ? findPartialOutcome(state, getTaskAbortCause(taskContext.signal.reason))
       : undefined;
     if (answer) return answer;
     throw error;
@@ -71,13 +76,16 @@ async function runPlanner(taskContext: TaskContext, initialState: PlannerState):
 }
 
 /** Applies pending control cards between two turns and waits while the planner is paused. */
-async function applyPendingControls(taskContext: TaskContext, before: PlannerState): Promise<PlannerState> {
+async function applyPendingControlCards(
+  taskContext: TaskContext,
+  before: PlannerState,
+): Promise<PlannerState> {
   let state = before;
   for (;;) {
     for (const card of taskContext.takeControlCards()) {
-      const result = applyControl(state, card);
+      const result = applyControlCardToState(state, card);
       ({ state } = result);
-      if (result.notice) taskContext.sendNotice(result.notice);
+      if (result.notice) taskContext.notifyRequesterOfError(result.notice);
     }
     if (!state.isPaused) return state;
     await taskContext.waitForControlCard();
@@ -88,7 +96,7 @@ async function applyPendingControls(taskContext: TaskContext, before: PlannerSta
  * Returns the reason why the task was stopped. If a control card stopped the task, the signal's abort reason
  * is that control card.
  */
-function getStopCause(reason: unknown): "timeout" | "cancelled" {
+function getTaskAbortCause(reason: unknown): "timeout" | "cancelled" {
   const parameters = (reason as Partial<ControlCard> | undefined)?.metadata?.parameters;
   const isTimeout =
     reason instanceof Error ? reason.name === "TimeoutError" : parameters?.["reason"] === "timeout";

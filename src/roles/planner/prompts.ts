@@ -1,7 +1,7 @@
 import type { TaskCard } from "../../cards/index.ts";
-import { parseDocuments, getNonDocumentContext } from "../context-documents.ts";
+import { parseContextDocuments, getNonDocumentContext } from "../context-documents.ts";
 import type { SolverFinding } from "../role-model.ts";
-import { MAX_ANSWER_CHARACTERS, quoteForPrompt, QUOTE_INSTRUCTION } from "../prompt-quote.ts";
+import { MAX_ANSWER_CHARACTERS, quoteForPrompt, IGNORE_QUOTED_INSTRUCTIONS_PROMPT } from "../prompt-quote.ts";
 import type { PlannerActionName } from "./planner-action.ts";
 import type { ContextPolicy } from "./context-policy.ts";
 
@@ -23,7 +23,7 @@ export function renderInstructions(
     ...actions.map(
       (action) => (routed ? ACTION_FORMATS_WITH_DOCUMENTS[action] : undefined) ?? ACTION_FORMATS[action],
     ),
-    ...(quotes ? [QUOTE_INSTRUCTION] : []),
+    ...(quotes ? [IGNORE_QUOTED_INSTRUCTIONS_PROMPT] : []),
   ].join("\n");
 }
 
@@ -42,7 +42,7 @@ const ACTION_FORMATS_WITH_DOCUMENTS: Partial<Record<PlannerActionName, string>> 
 
 /** Renders the problem and the parts of the task context that the planner may see. */
 export function renderProblem(task: TaskCard, policy: ContextPolicy): string {
-  const documents = parseDocuments(task.metadata.context);
+  const documents = parseContextDocuments(task.metadata.context);
   const otherContext = getNonDocumentContext(task.metadata.context);
   const lines = [`Problem: ${task.content}`];
   if (otherContext) lines.push(`Context: ${JSON.stringify(otherContext)}`);
@@ -76,7 +76,7 @@ export function renderFindings(findings: readonly SolverFinding[], first = 1): s
 }
 
 /** Renders the number of the current turn and the allowed actions. */
-export function renderTurnStatus(
+export function renderTurnStatusPrompt(
   turn: number,
   turns: number,
   callsLeft: number,

@@ -10,7 +10,7 @@ export interface Subtask {
 }
 
 /** Returns the ids of the subtasks that a text refers to. */
-export function listDependencies(task: string, ids: ReadonlySet<string>): string[] {
+export function listSubtaskDependencies(task: string, ids: ReadonlySet<string>): string[] {
   const named = [...task.matchAll(PLACEHOLDER_PATTERN)].map(([, id = ""]) => id);
   return [...new Set(named)].filter((id) => ids.has(id));
 }
@@ -31,7 +31,7 @@ export function findDependencyProblem(
     );
     if (unresolved) return `subtask ${id} refers to ${unresolved[0]}, but no subtask has this id`;
   }
-  const remaining = new Map(batch.map(({ id, task }) => [id, listDependencies(task, ids)]));
+  const remaining = new Map(batch.map(({ id, task }) => [id, listSubtaskDependencies(task, ids)]));
   for (;;) {
     const ready = [...remaining].filter(([, others]) => !others.some((other) => remaining.has(other)));
     if (ready.length === 0) break;

@@ -1,6 +1,6 @@
 import type { TaskCard } from "../../cards/index.ts";
-import { parseDocuments, getNonDocumentContext } from "../context-documents.ts";
-import { quoteForPrompt, QUOTE_INSTRUCTION } from "../prompt-quote.ts";
+import { parseContextDocuments, getNonDocumentContext } from "../context-documents.ts";
+import { quoteForPrompt, IGNORE_QUOTED_INSTRUCTIONS_PROMPT } from "../prompt-quote.ts";
 
 /** Renders the system prompt of a solver. `quotes` is true if the prompt quotes untrusted text. */
 export function renderSolverInstructions(calculator: boolean, quotes: boolean): string {
@@ -9,7 +9,7 @@ export function renderSolverInstructions(calculator: boolean, quotes: boolean): 
     ...(calculator
       ? ["Write arithmetic as <<16-3-4>>, with + - * / and parentheses; its value takes its place."]
       : []),
-    ...(quotes ? [QUOTE_INSTRUCTION] : []),
+    ...(quotes ? [IGNORE_QUOTED_INSTRUCTIONS_PROMPT] : []),
   ].join("\n");
 }
 
@@ -19,20 +19,21 @@ export function renderAnswererInstructions(style: "cot" | "direct", quotes: bool
     style === "cot"
       ? 'Think step by step, then end with a line "Answer: …" that has only'
       : 'Reply with one line "Answer: …" that has only';
-  return [`${format} the number, name or few words asked for.`, ...(quotes ? [QUOTE_INSTRUCTION] : [])].join(
-    "\n",
-  );
+  return [
+    `${format} the number, name or few words asked for.`,
+    ...(quotes ? [IGNORE_QUOTED_INSTRUCTIONS_PROMPT] : []),
+  ].join("\n");
 }
 
 export function hasDocuments(task: TaskCard): boolean {
-  return parseDocuments(task.metadata.context).length > 0;
+  return parseContextDocuments(task.metadata.context).length > 0;
 }
 
 /** Renders a task and the complete task context as a prompt. */
 export function renderTaskPrompt(label: "Subtask" | "Problem", task: TaskCard): string {
   const { context } = task.metadata;
   const otherContext = getNonDocumentContext(context);
-  const documents = parseDocuments(context);
+  const documents = parseContextDocuments(context);
   return [
     `${label}: ${task.content}`,
     ...(otherContext ? [`Context: ${JSON.stringify(otherContext)}`] : []),

@@ -1,12 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { type FakeTaskContextOptions, runRole } from "../fake-task-context.fixture.ts";
-import { createDocumentsContext } from "../context-documents.ts";
+import { createTaskContextFromDocuments } from "../context-documents.ts";
 import { createScriptedModel, type ScriptedModelReply } from "../models/scripted-model.ts";
 import {
   extractAnswer,
-  createAnswerer,
+  createBaselineAnswerer,
   createSolver,
-  type AnswererOptions,
+  type BaselineAnswererOptions,
   type SolverOptions,
 } from "./index.ts";
 
@@ -33,7 +33,7 @@ describe("a solver", () => {
 
   it("shows its model the context with quoted documents", async () => {
     const context = {
-      ...createDocumentsContext([{ title: "A", sentences: ['He said "go".', "So."] }]),
+      ...createTaskContextFromDocuments([{ title: "A", sentences: ['He said "go".', "So."] }]),
       dataset: "x",
       unit: "m",
     };
@@ -81,8 +81,16 @@ describe("a solver", () => {
   });
 });
 
-const runAnswerer = (replies: readonly ScriptedModelReply[], options: AnswererOptions, dataset = "gsm8k") =>
-  runRole(createAnswerer(options), { task: "How much?", model: createScriptedModel(replies), dataset });
+const runAnswerer = (
+  replies: readonly ScriptedModelReply[],
+  options: BaselineAnswererOptions,
+  dataset = "gsm8k",
+) =>
+  runRole(createBaselineAnswerer(options), {
+    task: "How much?",
+    model: createScriptedModel(replies),
+    dataset,
+  });
 
 describe("an answerer", () => {
   it.each([
@@ -129,7 +137,7 @@ describe("an answerer", () => {
 
   it("requires a positive integer of samples", () => {
     for (const samples of [0, 1.5, Number.NaN])
-      expect(() => createAnswerer({ style: "cot", samples })).toThrow(
+      expect(() => createBaselineAnswerer({ style: "cot", samples })).toThrow(
         `The option samples is ${samples}. Set it to an integer`,
       );
   });

@@ -1,5 +1,5 @@
 import { evaluateArithmetic } from "../../cards/index.ts";
-import { formatNumber } from "../../cards/index.ts";
+import { formatNumberWithoutExponent } from "../../cards/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 import type { ModelMessage } from "../role-model.ts";
 import type { TaskOutcome, TaskContext, Role } from "../role.ts";
@@ -70,7 +70,7 @@ function replaceArithmetic(text: string): { result: string; problem?: string } {
   try {
     return {
       result: text.replaceAll(ARITHMETIC_PATTERN, (_, expression: string) =>
-        formatNumber(evaluateArithmetic(expression)),
+        formatNumberWithoutExponent(evaluateArithmetic(expression)),
       ),
     };
   } catch (error) {

@@ -2,7 +2,7 @@ import { hash, randomBytes, timingSafeEqual } from "node:crypto";
 import {
   assertValidScopes,
   REALM,
-  toCaller,
+  toCallerFromIdentity,
   authorizeScopes,
   type AuthScheme,
   type AuthRequest,
@@ -53,7 +53,7 @@ export interface GeneratedApiKey {
  * slow hash, unlike a password.
  */
 export function generateApiKey(identity: CallerIdentity): GeneratedApiKey {
-  const { principal, tenant, scopes } = toCaller(identity);
+  const { principal, tenant, scopes } = toCallerFromIdentity(identity);
   const id = randomBytes(6).toString("hex");
   const key = `clq_${id}_${randomBytes(32).toString("base64url")}`;
   const storedKey = {
@@ -106,10 +106,10 @@ function verifyApiKey(key: string, stored: StoredApiKey | undefined, scopes: rea
   const digest = hash("sha256", key, "buffer");
   const storedDigest = stored ? parseKeyHash(stored) : digest;
   if (!timingSafeEqual(digest, storedDigest) || !stored) return "invalid";
-  return authorizeScopes(toCaller(toCallerIdentity(stored)), scopes);
+  return authorizeScopes(toCallerFromIdentity(getStoredKeyIdentity(stored)), scopes);
 }
 
-function toCallerIdentity({ principal, tenant, scopes }: StoredApiKey): CallerIdentity {
+function getStoredKeyIdentity({ principal, tenant, scopes }: StoredApiKey): CallerIdentity {
   return { principal, ...(tenant === undefined ? {} : { tenant }), ...(scopes ? { scopes } : {}) };
 }
 
@@ -131,10 +131,10 @@ const API_KEY_READERS: Record<
   (credentials: AuthRequest, name: string) => string | undefined
 > = {
   header: ({ header }, name) => header(name.toLowerCase()),
-  query: ({ query }, name) => getSingleValue(new URLSearchParams(query).getAll(name)),
+  query: ({ query }, name) => getSingleApiKey(new URLSearchParams(query).getAll(name)),
   cookie: ({ header }, name) => {
     const pairs = (header("cookie") ?? "").split(";").map((pair) => pair.trim());
-    return getSingleValue(
+    return getSingleApiKey(
       pairs.filter((pair) => pair.startsWith(`${name}=`)).map((pair) => pair.slice(name.length + 1)),
     );
   },
@@ -144,6 +144,6 @@ const API_KEY_READERS: Record<
  * Returns the API key of a request. If a request contains several API keys, a proxy may have checked a
  * different key. The result is then an empty API key.
  */
-function getSingleValue(values: readonly string[]): string | undefined {
+function getSingleApiKey(values: readonly string[]): string | undefined {
   return values.length > 1 ? "" : values[0];
 }

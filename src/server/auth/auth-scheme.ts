@@ -46,7 +46,7 @@ export interface AuthScheme {
 export const REALM = `realm="a2a"`;
 
 /** Converts an identity to a caller. Throws an error if the principal is empty. */
-export function toCaller(identity: CallerIdentity): Caller {
+export function toCallerFromIdentity(identity: CallerIdentity): Caller {
   const caller =
     typeof identity === "string" ? { tenant: "", principal: identity } : { tenant: "", ...identity };
   if (caller.principal !== "") return caller;
@@ -73,7 +73,7 @@ export function assertValidScopes(scopes: readonly string[] = []): readonly stri
  * Returns the credentials in an `Authorization` header. Returns `undefined` if the header is missing or
  * contains another authentication scheme.
  */
-export function parseAuthorizationHeader({ header }: AuthRequest, scheme: string): string | undefined {
+export function getAuthorizationCredentials({ header }: AuthRequest, scheme: string): string | undefined {
   const value = header("authorization");
   if (value === undefined || value.slice(0, scheme.length).toLowerCase() !== scheme) return undefined;
   if (value.length === scheme.length) return "";

@@ -34,10 +34,13 @@ describe("bearer tokens", () => {
       [BOB_TOKEN]: { principal: "bob", tenant: "acme", scopes: ["read"] },
     };
     await using server = await AuthTestServer.start(bearer({ tokens: grants }));
-    expect(await server.getListStatus(buildBearerHeaders(ADA_TOKEN))).toBe(200);
-    expect(await server.getListStatus({ authorization: `bEARER   ${ADA_TOKEN}` })).toBe(200);
-    expect(await server.fetchCaller(buildBearerHeaders(ADA_TOKEN))).toEqual({ tenant: "", principal: "ada" });
-    expect(await server.fetchCaller(buildBearerHeaders(BOB_TOKEN))).toEqual({
+    expect(await server.fetchListTasksStatus(buildBearerHeaders(ADA_TOKEN))).toBe(200);
+    expect(await server.fetchListTasksStatus({ authorization: `bEARER   ${ADA_TOKEN}` })).toBe(200);
+    expect(await server.fetchCallerSeenByAgent(buildBearerHeaders(ADA_TOKEN))).toEqual({
+      tenant: "",
+      principal: "ada",
+    });
+    expect(await server.fetchCallerSeenByAgent(buildBearerHeaders(BOB_TOKEN))).toEqual({
       tenant: "acme",
       principal: "bob",
       scopes: ["read"],
@@ -92,8 +95,8 @@ describe("bearer tokens", () => {
     for (const each of [verify, (token: string) => Promise.resolve(verify(token))]) {
       await using server = await AuthTestServer.start(bearer({ verifyToken: each }));
       expect([
-        await server.getListStatus(buildBearerHeaders("t")),
-        await server.getListStatus(buildBearerHeaders("u")),
+        await server.fetchListTasksStatus(buildBearerHeaders("t")),
+        await server.fetchListTasksStatus(buildBearerHeaders("u")),
       ]).toEqual([200, 401]);
     }
   });
@@ -110,7 +113,7 @@ describe("bearer tokens", () => {
   it("without a required scope return 403 and name the scope, in both bindings [M-02, M-11]", async () => {
     const tokens = { [ADA_TOKEN]: { principal: "ada", scopes: ["agent:use", "x"] }, [BOB_TOKEN]: "bob" };
     await using server = await AuthTestServer.start(bearer({ tokens, requiredScopes: ["agent:use"] }));
-    expect(await server.getListStatus(buildBearerHeaders(ADA_TOKEN))).toBe(200);
+    expect(await server.fetchListTasksStatus(buildBearerHeaders(ADA_TOKEN))).toBe(200);
     const rest = await server.listTasks(buildBearerHeaders(BOB_TOKEN));
     const challenge = `Bearer realm="a2a", error="insufficient_scope", scope="agent:use"`;
     expect([rest.status, rest.headers.get("www-authenticate")]).toEqual([403, challenge]);
@@ -159,7 +162,7 @@ describe("API keys", () => {
       apiKeys({ in: location, name, keys: [stored, other.storedKey] }),
     );
     const ask = async (key: string): Promise<number> =>
-      server.getListStatus(...(place(key) as [Record<string, string>, string?]));
+      server.fetchListTasksStatus(...(place(key) as [Record<string, string>, string?]));
     expect([await ask(key), await ask(other.key)]).toEqual([200, 200]);
     const half = key.slice(0, 17) + other.key.slice(17);
     for (const wrong of [
@@ -188,7 +191,7 @@ describe("API keys", () => {
       ["cookie", { cookie: `k=${key}; k=${key}` }, ""],
     ] as const) {
       await using server = await AuthTestServer.start(apiKeys({ in: location, name: "k", keys: [stored] }));
-      expect(await server.getListStatus(headers, query)).toBe(401);
+      expect(await server.fetchListTasksStatus(headers, query)).toBe(401);
     }
   });
 
@@ -201,8 +204,8 @@ describe("API keys", () => {
     };
     await using server = await AuthTestServer.start(apiKeys({ in: "header", name: "X-Key", keys }));
     expect([
-      await server.getListStatus({ "x-key": key }),
-      await server.getListStatus({ "x-key": "no key" }),
+      await server.fetchListTasksStatus({ "x-key": key }),
+      await server.fetchListTasksStatus({ "x-key": "no key" }),
     ]).toEqual([200, 401]);
     expect(lookedUpIds).toEqual([stored.id, ""]);
   });
@@ -225,11 +228,11 @@ describe("passwords", () => {
       bob: { hash: await hashPassword("b"), principal: "robert", tenant: "acme" },
     };
     await using server = await AuthTestServer.start(basic({ users }));
-    expect(await server.fetchCaller(buildBasicHeaders("ada", "pä:ss"))).toEqual({
+    expect(await server.fetchCallerSeenByAgent(buildBasicHeaders("ada", "pä:ss"))).toEqual({
       tenant: "",
       principal: "ada",
     });
-    expect(await server.fetchCaller(buildBasicHeaders("bob", "b"))).toEqual({
+    expect(await server.fetchCallerSeenByAgent(buildBasicHeaders("bob", "b"))).toEqual({
       tenant: "acme",
       principal: "robert",
     });
@@ -291,10 +294,14 @@ describe("several authentication schemes", () => {
 
   it("are each sufficient, and are all in the challenge [M-01]", async () => {
     await using server = await ways();
-    expect(await server.fetchCaller(buildBearerHeaders(ADA_TOKEN))).toMatchObject({ principal: "ada" });
-    expect(await server.fetchCaller({ "x-api-key": key })).toMatchObject({ principal: "carol" });
-    expect(await server.fetchCaller({ "x-own": "yes" })).toMatchObject({ principal: "dan" });
-    expect(await server.fetchCaller({ ...buildBearerHeaders("wrong"), "x-api-key": key })).toMatchObject({
+    expect(await server.fetchCallerSeenByAgent(buildBearerHeaders(ADA_TOKEN))).toMatchObject({
+      principal: "ada",
+    });
+    expect(await server.fetchCallerSeenByAgent({ "x-api-key": key })).toMatchObject({ principal: "carol" });
+    expect(await server.fetchCallerSeenByAgent({ "x-own": "yes" })).toMatchObject({ principal: "dan" });
+    expect(
+      await server.fetchCallerSeenByAgent({ ...buildBearerHeaders("wrong"), "x-api-key": key }),
+    ).toMatchObject({
       principal: "carol",
     });
     expect((await server.listTasks({ "x-api-key": "wrong" })).headers.get("www-authenticate")).toBe(
@@ -316,9 +323,11 @@ describe("several authentication schemes", () => {
       [open, named],
     ]) {
       await using server = await AuthTestServer.start(ways);
-      expect(await server.fetchCaller(buildBearerHeaders(ADA_TOKEN))).toMatchObject({ principal: "ada" });
-      expect(await server.getListStatus()).toBe(200);
-      expect(await server.getListStatus(buildBearerHeaders("wrong"))).toBe(401);
+      expect(await server.fetchCallerSeenByAgent(buildBearerHeaders(ADA_TOKEN))).toMatchObject({
+        principal: "ada",
+      });
+      expect(await server.fetchListTasksStatus()).toBe(200);
+      expect(await server.fetchListTasksStatus(buildBearerHeaders("wrong"))).toBe(401);
     }
   });
 
@@ -348,17 +357,17 @@ describe("a custom scheme", () => {
 
   it("receives the request, and can reject it [M-01]", async () => {
     await using server = await own();
-    expect(await server.getListStatus({ "x-signed-by": "ada of GET /tasks?pageSize=2" }, "?pageSize=2")).toBe(
-      200,
-    );
-    expect(await server.getListStatus({})).toBe(200);
+    expect(
+      await server.fetchListTasksStatus({ "x-signed-by": "ada of GET /tasks?pageSize=2" }, "?pageSize=2"),
+    ).toBe(200);
+    expect(await server.fetchListTasksStatus({})).toBe(200);
     const refused = await server.listTasks({ "x-signed-by": "ada of GET /other?" });
     expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Signed"]);
   });
 
   it("can require scopes [M-02]", async () => {
     await using server = await own(["admin"]);
-    expect(await server.getListStatus({ "x-signed-by": "ada of GET /tasks?" })).toBe(403);
+    expect(await server.fetchListTasksStatus({ "x-signed-by": "ada of GET /tasks?" })).toBe(403);
   });
 });
 
@@ -455,15 +464,15 @@ it("an untyped authenticate function may omit only the tenant", async () => {
   const startWith = (caller: unknown): Promise<AuthTestServer> =>
     AuthTestServer.start((() => caller) as AuthenticateFunction);
   await using server = await startWith({ principal: "ada" });
-  expect(await server.fetchCaller()).toMatchObject({ tenant: "", principal: "ada" });
+  expect(await server.fetchCallerSeenByAgent()).toMatchObject({ tenant: "", principal: "ada" });
   for (const wrong of [{ principal: 7 }, { tenant: "", principal: null }, { tenant: 7, principal: "ada" }]) {
     await using refusing = await startWith(wrong);
-    expect(await refusing.getListStatus()).toBe(500);
+    expect(await refusing.fetchListTasksStatus()).toBe(500);
     expect(String(refusing.errors[0])).toContain(`"authenticate" did not return a caller`);
   }
   for (const wrong of [true, "ada", { tenant: "" }]) {
     await using refusing = await startWith(wrong);
-    expect(await refusing.getListStatus()).toBe(401);
+    expect(await refusing.fetchListTasksStatus()).toBe(401);
   }
 });
 
@@ -480,10 +489,10 @@ it("an error in an authenticate function is a server error", async () => {
   await using server = await AuthTestServer.start(() => {
     throw new Error("no database");
   });
-  expect(await server.getListStatus()).toBe(500);
+  expect(await server.fetchListTasksStatus()).toBe(500);
   expect(server.errors).toMatchObject([{ message: "no database" }]);
   await using busy = await AuthTestServer.start(() =>
     Promise.reject(new A2AError("UNAVAILABLE", "Later.", { retryAfter: 3 })),
   );
-  expect(await busy.getListStatus()).toBe(503);
+  expect(await busy.fetchListTasksStatus()).toBe(503);
 });

@@ -47,7 +47,7 @@ export class AuthTestServer implements AsyncDisposable {
     return fetch(`${this.url}/tasks${query}`, { headers: { "a2a-version": "1.0", ...headers } });
   }
 
-  async getListStatus(headers?: Record<string, string>, query?: string): Promise<number> {
+  async fetchListTasksStatus(headers?: Record<string, string>, query?: string): Promise<number> {
     return (await this.listTasks(headers, query)).status;
   }
 
@@ -58,7 +58,10 @@ export class AuthTestServer implements AsyncDisposable {
   }
 
   /** Returns the caller that the agent receives. */
-  async fetchCaller(headers: Record<string, string> = {}, tenant?: string): Promise<Record<string, unknown>> {
+  async fetchCallerSeenByAgent(
+    headers: Record<string, string> = {},
+    tenant?: string,
+  ): Promise<Record<string, unknown>> {
     const message = { messageId: crypto.randomUUID(), role: "ROLE_USER", parts: [{ text: "Who am I?" }] };
     const response = await this.sendJsonRpc(
       "SendMessage",

@@ -41,7 +41,7 @@ export class Authenticator {
     this.#schemes = this.#methods.filter((method) => typeof method !== "function");
     if (this.#methods.length === 0)
       throw new Error(`"authenticate" is an empty list; omit the option to accept unauthenticated requests.`);
-    if (!this.#methods.every(isAuthenticationMethod))
+    if (!this.#methods.every(isAuthFunctionOrScheme))
       throw new Error(
         `"authenticate" accepts functions and schemes of colloquy/auth; pass a scheme such as bearer(…).`,
       );
@@ -106,7 +106,7 @@ export class Authenticator {
   }
 }
 
-function isAuthenticationMethod(method: unknown): boolean {
+function isAuthFunctionOrScheme(method: unknown): boolean {
   if (typeof method === "function") return true;
   return (
     typeof method === "object" && method !== null && "authenticate" in method && "buildChallenge" in method

@@ -2,10 +2,10 @@ import type { Caller } from "../../engine/index.ts";
 import { computeSaltedDigest } from "./salted-digest.ts";
 import { PasswordHash } from "./password-hash.ts";
 import {
-  parseAuthorizationHeader,
+  getAuthorizationCredentials,
   assertValidScopes,
   REALM,
-  toCaller,
+  toCallerFromIdentity,
   authorizeScopes,
   type AuthScheme,
 } from "./auth-scheme.ts";
@@ -34,7 +34,7 @@ export interface BasicAuthOptions {
   readonly schemeName?: string;
 }
 
-interface RegisteredUser {
+interface RegisteredBasicAuthUser {
   readonly caller: Caller;
   readonly passwordHash: PasswordHash;
   /**
@@ -48,7 +48,7 @@ interface RegisteredUser {
 export function basic({ users, schemeName = "basic", requiredScopes }: BasicAuthOptions): AuthScheme {
   const scopes = assertValidScopes(requiredScopes);
   const usersByName = new Map(
-    Object.entries(users).map(([name, user]) => [name, toRegisteredUser(name, user)]),
+    Object.entries(users).map(([name, user]) => [name, toRegisteredBasicAuthUser(name, user)]),
   );
   const firstUser = usersByName.values().next().value;
   if (!firstUser) throw new Error(`"users" of basic is empty; add at least one user.`);
@@ -58,7 +58,7 @@ export function basic({ users, schemeName = "basic", requiredScopes }: BasicAuth
     requiredScopes: scopes,
     buildChallenge: () => `Basic ${REALM}, charset="UTF-8"`,
     authenticate: async (request) => {
-      const credentials = parseAuthorizationHeader(request, "basic");
+      const credentials = getAuthorizationCredentials(request, "basic");
       if (credentials === undefined) return undefined;
       const pair = decodeUserAndPassword(credentials);
       if (!pair) return "invalid";
@@ -74,11 +74,14 @@ export function basic({ users, schemeName = "basic", requiredScopes }: BasicAuth
   };
 }
 
-function toRegisteredUser(name: string, user: BasicAuthUser): RegisteredUser {
+function toRegisteredBasicAuthUser(name: string, user: BasicAuthUser): RegisteredBasicAuthUser {
   if (name.includes(":"))
     throw new Error(`The user name ${JSON.stringify(name)} contains a colon; use a name without one.`);
   const { hash, ...identity } = typeof user === "string" ? { hash: user } : user;
-  return { caller: toCaller({ principal: name, ...identity }), passwordHash: new PasswordHash(hash) };
+  return {
+    caller: toCallerFromIdentity({ principal: name, ...identity }),
+    passwordHash: new PasswordHash(hash),
+  };
 }
 
 function decodeUserAndPassword(text: string): { user: string; password: string } | undefined {

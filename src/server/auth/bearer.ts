@@ -1,10 +1,10 @@
 import type { Caller } from "../../engine/index.ts";
 import { computeSaltedDigest } from "./salted-digest.ts";
 import {
-  parseAuthorizationHeader,
+  getAuthorizationCredentials,
   createBearerChallenge,
   assertValidScopes,
-  toCaller,
+  toCallerFromIdentity,
   authorizeScopes,
   type AuthScheme,
   type AuthRequest,
@@ -46,7 +46,10 @@ export function bearer(options: BearerOptions): AuthScheme {
   const { tokens = {}, verifyToken, schemeName = "bearer", bearerFormat } = options;
   const scopes = assertValidScopes(options.requiredScopes);
   const callers = new Map(
-    Object.entries(tokens).map(([token, identity]) => [computeTokenDigest(token), toCaller(identity)]),
+    Object.entries(tokens).map(([token, identity]) => [
+      computeTokenDigest(token),
+      toCallerFromIdentity(identity),
+    ]),
   );
   if (callers.size === 0 && !verifyToken)
     throw new Error(`bearer has no tokens; set "tokens" or "verifyToken".`);
@@ -72,7 +75,7 @@ export function bearer(options: BearerOptions): AuthScheme {
 
 /** Returns the bearer token of a request (RFC 6750 §2.1), or `"invalid"` if the token is malformed. */
 export function parseBearerToken(request: AuthRequest): { readonly value: string } | "invalid" | undefined {
-  const value = parseAuthorizationHeader(request, "bearer");
+  const value = getAuthorizationCredentials(request, "bearer");
   if (value === undefined) return undefined;
   return /^[\w.~+/-]+=*$/.test(value) ? { value } : "invalid";
 }

@@ -1,6 +1,12 @@
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createSigner, generateSigningKey, buildJwks, signJwt, type JwtClaims } from "../../keys/index.ts";
+import {
+  createSigningKeyPair,
+  generateSigningKey,
+  buildJwks,
+  signJwt,
+  type JwtClaims,
+} from "../../keys/index.ts";
 import { FakeOidcProvider } from "../../keys/fake-oidc-provider.fixture.ts";
 import { AuthTestServer, buildBearerHeaders } from "./auth-test-server.fixture.ts";
 import { bearer, jwt, oauth2, openIdConnect } from "./index.ts";
@@ -33,7 +39,7 @@ describe("tokens of an OpenID provider", () => {
     ]) {
       await using server = await AuthTestServer.start(scheme);
       const headers = buildBearerHeaders(await issuer.signToken({ scope: "a b", email: "ada@example.com" }));
-      expect(await server.fetchCaller(headers)).toMatchObject({
+      expect(await server.fetchCallerSeenByAgent(headers)).toMatchObject({
         tenant: "",
         principal: `${issuer.url}|ada`,
         scopes: ["a", "b"],
@@ -50,7 +56,10 @@ describe("tokens of an OpenID provider", () => {
     };
     const words = await (await server.listTasks()).text();
     const refused = [401, `Bearer realm="a2a", error="invalid_token"`, words];
-    const eve = await createSigner({ privateKey: await generateSigningKey(), kid: issuer.signer.kid });
+    const eve = await createSigningKeyPair({
+      privateKey: await generateSigningKey(),
+      kid: issuer.signer.kid,
+    });
     const claims = { iss: issuer.url, aud: "agents", sub: "eve", exp: seconds() + 60 };
     const head = `${encodeBase64UrlJson({ alg: "HS256", kid: issuer.signer.kid })}.${encodeBase64UrlJson(claims)}`;
     const hmac = createHmac("sha256", JSON.stringify(issuer.signer.publicKey))
@@ -83,15 +92,15 @@ describe("tokens of an OpenID provider", () => {
 
   it("support key rotation, and unknown key ids cause no extra requests", async () => {
     await using server = await AuthTestServer.start(jwt({ issuer: issuer.url, audience: "agents", now }));
-    expect(await server.getListStatus(buildBearerHeaders(await issuer.signToken()))).toBe(200);
+    expect(await server.fetchListTasksStatus(buildBearerHeaders(await issuer.signToken()))).toBe(200);
     await issuer.rotateKey({ retire: true });
     time += 31_000;
     const requestCountBefore = issuer.requestedPaths.length;
-    expect(await server.getListStatus(buildBearerHeaders(await issuer.signToken()))).toBe(200);
+    expect(await server.fetchListTasksStatus(buildBearerHeaders(await issuer.signToken()))).toBe(200);
     await using stranger = await FakeOidcProvider.start();
     for (let at = 0; at < 10; at++) {
       expect(
-        await server.getListStatus(buildBearerHeaders(await stranger.signToken({ iss: issuer.url }))),
+        await server.fetchListTasksStatus(buildBearerHeaders(await stranger.signToken({ iss: issuer.url }))),
       ).toBe(401);
     }
     expect(issuer.requestedPaths.length - requestCountBefore).toBe(2);
@@ -113,7 +122,7 @@ describe("tokens of an OpenID provider", () => {
       jwt({ issuer: issuer.url, audience: "agents", requiredScopes: ["use", "more"] }),
     );
     const status = async (claims: JwtClaims): Promise<number> =>
-      server.getListStatus(buildBearerHeaders(await issuer.signToken(claims)));
+      server.fetchListTasksStatus(buildBearerHeaders(await issuer.signToken(claims)));
     expect(await status({ scope: "more x use" })).toBe(200);
     expect(await status({ scp: ["use", "more", 7] })).toBe(200);
     for (const claims of [
@@ -137,10 +146,10 @@ describe("tokens of an OpenID provider", () => {
       jwt({ issuer: issuer.url, audience: "agents", mapTenant: tenant }),
     );
     const headers = buildBearerHeaders(await issuer.signToken({ org: "acme" }));
-    expect(await server.fetchCaller(headers)).toMatchObject({ tenant: "acme" });
-    expect(await server.fetchCaller(headers, "acme")).toMatchObject({ tenant: "acme" });
+    expect(await server.fetchCallerSeenByAgent(headers)).toMatchObject({ tenant: "acme" });
+    expect(await server.fetchCallerSeenByAgent(headers, "acme")).toMatchObject({ tenant: "acme" });
     expect((await server.sendJsonRpc("ListTasks", { tenant: "globex" }, headers)).status).toBe(403);
-    expect(await server.getListStatus(buildBearerHeaders(await issuer.signToken()))).toBe(401);
+    expect(await server.fetchListTasksStatus(buildBearerHeaders(await issuer.signToken()))).toBe(401);
   });
 
   it("of two issuers are different callers, even with the same subject [M-04]", async () => {
@@ -152,7 +161,7 @@ describe("tokens of an OpenID provider", () => {
       buildBearerHeaders(await issuer.signToken()),
       buildBearerHeaders(await other.signToken()),
     ];
-    await server.fetchCaller(one);
+    await server.fetchCallerSeenByAgent(one);
     const count = async (headers: Record<string, string>): Promise<number> =>
       ((await (await server.listTasks(headers)).json()) as { totalSize: number }).totalSize;
     expect([await count(one), await count(two)]).toEqual([1, 0]);
@@ -165,11 +174,15 @@ describe("tokens of an OpenID provider", () => {
       bearer({ tokens: { [token]: "machine" } }),
     ];
     await using server = await AuthTestServer.start(ways);
-    expect(await server.fetchCaller(buildBearerHeaders(token))).toMatchObject({ principal: "machine" });
-    expect(await server.fetchCaller(buildBearerHeaders(await issuer.signToken()))).toMatchObject({
+    expect(await server.fetchCallerSeenByAgent(buildBearerHeaders(token))).toMatchObject({
+      principal: "machine",
+    });
+    expect(await server.fetchCallerSeenByAgent(buildBearerHeaders(await issuer.signToken()))).toMatchObject({
       principal: `${issuer.url}|ada`,
     });
-    expect(await server.getListStatus(buildBearerHeaders(await issuer.signToken({ aud: "x" })))).toBe(401);
+    expect(await server.fetchListTasksStatus(buildBearerHeaders(await issuer.signToken({ aud: "x" })))).toBe(
+      401,
+    );
   });
 
   it("require an audience and a secure source of keys", () => {

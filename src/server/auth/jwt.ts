@@ -87,7 +87,7 @@ export interface OpenIdConnectOptions extends JwtOptions {
  */
 export function jwt(options: JwtOptions): AuthScheme {
   const securityScheme = { httpAuthSecurityScheme: { scheme: "Bearer", bearerFormat: "JWT" } };
-  return createTokenScheme(options, "bearer", securityScheme);
+  return createJwtScheme(options, "bearer", securityScheme);
 }
 
 /**
@@ -96,7 +96,7 @@ export function jwt(options: JwtOptions): AuthScheme {
  */
 export function oauth2({ flows, metadataUrl, ...options }: OAuth2Options): AuthScheme {
   const metadata = metadataUrl === undefined ? {} : { oauth2MetadataUrl: metadataUrl };
-  return createTokenScheme(options, "oauth2", { oauth2SecurityScheme: { flows, ...metadata } });
+  return createJwtScheme(options, "oauth2", { oauth2SecurityScheme: { flows, ...metadata } });
 }
 
 /**
@@ -105,12 +105,12 @@ export function oauth2({ flows, metadataUrl, ...options }: OAuth2Options): AuthS
  */
 export function openIdConnect(options: OpenIdConnectOptions): AuthScheme {
   const url = `${options.issuer.replace(/\/+$/, "")}/.well-known/openid-configuration`;
-  return createTokenScheme(options, "openIdConnect", {
+  return createJwtScheme(options, "openIdConnect", {
     openIdConnectSecurityScheme: { openIdConnectUrl: url },
   });
 }
 
-function createTokenScheme(
+function createJwtScheme(
   options: JwtOptions,
   defaultName: string,
   securityScheme: SecurityScheme,
@@ -128,7 +128,7 @@ function createTokenScheme(
     authenticate: async (request) => {
       const token = parseBearerToken(request);
       if (token === undefined || token === "invalid") return token;
-      const claims = await verifyClaims(token.value, keys, options);
+      const claims = await verifyJwtAndGetClaims(token.value, keys, options);
       const caller = claims && createCallerFromClaims(claims, options);
       return caller ? authorizeScopes(caller, scopes) : ("invalid" satisfies AuthResult);
     },
@@ -146,7 +146,7 @@ function createKeyResolver({ keys, jwksUrl, issuer, ...options }: JwtOptions): K
  * Returns the claims of an access token, or `undefined` if the token is invalid. Rejects with UNAVAILABLE if
  * the public keys cannot be fetched.
  */
-async function verifyClaims(
+async function verifyJwtAndGetClaims(
   token: string,
   keys: KeyResolver,
   options: JwtOptions,

@@ -8,12 +8,12 @@ import { createServer } from "../index.ts";
 import { whoamiAgent } from "./auth-test-server.fixture.ts";
 import {
   ADA_CERT,
-  ADA_KEY,
+  ADA_TLS_PRIVATE_KEY,
   CA_CERT,
   UNTRUSTED_EVE_CERT,
-  UNTRUSTED_EVE_KEY,
+  UNTRUSTED_EVE_TLS_PRIVATE_KEY,
   SERVER_CERT,
-  SERVER_KEY,
+  SERVER_TLS_PRIVATE_KEY,
 } from "./certificates.fixture.ts";
 import { mtls, type MtlsOptions } from "./index.ts";
 
@@ -25,7 +25,13 @@ interface TlsTestServer extends AsyncDisposable {
 async function startTlsServer(options?: MtlsOptions): Promise<TlsTestServer> {
   const server = createServer(whoamiAgent, { store: "memory", authenticate: mtls(options) });
   const https = createHttps(
-    { cert: SERVER_CERT, key: SERVER_KEY, ca: CA_CERT, requestCert: true, rejectUnauthorized: false },
+    {
+      cert: SERVER_CERT,
+      key: SERVER_TLS_PRIVATE_KEY,
+      ca: CA_CERT,
+      requestCert: true,
+      rejectUnauthorized: false,
+    },
     server.listener,
   );
   await once(https.listen(0, "127.0.0.1"), "listening");
@@ -60,7 +66,7 @@ async function startTlsServer(options?: MtlsOptions): Promise<TlsTestServer> {
 describe("client certificates", () => {
   it("authenticate their subject when TLS has verified them [M-01]", async () => {
     await using server = await startTlsServer();
-    const { status, body } = await server.fetchCaller({ cert: ADA_CERT, key: ADA_KEY });
+    const { status, body } = await server.fetchCaller({ cert: ADA_CERT, key: ADA_TLS_PRIVATE_KEY });
     expect([status, body.includes(String.raw`\"principal\":\"C=DE, O=Example, CN=ada\"`)]).toEqual([
       200,
       true,
@@ -70,7 +76,9 @@ describe("client certificates", () => {
   it("are ignored when they are missing or not trusted [M-01]", async () => {
     await using server = await startTlsServer();
     expect(await server.fetchCaller()).toMatchObject({ status: 401 });
-    expect(await server.fetchCaller({ cert: UNTRUSTED_EVE_CERT, key: UNTRUSTED_EVE_KEY })).toMatchObject({
+    expect(
+      await server.fetchCaller({ cert: UNTRUSTED_EVE_CERT, key: UNTRUSTED_EVE_TLS_PRIVATE_KEY }),
+    ).toMatchObject({
       status: 401,
     });
   });
@@ -78,9 +86,13 @@ describe("client certificates", () => {
   it("can be mapped by a custom function", async () => {
     const email = (name = ""): string | undefined => /email:([^,]+)/.exec(name)?.[1];
     await using server = await startTlsServer({ mapIdentity: ({ subjectAltName }) => email(subjectAltName) });
-    expect((await server.fetchCaller({ cert: ADA_CERT, key: ADA_KEY })).body).toContain("ada@example.com");
+    expect((await server.fetchCaller({ cert: ADA_CERT, key: ADA_TLS_PRIVATE_KEY })).body).toContain(
+      "ada@example.com",
+    );
     await using closed = await startTlsServer({ mapIdentity: () => undefined });
-    expect(await closed.fetchCaller({ cert: ADA_CERT, key: ADA_KEY })).toMatchObject({ status: 401 });
+    expect(await closed.fetchCaller({ cert: ADA_CERT, key: ADA_TLS_PRIVATE_KEY })).toMatchObject({
+      status: 401,
+    });
   });
 });
 
@@ -106,12 +118,12 @@ describe("client certificates over gRPC", () => {
 
   it("authenticate their subject, and reject certificates of other authorities [M-01]", async () => {
     const server = createServer(whoamiAgent, { store: "memory", authenticate: mtls() });
-    const tls = { key: SERVER_KEY, cert: SERVER_CERT, clientCa: CA_CERT };
+    const tls = { key: SERVER_TLS_PRIVATE_KEY, cert: SERVER_CERT, clientCa: CA_CERT };
     const { grpc: at } = await server.listen({ grpc: { tls } });
-    expect(await ask(at?.port ?? 0, ADA_CERT, ADA_KEY)).toContain(
+    expect(await ask(at?.port ?? 0, ADA_CERT, ADA_TLS_PRIVATE_KEY)).toContain(
       String.raw`\"principal\":\"C=DE, O=Example, CN=ada\"`,
     );
-    expect(await ask(at?.port ?? 0, UNTRUSTED_EVE_CERT, UNTRUSTED_EVE_KEY)).toBe("UNAVAILABLE");
+    expect(await ask(at?.port ?? 0, UNTRUSTED_EVE_CERT, UNTRUSTED_EVE_TLS_PRIVATE_KEY)).toBe("UNAVAILABLE");
     await server.close();
   });
 });

@@ -1,5 +1,5 @@
 import type { ClientCertificate } from "../http-exchange.ts";
-import { REALM, toCaller, type AuthScheme, type CallerIdentity } from "./auth-scheme.ts";
+import { REALM, toCallerFromIdentity, type AuthScheme, type CallerIdentity } from "./auth-scheme.ts";
 
 /** Options for `mtls`. */
 export interface MtlsOptions {
@@ -28,7 +28,7 @@ export function mtls({ mapIdentity = formatSubject, schemeName = "mtls" }: MtlsO
       const certificate = request.certificate?.();
       if (!certificate) return undefined;
       const identity = mapIdentity(certificate);
-      return identity === undefined || identity === "" ? "invalid" : toCaller(identity);
+      return identity === undefined || identity === "" ? "invalid" : toCallerFromIdentity(identity);
     },
   };
 }

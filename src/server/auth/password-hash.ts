@@ -5,20 +5,20 @@ import { A2AError } from "../../protocol/index.ts";
  * Parameters of scrypt. With these parameters, a password hash takes about 0.1 s and 16 MiB of memory. OWASP
  * recommends these scrypt parameters as the second choice. The first choice needs 128 MiB of memory.
  */
-const SCRYPT_COST = { N: 2 ** 14, r: 8, p: 5 };
+const SCRYPT_PARAMETERS = { N: 2 ** 14, r: 8, p: 5 };
 const DIGEST_BYTES = 32;
 /**
  * Maximum number of concurrent password checks. The limit is needed because unauthenticated clients can cause
  * password checks.
  */
 const MAX_CONCURRENT_HASHES = 32;
-let activeHashes = 0;
+let activeHashCount = 0;
 
 /** Returns a password hash for the `basic` scheme, in the format `scrypt$N$r$p$salt$digest`. */
 export async function hashPassword(password: string): Promise<string> {
   const salt = randomBytes(16);
-  const { N, r, p } = SCRYPT_COST;
-  const digest = await deriveScryptKey(password, salt, SCRYPT_COST);
+  const { N, r, p } = SCRYPT_PARAMETERS;
+  const digest = await deriveScryptKey(password, salt, SCRYPT_PARAMETERS);
   return ["scrypt", N, r, p, salt.toString("base64url"), digest.toString("base64url")].join("$");
 }
 
@@ -27,7 +27,7 @@ export async function hashPassword(password: string): Promise<string> {
  * `hashPassword`.
  */
 export class PasswordHash {
-  readonly #cost: typeof SCRYPT_COST;
+  readonly #cost: typeof SCRYPT_PARAMETERS;
   readonly #salt: Buffer;
   readonly #digest: Buffer;
 
@@ -48,13 +48,17 @@ export class PasswordHash {
   }
 }
 
-async function deriveScryptKey(password: string, salt: Buffer, cost: typeof SCRYPT_COST): Promise<Buffer> {
-  if (activeHashes >= MAX_CONCURRENT_HASHES) {
+async function deriveScryptKey(
+  password: string,
+  salt: Buffer,
+  cost: typeof SCRYPT_PARAMETERS,
+): Promise<Buffer> {
+  if (activeHashCount >= MAX_CONCURRENT_HASHES) {
     throw new A2AError("RESOURCE_EXHAUSTED", "The server is checking too many passwords; try again soon.", {
       retryAfter: 1,
     });
   }
-  activeHashes++;
+  activeHashCount++;
   try {
     return await new Promise((resolve, reject) => {
       const options = { ...cost, maxmem: 256 * cost.N * cost.r };
@@ -63,6 +67,6 @@ async function deriveScryptKey(password: string, salt: Buffer, cost: typeof SCRY
       );
     });
   } finally {
-    activeHashes--;
+    activeHashCount--;
   }
 }

@@ -1,4 +1,4 @@
-import { Bag, type BagItem } from "../../data-structures/index.ts";
+import { SwapRemoveSet, type SwapRemoveSetItem } from "../../data-structures/index.ts";
 import type { Subscription } from "../../engine/index.ts";
 import { A2AError, isStreamingOperation, type LogEvent, type OperationName } from "../../protocol/index.ts";
 import { SSE_HEARTBEAT, type OperationCodec } from "../../wire/index.ts";
@@ -32,7 +32,7 @@ export function createLastEventMatcher(
  * Function that converts an error to an `A2AError` for the caller, and reports internal errors to the
  * observer.
  */
-export type ErrorConverter = (where: string, error: unknown) => A2AError;
+export type A2AErrorConverter = (where: string, error: unknown) => A2AError;
 
 /**
  * HTTP headers of an event stream (A2A §9.4.2). The headers `cache-control` and `x-accel-buffering` prevent
@@ -48,11 +48,11 @@ export const EVENT_STREAM_HEADERS: Readonly<Record<string, string>> = {
 /** The open event streams of a server, with a timer that sends heartbeats on idle streams. */
 export class EventStreamRegistry {
   readonly #heartbeatMs: number;
-  readonly #reportError: ErrorConverter;
-  readonly #openStreams = new Bag<EventStream>();
+  readonly #reportError: A2AErrorConverter;
+  readonly #openStreams = new SwapRemoveSet<EventStream>();
   #heartbeatTimer: NodeJS.Timeout | undefined;
 
-  constructor(heartbeatMs: number, reportError: ErrorConverter) {
+  constructor(heartbeatMs: number, reportError: A2AErrorConverter) {
     this.#heartbeatMs = heartbeatMs;
     this.#reportError = reportError;
   }
@@ -109,12 +109,12 @@ export class EventStreamRegistry {
 /**
  * Writes the events of a subscription as server-sent events, at the speed at which the client reads events.
  */
-class EventStream implements BagItem {
+class EventStream implements SwapRemoveSetItem {
   slot = -1;
   readonly #subscription: Subscription;
   readonly #encoder: EventStreamEncoder;
   readonly #sink: ResponseSink;
-  readonly #reportError: ErrorConverter;
+  readonly #reportError: A2AErrorConverter;
   #lastWriteAt = Date.now();
   #isWaitingForDrain = false;
 
@@ -122,7 +122,7 @@ class EventStream implements BagItem {
     subscription: Subscription,
     encoder: EventStreamEncoder,
     sink: ResponseSink,
-    reportError: ErrorConverter,
+    reportError: A2AErrorConverter,
   ) {
     this.#subscription = subscription;
     this.#encoder = encoder;

@@ -2,24 +2,24 @@ import { once } from "node:events";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Agent } from "../../engine/index.ts";
 import { A2AError, type AgentInterface, type JsonObject, type Task } from "../../protocol/index.ts";
-import { RawGrpcClient, readStream } from "./raw-grpc-client.fixture.ts";
+import { JsonGrpcTestClient, readGrpcStream } from "./json-grpc-test-client.fixture.ts";
 import { createServer, type GrpcOptions, type Server, type ServerOptions } from "../index.ts";
-import { buildMessage, parrot } from "../server.fixture.ts";
+import { buildTestMessage, commandTestAgent } from "../server.fixture.ts";
 
 let server: Server;
-let client: RawGrpcClient;
+let client: JsonGrpcTestClient;
 /** Address of the gRPC listener. */
 let grpcAddress: string;
 
 async function startServer(
   options: ServerOptions = {},
-  agents: Agent | Record<string, Agent> = parrot,
+  agents: Agent | Record<string, Agent> = commandTestAgent,
   grpc: boolean | GrpcOptions = true,
-): Promise<RawGrpcClient> {
+): Promise<JsonGrpcTestClient> {
   server = createServer(agents, { store: "memory", ...options });
   const { port = 0 } = (await server.listen({ grpc })).grpc ?? {};
   grpcAddress = `127.0.0.1:${port}`;
-  client = new RawGrpcClient(port);
+  client = new JsonGrpcTestClient(port);
   return client;
 }
 
@@ -30,14 +30,14 @@ afterEach(async () => {
 });
 
 /** Replaces the default server with one that has other options. */
-async function restartServer(...args: Parameters<typeof startServer>): Promise<RawGrpcClient> {
+async function restartServer(...args: Parameters<typeof startServer>): Promise<JsonGrpcTestClient> {
   client.close();
   await server.close({ graceMs: 50 });
   return startServer(...args);
 }
 
-async function createTask(text: string, to: RawGrpcClient = client): Promise<Task> {
-  const { answer } = await to.callUnary("SendMessage", { message: buildMessage(text) });
+async function createTask(text: string, to: JsonGrpcTestClient = client): Promise<Task> {
+  const { answer } = await to.callUnary("SendMessage", { message: buildTestMessage(text) });
   return (answer as unknown as { task: Task }).task;
 }
 
@@ -81,7 +81,10 @@ describe("a server, over gRPC", () => {
   });
 
   it("returns the extended card to authenticated callers, with the URLs of the request [E-01]", async () => {
-    const secretive: Agent = { ...parrot, describeExtended: () => ({ description: "Repeats, and more." }) };
+    const secretive: Agent = {
+      ...commandTestAgent,
+      describeExtended: () => ({ description: "Repeats, and more." }),
+    };
     await restartServer(
       { authenticate: ({ header }) => ({ tenant: "", principal: header("x-user") ?? "" }) },
       secretive,
@@ -98,8 +101,8 @@ describe("a server, over gRPC", () => {
 
   it("streams a message's events, and ends with them [E-04, G-01, G-02, G-07]", async () => {
     await restartServer({ mergeChunks: false });
-    const stream = client.openStream("SendStreamingMessage", { message: buildMessage("chunks 3") });
-    const { events, ended } = await readStream(stream);
+    const stream = client.openStream("SendStreamingMessage", { message: buildTestMessage("chunks 3") });
+    const { events, ended } = await readGrpcStream(stream);
     expect(ended).toBeUndefined();
     expect(events.map((event) => Object.keys(event)[0])).toEqual([
       "task",
@@ -127,19 +130,22 @@ describe("a server, over gRPC", () => {
     const extensions = [{ uri: "urn:known" }];
     await restartServer(
       {},
-      { ...parrot, describe: () => ({ name: "p", description: "p", capabilities: { extensions } }) },
+      {
+        ...commandTestAgent,
+        describe: () => ({ name: "p", description: "p", capabilities: { extensions } }),
+      },
     );
     const extensionHeaders = { "a2a-extensions": "urn:known, urn:unknown" };
     const { headers } = await client.callUnary("ListTasks", {}, extensionHeaders);
     expect(headers?.get("a2a-extensions")).toEqual(["urn:known"]);
     const stream = client.openStream(
       "SendStreamingMessage",
-      { message: buildMessage("echo") },
+      { message: buildTestMessage("echo") },
       extensionHeaders,
     );
     const [metadata] = (await once(stream, "metadata")) as [{ get(name: string): unknown }];
     expect(metadata.get("a2a-extensions")).toEqual(["urn:known"]);
-    await readStream(stream);
+    await readGrpcStream(stream);
   });
 
   it("returns errors with a status and an ErrorInfo [E-03, 1.L]", async () => {
@@ -157,7 +163,7 @@ describe("a server, over gRPC", () => {
       code: "FAILED_PRECONDITION",
       reason: "TASK_NOT_CANCELABLE",
     });
-    const refused = await readStream(client.openStream("SubscribeToTask", { id }));
+    const refused = await readGrpcStream(client.openStream("SubscribeToTask", { id }));
     expect(refused).toMatchObject({
       events: [],
       ended: { code: "FAILED_PRECONDITION", reason: "UNSUPPORTED_OPERATION" },
@@ -229,8 +235,8 @@ describe("a gRPC client", () => {
       undefined,
     ]);
     expect(seen[0]).toEqual(["POST", "/lf.a2a.v1.A2AService/ListTasks"]);
-    const stream = await readStream(
-      client.openStream("SendStreamingMessage", { message: buildMessage("echo") }),
+    const stream = await readGrpcStream(
+      client.openStream("SendStreamingMessage", { message: buildTestMessage("echo") }),
     );
     expect(stream).toMatchObject({ events: [], ended: { code: "UNAUTHENTICATED" } });
   });
@@ -240,7 +246,7 @@ describe("a gRPC client", () => {
       authenticate: ({ header }) => ({ tenant: "", principal: header("x-user") ?? "nobody" }),
     });
     const alice = { "x-user": "alice" };
-    const sent = await client.callUnary("SendMessage", { message: buildMessage("echo") }, alice);
+    const sent = await client.callUnary("SendMessage", { message: buildTestMessage("echo") }, alice);
     const { id } = (sent.answer as unknown as { task: Task }).task;
     expect((await client.callUnary("GetTask", { id }, alice)).answer).toMatchObject({ id });
     const bob = await client.callUnary("GetTask", { id }, { "x-user": "bob" });
@@ -253,16 +259,16 @@ describe("a gRPC client", () => {
   });
 
   it("can disconnect: the task continues and remains available [E-04, E2, F-19]", async () => {
-    const stream = client.openStream("SendStreamingMessage", { message: buildMessage("wait") });
+    const stream = client.openStream("SendStreamingMessage", { message: buildTestMessage("wait") });
     const [first] = (await once(stream, "data")) as [{ task: Task }];
     const { id } = first.task;
     stream.cancel();
-    expect((await readStream(stream)).ended?.code).toBe("CANCELLED");
+    expect((await readGrpcStream(stream)).ended?.code).toBe("CANCELLED");
     expect((await client.callUnary("GetTask", { id })).answer).toMatchObject({
       status: { state: "TASK_STATE_WORKING" },
     });
     const back = client.openStream("SubscribeToTask", { id });
-    const reading = readStream(back);
+    const reading = readGrpcStream(back);
     await once(back, "metadata");
     await client.callUnary("CancelTask", { id });
     const { events } = await reading;
@@ -271,7 +277,7 @@ describe("a gRPC client", () => {
   });
 
   it("can have a deadline, which ends the call but not the task [E-05]", async () => {
-    const sent = buildMessage("wait", { contextId: "late" });
+    const sent = buildTestMessage("wait", { contextId: "late" });
     const { ended } = await client.callUnary(
       "SendMessage",
       { message: sent },
@@ -284,15 +290,17 @@ describe("a gRPC client", () => {
   });
 
   it("resumes after an event id, which must exist [E4]", async () => {
-    const opened = client.openStream("SendStreamingMessage", { message: buildMessage("wait") });
+    const opened = client.openStream("SendStreamingMessage", { message: buildTestMessage("wait") });
     const [first] = (await once(opened, "data")) as [{ task: Task }];
     const { id } = first.task;
     const resumed = client.openStream("SubscribeToTask", { id }, { "last-event-id": "1" });
     const [next] = (await once(resumed, "data")) as [JsonObject];
     expect(next).toMatchObject({ statusUpdate: { status: { state: "TASK_STATE_WORKING" } } });
     await client.callUnary("CancelTask", { id });
-    await Promise.all([readStream(opened), readStream(resumed)]);
-    const wrong = await readStream(client.openStream("SubscribeToTask", { id }, { "last-event-id": "x" }));
+    await Promise.all([readGrpcStream(opened), readGrpcStream(resumed)]);
+    const wrong = await readGrpcStream(
+      client.openStream("SubscribeToTask", { id }, { "last-event-id": "x" }),
+    );
     expect(wrong.ended?.code).toBe("INVALID_ARGUMENT");
   });
 
@@ -303,7 +311,7 @@ describe("a gRPC client", () => {
     expect(cut.ended?.message).toMatch(/^The request is not a GetTaskRequest message \(.+\); encode it with/);
     const noUtf8 = await client.callUnary("GetTask", new Uint8Array([0x12, 0x02, 0xc3, 0x28]));
     expect(noUtf8.ended?.code).toBe("INVALID_ARGUMENT");
-    const large = await client.callUnary("SendMessage", { message: buildMessage("x".repeat(3_000)) });
+    const large = await client.callUnary("SendMessage", { message: buildTestMessage("x".repeat(3_000)) });
     expect(large.ended?.code).toBe("RESOURCE_EXHAUSTED");
     expect((await createTask("echo still here")).status.state).toBe("TASK_STATE_COMPLETED");
   });
@@ -315,21 +323,26 @@ describe("a gRPC client", () => {
       const { ended } = await client.callUnary("GetTask", { id }, {}, { deadline: Date.now() + 5_000 });
       expect(ended).toMatchObject(expected);
       expect(ended?.message).toMatch(/^Task x?(?:😀){150,250}…$/u);
-      expect((await readStream(client.openStream("SubscribeToTask", { id }))).ended).toMatchObject(expected);
+      expect((await readGrpcStream(client.openStream("SubscribeToTask", { id }))).ended).toMatchObject(
+        expected,
+      );
     }
   });
 
   it("selects an agent other than the first by the tenant in its card [E13, K-01]", async () => {
-    const other: Agent = { ...parrot, describe: () => ({ name: "other", description: "other" }) };
-    await restartServer({}, { parrot, other });
-    const sent = await client.callUnary("SendMessage", { message: buildMessage("echo"), tenant: "other" });
+    const other: Agent = { ...commandTestAgent, describe: () => ({ name: "other", description: "other" }) };
+    await restartServer({}, { parrot: commandTestAgent, other });
+    const sent = await client.callUnary("SendMessage", {
+      message: buildTestMessage("echo"),
+      tenant: "other",
+    });
     const { id } = (sent.answer as unknown as { task: Task }).task;
     expect((await client.callUnary("GetTask", { id, tenant: "other" })).answer).toMatchObject({ id });
     expect((await client.callUnary("GetTask", { id })).ended?.reason).toBe("TASK_NOT_FOUND");
     expect((await client.callUnary("GetTask", { id, tenant: "other/acme" })).ended?.reason).toBe(
       "TASK_NOT_FOUND",
     );
-    const own = await client.callUnary("SendMessage", { message: buildMessage("echo"), tenant: "acme" });
+    const own = await client.callUnary("SendMessage", { message: buildTestMessage("echo"), tenant: "acme" });
     const { id: ours } = (own.answer as unknown as { task: Task }).task;
     expect((await client.callUnary("GetTask", { id: ours, tenant: "acme" })).answer).toMatchObject({
       id: ours,
@@ -342,11 +355,11 @@ describe("a server with a gRPC listener", () => {
   it("lists it in its cards, with host and port [A-06]", async () => {
     client.close();
     await server.close();
-    server = createServer({ parrot, other: parrot }, { store: "memory" });
+    server = createServer({ parrot: commandTestAgent, other: commandTestAgent }, { store: "memory" });
     const early = await server.fetch(new Request("http://127.0.0.1:1/.well-known/agent-card.json"));
     expect(await early.text()).not.toContain("GRPC");
     const { agents, grpc } = await server.listen({ grpc: true });
-    client = new RawGrpcClient(grpc?.port ?? 0);
+    client = new JsonGrpcTestClient(grpc?.port ?? 0);
     const interfaces = await Promise.all(
       agents.map(async ({ cardUrl }) => {
         const card = (await (await fetch(cardUrl)).json()) as { supportedInterfaces: JsonObject[] };
@@ -364,7 +377,7 @@ describe("a server with a gRPC listener", () => {
   });
 
   it("lists its public address", async () => {
-    await restartServer({ publicUrl: "https://agents.example.com" }, parrot, {
+    await restartServer({ publicUrl: "https://agents.example.com" }, commandTestAgent, {
       publicAddress: "agents.example.com:443",
     });
     const card = await server.fetch(
@@ -376,7 +389,7 @@ describe("a server with a gRPC listener", () => {
   });
 
   it("does not listen beyond loopback without authentication", async () => {
-    const open = createServer(parrot, { store: "memory" });
+    const open = createServer(commandTestAgent, { store: "memory" });
     await expect(open.listen({ grpc: { host: "0.0.0.0" } })).rejects.toThrow(/allowUnauthenticated: true/);
     await open.close();
   });
@@ -384,9 +397,9 @@ describe("a server with a gRPC listener", () => {
   it("names a port that is in use", async () => {
     client.close();
     await server.close();
-    server = createServer(parrot, { store: "memory" });
+    server = createServer(commandTestAgent, { store: "memory" });
     const port = (await server.listen({ grpc: true })).grpc?.port;
-    const second = createServer(parrot, { store: "memory" });
+    const second = createServer(commandTestAgent, { store: "memory" });
     await expect(second.listen({ grpc: { port: port ?? 0 } })).rejects.toThrow(
       new RegExp(
         `^The gRPC listener failed to start on 127\\.0\\.0\\.1:${port} \\(.*EADDRINUSE.*\\); choose another port\\.$`,
@@ -399,9 +412,9 @@ describe("a server with a gRPC listener", () => {
     const { id } = await createTask("ask");
     const subscribed = client.openStream("SubscribeToTask", { id });
     await once(subscribed, "data");
-    const waiting = client.openStream("SendStreamingMessage", { message: buildMessage("wait") });
+    const waiting = client.openStream("SendStreamingMessage", { message: buildTestMessage("wait") });
     await once(waiting, "data");
-    const reading = [readStream(subscribed), readStream(waiting)];
+    const reading = [readGrpcStream(subscribed), readGrpcStream(waiting)];
     await server.close({ graceMs: 500 });
     const [cut, ended] = await Promise.all(reading);
     expect(cut?.ended).toMatchObject({ code: "UNAVAILABLE", reason: "UNAVAILABLE" });

@@ -94,7 +94,7 @@ export async function startGrpcServer(
     });
   for (const agent of context.agents.values()) {
     const isFirst = agent === context.defaultAgent;
-    agent.cardPublisher.setInterfaceProvider((origin, tenant) => {
+    agent.cardPublisher.setAdditionalInterfaceProvider((origin, tenant) => {
       const url = publicAddress ?? `${new URL(origin).hostname}:${listener.port}`;
       return services.flatMap(({ version }) =>
         buildGrpcInterfaces(version, url, isFirst ? tenant : formatAgentTenant(agent, tenant)),
@@ -207,7 +207,7 @@ class GrpcCallDispatcher {
     }
     return {
       headers,
-      body: method.response.encode(dialect.toResultMessage(method.operation, outcome.result)),
+      body: method.response.encode(dialect.toProtoResponseMessage(method.operation, outcome.result)),
     };
   }
 
@@ -252,7 +252,7 @@ class GrpcCallDispatcher {
           if (!binary)
             encodedEvents.set(
               event,
-              (binary = method.response.encode(dialect.toResultMessage(operation, event.event))),
+              (binary = method.response.encode(dialect.toProtoResponseMessage(operation, event.event))),
             );
           drained = sink.write(binary);
           if (dialect.isLastEvent?.(event, operation)) return sink.end();

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import {
   V1_HEADERS,
   V1_JSON_HEADERS,
-  buildMessage,
+  buildTestMessage,
   readServerSentEvents,
   type RpcResponse,
   type TestClient,
@@ -14,7 +14,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
 
   describe("JSON-RPC", () => {
     it("returns the request's id and the operation's result [C-01, C-02, C-03, C-04]", async () => {
-      const sent = await rpc("SendMessage", { message: buildMessage("echo hello") });
+      const sent = await rpc("SendMessage", { message: buildTestMessage("echo hello") });
       expect(sent).toMatchObject({
         jsonrpc: "2.0",
         id: 7,
@@ -42,7 +42,7 @@ export function defineJsonRpcContract(visit: TestClient): void {
         jsonrpc: "2.0",
         id: "s",
         method: "SendStreamingMessage",
-        params: { message: buildMessage("chunks 3") },
+        params: { message: buildTestMessage("chunks 3") },
       };
       const response = await post("/", body);
       expect(response.headers.get("content-type")).toBe("text/event-stream");
@@ -146,10 +146,12 @@ export function defineJsonRpcContract(visit: TestClient): void {
       expect(await code("ListTaskPushNotificationConfigs", {}, silent)).toBe(-32003);
       expect(await code("DeleteTaskPushNotificationConfig", {}, silent)).toBe(-32003);
       const configuration = { taskPushNotificationConfig: { url: "http://example.com" } };
-      expect(await code("SendMessage", { message: buildMessage("echo x"), configuration }, silent)).toBe(
+      expect(await code("SendMessage", { message: buildTestMessage("echo x"), configuration }, silent)).toBe(
         -32003,
       );
-      expect(await code("SendStreamingMessage", { message: buildMessage("echo x") }, silent)).toBe(-32004);
+      expect(await code("SendStreamingMessage", { message: buildTestMessage("echo x") }, silent)).toBe(
+        -32004,
+      );
       expect(await code("SubscribeToTask", { id: "nope" }, silent)).toBe(-32004);
     });
   });

@@ -6,7 +6,7 @@ import {
   encodeJsonRpcResult,
   JsonRpcRequestError,
   simpleDialect,
-  getErrorStatus,
+  getHttpAndGrpcErrorStatus,
   v0_3,
   v1,
   type JsonRpcDialect,
@@ -20,7 +20,7 @@ import { assertJsonContentType } from "../request-body.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import { createLastEventMatcher, EVENT_STREAM_HEADERS, type EventStreamEncoder } from "./event-stream.ts";
 import {
-  buildCacheHeaders,
+  buildExtendedCardCacheHeaders,
   handleOperation,
   resolveErrorReplyVersion,
   buildErrorHeaders,
@@ -62,7 +62,7 @@ export async function handleJsonRpc(
       return context.eventStreams.createReply(outcome.stream, encoder, outcome.headers);
     }
     const body = encodeJsonRpcResult(id, dialect.encodeResult(operation, outcome.result));
-    return createJsonReply(200, body, { ...outcome.headers, ...buildCacheHeaders(operation) });
+    return createJsonReply(200, body, { ...outcome.headers, ...buildExtendedCardCacheHeaders(operation) });
   } catch (thrown) {
     dialect ??= resolveErrorDialect(request, context);
     if (thrown instanceof JsonRpcRequestError)
@@ -106,7 +106,7 @@ function inferVersionFromMethod(method: string): ProtocolVersion | undefined {
  */
 function createJsonRpcErrorReply(id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect): HttpReply {
   return createJsonReply(
-    REASONS_WITH_HTTP_STATUS.has(error.reason) ? getErrorStatus(error.reason, "1.0.1").http : 200,
+    REASONS_WITH_HTTP_STATUS.has(error.reason) ? getHttpAndGrpcErrorStatus(error.reason, "1.0.1").http : 200,
     dialect.encodeError(id, error),
     buildErrorHeaders(error),
   );

@@ -9,24 +9,24 @@ import {
   negotiateVersion,
   type OperationCodec,
   type ProtocolVersion,
-  type SpecRevision,
+  type SpecPatchVersion,
 } from "../../wire/index.ts";
 import { AuthChallengeError, createUnauthenticatedError } from "../auth/authenticator.ts";
 import type { AuthenticateFunction } from "../auth/auth-scheme.ts";
 import { assertOperationSupported } from "../assert-operation-supported.ts";
 import { activateExtensions, buildExtensionHeaders } from "../extensions.ts";
 import type { HttpRequest } from "../http-exchange.ts";
-import type { EventStreamRegistry, ErrorConverter } from "./event-stream.ts";
+import type { EventStreamRegistry, A2AErrorConverter } from "./event-stream.ts";
 import { assertAcceptedInputModes } from "../input-modes.ts";
-import { MethodNotAllowedError } from "./method-not-allowed.ts";
-import { performOperation, type OperationOutcome } from "../perform-operation.ts";
+import { MethodNotAllowedError } from "./method-not-allowed-error.ts";
+import { performOperation, type OperationResultOrStream } from "../perform-operation.ts";
 import type { ServedAgent } from "../served-agent.ts";
 
 /** Server settings and services that the protocol bindings use to handle a request. */
 export interface BindingContext {
   /** A2A versions that the server accepts. */
   readonly versions: readonly ProtocolVersion[];
-  readonly specRevision: SpecRevision;
+  readonly specRevision: SpecPatchVersion;
   readonly missingVersionPolicy: "0.3" | "infer";
   /** Whether the server assigns an id to a message without a `messageId`. */
   readonly autoMessageId: boolean;
@@ -37,7 +37,7 @@ export interface BindingContext {
   readonly eventStreams: EventStreamRegistry;
   /** Authenticates a request. The server has no `authenticate` function if all requests are anonymous. */
   readonly authenticate: AuthenticateFunction | undefined;
-  readonly reportError: ErrorConverter;
+  readonly reportError: A2AErrorConverter;
 }
 
 /** An HTTP request without its body. */
@@ -88,7 +88,7 @@ export function resolveErrorReplyVersion(
 }
 
 /** The encoded parameters of an operation, with the codec that decodes the parameters. */
-interface EncodedParams {
+interface EncodedOperationParams {
   readonly codec: Pick<OperationCodec, "decodeParams">;
   readonly version: ProtocolVersion;
   readonly params: unknown;
@@ -102,7 +102,9 @@ interface EncodedParams {
  * The outcome of an operation, with response headers. The headers list the active extensions. The member
  * `headers` is absent if no extension is active.
  */
-type OperationReply = OperationOutcome & { readonly headers?: Readonly<Record<string, string>> };
+type OperationResultOrStreamWithHeaders = OperationResultOrStream & {
+  readonly headers?: Readonly<Record<string, string>>;
+};
 
 /**
  * Decodes the parameters of an operation and performs the operation, for all protocol bindings and A2A
@@ -111,8 +113,8 @@ type OperationReply = OperationOutcome & { readonly headers?: Readonly<Record<st
 export function handleOperation(
   authenticated: AuthenticatedRequest<RequestMetadata>,
   operation: OperationName,
-  encoded: EncodedParams,
-): Promise<OperationReply> {
+  encoded: EncodedOperationParams,
+): Promise<OperationResultOrStreamWithHeaders> {
   const description = authenticated.agent.cardPublisher.loadDescription();
   return description instanceof Promise
     ? description.then((loaded) => decodeAndPerform(authenticated, operation, encoded, loaded))
@@ -122,9 +124,9 @@ export function handleOperation(
 function decodeAndPerform(
   { request, agent, caller }: AuthenticatedRequest<RequestMetadata>,
   operation: OperationName,
-  { codec, version, params, autoMessageId, serviceDefaults }: EncodedParams,
+  { codec, version, params, autoMessageId, serviceDefaults }: EncodedOperationParams,
   description: AgentDescription,
-): Promise<OperationReply> {
+): Promise<OperationResultOrStreamWithHeaders> {
   assertOperationSupported(operation, description, version);
   const extensions = activateExtensions(description.capabilities?.extensions, request, version);
   const lastEventSeq = isStreamingOperation(operation)
@@ -182,7 +184,7 @@ function parseLastEventId(lastEventId: string | undefined): number | undefined {
  * Returns the cache headers for an extended agent card. Caches must not serve an extended card to other
  * callers (A2A §13.3).
  */
-export function buildCacheHeaders(operation: OperationName): Record<string, string> | undefined {
+export function buildExtendedCardCacheHeaders(operation: OperationName): Record<string, string> | undefined {
   return operation === "GetExtendedAgentCard"
     ? { "cache-control": "private", vary: "Authorization" }
     : undefined;

@@ -3,7 +3,7 @@ import type { StreamResponse, Task } from "../../protocol/index.ts";
 import {
   V1_HEADERS,
   V1_JSON_HEADERS,
-  buildMessage,
+  buildTestMessage,
   readServerSentEvents,
   type TestClient,
 } from "../server.fixture.ts";
@@ -14,7 +14,7 @@ export function defineRestContract(visit: TestClient): void {
 
   describe("HTTP+JSON", () => {
     it("serves every route of the specification [D-01, D-02, D-07, D-08]", async () => {
-      const sent = await post("/message:send", { message: buildMessage("echo hello") });
+      const sent = await post("/message:send", { message: buildTestMessage("echo hello") });
       expect([sent.status, sent.headers.get("content-type")]).toEqual([200, "application/a2a+json"]);
       const { task } = (await sent.json()) as { task: Task };
       const get = async (path: string): Promise<unknown> =>
@@ -41,7 +41,7 @@ export function defineRestContract(visit: TestClient): void {
 
     it("streams plain events, and subscribes with POST and GET [D-06, F-50, F-52]", async () => {
       const events = await readServerSentEvents(
-        await post("/message:stream", { message: buildMessage("chunks 2") }),
+        await post("/message:stream", { message: buildTestMessage("chunks 2") }),
       );
       expect(events.map(({ data }) => Object.keys(data as StreamResponse)[0])).toEqual([
         "task",
@@ -53,7 +53,7 @@ export function defineRestContract(visit: TestClient): void {
         const waiting = await taskFrom("ask");
         const headers = method === "POST" ? V1_JSON_HEADERS : V1_HEADERS;
         const stream = await visit.endpoint.send(`/tasks/${waiting.id}:subscribe`, { method, headers });
-        await rpc("SendMessage", { message: buildMessage("echo done", { taskId: waiting.id }) });
+        await rpc("SendMessage", { message: buildTestMessage("echo done", { taskId: waiting.id }) });
         const seen = await readServerSentEvents(stream);
         expect(seen[0]?.data).toMatchObject({ task: { status: { state: "TASK_STATE_INPUT_REQUIRED" } } });
         expect(seen.at(-1)?.data).toMatchObject({
@@ -64,7 +64,7 @@ export function defineRestContract(visit: TestClient): void {
 
     it("resumes after Last-Event-ID, and rejects an invalid one [E4]", async () => {
       const events = await readServerSentEvents(
-        await post("/message:stream", { message: buildMessage("chunks 2") }),
+        await post("/message:stream", { message: buildTestMessage("chunks 2") }),
       );
       const { id } = (events[0] as { data: { task: Task } }).data.task;
       const resume = (last: string): Promise<Response> =>

@@ -7,16 +7,16 @@ import {
   v1,
   type ProtocolVersion,
   type RestDialect,
-  type SpecRevision,
+  type SpecPatchVersion,
 } from "../../wire/index.ts";
 import { authenticateCaller } from "../auth/authenticate-caller.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { readJsonBody } from "../request-body.ts";
 import type { ServedAgent } from "../served-agent.ts";
 import { createLastEventMatcher, type EventStreamEncoder } from "./event-stream.ts";
-import { MethodNotAllowedError } from "./method-not-allowed.ts";
+import { MethodNotAllowedError } from "./method-not-allowed-error.ts";
 import {
-  buildCacheHeaders,
+  buildExtendedCardCacheHeaders,
   handleOperation,
   resolveErrorReplyVersion,
   buildErrorHeaders,
@@ -70,7 +70,11 @@ export async function handleRest(
       return context.eventStreams.createReply(outcome.stream, encoder, outcome.headers);
     }
     const contentType = negotiateMediaType(request, dialect, specRevision);
-    const headers = { "content-type": contentType, ...outcome.headers, ...buildCacheHeaders(operation) };
+    const headers = {
+      "content-type": contentType,
+      ...outcome.headers,
+      ...buildExtendedCardCacheHeaders(operation),
+    };
     return { status: 200, headers, body: dialect.encodeResult(operation, outcome.result) };
   } catch (thrown) {
     const error = context.reportError(caller ? "HTTP+JSON" : "authenticate", thrown);
@@ -120,7 +124,7 @@ function createRouteNotFoundError(
  */
 export function createRestErrorReply(
   request: HttpRequest,
-  specRevision: SpecRevision,
+  specRevision: SpecPatchVersion,
   error: A2AError,
   dialect: RestDialect = v1.restDialect,
 ): HttpReply {
@@ -134,7 +138,11 @@ export function createRestErrorReply(
  * Returns the media type of a reply. A2A 1.0.1 defines `application/a2a+json`. Clients that accept only
  * `application/json` receive `application/json`.
  */
-function negotiateMediaType(request: HttpRequest, dialect: RestDialect, specRevision: SpecRevision): string {
+function negotiateMediaType(
+  request: HttpRequest,
+  dialect: RestDialect,
+  specRevision: SpecPatchVersion,
+): string {
   if (specRevision === "1.0.0") return "application/json";
   const accept = request.header("accept") ?? "";
   return accept.includes("application/json") && !accept.includes("application/a2a+json")
@@ -149,7 +157,7 @@ function negotiateMediaType(request: HttpRequest, dialect: RestDialect, specRevi
 function createRestStreamEncoder(
   dialect: RestDialect,
   operation: OperationName,
-  specRevision: SpecRevision,
+  specRevision: SpecPatchVersion,
 ): EventStreamEncoder {
   return {
     encodeEvent: (event) => encodeSseFrame(dialect.encodeEvent(event), event.seq > 0 ? event.seq : undefined),

@@ -1,8 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { Agent } from "../../engine/index.ts";
-import { buildMessage, parrot, type TestEndpointFactory, type TestClient } from "../server.fixture.ts";
+import {
+  buildTestMessage,
+  commandTestAgent,
+  type TestServerFactory,
+  type TestClient,
+} from "../server.fixture.ts";
 
-const JSON_HEADERS = { "content-type": "application/json" };
+const JSON_REQUEST_HEADERS = { "content-type": "application/json" };
 
 interface NamedEvent {
   name: string | undefined;
@@ -24,7 +29,7 @@ async function readNamedEvents(response: Response): Promise<NamedEvent[]> {
 }
 
 /** Defines the tests of the simple dialect for one kind of endpoint. */
-export function defineSimpleDialectContract(visit: TestClient, open: TestEndpointFactory): void {
+export function defineSimpleDialectContract(visit: TestClient, open: TestServerFactory): void {
   interface SimpleRpcResponse {
     id: unknown;
     result: Record<string, unknown> & { taskId: string; status: string; artifacts: unknown[] };
@@ -39,7 +44,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
   ): Promise<Response> =>
     visit.endpoint.send(path, {
       method: "POST",
-      headers: { ...JSON_HEADERS, ...headers },
+      headers: { ...JSON_REQUEST_HEADERS, ...headers },
       body: JSON.stringify({ jsonrpc: "2.0", id: "req_1", method, params }),
     });
   const rpc = async (...args: Parameters<typeof post>): Promise<SimpleRpcResponse> =>
@@ -188,7 +193,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
 
     it("applies to requests that 0.3 does not define, and never to 1.0 requests", async () => {
       const { task } =
-        (await visit.callJsonRpc("SendMessage", { message: buildMessage("echo x") })).result ?? {};
+        (await visit.callJsonRpc("SendMessage", { message: buildTestMessage("echo x") })).result ?? {};
       const taskId = task?.id ?? "";
       expect((await rpc("tasks/get", { taskId })).result).toMatchObject({ taskId });
       expect((await rpc("tasks/get", { id: taskId })).result).toMatchObject({ id: taskId, kind: "task" });
@@ -205,7 +210,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
 
     it("returns a task also for an agent that responds with a message", async () => {
       const greeter: Agent = {
-        ...parrot,
+        ...commandTestAgent,
         respondsWith: "either",
         async *execute() {
           yield { message: { parts: [{ text: "hello" }] } };
@@ -215,7 +220,7 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
       const ask = async (method: string, params: object): Promise<Response> =>
         endpoint.send("/a2a/greeter", {
           method: "POST",
-          headers: JSON_HEADERS,
+          headers: JSON_REQUEST_HEADERS,
           body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
         });
       const created = (await (
@@ -247,14 +252,17 @@ export function defineSimpleDialectContract(visit: TestClient, open: TestEndpoin
     });
 
     it("can be disabled", async () => {
-      const { endpoint } = await open({ parrot, silent: parrot }, { store: "memory", simpleDialect: false });
+      const { endpoint } = await open(
+        { parrot: commandTestAgent, silent: commandTestAgent },
+        { store: "memory", simpleDialect: false },
+      );
       const body = JSON.stringify({
         jsonrpc: "2.0",
         id: 1,
         method: "tasks/create",
         params: { skill: "s", input: {} },
       });
-      const refused = await endpoint.send("/", { method: "POST", headers: JSON_HEADERS, body });
+      const refused = await endpoint.send("/", { method: "POST", headers: JSON_REQUEST_HEADERS, body });
       expect(((await refused.json()) as SimpleRpcResponse).error?.code).toBe(-32601);
       expect((await endpoint.send("/tasks/nope/events")).status).toBe(404);
       await endpoint.close();

@@ -1,6 +1,6 @@
-import { getErrorStatus, simpleDialect } from "../../wire/index.ts";
+import { getHttpAndGrpcErrorStatus, simpleDialect } from "../../wire/index.ts";
 import { createJsonReply, type HttpReply, type HttpRequest } from "../http-exchange.ts";
-import { assertMethod } from "./method-not-allowed.ts";
+import { assertHttpMethodAllowed } from "./method-not-allowed-error.ts";
 import {
   handleOperation,
   buildErrorHeaders,
@@ -38,18 +38,22 @@ export async function handleTaskEvents(
   taskId: string,
 ): Promise<HttpReply> {
   try {
-    assertMethod(authenticated.request, ["GET"]);
+    assertHttpMethodAllowed(authenticated.request, ["GET"]);
     const outcome = await handleOperation(authenticated, "SubscribeToTask", {
-      codec: simpleDialect.taskEventCodec,
+      codec: simpleDialect.taskEventStreamCodec,
       version: "0.3",
       params: { taskId },
       serviceDefaults: { resumeAfterSeq: 0 },
     });
     if (!("stream" in outcome)) throw new Error("SubscribeToTask returned no stream");
-    return context.eventStreams.createReply(outcome.stream, simpleDialect.taskEventCodec, outcome.headers);
+    return context.eventStreams.createReply(
+      outcome.stream,
+      simpleDialect.taskEventStreamCodec,
+      outcome.headers,
+    );
   } catch (thrown) {
     const error = context.reportError("task events", thrown);
-    const { http } = getErrorStatus(error.reason, context.specRevision);
+    const { http } = getHttpAndGrpcErrorStatus(error.reason, context.specRevision);
     const body = JSON.stringify({ error: simpleDialect.toSimpleError(error) });
     return createJsonReply(http, body, buildErrorHeaders(error));
   }

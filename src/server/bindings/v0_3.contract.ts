@@ -1,17 +1,17 @@
 import { describe, expect, it } from "vitest";
 import {
-  parrot,
+  commandTestAgent,
   readServerSentEvents,
   type TestEndpoint,
-  type TestEndpointFactory,
+  type TestServerFactory,
   type RpcResponse,
   type TestClient,
 } from "../server.fixture.ts";
 
-const JSON_HEADERS = { "content-type": "application/json" };
+const JSON_REQUEST_HEADERS = { "content-type": "application/json" };
 
 /** Defines the tests of A2A 0.3 for one kind of endpoint. */
-export function defineV03Contract(visit: TestClient, open: TestEndpointFactory): void {
+export function defineV03Contract(visit: TestClient, open: TestServerFactory): void {
   let count = 0;
   const say = (text: string, more: object = {}): object => ({
     kind: "message",
@@ -28,7 +28,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
   ): Promise<Response> =>
     endpoint.send(path, {
       method: "POST",
-      headers: { ...JSON_HEADERS, ...headers },
+      headers: { ...JSON_REQUEST_HEADERS, ...headers },
       body: JSON.stringify(body),
     });
   const call = (method: string, params?: object, path = "/"): Promise<Response> =>
@@ -124,7 +124,10 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
   });
 
   it("stores push configurations in the 0.3 format, over both bindings [V-10, V-13, V-23]", async () => {
-    const { endpoint } = await open({ parrot }, { store: "memory", push: { allowPrivate: true } });
+    const { endpoint } = await open(
+      { parrot: commandTestAgent },
+      { store: "memory", push: { allowPrivate: true } },
+    );
     const ask = async (method: string, params: object): Promise<unknown> =>
       (await send("/", { jsonrpc: "2.0", id: 1, method, params }, {}, endpoint)).json();
     const { result: task } = (await ask("message/send", { message: say("ask") })) as {
@@ -162,7 +165,10 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
   });
 
   it("is inferred from the form of a request when configured [B-07]", async () => {
-    const { endpoint } = await open({ parrot }, { store: "memory", missingVersionPolicy: "infer" });
+    const { endpoint } = await open(
+      { parrot: commandTestAgent },
+      { store: "memory", missingVersionPolicy: "infer" },
+    );
     const call = async (method: string, message: object): Promise<unknown> =>
       (await send("/", { jsonrpc: "2.0", id: 1, method, params: { message } }, {}, endpoint)).json();
     const newer = { messageId: "n1", role: "ROLE_USER", parts: [{ text: "echo x" }] };
@@ -175,13 +181,13 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
 
   it("returns 0.3 errors for requests that are rejected before parsing [V-16, V-25, V-26]", async () => {
     const nobody = { store: "memory", authenticate: () => undefined } as const;
-    const { endpoint } = await open({ parrot }, nobody);
+    const { endpoint } = await open({ parrot: commandTestAgent }, nobody);
     const over = (path: string, headers: Record<string, string>, body: string, to = visit.endpoint) =>
       to.send(path, { method: "POST", headers, body });
     const refusals: [headers: Record<string, string>, body: string, endpoint?: TestEndpoint][] = [
-      [JSON_HEADERS, "{"],
+      [JSON_REQUEST_HEADERS, "{"],
       [{ "content-type": "text/plain" }, "{}"],
-      [JSON_HEADERS, "{}", endpoint],
+      [JSON_REQUEST_HEADERS, "{}", endpoint],
     ];
     for (const [headers, body, to] of refusals) {
       const older = await over("/v1/message:send", headers, body, to);
@@ -189,10 +195,10 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
       const newer = await over("/message:send", { ...headers, "a2a-version": "1.0" }, body, to);
       expect(Object.keys((await newer.json()) as object)).toEqual(["error"]);
     }
-    const older = (await (await over("/", JSON_HEADERS, "[]")).json()) as RpcResponse;
+    const older = (await (await over("/", JSON_REQUEST_HEADERS, "[]")).json()) as RpcResponse;
     expect(Object.keys(older.error ?? {})).toEqual(["code", "message"]);
     const newer = (await (
-      await over("/", { ...JSON_HEADERS, "a2a-version": "1.0" }, "[]")
+      await over("/", { ...JSON_REQUEST_HEADERS, "a2a-version": "1.0" }, "[]")
     ).json()) as RpcResponse;
     expect(newer.error?.data).toBeDefined();
     const nowhere = await visit.endpoint.send("/v1/nowhere");
@@ -201,7 +207,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
   });
 
   it("completes a message without an id when configured, also with the simple dialect", async () => {
-    const { endpoint } = await open({ parrot }, { store: "memory", autoMessageId: true });
+    const { endpoint } = await open({ parrot: commandTestAgent }, { store: "memory", autoMessageId: true });
     const ask = async (params: object): Promise<RpcResponse> =>
       (await send("/", { jsonrpc: "2.0", id: 1, method: "message/send", params }, {}, endpoint).then(
         (response) => response.json(),
@@ -254,7 +260,7 @@ export function defineV03Contract(visit: TestClient, open: TestEndpointFactory):
     });
 
     it("routes the path to the tenant v1 for 1.0 requests [B-06]", async () => {
-      const headers = { ...JSON_HEADERS, "a2a-version": "1.0" };
+      const headers = { ...JSON_REQUEST_HEADERS, "a2a-version": "1.0" };
       const body = { message: { messageId: "t1", role: "ROLE_USER", parts: [{ text: "echo x" }] } };
       const sent = (await (await send("/v1/message:send", body, headers)).json()) as { task: { id: string } };
       expect((await visit.endpoint.send(`/v1/tasks/${sent.task.id}`, { headers })).status).toBe(200);

@@ -12,7 +12,12 @@ import {
 } from "../../protocol/index.ts";
 import { v1 } from "../../wire/index.ts";
 import { createUnauthenticatedError, type Authenticator } from "../auth/authenticator.ts";
-import { encodeCard, negotiateCardFormat, type CardFormat, type CardFormatOptions } from "./card-format.ts";
+import {
+  encodeCardInFormat,
+  negotiateCardFormat,
+  type CardFormat,
+  type CardFormatOptions,
+} from "./card-format.ts";
 import { signCard, type CardSigningOptions } from "./card-signing.ts";
 import type { HttpReply, HttpRequest } from "../http-exchange.ts";
 import { DEFAULT_MEDIA_MODES } from "../input-modes.ts";
@@ -60,7 +65,7 @@ export interface AgentCardOptions extends CardFormatOptions {
  * Function that returns further interfaces of an agent, such as gRPC interfaces. The parameter `origin` is
  * the origin under which the client reached the server.
  */
-type AgentInterfaceProvider = (origin: string, tenant: string | undefined) => readonly AgentInterface[];
+type AdditionalInterfaceProvider = (origin: string, tenant: string | undefined) => readonly AgentInterface[];
 
 /**
  * Publishes the agent card of one agent. The publisher encodes and signs the agent card only once per origin
@@ -71,7 +76,7 @@ export class AgentCardPublisher {
   readonly #options: AgentCardOptions;
   readonly #renderedCards = new Map<string, RenderedCard>();
   readonly #modifiedAt: number;
-  #interfaceProvider: AgentInterfaceProvider = () => [];
+  #interfaceProvider: AdditionalInterfaceProvider = () => [];
   #description: AgentDescription | Promise<AgentDescription> | undefined;
 
   constructor(agent: Agent, options: AgentCardOptions, now: number = Date.now()) {
@@ -120,7 +125,7 @@ export class AgentCardPublisher {
   }
 
   /** Sets the provider of further interfaces, such as gRPC interfaces. Clears the cache of agent cards. */
-  setInterfaceProvider(provider: AgentInterfaceProvider): void {
+  setAdditionalInterfaceProvider(provider: AdditionalInterfaceProvider): void {
     this.#interfaceProvider = provider;
     this.#renderedCards.clear();
   }
@@ -175,7 +180,7 @@ export class AgentCardPublisher {
     const cacheKey = `${format} ${origin}`;
     const cached = this.#renderedCards.get(cacheKey);
     if (cached) return cached;
-    const body = JSON.stringify(encodeCard(await this.buildCard(origin), format));
+    const body = JSON.stringify(encodeCardInFormat(await this.buildCard(origin), format));
     const etag = `"${createHash("sha256").update(body).digest("base64url").slice(0, 22)}"`;
     const headers = {
       etag,

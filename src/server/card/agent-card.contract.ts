@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AgentCard } from "../../protocol/index.ts";
-import { buildMessage, type TestClient } from "../server.fixture.ts";
+import { buildTestMessage, type TestClient } from "../server.fixture.ts";
 
 /** Defines the tests of agent cards for one kind of endpoint. */
 export function defineAgentCardContract(visit: TestClient): void {
@@ -19,7 +19,9 @@ export function defineAgentCardContract(visit: TestClient): void {
         { url, protocolBinding: "JSONRPC", protocolVersion: "0.3" },
         { url, protocolBinding: "HTTP+JSON", protocolVersion: "0.3" },
       ]);
-      expect((await post("/a2a/parrot/message:send", { message: buildMessage("echo x") })).status).toBe(200);
+      expect((await post("/a2a/parrot/message:send", { message: buildTestMessage("echo x") })).status).toBe(
+        200,
+      );
     });
 
     it("has every required field and the capabilities [A-02, A-08]", async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import type { ServerOptions } from "../index.ts";
-import { parrot, type TestEndpointFactory, type TestClient } from "../server.fixture.ts";
+import { commandTestAgent, type TestServerFactory, type TestClient } from "../server.fixture.ts";
 
 const CARD_PATH = "/.well-known/agent-card.json";
 
 /** Defines the tests of card formats for one kind of endpoint. */
-export function defineCardFormatContract(visit: TestClient, open: TestEndpointFactory): void {
+export function defineCardFormatContract(visit: TestClient, open: TestServerFactory): void {
   /** Returns the versions of a card, which it derives from members that only one version defines. */
   async function shapeOf(response: Response): Promise<string> {
     const card = (await response.json()) as object;
@@ -15,7 +15,7 @@ export function defineCardFormatContract(visit: TestClient, open: TestEndpointFa
   async function shapes(
     options: ServerOptions,
   ): Promise<readonly [unversioned: string, v1: string, v03: string]> {
-    const { endpoint } = await open({ parrot }, { store: "memory", ...options });
+    const { endpoint } = await open({ parrot: commandTestAgent }, { store: "memory", ...options });
     const shape = async (headers: Record<string, string>): Promise<string> =>
       shapeOf(await endpoint.send(CARD_PATH, { headers }));
     const formats = [

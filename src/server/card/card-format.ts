@@ -42,6 +42,6 @@ const CARD_ENCODERS: Readonly<Record<CardFormat, (card: AgentCard) => object>> =
 };
 
 /** Encodes an agent card in a card format. */
-export function encodeCard(card: AgentCard, format: CardFormat): object {
+export function encodeCardInFormat(card: AgentCard, format: CardFormat): object {
   return CARD_ENCODERS[format](card);
 }

@@ -1,15 +1,15 @@
 import {
-  createSigner,
+  createSigningKeyPair,
   buildJwks,
   signJws,
   type JSONWebKeySet,
-  type SignerOptions,
+  type SigningKeyPairOptions,
 } from "../../keys/index.ts";
 import type { AgentCard, AgentCardSignature } from "../../protocol/index.ts";
 import { v1 } from "../../wire/index.ts";
 
 /** Options for a private key that signs agent cards. */
-export interface CardSigningOptions extends SignerOptions {
+export interface CardSigningOptions extends SigningKeyPairOptions {
   /**
    * URL of a JSON Web Key Set that contains the public key. Verifiers that trust the URL can fetch the key.
    * Default: none.
@@ -30,7 +30,7 @@ export async function signCard(
   const payloads = [...new Set([specification, sdk])].map((text) => new TextEncoder().encode(text));
   const signatures: AgentCardSignature[] = [];
   for (const options of toArray(cardSigning)) {
-    const signer = await createSigner(options);
+    const signer = await createSigningKeyPair(options);
     const header = { typ: "JOSE", ...(options.jku === undefined ? {} : { jku: options.jku }) };
     for (const payload of payloads) signatures.push({ ...(await signJws(payload, signer, header)) });
   }
@@ -41,7 +41,7 @@ export async function signCard(
 export async function buildCardSigningJwks(
   cardSigning: CardSigningOptions | readonly CardSigningOptions[],
 ): Promise<JSONWebKeySet> {
-  return buildJwks(await Promise.all(toArray(cardSigning).map(createSigner)));
+  return buildJwks(await Promise.all(toArray(cardSigning).map(createSigningKeyPair)));
 }
 
 function toArray(

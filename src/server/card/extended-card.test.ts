@@ -110,7 +110,7 @@ describe("the extended card", () => {
   it("requires an authenticated caller even if other operations are public [A-30, A-34]", async () => {
     const anybody = (): Caller => ({ tenant: "", principal: "" });
     await using server = await AuthTestServer.start([bearerScheme, anybody], {}, agentWithExtendedCard);
-    expect(await server.getListStatus()).toBe(200);
+    expect(await server.fetchListTasksStatus()).toBe(200);
     expect(await fetchRefusal(server, undefined)).toEqual([401, 401, "UNAUTHENTICATED", -32000]);
     const refused = await fetch(`${server.url}/extendedAgentCard`, { headers: { "a2a-version": "1.0" } });
     expect(refused.headers.get("www-authenticate")).toBe(`Bearer realm="a2a"`);

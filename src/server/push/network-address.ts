@@ -35,7 +35,7 @@ const PRIVATE_IPV6_NETWORKS: readonly [network: string, prefix: number][] = [
 
 const privateIpv4BlockList = createBlockList(PRIVATE_IPV4_NETWORKS, "ipv4");
 const privateIpv6BlockList = createBlockList(PRIVATE_IPV6_NETWORKS, "ipv6");
-const globalIpv6BlockList = createBlockList([["2000::", 3]], "ipv6");
+const globalIpv6Networks = createBlockList([["2000::", 3]], "ipv6");
 
 function createBlockList(networks: readonly [string, number][], family: "ipv4" | "ipv6"): BlockList {
   const list = new BlockList();
@@ -50,7 +50,7 @@ export function isPublicAddress(address: string): boolean {
   if (!isIPv6(address) || address.includes("%")) return false;
   const embedded = extractEmbeddedIpv4(address);
   if (embedded !== undefined) return isPublicAddress(embedded);
-  return globalIpv6BlockList.check(address, "ipv6") && !privateIpv6BlockList.check(address, "ipv6");
+  return globalIpv6Networks.check(address, "ipv6") && !privateIpv6BlockList.check(address, "ipv6");
 }
 
 /**

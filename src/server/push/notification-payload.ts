@@ -14,5 +14,5 @@ export function encodeNotification({ webhook, event, task }: WebhookNotification
     return { body, headers: { "content-type": "application/json" } };
   }
   // The task log stores each event as a StreamResponse, which is the body that A2A §4.3.3 requires.
-  return { body: event.json, headers: { "content-type": "application/a2a+json", "a2a-version": "1.0" } };
+  return { body: event.jsonText, headers: { "content-type": "application/a2a+json", "a2a-version": "1.0" } };
 }

@@ -5,7 +5,13 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vit
 import type { Agent, AgentEvent, PushDeliveryReport, Run } from "../../engine/index.ts";
 import type { TaskPushNotificationConfig } from "../../protocol/index.ts";
 import { createServer, type Server, type ServerOptions } from "../index.ts";
-import { V1_JSON_HEADERS, buildMessage, parrot, V1_HEADERS, type RpcResponse } from "../server.fixture.ts";
+import {
+  V1_JSON_HEADERS,
+  buildTestMessage,
+  commandTestAgent,
+  V1_HEADERS,
+  type RpcResponse,
+} from "../server.fixture.ts";
 import { WebhookReceiver } from "./webhook-receiver.fixture.ts";
 
 type ConfigMethod = "Create" | "Get" | "List" | "Delete";
@@ -108,7 +114,7 @@ class SteppedAgent implements Agent {
 
 async function startServer(
   options: ServerOptions = {},
-  agents: Record<string, Agent> = { parrot },
+  agents: Record<string, Agent> = { parrot: commandTestAgent },
 ): Promise<{ url: string; server: Server; seen: PushDeliveryReport[] }> {
   const seen: PushDeliveryReport[] = [];
   const server = createServer(agents, {
@@ -146,7 +152,7 @@ async function createTask(
   const answer = await sendJsonRpc(
     url,
     "SendMessage",
-    { message: buildMessage(text), configuration },
+    { message: buildTestMessage(text), configuration },
     headers,
   );
   return answer.result?.task?.id ?? JSON.stringify(answer.error);
@@ -303,7 +309,7 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
       const taskId = await createTask(url, "ask");
       const ask = REQUEST_BY_BINDING["JSON-RPC"] as (typeof REQUEST_BY_BINDING)[string];
       await ask(url, "Create", { taskId, url: receiver.url() });
-      await sendJsonRpc(url, "SendMessage", { message: buildMessage("echo x", { taskId }) });
+      await sendJsonRpc(url, "SendMessage", { message: buildTestMessage("echo x", { taskId }) });
       await receiver.waitForRequests(3);
       expect(receiver.requests.map(({ json }) => Object.keys(json))).toEqual([
         ["statusUpdate"],
@@ -371,7 +377,7 @@ describe.each(Object.keys(STORES))("push notification configs on %s", (storeName
       await receiver.waitForRequests(2);
       await expect.poll(() => seen.at(-1)?.outcome).toBe("dead");
       await expect
-        .poll(() => server.store.pushStore?.listDead(10))
+        .poll(() => server.store.pushStore?.listDeadWebhooks(10))
         .toMatchObject([
           { taskId, deliveredSeq: 1, deadLetter: { reason: "The receiver returned HTTP 410." } },
         ]);
@@ -427,7 +433,7 @@ describe("a server", () => {
   it("rejects a message with an invalid webhook, and creates no task [F-13, I-09]", async () => {
     const { url } = await startServer({ push: {} });
     const { error } = await sendJsonRpc(url, "SendMessage", {
-      message: buildMessage("echo x"),
+      message: buildTestMessage("echo x"),
       configuration: { taskPushNotificationConfig: { url: "http://10.0.0.1/", token: "" } },
     });
     expect(toErrorResponse(error?.data).violations).toEqual(["configuration.taskPushNotificationConfig.url"]);
@@ -438,7 +444,7 @@ describe("a server", () => {
     const { url } = await startServer({ push: { allowPrivate: true } });
     const configuration = { taskPushNotificationConfig: { url: "http://127.0.0.1:9/" } };
     const taskId = await createTask(url, "ask", configuration);
-    await sendJsonRpc(url, "SendMessage", { message: buildMessage("echo x", { taskId }), configuration });
+    await sendJsonRpc(url, "SendMessage", { message: buildTestMessage("echo x", { taskId }), configuration });
     const { result } = await sendJsonRpc(url, "ListTaskPushNotificationConfigs", { taskId });
     expect(result).toMatchObject({ configs: [{ id: taskId }] });
   });

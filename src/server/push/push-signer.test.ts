@@ -5,7 +5,7 @@ import { createWebhook } from "../../client/index.ts";
 import { generateSigningKey, type SignatureAlgorithm } from "../../keys/index.ts";
 import type { StreamResponse } from "../../protocol/index.ts";
 import { createServer, toNodeListener, type PushOptions } from "../index.ts";
-import { V1_JSON_HEADERS, buildMessage, parrot } from "../server.fixture.ts";
+import { V1_JSON_HEADERS, buildTestMessage, commandTestAgent } from "../server.fixture.ts";
 
 /** A server that signs notifications, with a receiver that knows only the URL of the public keys. */
 async function startSigningServer(push: PushOptions): Promise<{
@@ -15,7 +15,10 @@ async function startSigningServer(push: PushOptions): Promise<{
   errors: unknown[];
   ended: Promise<void>;
 }> {
-  const server = createServer({ parrot }, { store: "memory", push: { allowPrivate: true, ...push } });
+  const server = createServer(
+    { parrot: commandTestAgent },
+    { store: "memory", push: { allowPrivate: true, ...push } },
+  );
   onTestFinished(() => server.close());
   const { url } = await server.listen();
   const got: StreamResponse[] = [];
@@ -41,7 +44,7 @@ async function startSigningServer(push: PushOptions): Promise<{
 
 async function sendMessage(url: string, taskPushNotificationConfig: object): Promise<void> {
   const body = JSON.stringify({
-    message: buildMessage("echo hi"),
+    message: buildTestMessage("echo hi"),
     configuration: { taskPushNotificationConfig },
   });
   const response = await fetch(`${url}/message:send`, { method: "POST", headers: V1_JSON_HEADERS, body });
@@ -100,7 +103,10 @@ it("a server without signing publishes no keys, and its notifications fail verif
 });
 
 it("a server with an invalid signing key does not start", async () => {
-  const server = createServer({ parrot }, { store: "memory", push: { signing: { privateKey: "no key" } } });
+  const server = createServer(
+    { parrot: commandTestAgent },
+    { store: "memory", push: { signing: { privateKey: "no key" } } },
+  );
   onTestFinished(() => server.close());
   await expect(server.listen()).rejects.toThrow(/alg/);
 });

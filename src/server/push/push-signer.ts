@@ -1,23 +1,23 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { WebhookNotification } from "../../engine/index.ts";
 import {
-  createSigner,
+  createSigningKeyPair,
   buildJwks,
   signJwt,
   type JSONWebKeySet,
-  type Signer,
-  type SignerOptions,
+  type SigningKeyPair,
+  type SigningKeyPairOptions,
 } from "../../keys/index.ts";
 
 /** Options for the signatures of push notifications, with which receivers verify the sender. */
-export interface PushSigningOptions extends SignerOptions {
+export interface PushSigningOptions extends SigningKeyPairOptions {
   /** Issuer of push notifications in the claim `iss` of signatures. Default: none. */
   readonly issuer?: string;
   /**
    * Former signing keys. The server still publishes the former public keys. Receivers can then verify earlier
    * push notifications. Default: none.
    */
-  readonly previousKeys?: readonly SignerOptions[];
+  readonly previousKeys?: readonly SigningKeyPairOptions[];
 }
 
 /** Function that signs the body of a push notification, and returns the HTTP headers with the signature. */
@@ -35,7 +35,7 @@ const SIGNATURE_LIFETIME_SECONDS = 300;
 /** Signs push notifications, and provides the public keys for receivers. */
 export class PushSigner {
   readonly #options: PushSigningOptions;
-  #signer: Promise<Signer> | undefined;
+  #signer: Promise<SigningKeyPair> | undefined;
 
   constructor(options: PushSigningOptions) {
     this.#options = options;
@@ -47,7 +47,7 @@ export class PushSigner {
    * A2A samples expect a JWT in `Authorization` (A2A, "Streaming & Asynchronous Operations").
    */
   readonly sign: NotificationSignFunction = async (body, { webhook, event }) => {
-    this.#signer ??= createSigner(this.#options);
+    this.#signer ??= createSigningKeyPair(this.#options);
     const now = Math.floor(Date.now() / 1000);
     const { issuer } = this.#options;
     const claims = {
@@ -66,8 +66,8 @@ export class PushSigner {
 
   /** Returns the public keys of the current and former signing keys. */
   async getJwks(): Promise<JSONWebKeySet> {
-    this.#signer ??= createSigner(this.#options);
-    const previousSigners = await Promise.all((this.#options.previousKeys ?? []).map(createSigner));
+    this.#signer ??= createSigningKeyPair(this.#options);
+    const previousSigners = await Promise.all((this.#options.previousKeys ?? []).map(createSigningKeyPair));
     return buildJwks([await this.#signer, ...previousSigners]);
   }
 }

@@ -13,7 +13,11 @@ export interface ReceivedRequest {
 /**
  * The response of the webhook: a status with headers, no response (`hang`), or a closed connection (`cut`).
  */
-export type ReceiverResponse = number | { status: number; headers: Record<string, string> } | "hang" | "cut";
+export type FakeWebhookResponse =
+  | number
+  | { status: number; headers: Record<string, string> }
+  | "hang"
+  | "cut";
 
 /**
  * A webhook on a real local port. The receiver records requests, and returns the responses that a test sets.
@@ -21,9 +25,9 @@ export type ReceiverResponse = number | { status: number; headers: Record<string
 export class WebhookReceiver {
   readonly requests: ReceivedRequest[] = [];
   /** Responses to the next requests, before `defaultResponse` applies. */
-  readonly queuedResponses: ReceiverResponse[] = [];
+  readonly queuedResponses: FakeWebhookResponse[] = [];
   /** Response to a request when `queuedResponses` is empty. */
-  defaultResponse: ReceiverResponse = 200;
+  defaultResponse: FakeWebhookResponse = 200;
   #server: Server | undefined;
   #waiters: { test: () => boolean; resolve: () => void }[] = [];
 

@@ -131,12 +131,12 @@ export class WebhookSender {
         resolve({ ok: false, reason: "The receiver closed the connection without a response." });
       });
       request.on("response", (response) => {
-        resolve(toDeliveryOutcome(response));
+        resolve(toDeliveryResultFromResponse(response));
         drainResponse(response);
       });
       request.on("error", (error: NodeJS.ErrnoException) => {
         const stale = request.reusedSocket && error.code === "ECONNRESET";
-        resolve(stale ? "stale" : toDeliveryFailure(error));
+        resolve(stale ? "stale" : toDeliveryFailureFromError(error));
       });
       request.end(body);
     });
@@ -189,7 +189,7 @@ function buildNotificationHeaders({
   };
 }
 
-function toDeliveryOutcome({ statusCode = 0, headers }: IncomingMessage): DeliveryResult {
+function toDeliveryResultFromResponse({ statusCode = 0, headers }: IncomingMessage): DeliveryResult {
   if (statusCode >= 200 && statusCode < 300) return { ok: true };
   const retryAfterMs = parseRetryAfter(headers["retry-after"], Date.now());
   const redirectNote = statusCode >= 300 && statusCode < 400 ? "; redirects are not followed" : "";
@@ -208,7 +208,7 @@ class DeliveryTimeoutError extends Error {
   }
 }
 
-function toDeliveryFailure(error: NodeJS.ErrnoException): DeliveryFailure {
+function toDeliveryFailureFromError(error: NodeJS.ErrnoException): DeliveryFailure {
   if (error instanceof WebhookNotAllowedError) return { ok: false, isPermanent: true, reason: error.message };
   if (error instanceof DeliveryTimeoutError) return { ok: false, reason: error.message };
   return { ok: false, reason: `The receiver is not reachable: ${error.code ?? error.message}.` };

@@ -4,7 +4,7 @@ import type { AuthenticationInfo, FieldViolation } from "../../protocol/index.ts
 import { getBareHostname } from "./allowed-host-list.ts";
 import { WebhookNotAllowedError, type WebhookUrlGuard } from "./webhook-url-guard.ts";
 
-const MAX_ID_LENGTH = 256;
+const MAX_PUSH_CONFIG_ID_LENGTH = 256;
 const MAX_SECRET_LENGTH = 8192;
 /**
  * Timeout in milliseconds of the DNS lookup at the registration of a webhook. If the lookup times out, the
@@ -26,8 +26,11 @@ const HEADER_VALUE_PATTERN = /^[\x21-\x7e]+( [\x21-\x7e]+)*$/;
 export function createWebhookValidator(guard: WebhookUrlGuard): WebhookValidator {
   return async ({ id = "", url, token, authentication }) => {
     const violations = authentication ? validateAuthentication(authentication) : [];
-    if (id.length > MAX_ID_LENGTH)
-      violations.push({ field: "id", description: `must have at most ${MAX_ID_LENGTH} characters` });
+    if (id.length > MAX_PUSH_CONFIG_ID_LENGTH)
+      violations.push({
+        field: "id",
+        description: `must have at most ${MAX_PUSH_CONFIG_ID_LENGTH} characters`,
+      });
     if (token) violations.push(...validateSecret("token", token));
     const urlViolation = guard.findUrlViolation(url) ?? (await findHostViolation(guard, url));
     return urlViolation === undefined

@@ -4,18 +4,18 @@
  * reason why the store cannot be opened.
  */
 import { writeSync } from "node:fs";
-import { createAppend, createTaskEvent, createChunkEvent } from "../task-event-logs.fixture.ts";
+import { createAppend, createSubmittedTaskEvent, createChunkEvent } from "../task-event-logs.fixture.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
 const [path = ""] = process.argv.slice(2);
-const store = new SqliteStore(path);
+const sqliteStoreUnderTest = new SqliteStore(path);
 try {
-  await store.open();
+  await sqliteStoreUnderTest.open();
 } catch (error) {
   writeSync(1, `${String(error)}\n`);
   process.exit(1);
 }
-const content = "x".repeat(300);
+const testChunkText = "x".repeat(300);
 for (let round = 0; ; round++) {
   const ids = Array.from({ length: 8 }, (_, n) => `${process.pid}-${Math.floor(round / 20)}-${n}`);
   const after = (round % 20) * 2;
@@ -23,13 +23,16 @@ for (let round = 0; ; round++) {
     createAppend(
       id,
       after,
-      [after ? createChunkEvent(id, content) : createTaskEvent(id), createChunkEvent(id, content)],
+      [
+        after ? createChunkEvent(id, testChunkText) : createSubmittedTaskEvent(id),
+        createChunkEvent(id, testChunkText),
+      ],
       {
         messages: [{ messageId: `${id}-${after}`, seq: after + 1 }],
       },
     ),
   );
-  const refusals = await store.commit(batch);
+  const refusals = await sqliteStoreUnderTest.commit(batch);
   // Write synchronously before the next commit, so that the pipe never lags behind the disk.
   for (const [n, id] of ids.entries()) if (!refusals[n]) writeSync(1, `${id} ${after + 2}\n`);
 }

@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { aliceScope, createAppend, createTaskEvent, createChunkEvent } from "../task-event-logs.fixture.ts";
+import {
+  aliceScope,
+  createAppend,
+  createSubmittedTaskEvent,
+  createChunkEvent,
+} from "../task-event-logs.fixture.ts";
 import { commitAppend } from "../task-store.contract.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
@@ -33,7 +38,7 @@ describe("SqliteStore", () => {
   beforeEach(async () => {
     store = new SqliteStore(join(folder, `${crypto.randomUUID()}.db`));
     await store.open();
-    await commitAppend(store, createAppend("t", 0, [createTaskEvent("t")]));
+    await commitAppend(store, createAppend("t", 0, [createSubmittedTaskEvent("t")]));
     fakeDisk.waits = true;
   });
 
@@ -83,12 +88,14 @@ describe("SqliteStore", () => {
     for (const answer of fakeDisk.pendingSyncs.splice(0)) answer(new Error("EIO: the disk is gone"));
     const failed = "The task store must be opened again, because the disk failed: EIO: the disk is gone.";
     expect(await done()).toEqual([`commit: A2AError: ${failed}`, `load: A2AError: ${failed}`]);
-    await expect(store.commit([createAppend("u", 0, [createTaskEvent("u")])])).rejects.toThrow(failed);
+    await expect(store.commit([createAppend("u", 0, [createSubmittedTaskEvent("u")])])).rejects.toThrow(
+      failed,
+    );
     await expect(store.findMessage(aliceScope, "m")).rejects.toThrow(failed);
     fakeDisk.waits = false;
     await store.close();
     await store.open();
-    await commitAppend(store, createAppend("u", 0, [createTaskEvent("u")]));
+    await commitAppend(store, createAppend("u", 0, [createSubmittedTaskEvent("u")]));
   });
 
   it("rejects every sync that was pending when another failed, because the system reports a failure once", async () => {

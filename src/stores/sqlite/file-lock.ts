@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { A2AError } from "../../protocol/index.ts";
-import { isSqliteError } from "./sqlite-error.ts";
+import { isSqliteError } from "./sqlite-error-conversion.ts";
 
 const SQLITE_BUSY = 5;
 

@@ -95,7 +95,7 @@ export class PushTable {
     return task !== undefined;
   }
 
-  listDue(after: number, limit: number): Webhook[] {
+  listDueWebhooks(after: number, limit: number): Webhook[] {
     return decodeWebhookRows(this.#selectDue.all(after, limit));
   }
 
@@ -113,7 +113,7 @@ export class PushTable {
     }
   }
 
-  listDead(limit: number): Webhook[] {
+  listDeadWebhooks(limit: number): Webhook[] {
     return decodeWebhookRows(this.#selectDead.all(limit));
   }
 

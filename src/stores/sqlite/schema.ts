@@ -8,7 +8,7 @@ import { A2AError } from "../../protocol/index.ts";
  * the snapshot of its task. The decision docs/decisions/003-sqlite-layout.md explains the layout of the
  * tables.
  */
-const TASK_TABLES = `
+const CREATE_TASK_TABLES_SQL = `
   CREATE TABLE scope (
     key INTEGER PRIMARY KEY,
     tenant TEXT NOT NULL,
@@ -54,7 +54,7 @@ const TASK_TABLES = `
  * permanently. The query at start-up uses a partial index that excludes finished webhooks, which are the
  * majority. AUTOINCREMENT prevents the reuse of webhook keys.
  */
-const PUSH_TABLES = `
+const CREATE_PUSH_TABLES_SQL = `
   CREATE TABLE push (
     key INTEGER PRIMARY KEY AUTOINCREMENT,
     task INTEGER NOT NULL,
@@ -76,7 +76,7 @@ const PUSH_TABLES = `
  * Stored requests of turns that a server starts again after a restart. For most agents, the `turn` table is
  * empty.
  */
-const TURN_TABLE = `
+const CREATE_RESTARTABLE_TURN_TABLE_SQL = `
   CREATE TABLE turn (
     task INTEGER PRIMARY KEY,
     json TEXT NOT NULL
@@ -84,7 +84,7 @@ const TURN_TABLE = `
 `;
 
 /** SQL statements that each schema version adds to the previous version. */
-const MIGRATIONS = [TASK_TABLES, PUSH_TABLES, TURN_TABLE];
+const MIGRATIONS = [CREATE_TASK_TABLES_SQL, CREATE_PUSH_TABLES_SQL, CREATE_RESTARTABLE_TURN_TABLE_SQL];
 const SCHEMA_VERSION = MIGRATIONS.length;
 
 /**

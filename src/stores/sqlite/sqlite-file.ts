@@ -10,12 +10,12 @@ import {
 } from "node:fs";
 import { dirname, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
-import { toUnavailableError } from "./sqlite-error.ts";
+import { toUnavailableError } from "./sqlite-error-conversion.ts";
 import { acquireFileLock } from "./file-lock.ts";
 import { migrateSchema } from "./schema.ts";
 
 /** A database file that only the current process has opened. */
-export interface SqliteFile {
+export interface OpenedSqliteFile {
   readonly db: DatabaseSync;
   /**
    * Resolves once all previous commits would survive a power failure. The sync does not block the event
@@ -45,7 +45,7 @@ const PRAGMAS = `
  * Opens the database at `path`. If the file or its folder does not exist, `openSqliteFile` creates it with
  * access for the current user only.
  */
-export async function openSqliteFile(path: string): Promise<SqliteFile> {
+export async function openSqliteFile(path: string): Promise<OpenedSqliteFile> {
   // Load SQLite only when a file is opened, because the memory store does not need it.
   const { DatabaseSync } = await import("node:sqlite");
   const file = resolveSymlinks(resolve(path));
@@ -73,7 +73,7 @@ export async function openSqliteFile(path: string): Promise<SqliteFile> {
     db.exec(PRAGMAS);
     migrateSchema(db, file);
     wal = openWalForFlush(db, file);
-    return { db, close, ...createFlush(wal) };
+    return { db, close, ...createWalFlushFunctions(wal) };
   } catch (error) {
     close();
     throw toUnavailableError(error, `${file} cannot be opened`);
@@ -118,7 +118,7 @@ function flushFolder(path: string): void {
   }
 }
 
-function createFlush(wal: number | undefined): Pick<SqliteFile, "flush" | "flushSync"> {
+function createWalFlushFunctions(wal: number | undefined): Pick<OpenedSqliteFile, "flush" | "flushSync"> {
   if (wal === undefined) return { flush: async () => {}, flushSync: () => {} };
   return {
     flush: () =>

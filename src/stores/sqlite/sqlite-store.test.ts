@@ -10,13 +10,13 @@ import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   aliceScope,
   createAppend,
-  createTaskEvent,
+  createSubmittedTaskEvent,
   createChunkEvent,
   foldLog,
   createUserMessage,
   createStatusEvent,
 } from "../task-event-logs.fixture.ts";
-import { createRegistration } from "../push-store.contract.ts";
+import { createWebhookRegistration } from "../push-store.contract.ts";
 import { commitAppend, defineTaskStoreContract } from "../task-store.contract.ts";
 import { SqliteStore } from "./sqlite-store.ts";
 
@@ -69,7 +69,7 @@ describe("SqliteStore", () => {
 
   it("has all of its data after it is opened again [E9]", async () => {
     const log = [
-      createTaskEvent("t", { message: createUserMessage("m1") }),
+      createSubmittedTaskEvent("t", { message: createUserMessage("m1") }),
       createStatusEvent("t", "TASK_STATE_WORKING", 5),
     ];
     await commitAppend(store, createAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }));
@@ -78,32 +78,35 @@ describe("SqliteStore", () => {
     expect(await store.findMessage(aliceScope, "m1")).toEqual({ taskId: "t", seq: 1 });
     expect(await store.listUnfinished()).toMatchObject([{ scope: aliceScope, taskId: "t", seq: 2 }]);
     const turn = { seq: 1, attempt: 1, request: {}, service: {} };
-    await commitAppend(store, createAppend("kept", 0, [createTaskEvent("kept")], { turn }));
+    await commitAppend(store, createAppend("kept", 0, [createSubmittedTaskEvent("kept")], { turn }));
     await reopen();
     expect((await store.listUnfinished()).find(({ taskId }) => taskId === "kept")).toMatchObject({ turn });
     await commitAppend(store, createAppend("t", 2, [createChunkEvent("t", "more")]));
-    await commitAppend(store, createAppend("u", 0, [createTaskEvent("u")]));
+    await commitAppend(store, createAppend("u", 0, [createSubmittedTaskEvent("u")]));
     expect(await store.load(aliceScope, "t")).toMatchObject({ seq: 3 });
-    expect(await store.load(aliceScope, "u")).toEqual({ task: foldLog([createTaskEvent("u")]), seq: 1 });
+    expect(await store.load(aliceScope, "u")).toEqual({
+      task: foldLog([createSubmittedTaskEvent("u")]),
+      seq: 1,
+    });
   });
 
   it("has its webhooks after it is opened again and never reuses their keys [I-02]", async () => {
     await commitAppend(
       store,
-      createAppend("t", 0, [createTaskEvent("t")], {
-        webhooks: [createRegistration("a"), createRegistration("b")],
+      createAppend("t", 0, [createSubmittedTaskEvent("t")], {
+        webhooks: [createWebhookRegistration("a"), createWebhookRegistration("b")],
       }),
     );
     const before = await store.pushStore.list(aliceScope, "t");
     await store.pushStore.remove(aliceScope, "t", "b");
     await reopen();
-    expect(await store.pushStore.listDue(0, 10)).toEqual(before?.slice(0, 1));
-    const again = await store.pushStore.put(aliceScope, "t", createRegistration("b"));
+    expect(await store.pushStore.listDueWebhooks(0, 10)).toEqual(before?.slice(0, 1));
+    const again = await store.pushStore.put(aliceScope, "t", createWebhookRegistration("b"));
     expect(again?.key).toBeGreaterThan(before?.[1]?.key ?? Infinity);
   });
 
   it("loads from the newest snapshot, without the events before it", async () => {
-    const log = [createTaskEvent("t"), createChunkEvent("t", "a"), createChunkEvent("t", "b")];
+    const log = [createSubmittedTaskEvent("t"), createChunkEvent("t", "a"), createChunkEvent("t", "b")];
     const task = { ...foldLog(log), metadata: { from: "snapshot" } };
     await commitAppend(store, createAppend("t", 0, log.slice(0, 1), { snapshot: foldLog(log.slice(0, 1)) }));
     await commitAppend(store, createAppend("t", 1, log.slice(1), { snapshot: task }));
@@ -144,7 +147,7 @@ describe("SqliteStore", () => {
       const link = createDatabasePath();
       symlinkSync(path, link);
       await expect(new SqliteStore(link).open()).rejects.toThrow(`${path} is in use by process`);
-      await commitAppend(store, createAppend("t", 0, [createTaskEvent("t")]));
+      await commitAppend(store, createAppend("t", 0, [createSubmittedTaskEvent("t")]));
       await store.close();
       store = new SqliteStore(link);
       await store.open();
@@ -168,18 +171,21 @@ describe("SqliteStore", () => {
     });
 
     it("adds the tables that a file of the first version lacks and keeps its data", async () => {
-      const log = [createTaskEvent("t", { message: createUserMessage("m1") }), createChunkEvent("t", "a")];
+      const log = [
+        createSubmittedTaskEvent("t", { message: createUserMessage("m1") }),
+        createChunkEvent("t", "a"),
+      ];
       await commitAppend(store, createAppend("t", 0, log, { messages: [{ messageId: "m1", seq: 1 }] }));
       // Remove the tables that versions 2 and 3 added.
       store.runTransaction((db) => db.exec("DROP TABLE push; DROP TABLE turn; PRAGMA user_version = 1;"));
       await reopen();
       expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog(log), seq: 2 });
       expect(await store.findMessage(aliceScope, "m1")).toEqual({ taskId: "t", seq: 1 });
-      expect(await store.pushStore.put(aliceScope, "t", createRegistration("w"))).toMatchObject({
+      expect(await store.pushStore.put(aliceScope, "t", createWebhookRegistration("w"))).toMatchObject({
         deliveredSeq: 2,
       });
       await reopen();
-      expect(await store.pushStore.list(aliceScope, "t")).toMatchObject([createRegistration("w")]);
+      expect(await store.pushStore.list(aliceScope, "t")).toMatchObject([createWebhookRegistration("w")]);
       expect(store.getDatabase().prepare("PRAGMA user_version").get()).toEqual({ user_version: 3 });
     });
 
@@ -229,21 +235,27 @@ describe("SqliteStore", () => {
 
   describe("a failure of the disk", () => {
     const refused = createAppend("t", 1, [createChunkEvent("t", "x".repeat(100_000))]);
-    const added = createAppend("u", 0, [createTaskEvent("u")], {
+    const added = createAppend("u", 0, [createSubmittedTaskEvent("u")], {
       scope: { ...aliceScope, principal: "new" },
       messages: [{ messageId: "m1", seq: 1 }],
     });
 
-    beforeEach(() => commitAppend(store, createAppend("t", 0, [createTaskEvent("t")])));
+    beforeEach(() => commitAppend(store, createAppend("t", 0, [createSubmittedTaskEvent("t")])));
 
     async function nothingWasKept(): Promise<void> {
-      expect(await store.load(aliceScope, "t")).toEqual({ task: foldLog([createTaskEvent("t")]), seq: 1 });
+      expect(await store.load(aliceScope, "t")).toEqual({
+        task: foldLog([createSubmittedTaskEvent("t")]),
+        seq: 1,
+      });
       expect(await store.load(added.scope, "u")).toBeUndefined();
       expect(await store.findMessage(added.scope, "m1")).toBeUndefined();
       expect(await store.commit([added, refused])).toEqual([undefined, undefined]);
       expect(await store.load(aliceScope, "t")).toMatchObject({ seq: 2 });
       await reopen();
-      expect(await store.load(added.scope, "u")).toEqual({ task: foldLog([createTaskEvent("u")]), seq: 1 });
+      expect(await store.load(added.scope, "u")).toEqual({
+        task: foldLog([createSubmittedTaskEvent("u")]),
+        seq: 1,
+      });
     }
 
     it("rejects the entire batch when the disk is full", async () => {

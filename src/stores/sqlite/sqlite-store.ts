@@ -10,16 +10,16 @@ import type {
   UnfinishedTask,
 } from "../../engine/index.ts";
 import { A2AError, type LogEvent, type Task } from "../../protocol/index.ts";
-import { isSqliteError, toUnavailableError } from "./sqlite-error.ts";
-import { openSqliteFile, type SqliteFile } from "./sqlite-file.ts";
+import { isSqliteError, toUnavailableError } from "./sqlite-error-conversion.ts";
+import { openSqliteFile, type OpenedSqliteFile } from "./sqlite-file.ts";
 import { PushTable } from "./push-table.ts";
 import { TaskReader } from "./task-reader.ts";
-import { ScopeTable } from "./scope-table.ts";
+import { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 import { TaskWriter } from "./task-writer.ts";
 
-interface OpenDatabase {
-  readonly file: SqliteFile;
-  readonly scopeTable: ScopeTable;
+interface OpenStoreComponents {
+  readonly file: OpenedSqliteFile;
+  readonly scopeTable: TaskOwnerScopeTable;
   readonly reader: TaskReader;
   readonly writer: TaskWriter;
   readonly pushTable: PushTable;
@@ -39,15 +39,19 @@ export class SqliteStore implements TaskStore {
   readonly pushStore: PushStore = {
     put: async (scope, taskId, registration) =>
       this.#writePush((push) => push.put(scope, taskId, registration)),
-    get: async (scope, taskId, id) => this.#readDurably(({ pushTable }) => pushTable.get(scope, taskId, id)),
-    list: async (scope, taskId) => this.#readDurably(({ pushTable }) => pushTable.list(scope, taskId)),
+    get: async (scope, taskId, id) =>
+      this.#readThenAwaitDurability(({ pushTable }) => pushTable.get(scope, taskId, id)),
+    list: async (scope, taskId) =>
+      this.#readThenAwaitDurability(({ pushTable }) => pushTable.list(scope, taskId)),
     remove: async (scope, taskId, id) => this.#writePush((push) => push.remove(scope, taskId, id)),
-    listDue: async (after, limit) => this.#readDurably(({ pushTable }) => pushTable.listDue(after, limit)),
+    listDueWebhooks: async (after, limit) =>
+      this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDueWebhooks(after, limit)),
     saveProgress: async (progress) => this.#writePush((push) => push.saveProgress(progress)),
-    listDead: async (limit) => this.#readDurably(({ pushTable }) => pushTable.listDead(limit)),
+    listDeadWebhooks: async (limit) =>
+      this.#readThenAwaitDurability(({ pushTable }) => pushTable.listDeadWebhooks(limit)),
   };
   readonly #path: string;
-  #openDatabase: OpenDatabase | undefined;
+  #openDatabase: OpenStoreComponents | undefined;
   #flushing: Promise<void> | undefined;
   #syncFailure: A2AError | undefined;
 
@@ -60,7 +64,7 @@ export class SqliteStore implements TaskStore {
     if (this.#openDatabase) return;
     const file = await openSqliteFile(this.#path);
     try {
-      const scopeTable = new ScopeTable(file.db);
+      const scopeTable = new TaskOwnerScopeTable(file.db);
       const reader = new TaskReader(file.db, scopeTable);
       const pushTable = new PushTable(file.db, reader);
       const writer = new TaskWriter(file.db, scopeTable, pushTable);
@@ -95,7 +99,7 @@ export class SqliteStore implements TaskStore {
    */
   runTransaction<T>(work: (db: DatabaseSync) => T): T {
     const result = this.#executeTransaction(work);
-    this.#flushSync(this.#requireOpen().file);
+    this.#syncCommitsToDiskBlocking(this.#requireOpen().file);
     return result;
   }
 
@@ -111,8 +115,8 @@ export class SqliteStore implements TaskStore {
       scopeTable.clearCache();
       throw toUnavailableError(error);
     }
-    if (agentsAtWork) await this.#flush(file);
-    else this.#flushSync(file);
+    if (agentsAtWork) await this.#syncCommitsToDisk(file);
+    else this.#syncCommitsToDiskBlocking(file);
     return refusals;
   }
 
@@ -129,13 +133,13 @@ export class SqliteStore implements TaskStore {
     }
   }
 
-  async #flush(file: SqliteFile): Promise<void> {
+  async #syncCommitsToDisk(file: OpenedSqliteFile): Promise<void> {
     const syncing = file.flush();
     this.#flushing = syncing;
     try {
       await syncing;
     } catch (error) {
-      throw this.#recordSyncFailure(error);
+      throw this.#recordDiskSyncFailure(error);
     } finally {
       if (this.#flushing === syncing) this.#flushing = undefined;
     }
@@ -144,15 +148,15 @@ export class SqliteStore implements TaskStore {
     if (this.#syncFailure) throw this.#syncFailure;
   }
 
-  #flushSync(file: SqliteFile): void {
+  #syncCommitsToDiskBlocking(file: OpenedSqliteFile): void {
     try {
       file.flushSync();
     } catch (error) {
-      throw this.#recordSyncFailure(error);
+      throw this.#recordDiskSyncFailure(error);
     }
   }
 
-  #recordSyncFailure(error: unknown): A2AError {
+  #recordDiskSyncFailure(error: unknown): A2AError {
     this.#syncFailure ??= toUnavailableError(
       error,
       "The task store must be opened again, because the disk failed",
@@ -161,7 +165,7 @@ export class SqliteStore implements TaskStore {
   }
 
   async load(scope: TaskScope, taskId: string): Promise<{ task: Task; seq: number } | undefined> {
-    return this.#readDurably(({ reader }) => reader.load(scope, taskId));
+    return this.#readThenAwaitDurability(({ reader }) => reader.load(scope, taskId));
   }
 
   async readEvents(
@@ -170,11 +174,11 @@ export class SqliteStore implements TaskStore {
     after: number,
     limit: { readonly events: number; readonly maxBytes: number },
   ): Promise<LogEvent[]> {
-    return this.#readDurably(({ reader }) => reader.readEvents(scope, taskId, after, limit));
+    return this.#readThenAwaitDurability(({ reader }) => reader.readEvents(scope, taskId, after, limit));
   }
 
   async list(scope: TaskScope, query: TaskListQuery): Promise<TaskListPage> {
-    return this.#readDurably(({ reader }) => reader.list(scope, query));
+    return this.#readThenAwaitDurability(({ reader }) => reader.list(scope, query));
   }
 
   async findMessage(
@@ -183,7 +187,7 @@ export class SqliteStore implements TaskStore {
   ): Promise<{ taskId: string; seq: number } | undefined> {
     const { reader } = this.#requireOpen();
     try {
-      const found = reader.findMessage(scope, messageId);
+      const found = reader.findMessageLocation(scope, messageId);
       // The lookup runs for every message and usually finds nothing, so only a result waits for the disk.
       if (found) await this.#flushing;
       return found;
@@ -193,11 +197,11 @@ export class SqliteStore implements TaskStore {
   }
 
   async listUnfinished(): Promise<UnfinishedTask[]> {
-    return this.#readDurably(({ reader }) => reader.listUnfinished());
+    return this.#readThenAwaitDurability(({ reader }) => reader.listUnfinished());
   }
 
   /** Runs a query and returns the result once all data that the query has read is durable. */
-  async #readDurably<T>(query: (open: OpenDatabase) => T): Promise<T> {
+  async #readThenAwaitDurability<T>(query: (open: OpenStoreComponents) => T): Promise<T> {
     const open = this.#requireOpen();
     try {
       const result = query(open);
@@ -214,7 +218,7 @@ export class SqliteStore implements TaskStore {
     return this.runTransaction(() => change(pushTable));
   }
 
-  #requireOpen(): OpenDatabase {
+  #requireOpen(): OpenStoreComponents {
     if (this.#syncFailure) throw this.#syncFailure;
     if (this.#openDatabase) return this.#openDatabase;
     throw new A2AError("UNAVAILABLE", "The task store is closed; open it first.");

@@ -1,14 +1,14 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type {
-  PersistedTurn,
+  TurnRestartData,
   TaskListPage,
   TaskListQuery,
   TaskScope,
   UnfinishedTask,
 } from "../../engine/index.ts";
 import { LogEvent, type Task, type TaskState } from "../../protocol/index.ts";
-import { foldLoggedEvents } from "../replay-task-events.ts";
-import type { ScopeTable } from "./scope-table.ts";
+import { foldLoggedEvents } from "../fold-logged-events.ts";
+import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 
 /** Key and current state of a stored task. */
 export interface TaskRow {
@@ -31,14 +31,14 @@ interface SnapshotRow {
 /** Reads committed tasks. */
 export class TaskReader {
   readonly #db: DatabaseSync;
-  readonly #scopeTable: ScopeTable;
+  readonly #scopeTable: TaskOwnerScopeTable;
   readonly #selectTask: StatementSync;
   readonly #selectSnapshot: StatementSync;
   readonly #selectLog: StatementSync;
   readonly #selectMessage: StatementSync;
   readonly #selectUnfinished: StatementSync;
 
-  constructor(db: DatabaseSync, scopeTable: ScopeTable) {
+  constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable) {
     this.#db = db;
     this.#scopeTable = scopeTable;
     this.#selectTask = db.prepare("SELECT key, seq, state FROM task WHERE scope = ? AND task_id = ?");
@@ -72,7 +72,7 @@ export class TaskReader {
     let bytes = 0;
     for (const event of this.#iterateEventsAfter(row.key, after)) {
       events.push(event);
-      bytes += Buffer.byteLength(event.json);
+      bytes += Buffer.byteLength(event.jsonText);
       if (events.length >= limit.events || bytes > limit.maxBytes) break;
     }
     return events;
@@ -110,7 +110,7 @@ export class TaskReader {
     };
   }
 
-  findMessage(scope: TaskScope, messageId: string): { taskId: string; seq: number } | undefined {
+  findMessageLocation(scope: TaskScope, messageId: string): { taskId: string; seq: number } | undefined {
     const scopeKey = this.#scopeTable.findKey(scope);
     if (scopeKey === undefined) return undefined;
     const row = this.#selectMessage.get(scopeKey, messageId);
@@ -129,7 +129,7 @@ export class TaskReader {
       seq: row["seq"] as number,
       state: row["state"] as TaskState,
       timestamp: row["timestamp"] as string,
-      ...(row["turn"] === null ? {} : { turn: JSON.parse(row["turn"] as string) as PersistedTurn }),
+      ...(row["turn"] === null ? {} : { turn: JSON.parse(row["turn"] as string) as TurnRestartData }),
     }));
   }
 
@@ -152,7 +152,7 @@ export class TaskReader {
       const before = seq - events.length;
       for (const [index, json] of events.entries()) {
         // The first row may contain earlier events.
-        if (before + index >= after) yield LogEvent.parse(before + index + 1, json);
+        if (before + index >= after) yield LogEvent.fromJsonText(before + index + 1, json);
       }
     }
   }

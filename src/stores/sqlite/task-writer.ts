@@ -1,22 +1,22 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import type { LogAppend, AppendRefusal } from "../../engine/index.ts";
 import { isTerminal } from "../../protocol/index.ts";
-import { createKeyCache } from "./integer-key-cache.ts";
+import { createIntegerKeyCache } from "./integer-key-cache.ts";
 import type { PushTable } from "./push-table.ts";
-import type { ScopeTable } from "./scope-table.ts";
+import type { TaskOwnerScopeTable } from "./task-owner-scope-table.ts";
 
 /**
  * Writes appends to the database with as few statements as possible. Call the methods of `TaskWriter` only
  * within a transaction.
  */
 export class TaskWriter {
-  readonly #scopeTable: ScopeTable;
+  readonly #scopeTable: TaskOwnerScopeTable;
   readonly #pushTable: PushTable;
   /**
    * Keys of running tasks by scope and id. The keys of running tasks are cached because running tasks soon
    * receive more appends.
    */
-  readonly #cachedKeys = createKeyCache();
+  readonly #cachedKeys = createIntegerKeyCache();
   /**
    * Key that the writer assigns to the next new task. The writer assigns task keys so that a message can be
    * written before its task. The process can assign keys safely, because no other process writes to the
@@ -33,7 +33,7 @@ export class TaskWriter {
   readonly #upsertTurn: StatementSync;
   readonly #deleteTurn: StatementSync;
 
-  constructor(db: DatabaseSync, scopeTable: ScopeTable, pushTable: PushTable) {
+  constructor(db: DatabaseSync, scopeTable: TaskOwnerScopeTable, pushTable: PushTable) {
     this.#scopeTable = scopeTable;
     this.#pushTable = pushTable;
     const last = db.prepare("SELECT coalesce(max(key), 0) AS key FROM task").get();
@@ -68,15 +68,15 @@ export class TaskWriter {
     if (key === undefined) return "conflict";
     // Statements that can be rejected run first. A rejection undoes them manually, which is rare and saves a
     // savepoint for every append.
-    if (!this.#claimMessages(scope, key, append.messages)) return "duplicate-message";
+    if (!this.#insertUniqueMessageIds(scope, key, append.messages)) return "duplicate-message";
     const seq = expectedSeq + events.length;
     if (
-      !(expectedSeq === 0 ? this.#createTask(key, scope, seq, append) : this.#advanceTask(key, seq, append))
+      !(expectedSeq === 0 ? this.#createTask(key, scope, seq, append) : this.#updateTaskRow(key, seq, append))
     ) {
-      this.#releaseMessages(scope, append.messages);
+      this.#deleteMessageIds(scope, append.messages);
       return "conflict";
     }
-    this.#insertEvents.run(key, seq, events.map(({ json }) => json).join("\n"));
+    this.#insertEvents.run(key, seq, events.map(({ jsonText: json }) => json).join("\n"));
     if (snapshot) this.#upsertSnapshot.run(key, seq, JSON.stringify(snapshot));
     if (turn) this.#upsertTurn.run(key, JSON.stringify(turn));
     else if (turn === null) this.#deleteTurn.run(key);
@@ -101,21 +101,21 @@ export class TaskWriter {
     return true;
   }
 
-  #advanceTask(key: number, seq: number, { expectedSeq, status }: LogAppend): boolean {
+  #updateTaskRow(key: number, seq: number, { expectedSeq, status }: LogAppend): boolean {
     return this.#updateTask.run(seq, status.state, status.timestamp, key, expectedSeq).changes === 1;
   }
 
-  #claimMessages(scope: number, key: number, messages: LogAppend["messages"]): boolean {
+  #insertUniqueMessageIds(scope: number, key: number, messages: LogAppend["messages"]): boolean {
     for (const [at, { messageId, seq }] of messages.entries()) {
       if (this.#insertMessage.run(scope, messageId, key, seq).changes === 0) {
-        this.#releaseMessages(scope, messages.slice(0, at));
+        this.#deleteMessageIds(scope, messages.slice(0, at));
         return false;
       }
     }
     return true;
   }
 
-  #releaseMessages(scope: number, messages: LogAppend["messages"]): void {
+  #deleteMessageIds(scope: number, messages: LogAppend["messages"]): void {
     for (const { messageId } of messages) this.#deleteMessage.run(scope, messageId);
   }
 

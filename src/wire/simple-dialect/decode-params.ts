@@ -7,7 +7,7 @@ import {
   type SendMessageRequest,
   type SubscribeToTaskRequest,
 } from "../../protocol/index.ts";
-import { decodeStrictly } from "../proto-json-schema.ts";
+import { decodeRequestStrictly } from "../proto-json-schema.ts";
 import {
   CREATE_TASK_PARAMS_SCHEMA,
   GET_TASK_PARAMS_SCHEMA,
@@ -29,7 +29,7 @@ export type SimpleMethod = "tasks/create" | "tasks/get" | "message/send" | "mess
  * counts as a 0.3 request if it is valid in both protocols or in neither. For example, a message without
  * any id is a 0.3 message if `autoMessageId` is set.
  */
-export function findSimpleMethod(
+export function findSimpleMethodOfRequest(
   method: string,
   params: unknown,
   autoMessageId = false,
@@ -58,24 +58,24 @@ function hasOnlyKeys(json: JsonObject, names: readonly string[]): boolean {
  * the skill. The parameter `messageId` is the id of the new message.
  */
 export function decodeCreateTask(params: unknown, messageId: string): SendMessageRequest {
-  const { skill, input } = decodeStrictly(CREATE_TASK_PARAMS_SCHEMA, params, "params");
-  const metadata = { [SKILL_KEY]: skill };
+  const { skill, input } = decodeRequestStrictly(CREATE_TASK_PARAMS_SCHEMA, params, "params");
+  const metadata = { [SKILL_METADATA_KEY]: skill };
   return {
     message: { messageId, role: "ROLE_USER", parts: createInputParts(input), metadata },
     configuration: { returnImmediately: true },
   };
 }
 
-const SKILL_KEY = "skill";
+const SKILL_METADATA_KEY = "skill";
 /** Names of the input members that usually contain the question. */
-const QUESTION_INPUT_NAMES = ["query", "text", "message", "prompt", "question"];
+const QUESTION_INPUT_MEMBER_NAMES = ["query", "text", "message", "prompt", "question"];
 
 /**
  * Most agents read only text, so the question of the input becomes a text part. A data part with the
  * complete input follows the text part.
  */
 function createInputParts(input: JsonObject): Part[] {
-  const text = findQuestionText(input);
+  const text = findQuestionInInput(input);
   return text === undefined ? [{ data: input }] : [{ text }, { data: input }];
 }
 
@@ -83,8 +83,8 @@ function createInputParts(input: JsonObject): Part[] {
  * Returns the question in an input. If no member has the name of a question, returns the only non-empty
  * text of the input.
  */
-function findQuestionText(input: JsonObject): string | undefined {
-  const question = QUESTION_INPUT_NAMES.map((name) => input[name]).find(isNonEmptyString);
+function findQuestionInInput(input: JsonObject): string | undefined {
+  const question = QUESTION_INPUT_MEMBER_NAMES.map((name) => input[name]).find(isNonEmptyString);
   if (question !== undefined) return question;
   const [text, ...others] = Object.values(input).filter(isNonEmptyString);
   return others.length === 0 ? text : undefined;
@@ -98,11 +98,11 @@ function isNonEmptyString(value: unknown): value is string {
  * Returns the skill and the input of a task that `tasks/create` created. Returns an empty object if the
  * task was not created by `tasks/create`.
  */
-export function extractCreateParams(firstMessage: Message | undefined): {
+export function extractSkillAndInputFromMessage(firstMessage: Message | undefined): {
   skill?: string;
   input?: JsonObject;
 } {
-  const skill = firstMessage?.metadata?.[SKILL_KEY];
+  const skill = firstMessage?.metadata?.[SKILL_METADATA_KEY];
   const lastPart = firstMessage?.parts.at(-1);
   if (typeof skill !== "string" || !lastPart || !("data" in lastPart) || !isObject(lastPart.data)) return {};
   return { skill, input: lastPart.data };
@@ -110,7 +110,7 @@ export function extractCreateParams(firstMessage: Message | undefined): {
 
 /** Decodes the parameters of `tasks/get` and of the event stream of a task. */
 export function decodeGetTask(params: unknown): GetTaskRequest & SubscribeToTaskRequest {
-  return { id: decodeStrictly(GET_TASK_PARAMS_SCHEMA, params, "params").taskId };
+  return { id: decodeRequestStrictly(GET_TASK_PARAMS_SCHEMA, params, "params").taskId };
 }
 
 /**
@@ -118,7 +118,7 @@ export function decodeGetTask(params: unknown): GetTaskRequest & SubscribeToTask
  * id if the request contains no message id.
  */
 export function decodeSendMessage(params: unknown, createMessageId: () => string): SendMessageRequest {
-  const { message, messageId, thread, taskId, metadata } = decodeStrictly(
+  const { message, messageId, thread, taskId, metadata } = decodeRequestStrictly(
     SEND_MESSAGE_PARAMS_SCHEMA,
     params,
     "params",

@@ -8,9 +8,9 @@ import {
   type TaskEvent,
   type TaskStatus,
   type TaskStatusUpdateEvent,
-  type EventEncoder,
+  type EventTextEncoder,
 } from "../../protocol/index.ts";
-import { toSimpleError } from "./simple-error.ts";
+import { toSimpleError } from "./to-simple-error.ts";
 import { encodeArtifact, encodeMessage, encodeTaskState } from "./encode.ts";
 
 /**
@@ -20,23 +20,23 @@ import { encodeArtifact, encodeMessage, encodeTaskState } from "./encode.ts";
  * encoder writes only the event id. A client can resume the stream from the event id. If `endsAtQuestion`
  * is true, the stream ends when the agent requests input.
  */
-export function encodeEventFrames(event: LogEvent, endsAtQuestion: boolean): string {
-  const text = event.encodeWith(endsAtQuestion ? encodeUntilQuestion : encodeUntilEnd);
+export function encodeEventAsSseFrames(event: LogEvent, endsAtQuestion: boolean): string {
+  const text = event.encodeWith(endsAtQuestion ? encodeFramesEndingAtQuestion : encodeFramesEndingAtTaskEnd);
   // The id is in the last frame. A client that is cut off between two frames gets both again.
   return event.seq > 0 ? `${text.slice(0, -1)}id: ${event.seq}\n\n` : text;
 }
 
-const encodeUntilQuestion: EventEncoder = (event) => encodeFrames(event, true).join("");
-const encodeUntilEnd: EventEncoder = (event) => encodeFrames(event, false).join("");
+const encodeFramesEndingAtQuestion: EventTextEncoder = (event) => encodeTaskEventFrames(event, true).join("");
+const encodeFramesEndingAtTaskEnd: EventTextEncoder = (event) => encodeTaskEventFrames(event, false).join("");
 
-function encodeFrames(event: TaskEvent, endsAtQuestion: boolean): string[] {
+function encodeTaskEventFrames(event: TaskEvent, endsAtQuestion: boolean): string[] {
   if ("message" in event)
     return [
       encodeTypedFrame("message", encodeMessage(event.message)),
       encodeTypedFrame("done", { status: "completed" }),
     ];
   if ("statusUpdate" in event) return encodeStatusFrames(event.statusUpdate, endsAtQuestion);
-  if ("task" in event) return encodeTaskFrames(event.task);
+  if ("task" in event) return encodeTerminalTaskFrames(event.task);
   const { taskId, artifact, append, lastChunk } = event.artifactUpdate;
   const chunkMembers = { ...(append ? { append } : {}), ...(lastChunk ? { lastChunk } : {}) };
   return [encodeTypedFrame("artifact", { ...encodeArtifact(artifact), ...chunkMembers, taskId })];
@@ -47,7 +47,7 @@ function encodeFrames(event: TaskEvent, endsAtQuestion: boolean): string[] {
  * terminal, because the event contains no new information. A terminal task event replaces all earlier
  * events of the stream.
  */
-function encodeTaskFrames({ id, contextId, status, artifacts = [] }: Task): string[] {
+function encodeTerminalTaskFrames({ id, contextId, status, artifacts = [] }: Task): string[] {
   if (!isTerminal(status.state)) return [];
   return [
     ...artifacts.map((artifact) => encodeTypedFrame("artifact", { ...encodeArtifact(artifact), taskId: id })),

@@ -8,12 +8,12 @@ import type {
   Task,
   TaskState,
 } from "../../protocol/index.ts";
-import { extractCreateParams } from "./decode-params.ts";
+import { extractSkillAndInputFromMessage } from "./decode-params.ts";
 
 /** Task states of the simple dialect. */
 type SimpleTaskStatus = "pending" | "running" | "completed" | "failed" | "cancelled";
 
-const STATUS_BY_TASK_STATE: Readonly<Record<TaskState, SimpleTaskStatus>> = {
+const SIMPLE_STATUS_BY_TASK_STATE: Readonly<Record<TaskState, SimpleTaskStatus>> = {
   TASK_STATE_SUBMITTED: "pending",
   TASK_STATE_WORKING: "running",
   // The dialect has no state for a task that waits for its user. The task is "running", and `waitingFor`
@@ -32,7 +32,7 @@ export function encodeTaskState(state: TaskState): {
   status: SimpleTaskStatus;
   waitingFor?: "input" | "authorization";
 } {
-  const status = STATUS_BY_TASK_STATE[state];
+  const status = SIMPLE_STATUS_BY_TASK_STATE[state];
   if (state === "TASK_STATE_INPUT_REQUIRED") return { status, waitingFor: "input" };
   return state === "TASK_STATE_AUTH_REQUIRED" ? { status, waitingFor: "authorization" } : { status };
 }
@@ -82,11 +82,11 @@ export function encodeArtifact({ artifactId, name, description, parts, metadata 
 export function encodeTask(task: Task, agentId: string): JsonObject {
   const { status, artifacts = [] } = task;
   return {
-    ...encodeTaskHeader(task, agentId),
+    ...encodeTaskIdsAndCreateParams(task, agentId),
     ...encodeTaskState(status.state),
     ...(status.message ? { message: encodeMessage(status.message) } : {}),
     artifacts: artifacts.map(encodeArtifact),
-    ...computeTaskTimes(task),
+    ...computeCreatedAndUpdatedTimes(task),
   };
 }
 
@@ -95,9 +95,9 @@ export function encodeTask(task: Task, agentId: string): JsonObject {
  * already made progress.
  */
 export function encodeCreatedTask(task: Task, agentId: string): JsonObject {
-  const { createdAt } = computeTaskTimes(task);
+  const { createdAt } = computeCreatedAndUpdatedTimes(task);
   return {
-    ...encodeTaskHeader(task, agentId),
+    ...encodeTaskIdsAndCreateParams(task, agentId),
     status: "pending" satisfies SimpleTaskStatus,
     ...(createdAt === undefined ? {} : { createdAt, updatedAt: createdAt }),
   };
@@ -110,18 +110,23 @@ export function encodeCreatedTask(task: Task, agentId: string): JsonObject {
 export function encodeSendResponse(response: SendMessageResponse, agentId: string): JsonObject {
   if ("task" in response) return encodeTask(response.task, agentId);
   const { message } = response;
-  return { ...encodeMessage(message), messageId: message.messageId, ...encodeThread(message) };
+  return { ...encodeMessage(message), messageId: message.messageId, ...encodeContextIdAsThread(message) };
 }
 
-function encodeTaskHeader(task: Task, agentId: string): JsonObject {
-  return { taskId: task.id, agentId, ...encodeThread(task), ...extractCreateParams(task.history?.[0]) };
+function encodeTaskIdsAndCreateParams(task: Task, agentId: string): JsonObject {
+  return {
+    taskId: task.id,
+    agentId,
+    ...encodeContextIdAsThread(task),
+    ...extractSkillAndInputFromMessage(task.history?.[0]),
+  };
 }
 
-function encodeThread({ contextId }: { contextId?: string }): { thread?: JsonValue } {
+function encodeContextIdAsThread({ contextId }: { contextId?: string }): { thread?: JsonValue } {
   return contextId === undefined ? {} : { thread: { threadId: contextId } };
 }
 
-function computeTaskTimes({ id, status }: Task): { createdAt?: string; updatedAt?: string } {
+function computeCreatedAndUpdatedTimes({ id, status }: Task): { createdAt?: string; updatedAt?: string } {
   const createdAt = parseUuidV7Time(id);
   const updatedAt = status.timestamp;
   return {

@@ -3,5 +3,5 @@
  * `tasks/get {taskId}`, messages without ids, five task states, flat parts, and named server-sent events.
  * A server supports the simple dialect at the same URL as A2A 0.3.
  */
-export { createSimpleDialect, taskEventCodec } from "./simple-json-rpc-dialect.ts";
-export { toSimpleError } from "./simple-error.ts";
+export { createSimpleDialect, taskEventStreamCodec } from "./simple-json-rpc-dialect.ts";
+export { toSimpleError } from "./to-simple-error.ts";

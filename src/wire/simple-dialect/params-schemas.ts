@@ -3,11 +3,11 @@ import {
   withCheck,
   withConversion,
   createListSchema,
-  createMessageSchema,
+  createObjectSchema,
   optional,
   required,
   type DecodingContext,
-  type Schema,
+  type DecodingSchema,
 } from "../proto-json-schema.ts";
 import { bytesSchema, stringSchema, structSchema, valueSchema } from "../scalar-schemas.ts";
 
@@ -19,10 +19,11 @@ interface CreateTaskParams {
 }
 
 /** Schema for the parameters of `tasks/create`. */
-export const CREATE_TASK_PARAMS_SCHEMA: Schema<CreateTaskParams> = createMessageSchema<CreateTaskParams>({
-  skill: required(stringSchema),
-  input: required(structSchema),
-});
+export const CREATE_TASK_PARAMS_SCHEMA: DecodingSchema<CreateTaskParams> =
+  createObjectSchema<CreateTaskParams>({
+    skill: required(stringSchema),
+    input: required(structSchema),
+  });
 
 /** Parameters of `tasks/get`. */
 interface GetTaskParams {
@@ -30,7 +31,7 @@ interface GetTaskParams {
 }
 
 /** Schema for the parameters of `tasks/get`. */
-export const GET_TASK_PARAMS_SCHEMA: Schema<GetTaskParams> = createMessageSchema<GetTaskParams>({
+export const GET_TASK_PARAMS_SCHEMA: DecodingSchema<GetTaskParams> = createObjectSchema<GetTaskParams>({
   taskId: required(stringSchema),
 });
 
@@ -48,7 +49,7 @@ interface FlatPart {
 
 const PART_KINDS = ["text", "data", "file", "image"];
 
-const FLAT_PART_SCHEMA: Schema<FlatPart> = createMessageSchema<FlatPart>({
+const FLAT_PART_SCHEMA: DecodingSchema<FlatPart> = createObjectSchema<FlatPart>({
   kind: required(
     withCheck(stringSchema, (kind) =>
       PART_KINDS.includes(kind) ? undefined : `must be one of ${PART_KINDS.join(", ")}`,
@@ -65,11 +66,11 @@ const FLAT_PART_SCHEMA: Schema<FlatPart> = createMessageSchema<FlatPart>({
 
 // Placeholder for a rejected part, so its list is not also reported as empty. The output of a rejected
 // request is never used.
-const REFUSED_PART: Part = { text: "" };
+const REJECTED_PART_PLACEHOLDER: Part = { text: "" };
 
-const PART_SCHEMA: Schema<Part> = withConversion(
+const PART_SCHEMA: DecodingSchema<Part> = withConversion(
   FLAT_PART_SCHEMA,
-  (part, at) => fromFlatPart(part, at) ?? REFUSED_PART,
+  (part, at) => fromFlatPart(part, at) ?? REJECTED_PART_PLACEHOLDER,
 );
 
 function fromFlatPart(
@@ -107,18 +108,19 @@ interface SendMessageParams {
 }
 
 /** Schema for the parameters of `message/send` and `message/stream`. */
-export const SEND_MESSAGE_PARAMS_SCHEMA: Schema<SendMessageParams> = createMessageSchema<SendMessageParams>({
-  message: required(
-    createMessageSchema<SimpleMessage>({
-      role: required(
-        withCheck(stringSchema, (role) => (role === "user" ? undefined : `must be "user" in a request`)),
-      ),
-      parts: required(createListSchema(PART_SCHEMA)),
-      metadata: structSchema,
-    }),
-  ),
-  messageId: stringSchema,
-  thread: createMessageSchema<{ threadId?: string }>({ threadId: stringSchema }),
-  taskId: stringSchema,
-  metadata: structSchema,
-});
+export const SEND_MESSAGE_PARAMS_SCHEMA: DecodingSchema<SendMessageParams> =
+  createObjectSchema<SendMessageParams>({
+    message: required(
+      createObjectSchema<SimpleMessage>({
+        role: required(
+          withCheck(stringSchema, (role) => (role === "user" ? undefined : `must be "user" in a request`)),
+        ),
+        parts: required(createListSchema(PART_SCHEMA)),
+        metadata: structSchema,
+      }),
+    ),
+    messageId: stringSchema,
+    thread: createObjectSchema<{ threadId?: string }>({ threadId: stringSchema }),
+    taskId: stringSchema,
+    metadata: structSchema,
+  });

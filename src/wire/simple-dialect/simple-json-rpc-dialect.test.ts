@@ -8,7 +8,7 @@ import {
   type Task,
   type TaskEvent,
 } from "../../protocol/index.ts";
-import { taskEventCodec } from "./simple-json-rpc-dialect.ts";
+import { taskEventStreamCodec } from "./simple-json-rpc-dialect.ts";
 import { createSimpleDialect, toSimpleError } from "./index.ts";
 
 const context = { agentId: "research", createMessageId: () => "new-id" };
@@ -321,7 +321,7 @@ describe("an event in the simple dialect", () => {
     },
   });
   const frame = (event: TaskEvent, seq = 3): string =>
-    taskEventCodec.encodeEvent(LogEvent.create(seq, event));
+    taskEventStreamCodec.encodeEvent(LogEvent.create(seq, event));
   const data = (text: string): unknown[] =>
     [...text.matchAll(/^data: (.*)$/gm)].map(([, json]) => JSON.parse(json ?? ""));
 
@@ -371,7 +371,7 @@ describe("an event in the simple dialect", () => {
       waitingFor: "input",
       taskId: "t",
     });
-    expect(data(taskEventCodec.encodeEvent(asking))).toMatchObject([{ type: "message" }]);
+    expect(data(taskEventStreamCodec.encodeEvent(asking))).toMatchObject([{ type: "message" }]);
   });
 
   it("that is an agent's message without a task ends the stream and has no number", () => {
@@ -385,7 +385,7 @@ describe("an event in the simple dialect", () => {
   });
 
   it("that reports a stream failure has no state, because the task continues", () => {
-    expect(data(taskEventCodec.encodeFailure(new A2AError("UNAVAILABLE", "cut")))).toEqual([
+    expect(data(taskEventStreamCodec.encodeFailure(new A2AError("UNAVAILABLE", "cut")))).toEqual([
       { type: "error", code: -32000, message: "cut" },
     ]);
   });

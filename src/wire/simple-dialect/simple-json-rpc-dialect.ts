@@ -1,18 +1,18 @@
 import type { LogEvent, OperationName, Operations } from "../../protocol/index.ts";
 import type { OperationCodec, SseEventEncoder, JsonRpcDialect } from "../dialect.ts";
-import { toSimpleError } from "./simple-error.ts";
-import { encodeEventFrames, encodeFailureFrame } from "./encode-events.ts";
+import { toSimpleError } from "./to-simple-error.ts";
+import { encodeEventAsSseFrames, encodeFailureFrame } from "./encode-events.ts";
 import {
   decodeCreateTask,
   decodeGetTask,
   decodeSendMessage,
-  findSimpleMethod,
+  findSimpleMethodOfRequest,
   type SimpleMethod,
 } from "./decode-params.ts";
 import { encodeCreatedTask, encodeSendResponse, encodeTask } from "./encode.ts";
 
 /** Context that the codec needs to translate a request of the simple dialect. */
-interface SimpleDialectContext {
+interface SimpleDialectOptions {
   /** Id of the agent, for the tasks in responses. */
   readonly agentId: string;
   /** Creates an id for a message that has no id. */
@@ -30,18 +30,18 @@ interface SimpleDialectContext {
 export function createSimpleDialect(
   method: string,
   params: unknown,
-  context: SimpleDialectContext,
+  context: SimpleDialectOptions,
 ): JsonRpcDialect | undefined {
-  const simpleMethod = findSimpleMethod(method, params, context.autoMessageId);
+  const simpleMethod = findSimpleMethodOfRequest(method, params, context.autoMessageId);
   if (!simpleMethod) return undefined;
   const { operation, ...codec } = CODECS_BY_METHOD[simpleMethod](context);
   return {
     ...codec,
     version: "0.3",
     findOperation: () => operation,
-    encodeEvent: ({ json }) => json,
+    encodeEvent: ({ jsonText: json }) => json,
     encodeError: (id, error) => JSON.stringify({ jsonrpc: "2.0", id, error: toSimpleError(error) }),
-    eventEncoder: answerEventEncoder,
+    eventEncoder: messageStreamEventEncoder,
     ...(simpleMethod === "tasks/create" ? { needsTask: true } : {}),
   };
 }
@@ -50,18 +50,18 @@ export function createSimpleDialect(
  * Encoder for the stream of `message/stream`, which ends when the agent requests input, as an A2A stream
  * does.
  */
-const answerEventEncoder: SseEventEncoder = {
-  encodeEvent: (event) => encodeEventFrames(event, true),
+const messageStreamEventEncoder: SseEventEncoder = {
+  encodeEvent: (event) => encodeEventAsSseFrames(event, true),
   encodeFailure: encodeFailureFrame,
 };
 
 /** Codec for the event stream of a task, which continues until the task ends. */
-export const taskEventCodec: Pick<OperationCodec, "decodeParams"> & SseEventEncoder = {
-  decodeParams: createOperationCodec("SubscribeToTask", {
+export const taskEventStreamCodec: Pick<OperationCodec, "decodeParams"> & SseEventEncoder = {
+  decodeParams: createSimpleOperationCodec("SubscribeToTask", {
     decodeParams: decodeGetTask,
     toResult: (event) => event,
   }).decodeParams,
-  encodeEvent: (event: LogEvent) => encodeEventFrames(event, false),
+  encodeEvent: (event: LogEvent) => encodeEventAsSseFrames(event, false),
   encodeFailure: encodeFailureFrame,
 };
 
@@ -70,40 +70,40 @@ interface SimpleOperationCodec extends Pick<OperationCodec, "decodeParams" | "en
 }
 
 const CODECS_BY_METHOD: Readonly<
-  Record<SimpleMethod, (context: SimpleDialectContext) => SimpleOperationCodec>
+  Record<SimpleMethod, (context: SimpleDialectOptions) => SimpleOperationCodec>
 > = {
   "tasks/create": ({ agentId, createMessageId }) =>
-    createOperationCodec("SendMessage", {
+    createSimpleOperationCodec("SendMessage", {
       decodeParams: (params) => decodeCreateTask(params, createMessageId()),
       toResult: (result) =>
         "task" in result ? encodeCreatedTask(result.task, agentId) : encodeSendResponse(result, agentId),
     }),
   "tasks/get": ({ agentId }) =>
-    createOperationCodec("GetTask", {
+    createSimpleOperationCodec("GetTask", {
       decodeParams: decodeGetTask,
       toResult: (task) => encodeTask(task, agentId),
     }),
   "message/send": ({ agentId, createMessageId }) =>
-    createOperationCodec("SendMessage", {
+    createSimpleOperationCodec("SendMessage", {
       decodeParams: (params) => decodeSendMessage(params, createMessageId),
       toResult: (result) => encodeSendResponse(result, agentId),
     }),
   "message/stream": ({ createMessageId }) =>
-    createOperationCodec("SendStreamingMessage", {
+    createSimpleOperationCodec("SendStreamingMessage", {
       decodeParams: (params) => decodeSendMessage(params, createMessageId),
       toResult: (event) => event,
     }),
 };
 
-interface OperationTranslation<O extends OperationName> {
+interface SimpleOperationConverters<O extends OperationName> {
   readonly decodeParams: (params: unknown) => Operations[O]["params"];
   readonly toResult: (result: Operations[O]["result"]) => object;
 }
 
 /** Creates the simple-dialect codec of one operation. The codec ignores its operation argument. */
-function createOperationCodec<O extends OperationName>(
+function createSimpleOperationCodec<O extends OperationName>(
   operation: O,
-  { decodeParams, toResult }: OperationTranslation<O>,
+  { decodeParams, toResult }: SimpleOperationConverters<O>,
 ): SimpleOperationCodec {
   return {
     operation,

@@ -14,10 +14,10 @@ import {
   withConversion,
   createListSchema,
   createMapSchema,
-  createMessageSchema,
+  createObjectSchema,
   optional,
   required,
-  type Schema,
+  type DecodingSchema,
 } from "../proto-json-schema.ts";
 import { boolSchema, stringSchema, structSchema, createMappedEnumSchema } from "../scalar-schemas.ts";
 
@@ -25,7 +25,7 @@ import { boolSchema, stringSchema, structSchema, createMappedEnumSchema } from "
 // so nearly every member has a fallback.
 
 const requiredText = required(stringSchema, "");
-const requiredTexts = required(createListSchema(stringSchema), []);
+const requiredTextList = required(createListSchema(stringSchema), []);
 
 interface AnyOAuthFlow {
   authorizationUrl: string;
@@ -34,7 +34,7 @@ interface AnyOAuthFlow {
   scopes: Record<string, string>;
 }
 
-const ANY_OAUTH_FLOW_SCHEMA: Schema<AnyOAuthFlow> = createMessageSchema<AnyOAuthFlow>({
+const ANY_OAUTH_FLOW_SCHEMA: DecodingSchema<AnyOAuthFlow> = createObjectSchema<AnyOAuthFlow>({
   authorizationUrl: requiredText,
   tokenUrl: requiredText,
   refreshUrl: stringSchema,
@@ -73,7 +73,7 @@ function omitAuthorizationUrl(flow: AnyOAuthFlow): Omit<AnyOAuthFlow, "authoriza
 }
 
 /** A 0.3 security scheme of any type, with the members of all types. */
-interface AnySecurityScheme {
+interface AnySecurityScheme03 {
   type: SecuritySchemeType;
   description?: string;
   in: "query" | "header" | "cookie";
@@ -87,85 +87,89 @@ interface AnySecurityScheme {
 
 type SecuritySchemeType = "apiKey" | "http" | "oauth2" | "openIdConnect" | "mutualTLS";
 
-const ANY_SECURITY_SCHEME_SCHEMA: Schema<AnySecurityScheme> = createMessageSchema<AnySecurityScheme>({
-  type: required(
-    createMappedEnumSchema({
-      apiKey: "apiKey",
-      http: "http",
-      oauth2: "oauth2",
-      openIdConnect: "openIdConnect",
-      mutualTLS: "mutualTLS",
-    }),
-  ),
-  description: stringSchema,
-  in: required(createMappedEnumSchema({ query: "query", header: "header", cookie: "cookie" }), "header"),
-  name: requiredText,
-  scheme: requiredText,
-  bearerFormat: stringSchema,
-  flows: required(
-    withConversion(
-      createMessageSchema<OAuthFlowsByType>({
-        authorizationCode: ANY_OAUTH_FLOW_SCHEMA,
-        clientCredentials: ANY_OAUTH_FLOW_SCHEMA,
-        implicit: ANY_OAUTH_FLOW_SCHEMA,
-        password: ANY_OAUTH_FLOW_SCHEMA,
+const ANY_SECURITY_SCHEME_SCHEMA: DecodingSchema<AnySecurityScheme03> =
+  createObjectSchema<AnySecurityScheme03>({
+    type: required(
+      createMappedEnumSchema({
+        apiKey: "apiKey",
+        http: "http",
+        oauth2: "oauth2",
+        openIdConnect: "openIdConnect",
+        mutualTLS: "mutualTLS",
       }),
-      fromOAuthFlows03,
     ),
-    {},
-  ),
-  oauth2MetadataUrl: stringSchema,
-  openIdConnectUrl: requiredText,
-});
+    description: stringSchema,
+    in: required(createMappedEnumSchema({ query: "query", header: "header", cookie: "cookie" }), "header"),
+    name: requiredText,
+    scheme: requiredText,
+    bearerFormat: stringSchema,
+    flows: required(
+      withConversion(
+        createObjectSchema<OAuthFlowsByType>({
+          authorizationCode: ANY_OAUTH_FLOW_SCHEMA,
+          clientCredentials: ANY_OAUTH_FLOW_SCHEMA,
+          implicit: ANY_OAUTH_FLOW_SCHEMA,
+          password: ANY_OAUTH_FLOW_SCHEMA,
+        }),
+        fromOAuthFlows03,
+      ),
+      {},
+    ),
+    oauth2MetadataUrl: stringSchema,
+    openIdConnectUrl: requiredText,
+  });
 
-const SECURITY_SCHEME_CONVERTERS: Readonly<
-  Record<SecuritySchemeType, (scheme: AnySecurityScheme) => SecurityScheme>
+const SECURITY_SCHEME_CONVERTERS_FROM_03: Readonly<
+  Record<SecuritySchemeType, (scheme: AnySecurityScheme03) => SecurityScheme>
 > = {
   apiKey: ({ in: location, name, ...rest }) => ({
-    apiKeySecurityScheme: { location, name, ...pickDescription(rest) },
+    apiKeySecurityScheme: { location, name, ...pickSchemeDescription(rest) },
   }),
   http: ({ scheme, bearerFormat, ...rest }) => ({
     httpAuthSecurityScheme: {
       scheme,
       ...(bearerFormat === undefined ? {} : { bearerFormat }),
-      ...pickDescription(rest),
+      ...pickSchemeDescription(rest),
     },
   }),
   oauth2: ({ flows, oauth2MetadataUrl, ...rest }) => ({
     oauth2SecurityScheme: {
       flows,
       ...(oauth2MetadataUrl === undefined ? {} : { oauth2MetadataUrl }),
-      ...pickDescription(rest),
+      ...pickSchemeDescription(rest),
     },
   }),
   openIdConnect: ({ openIdConnectUrl, ...rest }) => ({
-    openIdConnectSecurityScheme: { openIdConnectUrl, ...pickDescription(rest) },
+    openIdConnectSecurityScheme: { openIdConnectUrl, ...pickSchemeDescription(rest) },
   }),
-  mutualTLS: (scheme) => ({ mtlsSecurityScheme: pickDescription(scheme) }),
+  mutualTLS: (scheme) => ({ mtlsSecurityScheme: pickSchemeDescription(scheme) }),
 };
 
-function pickDescription({ description }: { description?: string }): { description?: string } {
+function pickSchemeDescription({ description }: { description?: string }): { description?: string } {
   return description === undefined ? {} : { description };
 }
 
-const SECURITY_SCHEME_SCHEMA: Schema<SecurityScheme> = withConversion(ANY_SECURITY_SCHEME_SCHEMA, (scheme) =>
-  SECURITY_SCHEME_CONVERTERS[scheme.type](scheme),
+const SECURITY_SCHEME_SCHEMA: DecodingSchema<SecurityScheme> = withConversion(
+  ANY_SECURITY_SCHEME_SCHEMA,
+  (scheme) => SECURITY_SCHEME_CONVERTERS_FROM_03[scheme.type](scheme),
 );
 
-const SECURITY_REQUIREMENT_SCHEMA: Schema<SecurityRequirement> = withConversion(
+const SECURITY_REQUIREMENT_SCHEMA: DecodingSchema<SecurityRequirement> = withConversion(
   createMapSchema(createListSchema(stringSchema)),
   (scopes) => ({
     schemes: Object.fromEntries(Object.entries(scopes).map(([name, list]) => [name, { list }])),
   }),
 );
 
-const createSkillSchema = (security: Schema<SecurityRequirement>): Schema<AgentSkill> =>
-  createMessageSchema<AgentSkill>(
+const createAgentSkillSchema03 = (
+  security: DecodingSchema<SecurityRequirement>,
+): DecodingSchema<AgentSkill> =>
+  createObjectSchema<AgentSkill>(
     {
       id: requiredText,
       name: requiredText,
       description: requiredText,
-      tags: requiredTexts,
+      tags: requiredTextList,
       examples: createListSchema(stringSchema),
       inputModes: createListSchema(stringSchema),
       outputModes: createListSchema(stringSchema),
@@ -187,15 +191,15 @@ interface RelocatedCardFields {
  * Creates the schema for a 0.3 agent card. Security schemes and requirements have different formats in the
  * JSON and in the proto of 0.3.
  */
-export const createCardSchema = ({
+export const createAgentCardSchema03 = ({
   scheme,
   security,
 }: {
-  scheme: Schema<SecurityScheme>;
-  security: Schema<SecurityRequirement>;
-}): Schema<AgentCard> =>
+  scheme: DecodingSchema<SecurityScheme>;
+  security: DecodingSchema<SecurityRequirement>;
+}): DecodingSchema<AgentCard> =>
   withConversion(
-    createMessageSchema<Omit<AgentCard, "supportedInterfaces"> & RelocatedCardFields>(
+    createObjectSchema<Omit<AgentCard, "supportedInterfaces"> & RelocatedCardFields>(
       {
         protocolVersion: required(stringSchema, "0.3.0"),
         name: requiredText,
@@ -203,20 +207,20 @@ export const createCardSchema = ({
         url: requiredText,
         preferredTransport: required(stringSchema, "JSONRPC"),
         additionalInterfaces: createListSchema(
-          createMessageSchema<{ url: string; transport: string }>({
+          createObjectSchema<{ url: string; transport: string }>({
             url: requiredText,
             transport: requiredText,
           }),
         ),
-        provider: createMessageSchema<AgentProvider>({ url: requiredText, organization: requiredText }),
+        provider: createObjectSchema<AgentProvider>({ url: requiredText, organization: requiredText }),
         version: requiredText,
         documentationUrl: optional(stringSchema),
         capabilities: required(
-          createMessageSchema<Omit<AgentCapabilities, "extendedAgentCard">>({
+          createObjectSchema<Omit<AgentCapabilities, "extendedAgentCard">>({
             streaming: optional(boolSchema),
             pushNotifications: optional(boolSchema),
             extensions: createListSchema(
-              createMessageSchema<AgentExtension>({
+              createObjectSchema<AgentExtension>({
                 uri: requiredText,
                 description: stringSchema,
                 required: boolSchema,
@@ -228,12 +232,12 @@ export const createCardSchema = ({
         ),
         securitySchemes: createMapSchema(scheme),
         securityRequirements: createListSchema(security),
-        defaultInputModes: requiredTexts,
-        defaultOutputModes: requiredTexts,
-        skills: required(createListSchema(createSkillSchema(security)), []),
+        defaultInputModes: requiredTextList,
+        defaultOutputModes: requiredTextList,
+        skills: required(createListSchema(createAgentSkillSchema03(security)), []),
         supportsAuthenticatedExtendedCard: optional(boolSchema),
         signatures: createListSchema(
-          createMessageSchema<AgentCardSignature>({
+          createObjectSchema<AgentCardSignature>({
             protected: requiredText,
             signature: requiredText,
             header: structSchema,
@@ -262,7 +266,7 @@ export const createCardSchema = ({
   );
 
 /** Schema for an agent card in the JSON of A2A 0.3. */
-export const AGENT_CARD_SCHEMA: Schema<AgentCard> = createCardSchema({
+export const AGENT_CARD_SCHEMA: DecodingSchema<AgentCard> = createAgentCardSchema03({
   scheme: SECURITY_SCHEME_SCHEMA,
   security: SECURITY_REQUIREMENT_SCHEMA,
 });

@@ -17,12 +17,12 @@ import {
   withCheck,
   withConversion,
   type FieldSchemas,
-  createIgnoredSchema,
+  createValidateOnlySchema,
   createListSchema,
-  createMessageSchema,
+  createObjectSchema,
   optional,
   required,
-  type Schema,
+  type DecodingSchema,
 } from "../proto-json-schema.ts";
 import {
   boolSchema,
@@ -33,14 +33,14 @@ import {
 } from "../scalar-schemas.ts";
 
 /**
- * Options of `createCommonSchemas`, for the differences between the JSON-RPC types and the proto of 0.3.
+ * Options of `createSchemasCommonToJsonRpcAndProto`, for the differences between the JSON-RPC types and the proto of 0.3.
  */
 interface CommonSchemaOptions {
-  readonly partSchema: Schema<Part>;
-  readonly roleSchema: Schema<Role>;
-  readonly stateSchema: Schema<TaskState>;
+  readonly partSchema: DecodingSchema<Part>;
+  readonly roleSchema: DecodingSchema<Role>;
+  readonly stateSchema: DecodingSchema<TaskState>;
   readonly enumNames: { readonly user: string; readonly agent: string; readonly working: string };
-  readonly historyLengthSchema: Schema<number>;
+  readonly historyLengthSchema: DecodingSchema<number>;
   /** Value of `blocking` if a configuration does not contain `blocking`. */
   readonly defaultBlocking: boolean;
   readonly wireNames: {
@@ -55,21 +55,21 @@ interface CommonSchemaOptions {
  * Schemas that the JSON-RPC types and the proto of 0.3 have in common. All schemas decode into the 1.0
  * model.
  */
-interface CommonSchemas {
-  readonly message: Schema<Message>;
-  readonly task: Schema<Task>;
-  readonly statusUpdate: Schema<TaskStatusUpdateEvent>;
-  readonly artifactUpdate: Schema<TaskArtifactUpdateEvent>;
-  readonly sendMessage: Schema<SendMessageRequest>;
+interface SchemasCommonToJsonRpcAndProto {
+  readonly message: DecodingSchema<Message>;
+  readonly task: DecodingSchema<Task>;
+  readonly statusUpdate: DecodingSchema<TaskStatusUpdateEvent>;
+  readonly artifactUpdate: DecodingSchema<TaskArtifactUpdateEvent>;
+  readonly sendMessage: DecodingSchema<SendMessageRequest>;
 }
 
 /** The `kind` member, which only the JSON-RPC types have. Some JSON-RPC clients omit `kind`. */
 type KindMember = { kind?: never };
 
-const createKindSchema = (name: string): Schema<never> =>
-  createIgnoredSchema(createMappedEnumSchema({ [name]: name }));
+const createKindSchema = (name: string): DecodingSchema<never> =>
+  createValidateOnlySchema(createMappedEnumSchema({ [name]: name }));
 
-const AUTH_SCHEMES_SCHEMA: Schema<string> = withConversion(
+const PUSH_AUTH_SCHEME_LIST_SCHEMA: DecodingSchema<string> = withConversion(
   withCheck(createListSchema(stringSchema), (schemes) =>
     schemes.length > 0 ? undefined : "must name at least one scheme",
   ),
@@ -80,9 +80,9 @@ const AUTH_SCHEMES_SCHEMA: Schema<string> = withConversion(
  * Schema for the authentication info of a webhook. If both the scheme and the credentials are missing, the
  * authentication info counts as not set.
  */
-const AUTHENTICATION_INFO_SCHEMA: Schema<AuthenticationInfo> = withConversion(
-  createMessageSchema<Partial<AuthenticationInfo>>(
-    { scheme: AUTH_SCHEMES_SCHEMA, credentials: stringSchema },
+const AUTHENTICATION_INFO_SCHEMA: DecodingSchema<AuthenticationInfo> = withConversion(
+  createObjectSchema<Partial<AuthenticationInfo>>(
+    { scheme: PUSH_AUTH_SCHEME_LIST_SCHEMA, credentials: stringSchema },
     { wireNames: { scheme: ["schemes"] } },
   ),
   ({ scheme = "", credentials }, at) => {
@@ -94,7 +94,7 @@ const AUTHENTICATION_INFO_SCHEMA: Schema<AuthenticationInfo> = withConversion(
 );
 
 /** Schema for a push notification configuration of 0.3. */
-export const PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> = createMessageSchema<
+export const PUSH_CONFIG_SCHEMA: DecodingSchema<TaskPushNotificationConfig> = createObjectSchema<
   Omit<TaskPushNotificationConfig, "tenant" | "taskId">
 >({
   id: stringSchema,
@@ -104,14 +104,14 @@ export const PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> = createMess
 });
 
 /** Creates the schemas that the JSON-RPC types and the proto of 0.3 have in common. */
-export function createCommonSchemas({
+export function createSchemasCommonToJsonRpcAndProto({
   partSchema,
   roleSchema,
   stateSchema,
   enumNames,
   wireNames,
   ...options
-}: CommonSchemaOptions): CommonSchemas {
+}: CommonSchemaOptions): SchemasCommonToJsonRpcAndProto {
   const messageFields: FieldSchemas<Message & KindMember> = {
     kind: createKindSchema("message"),
     messageId: required(stringSchema, ""),
@@ -124,11 +124,11 @@ export function createCommonSchemas({
     referenceTaskIds: createListSchema(stringSchema),
   };
   const partsOptions = { wireNames: { parts: wireNames.parts } };
-  const messageSchema: Schema<Message> = createMessageSchema<Message & KindMember>(
+  const messageSchema: DecodingSchema<Message> = createObjectSchema<Message & KindMember>(
     messageFields,
     partsOptions,
   );
-  const userMessageSchema: Schema<Message> = createMessageSchema<Message & KindMember>(
+  const userMessageSchema: DecodingSchema<Message> = createObjectSchema<Message & KindMember>(
     {
       ...messageFields,
       role: required(
@@ -141,7 +141,7 @@ export function createCommonSchemas({
     },
     partsOptions,
   );
-  const artifact = createMessageSchema<Artifact>({
+  const artifact = createObjectSchema<Artifact>({
     artifactId: required(stringSchema, ""),
     name: stringSchema,
     description: stringSchema,
@@ -149,14 +149,14 @@ export function createCommonSchemas({
     metadata: structSchema,
     extensions: createListSchema(stringSchema),
   });
-  const status: Schema<TaskStatus> = createMessageSchema<TaskStatus>(
+  const status: DecodingSchema<TaskStatus> = createObjectSchema<TaskStatus>(
     // `unknown` and unrecognized states decode to "working", because they are neither terminal nor
     // interrupted.
     { state: required(stateSchema, enumNames.working), message: messageSchema, timestamp: timestampSchema },
     { wireNames: { message: wireNames.status } },
   );
-  const configuration: Schema<SendMessageConfiguration> = withConversion(
-    createMessageSchema<Omit<SendMessageConfiguration, "returnImmediately"> & { blocking?: boolean }>(
+  const configuration: DecodingSchema<SendMessageConfiguration> = withConversion(
+    createObjectSchema<Omit<SendMessageConfiguration, "returnImmediately"> & { blocking?: boolean }>(
       {
         acceptedOutputModes: createListSchema(stringSchema),
         historyLength: optional(options.historyLengthSchema),
@@ -174,7 +174,7 @@ export function createCommonSchemas({
   const taskIdFields = { taskId: required(stringSchema, ""), contextId: required(stringSchema, "") };
   return {
     message: messageSchema,
-    task: createMessageSchema<Task & KindMember>({
+    task: createObjectSchema<Task & KindMember>({
       kind: createKindSchema("task"),
       id: required(stringSchema),
       contextId: required(stringSchema, ""),
@@ -183,15 +183,15 @@ export function createCommonSchemas({
       history: createListSchema(messageSchema),
       metadata: structSchema,
     }),
-    statusUpdate: createMessageSchema<TaskStatusUpdateEvent & KindMember & { final?: never }>({
+    statusUpdate: createObjectSchema<TaskStatusUpdateEvent & KindMember & { final?: never }>({
       ...taskIdFields,
       kind: createKindSchema("status-update"),
       status: required(status),
       // The state implies `final`.
-      final: createIgnoredSchema(boolSchema),
+      final: createValidateOnlySchema(boolSchema),
       metadata: structSchema,
     }),
-    artifactUpdate: createMessageSchema<TaskArtifactUpdateEvent & KindMember>({
+    artifactUpdate: createObjectSchema<TaskArtifactUpdateEvent & KindMember>({
       ...taskIdFields,
       kind: createKindSchema("artifact-update"),
       artifact: required(artifact),
@@ -199,7 +199,7 @@ export function createCommonSchemas({
       lastChunk: boolSchema,
       metadata: structSchema,
     }),
-    sendMessage: createMessageSchema<Omit<SendMessageRequest, "tenant">>(
+    sendMessage: createObjectSchema<Omit<SendMessageRequest, "tenant">>(
       {
         message: required(userMessageSchema),
         configuration,

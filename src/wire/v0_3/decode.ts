@@ -1,5 +1,9 @@
 import type { OperationName, Operations } from "../../protocol/index.ts";
-import { decodeStrictly, decodeTolerantly, type Schema } from "../proto-json-schema.ts";
+import {
+  decodeRequestStrictly,
+  decodeResponseTolerantly,
+  type DecodingSchema,
+} from "../proto-json-schema.ts";
 import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 import { throwListTasksUnsupported } from "./encode.ts";
 import {
@@ -17,27 +21,27 @@ import {
   TASK_SCHEMA,
   TASK_PUSH_CONFIG_SCHEMA,
 } from "./json-rpc-schema.ts";
-import { EMPTY_SCHEMA } from "../v1/schema.ts";
+import { ANY_TO_EMPTY_OBJECT_SCHEMA } from "../v1/schema.ts";
 
 /** Schemas of the parameters or results of all operations. */
 export type OperationSchemas<About extends "params" | "result"> = {
-  readonly [O in OperationName]: Schema<Operations[O][About]>;
+  readonly [O in OperationName]: DecodingSchema<Operations[O][About]>;
 };
 
 /**
  * Schema for an operation that 0.3 does not have. Decoding a value of an unsupported operation always
  * throws an error.
  */
-export const UNSUPPORTED_SCHEMA: Schema<never> = { decode: throwListTasksUnsupported };
+export const UNSUPPORTED_OPERATION_SCHEMA: DecodingSchema<never> = { decode: throwListTasksUnsupported };
 
 const PARAMS_SCHEMAS: OperationSchemas<"params"> = {
   SendMessage: SEND_MESSAGE_PARAMS_SCHEMA,
   SendStreamingMessage: SEND_MESSAGE_PARAMS_SCHEMA,
   GetTask: GET_TASK_PARAMS_SCHEMA,
-  ListTasks: UNSUPPORTED_SCHEMA,
+  ListTasks: UNSUPPORTED_OPERATION_SCHEMA,
   CancelTask: CANCEL_TASK_PARAMS_SCHEMA,
   SubscribeToTask: RESUBSCRIBE_PARAMS_SCHEMA,
-  GetExtendedAgentCard: EMPTY_SCHEMA,
+  GetExtendedAgentCard: ANY_TO_EMPTY_OBJECT_SCHEMA,
   CreateTaskPushNotificationConfig: SET_PUSH_CONFIG_PARAMS_SCHEMA,
   GetTaskPushNotificationConfig: GET_PUSH_CONFIG_PARAMS_SCHEMA,
   ListTaskPushNotificationConfigs: LIST_PUSH_CONFIGS_PARAMS_SCHEMA,
@@ -48,14 +52,14 @@ const RESULT_SCHEMAS: OperationSchemas<"result"> = {
   SendMessage: SEND_MESSAGE_RESPONSE_SCHEMA,
   SendStreamingMessage: STREAM_RESPONSE_SCHEMA,
   GetTask: TASK_SCHEMA,
-  ListTasks: UNSUPPORTED_SCHEMA,
+  ListTasks: UNSUPPORTED_OPERATION_SCHEMA,
   CancelTask: TASK_SCHEMA,
   SubscribeToTask: STREAM_RESPONSE_SCHEMA,
   GetExtendedAgentCard: AGENT_CARD_SCHEMA,
   CreateTaskPushNotificationConfig: TASK_PUSH_CONFIG_SCHEMA,
   GetTaskPushNotificationConfig: TASK_PUSH_CONFIG_SCHEMA,
   ListTaskPushNotificationConfigs: LIST_PUSH_CONFIGS_RESULT_SCHEMA,
-  DeleteTaskPushNotificationConfig: EMPTY_SCHEMA,
+  DeleteTaskPushNotificationConfig: ANY_TO_EMPTY_OBJECT_SCHEMA,
 };
 
 /**
@@ -63,7 +67,7 @@ const RESULT_SCHEMAS: OperationSchemas<"result"> = {
  * path of each violation.
  */
 export function decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"] {
-  return decodeStrictly(PARAMS_SCHEMAS[operation], json, "params");
+  return decodeRequestStrictly(PARAMS_SCHEMAS[operation], json, "params");
 }
 
 /**
@@ -71,5 +75,5 @@ export function decodeParams<O extends OperationName>(operation: O, json: unknow
  * the result or event is unusable.
  */
 export function decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"] {
-  return decodeTolerantly(RESULT_SCHEMAS[operation], json, "result");
+  return decodeResponseTolerantly(RESULT_SCHEMAS[operation], json, "result");
 }

@@ -13,8 +13,8 @@ import {
   type TaskPushNotificationConfig,
   type TaskStatus,
 } from "../../protocol/index.ts";
-import { toCard03 } from "./card.ts";
-import { wrapData } from "./wrapped-data.ts";
+import { toCard03 } from "./agent-card-conversion.ts";
+import { wrapNonObjectData } from "./wrapped-non-object-data.ts";
 import type {
   Artifact03,
   Event03,
@@ -41,7 +41,7 @@ export function toPart03(part: Part): Part03 {
       ? { kind: "text", text: part.text }
       : { kind: "text", text: part.text, metadata };
   }
-  if ("data" in part) return { kind: "data", ...wrapData(part.data, metadata) };
+  if ("data" in part) return { kind: "data", ...wrapNonObjectData(part.data, metadata) };
   const fileInfo = {
     ...(part.filename === undefined ? {} : { name: part.filename }),
     ...(part.mediaType === undefined ? {} : { mimeType: part.mediaType }),
@@ -118,7 +118,9 @@ function toTaskPushConfig03(config: TaskPushNotificationConfig): TaskPushConfig0
   return { taskId: config.taskId ?? "", pushNotificationConfig: toPushConfig03(config) };
 }
 
-const RESULT_CONVERTERS: { readonly [O in OperationName]: (result: Operations[O]["result"]) => unknown } = {
+const RESULT_CONVERTERS_TO_03: {
+  readonly [O in OperationName]: (result: Operations[O]["result"]) => unknown;
+} = {
   SendMessage: toEvent03,
   SendStreamingMessage: toEvent03,
   GetTask: toTask03,
@@ -134,7 +136,7 @@ const RESULT_CONVERTERS: { readonly [O in OperationName]: (result: Operations[O]
 
 /** Encodes the result of an operation as 0.3 JSON. */
 export function encodeResult<O extends OperationName>(operation: O, result: Operations[O]["result"]): string {
-  return JSON.stringify(RESULT_CONVERTERS[operation](result));
+  return JSON.stringify(RESULT_CONVERTERS_TO_03[operation](result));
 }
 
 function toSendConfiguration03(configuration: SendMessageConfiguration): object {
@@ -147,7 +149,9 @@ function toSendConfiguration03(configuration: SendMessageConfiguration): object 
   };
 }
 
-const PARAMS_CONVERTERS: { readonly [O in OperationName]: (params: Operations[O]["params"]) => object } = {
+const PARAMS_CONVERTERS_TO_03: {
+  readonly [O in OperationName]: (params: Operations[O]["params"]) => object;
+} = {
   SendMessage: toSendParams03,
   SendStreamingMessage: toSendParams03,
   GetTask: omitTenant,
@@ -184,7 +188,7 @@ function toPushConfigParams03({ taskId, id }: Operations["GetTaskPushNotificatio
  * the operation.
  */
 export function encodeParams<O extends OperationName>(operation: O, params: Operations[O]["params"]): object {
-  return PARAMS_CONVERTERS[operation](params);
+  return PARAMS_CONVERTERS_TO_03[operation](params);
 }
 
 /** Throws `UNSUPPORTED_OPERATION`, because 0.3 cannot list tasks. */

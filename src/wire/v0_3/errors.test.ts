@@ -3,7 +3,7 @@ import { A2AError } from "../../protocol/index.ts";
 import { fromJsonRpcError } from "../json-rpc.ts";
 import { fromRestError } from "../rest-error.ts";
 import { fromGrpcError } from "../grpc-error.ts";
-import { jsonRpcDialect, restDialect } from "./dialects.ts";
+import { jsonRpcDialect, restDialect } from "./binding-dialects.ts";
 import { toGrpcError } from "./errors.ts";
 
 const taskNotFoundError = new A2AError("TASK_NOT_FOUND", "Task t was not found.", {

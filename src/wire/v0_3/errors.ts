@@ -1,10 +1,10 @@
 import type { A2AError, ErrorReason } from "../../protocol/index.ts";
 import { type GrpcError, toGrpcError as toGrpcErrorV1 } from "../grpc-error.ts";
-import { ERROR_MAPPINGS, toErrorName, type SpecRevision } from "../error-mappings.ts";
+import { ERROR_MAPPINGS, toA2AErrorName, type SpecPatchVersion } from "../error-mappings.ts";
 import { toRestError } from "../rest-error.ts";
 
 /** JSON-RPC codes for errors that 0.3 does not define. */
-const SUBSTITUTE_CODES: Partial<Record<ErrorReason, number>> = {
+const JSON_RPC_CODES_OF_ERRORS_UNDEFINED_IN_03: Partial<Record<ErrorReason, number>> = {
   EXTENSION_SUPPORT_REQUIRED: -32600,
   VERSION_NOT_SUPPORTED: -32004,
 };
@@ -14,7 +14,10 @@ const SUBSTITUTE_CODES: Partial<Record<ErrorReason, number>> = {
  * accepts only an object as `data`, and another accepts only a list.
  */
 export function toJsonRpcError({ reason, message }: A2AError): { code: number; message: string } {
-  return { code: SUBSTITUTE_CODES[reason] ?? ERROR_MAPPINGS[reason].jsonRpc, message };
+  return {
+    code: JSON_RPC_CODES_OF_ERRORS_UNDEFINED_IN_03[reason] ?? ERROR_MAPPINGS[reason].jsonRpc,
+    message,
+  };
 }
 
 /**
@@ -24,10 +27,10 @@ export function toJsonRpcError({ reason, message }: A2AError): { code: number; m
  */
 export function toRestErrorResponse(
   error: A2AError,
-  revision: SpecRevision,
+  revision: SpecPatchVersion,
 ): { status: number; body: object } {
   const { status, body } = toRestError(error, revision);
-  return { status, body: { type: toErrorName(error.reason), ...toJsonRpcError(error), ...body } };
+  return { status, body: { type: toA2AErrorName(error.reason), ...toJsonRpcError(error), ...body } };
 }
 
 /**
@@ -37,5 +40,5 @@ export function toRestErrorResponse(
  */
 export function toGrpcError(error: A2AError): GrpcError {
   const status = toGrpcErrorV1(error, "1.0.0");
-  return { ...status, message: `${toErrorName(error.reason)}: ${error.message}` };
+  return { ...status, message: `${toA2AErrorName(error.reason)}: ${error.message}` };
 }

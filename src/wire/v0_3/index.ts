@@ -2,9 +2,9 @@
  * A2A 0.3: JSON schemas, JSON-RPC methods, and HTTP routes of A2A 0.3, with conversions to and from the 1.0
  * model.
  */
-export { decodeCard, toCard03, toHybridCard } from "./card.ts";
+export { decodeCard, toCard03, toHybridCard } from "./agent-card-conversion.ts";
 export { decodeParams, decodeResult } from "./decode.ts";
-export { jsonRpcDialect, protoDialect, restDialect } from "./dialects.ts";
+export { jsonRpcDialect, protoDialect, restDialect } from "./binding-dialects.ts";
 export { toGrpcError } from "./errors.ts";
 export { encodeParams, toTask03 } from "./encode.ts";
 export type { ClientCodec } from "./proto-json-codec.ts";

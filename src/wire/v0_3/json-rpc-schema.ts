@@ -20,15 +20,19 @@ import {
   withConversion,
   type DecodingContext,
   createListSchema,
-  createMessageSchema,
-  oneof,
+  createObjectSchema,
+  defineOneofMember,
   optional,
   required,
-  type Schema,
+  type DecodingSchema,
 } from "../proto-json-schema.ts";
 import { bytesSchema, stringSchema, structSchema, createMappedEnumSchema } from "../scalar-schemas.ts";
-import { unwrapData } from "./wrapped-data.ts";
-import { DEFAULT_PUSH_CONFIG_ID, PUSH_CONFIG_SCHEMA, createCommonSchemas } from "./common-schemas.ts";
+import { unwrapNonObjectData } from "./wrapped-non-object-data.ts";
+import {
+  DEFAULT_PUSH_CONFIG_ID,
+  PUSH_CONFIG_SCHEMA,
+  createSchemasCommonToJsonRpcAndProto,
+} from "./common-schemas.ts";
 import { HISTORY_LENGTH_SCHEMA } from "../v1/schema.ts";
 import { invertTable, ROLE_NAMES, TASK_STATE_NAMES } from "./enum-names.ts";
 
@@ -42,20 +46,20 @@ type PartContent03 = { kind?: "text" | "file" | "data"; metadata?: JsonObject } 
   | { data: JsonObject }
 );
 
-const PART_SCHEMA: Schema<Part> = withConversion(
-  createMessageSchema<PartContent03>({
+const PART_SCHEMA: DecodingSchema<Part> = withConversion(
+  createObjectSchema<PartContent03>({
     // `kind` is optional when decoding, because the content member also identifies the kind.
     kind: createMappedEnumSchema({ text: "text", file: "file", data: "data" }),
-    text: oneof(stringSchema),
-    file: oneof(
-      createMessageSchema<FileContent03>({
-        bytes: oneof(bytesSchema),
-        uri: oneof(stringSchema),
+    text: defineOneofMember(stringSchema),
+    file: defineOneofMember(
+      createObjectSchema<FileContent03>({
+        bytes: defineOneofMember(bytesSchema),
+        uri: defineOneofMember(stringSchema),
         name: stringSchema,
         mimeType: stringSchema,
       }),
     ),
-    data: oneof(structSchema),
+    data: defineOneofMember(structSchema),
     metadata: structSchema,
   }),
   fromPart03,
@@ -67,7 +71,7 @@ function fromPart03(part: PartContent03, at: DecodingContext): Part | undefined 
     return at.addViolation(`is of kind ${kind} but has no member ${kind}`);
   const metadataMember = metadata === undefined ? {} : { metadata };
   if ("text" in part) return { text: part.text, ...metadataMember };
-  if ("data" in part) return unwrapData(part.data, metadata);
+  if ("data" in part) return unwrapNonObjectData(part.data, metadata);
   if (!("file" in part)) return metadataMember as Part;
   const { file } = part;
   const content = "bytes" in file ? { raw: file.bytes } : { url: file.uri };
@@ -79,7 +83,7 @@ function fromPart03(part: PartContent03, at: DecodingContext): Part | undefined 
   };
 }
 
-const COMMON_SCHEMAS = createCommonSchemas({
+const COMMON_SCHEMAS = createSchemasCommonToJsonRpcAndProto({
   partSchema: PART_SCHEMA,
   roleSchema: createMappedEnumSchema(invertTable(ROLE_NAMES)),
   stateSchema: createMappedEnumSchema(invertTable(TASK_STATE_NAMES)),
@@ -95,10 +99,10 @@ const COMMON_SCHEMAS = createCommonSchemas({
 });
 
 /** Schema for the parameters of `message/send` and `message/stream`. */
-export const SEND_MESSAGE_PARAMS_SCHEMA: Schema<SendMessageRequest> = COMMON_SCHEMAS.sendMessage;
+export const SEND_MESSAGE_PARAMS_SCHEMA: DecodingSchema<SendMessageRequest> = COMMON_SCHEMAS.sendMessage;
 
 /** Schema for a 0.3 task. */
-export const TASK_SCHEMA: Schema<Task> = COMMON_SCHEMAS.task;
+export const TASK_SCHEMA: DecodingSchema<Task> = COMMON_SCHEMAS.task;
 
 /**
  * Returns the `kind` of an event. If `kind` is missing, the function infers the `kind` from the members of
@@ -112,7 +116,7 @@ function inferKind(json: object): unknown {
 }
 
 /** Schema for one event of a 0.3 stream. */
-export const STREAM_RESPONSE_SCHEMA: Schema<StreamResponse> = {
+export const STREAM_RESPONSE_SCHEMA: DecodingSchema<StreamResponse> = {
   decode(json, at): StreamResponse | undefined {
     const kind = isObject(json) ? inferKind(json) : undefined;
     if (kind === "message")
@@ -132,14 +136,14 @@ function wrapEvent<T>(value: T | undefined, wrap: (value: T) => StreamResponse):
 }
 
 /** Schema for the result of `message/send`, which is a task or a message. */
-export const SEND_MESSAGE_RESPONSE_SCHEMA: Schema<SendMessageResponse> = withConversion(
+export const SEND_MESSAGE_RESPONSE_SCHEMA: DecodingSchema<SendMessageResponse> = withConversion(
   STREAM_RESPONSE_SCHEMA,
   (event, at) =>
     "task" in event || "message" in event ? event : at.addViolation("must be a task or a message"),
 );
 
 /** Schema for the parameters of `tasks/get`. */
-export const GET_TASK_PARAMS_SCHEMA: Schema<GetTaskRequest> = createMessageSchema<
+export const GET_TASK_PARAMS_SCHEMA: DecodingSchema<GetTaskRequest> = createObjectSchema<
   Omit<GetTaskRequest, "tenant">
 >({
   id: required(stringSchema),
@@ -147,7 +151,7 @@ export const GET_TASK_PARAMS_SCHEMA: Schema<GetTaskRequest> = createMessageSchem
 });
 
 /** Schema for the parameters of `tasks/cancel`. */
-export const CANCEL_TASK_PARAMS_SCHEMA: Schema<CancelTaskRequest> = createMessageSchema<
+export const CANCEL_TASK_PARAMS_SCHEMA: DecodingSchema<CancelTaskRequest> = createObjectSchema<
   Omit<CancelTaskRequest, "tenant">
 >({
   id: required(stringSchema),
@@ -155,42 +159,47 @@ export const CANCEL_TASK_PARAMS_SCHEMA: Schema<CancelTaskRequest> = createMessag
 });
 
 /** Schema for the parameters of `tasks/resubscribe`. */
-export const RESUBSCRIBE_PARAMS_SCHEMA: Schema<SubscribeToTaskRequest> = createMessageSchema<{ id: string }>({
+export const RESUBSCRIBE_PARAMS_SCHEMA: DecodingSchema<SubscribeToTaskRequest> = createObjectSchema<{
+  id: string;
+}>({
   id: required(stringSchema),
 });
 
 type TaskPushConfigParams = { taskId: string; pushNotificationConfig: TaskPushNotificationConfig };
 
 /** Schema for a push notification configuration together with its task id. */
-export const TASK_PUSH_CONFIG_SCHEMA: Schema<CreateTaskPushNotificationConfigRequest> = withConversion(
-  createMessageSchema<TaskPushConfigParams>({
-    taskId: required(stringSchema),
-    pushNotificationConfig: required(PUSH_CONFIG_SCHEMA),
-  }),
-  ({ taskId, pushNotificationConfig }) => ({ ...pushNotificationConfig, taskId }),
-);
+export const TASK_PUSH_CONFIG_SCHEMA: DecodingSchema<CreateTaskPushNotificationConfigRequest> =
+  withConversion(
+    createObjectSchema<TaskPushConfigParams>({
+      taskId: required(stringSchema),
+      pushNotificationConfig: required(PUSH_CONFIG_SCHEMA),
+    }),
+    ({ taskId, pushNotificationConfig }) => ({ ...pushNotificationConfig, taskId }),
+  );
 
 /** Schema for the parameters of `tasks/pushNotificationConfig/set`. */
-export const SET_PUSH_CONFIG_PARAMS_SCHEMA: Schema<CreateTaskPushNotificationConfigRequest> = withConversion(
-  TASK_PUSH_CONFIG_SCHEMA,
-  (config) => ({ ...config, id: config.id ?? DEFAULT_PUSH_CONFIG_ID }),
-);
+export const SET_PUSH_CONFIG_PARAMS_SCHEMA: DecodingSchema<CreateTaskPushNotificationConfigRequest> =
+  withConversion(TASK_PUSH_CONFIG_SCHEMA, (config) => ({
+    ...config,
+    id: config.id ?? DEFAULT_PUSH_CONFIG_ID,
+  }));
 
 /**
  * Schema for the parameters of `tasks/pushNotificationConfig/get`. A missing configuration id decodes to an
  * empty string, which selects the first configuration of the task.
  */
-export const GET_PUSH_CONFIG_PARAMS_SCHEMA: Schema<GetTaskPushNotificationConfigRequest> = withConversion(
-  createMessageSchema<{ taskId: string; id?: string }>(
-    { taskId: required(stringSchema), id: stringSchema },
-    { wireNames: { taskId: ["id"], id: ["pushNotificationConfigId"] } },
-  ),
-  ({ taskId, id = "" }) => ({ taskId, id }),
-);
+export const GET_PUSH_CONFIG_PARAMS_SCHEMA: DecodingSchema<GetTaskPushNotificationConfigRequest> =
+  withConversion(
+    createObjectSchema<{ taskId: string; id?: string }>(
+      { taskId: required(stringSchema), id: stringSchema },
+      { wireNames: { taskId: ["id"], id: ["pushNotificationConfigId"] } },
+    ),
+    ({ taskId, id = "" }) => ({ taskId, id }),
+  );
 
 /** Schema for the parameters of `tasks/pushNotificationConfig/delete`. */
-export const DELETE_PUSH_CONFIG_PARAMS_SCHEMA: Schema<DeleteTaskPushNotificationConfigRequest> =
-  createMessageSchema<{
+export const DELETE_PUSH_CONFIG_PARAMS_SCHEMA: DecodingSchema<DeleteTaskPushNotificationConfigRequest> =
+  createObjectSchema<{
     taskId: string;
     id: string;
   }>(
@@ -202,16 +211,17 @@ export const DELETE_PUSH_CONFIG_PARAMS_SCHEMA: Schema<DeleteTaskPushNotification
  * Maximum number of push notification configurations per task, and page size of the list. One page
  * contains all configurations of a task, because 0.3 has no pagination.
  */
-const MAX_PUSH_CONFIGS = 100;
+const PUSH_CONFIG_LIST_PAGE_SIZE = 100;
 
 /** Schema for the parameters of `tasks/pushNotificationConfig/list`. */
-export const LIST_PUSH_CONFIGS_PARAMS_SCHEMA: Schema<ListTaskPushNotificationConfigsRequest> = withConversion(
-  createMessageSchema<{ taskId: string }>(
-    { taskId: required(stringSchema) },
-    { wireNames: { taskId: ["id"] } },
-  ),
-  ({ taskId }) => ({ taskId, pageSize: MAX_PUSH_CONFIGS }),
-);
+export const LIST_PUSH_CONFIGS_PARAMS_SCHEMA: DecodingSchema<ListTaskPushNotificationConfigsRequest> =
+  withConversion(
+    createObjectSchema<{ taskId: string }>(
+      { taskId: required(stringSchema) },
+      { wireNames: { taskId: ["id"] } },
+    ),
+    ({ taskId }) => ({ taskId, pageSize: PUSH_CONFIG_LIST_PAGE_SIZE }),
+  );
 
 const TASK_PUSH_CONFIG_LIST_SCHEMA = createListSchema(TASK_PUSH_CONFIG_SCHEMA);
 
@@ -219,7 +229,7 @@ const TASK_PUSH_CONFIG_LIST_SCHEMA = createListSchema(TASK_PUSH_CONFIG_SCHEMA);
  * Schema for the result of `tasks/pushNotificationConfig/list`. Go's server returns `null` instead of an
  * empty list.
  */
-export const LIST_PUSH_CONFIGS_RESULT_SCHEMA: Schema<ListTaskPushNotificationConfigsResponse> =
+export const LIST_PUSH_CONFIGS_RESULT_SCHEMA: DecodingSchema<ListTaskPushNotificationConfigsResponse> =
   withConversion(
     { decode: (json, at) => (json === null ? [] : TASK_PUSH_CONFIG_LIST_SCHEMA.decode(json, at)) },
     (configs) => ({ configs }),

@@ -27,13 +27,13 @@ const timestampArbitrary = fc
   .date({ min: new Date(0), max: new Date("2100-01-01"), noInvalidDate: true })
   .map((date) => date.toISOString());
 const textListArbitrary = fc.array(textArbitrary, { minLength: 1, maxLength: 3 });
-const ALL_OPTIONAL = { requiredKeys: [] };
+const ALL_KEYS_OPTIONAL_RECORD_OPTIONS = { requiredKeys: [] };
 
 /** Creates a generator of objects in which each member is present or absent. */
 function createPartialArbitrary<T extends object>(members: {
   [K in keyof T]: fc.Arbitrary<T[K]>;
 }): fc.Arbitrary<Partial<T>> {
-  return fc.record(members, ALL_OPTIONAL) as unknown as fc.Arbitrary<Partial<T>>;
+  return fc.record(members, ALL_KEYS_OPTIONAL_RECORD_OPTIONS) as unknown as fc.Arbitrary<Partial<T>>;
 }
 
 function mergeArbitraries<A extends object, B extends object>(
@@ -43,21 +43,24 @@ function mergeArbitraries<A extends object, B extends object>(
   return fc.tuple(a, b).map(([first, second]) => ({ ...first, ...second }));
 }
 
-const fileContentArbitrary = fc.oneof(fc.record({ raw: base64Arbitrary }), fc.record({ url: fc.webUrl() }));
-const textPartArbitrary = fc.record({ text: fc.string({ unit: "grapheme" }) });
+const modelFileContentArbitrary = fc.oneof(
+  fc.record({ raw: base64Arbitrary }),
+  fc.record({ url: fc.webUrl() }),
+);
+const modelTextPartArbitrary = fc.record({ text: fc.string({ unit: "grapheme" }) });
 
 /**
  * Generates parts that the JSON-RPC types can express. Text and data parts may have metadata. File parts may
  * also have a name and a media type.
  */
-export const partArbitrary: fc.Arbitrary<Part> = fc.oneof(
-  mergeArbitraries(textPartArbitrary, createPartialArbitrary({ metadata: objectArbitrary })),
+export const jsonRpcExpressiblePartArbitrary: fc.Arbitrary<Part> = fc.oneof(
+  mergeArbitraries(modelTextPartArbitrary, createPartialArbitrary({ metadata: objectArbitrary })),
   mergeArbitraries(
     fc.record({ data: fc.jsonValue() as fc.Arbitrary<JsonValue> }),
     createPartialArbitrary({ metadata: nonEmptyObjectArbitrary }),
   ),
   mergeArbitraries(
-    fileContentArbitrary,
+    modelFileContentArbitrary,
     createPartialArbitrary({ metadata: objectArbitrary, filename: textArbitrary, mediaType: textArbitrary }),
   ),
 );
@@ -66,10 +69,10 @@ export const partArbitrary: fc.Arbitrary<Part> = fc.oneof(
  * Generates parts that the proto can express: without metadata and file names, and with data that is an
  * object.
  */
-export const protoPartArbitrary: fc.Arbitrary<Part> = fc.oneof(
-  textPartArbitrary,
+export const protoExpressiblePartArbitrary: fc.Arbitrary<Part> = fc.oneof(
+  modelTextPartArbitrary,
   fc.record({ data: objectArbitrary }),
-  mergeArbitraries(fileContentArbitrary, createPartialArbitrary({ mediaType: textArbitrary })),
+  mergeArbitraries(modelFileContentArbitrary, createPartialArbitrary({ mediaType: textArbitrary })),
 );
 
 /** Generators of messages, events, and requests. */

@@ -12,8 +12,8 @@ import type {
   TaskPushNotificationConfig,
   TaskStatus,
 } from "../../protocol/index.ts";
-import { mapValues, toCard03, toOAuthFlows03 } from "./card.ts";
-import { wrapData } from "./wrapped-data.ts";
+import { mapValues, toCard03, toOAuthFlows03 } from "./agent-card-conversion.ts";
+import { wrapNonObjectData } from "./wrapped-non-object-data.ts";
 import { isFinalStatus, throwListTasksUnsupported, toPushConfig03 } from "./encode.ts";
 import { formatPushConfigResourceName, formatTaskResourceName } from "./resource-name.ts";
 
@@ -23,7 +23,7 @@ import { formatPushConfigResourceName, formatTaskResourceName } from "./resource
 
 function toProtoPart(part: Part): object {
   if ("text" in part) return { text: part.text };
-  if ("data" in part) return { data: { data: wrapData(part.data).data } };
+  if ("data" in part) return { data: { data: wrapNonObjectData(part.data).data } };
   const file = "raw" in part ? { fileWithBytes: part.raw } : { fileWithUri: part.url };
   return { file: part.mediaType === undefined ? file : { ...file, mimeType: part.mediaType } };
 }
@@ -94,7 +94,7 @@ function toProtoSecurityScheme(scheme: SecurityScheme): object {
   return { oauth2SecurityScheme: { ...rest, flows: toOAuthFlows03(flows) } };
 }
 
-const PROTO_RESULT_CONVERTERS: {
+const RESULT_CONVERTERS_TO_PROTO: {
   readonly [O in OperationName]: (result: Operations[O]["result"]) => object;
 } = {
   SendMessage: toProtoEvent,
@@ -121,7 +121,7 @@ export function toProtoResult<O extends OperationName>(
   operation: O,
   result: Operations[O]["result"],
 ): object {
-  return PROTO_RESULT_CONVERTERS[operation](result);
+  return RESULT_CONVERTERS_TO_PROTO[operation](result);
 }
 
 /** Encodes the result of an operation as ProtoJSON text. */
@@ -164,7 +164,7 @@ function toProtoPushConfigRequest({
   return { name: formatPushConfigResourceName(taskId, id) };
 }
 
-const PROTO_PARAMS_CONVERTERS: {
+const PARAMS_CONVERTERS_TO_PROTO: {
   readonly [O in OperationName]: (params: Operations[O]["params"]) => object;
 } = {
   SendMessage: toProtoSendMessageRequest,
@@ -199,5 +199,5 @@ export function encodeProtoParams<O extends OperationName>(
   operation: O,
   params: Operations[O]["params"],
 ): object {
-  return PROTO_PARAMS_CONVERTERS[operation](params);
+  return PARAMS_CONVERTERS_TO_PROTO[operation](params);
 }

@@ -1,9 +1,9 @@
-import type { OperationName, Operations, EventEncoder } from "../../protocol/index.ts";
+import type { OperationName, Operations, EventTextEncoder } from "../../protocol/index.ts";
 import type { OperationCodec } from "../dialect.ts";
-import { decodeStrictly, decodeTolerantly } from "../proto-json-schema.ts";
-import { type OperationSchemas, UNSUPPORTED_SCHEMA } from "./decode.ts";
+import { decodeRequestStrictly, decodeResponseTolerantly } from "../proto-json-schema.ts";
+import { type OperationSchemas, UNSUPPORTED_OPERATION_SCHEMA } from "./decode.ts";
 import { isLastEvent } from "./is-last-event.ts";
-import { PROTO_AGENT_CARD_SCHEMA } from "./proto-card-schema.ts";
+import { PROTO_AGENT_CARD_SCHEMA } from "./proto-agent-card-schema.ts";
 import { encodeProtoParams, encodeProtoResult, toProtoEvent } from "./proto-encode.ts";
 import {
   PROTO_CANCEL_TASK_REQUEST_SCHEMA,
@@ -19,16 +19,16 @@ import {
   PROTO_TASK_PUSH_CONFIG_SCHEMA,
   PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA,
 } from "./proto-schema.ts";
-import { EMPTY_SCHEMA } from "../v1/schema.ts";
+import { ANY_TO_EMPTY_OBJECT_SCHEMA } from "../v1/schema.ts";
 
 const PROTO_PARAMS_SCHEMAS: OperationSchemas<"params"> = {
   SendMessage: PROTO_SEND_MESSAGE_REQUEST_SCHEMA,
   SendStreamingMessage: PROTO_SEND_MESSAGE_REQUEST_SCHEMA,
   GetTask: PROTO_GET_TASK_REQUEST_SCHEMA,
-  ListTasks: UNSUPPORTED_SCHEMA,
+  ListTasks: UNSUPPORTED_OPERATION_SCHEMA,
   CancelTask: PROTO_CANCEL_TASK_REQUEST_SCHEMA,
   SubscribeToTask: PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA,
-  GetExtendedAgentCard: EMPTY_SCHEMA,
+  GetExtendedAgentCard: ANY_TO_EMPTY_OBJECT_SCHEMA,
   CreateTaskPushNotificationConfig: PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA,
   GetTaskPushNotificationConfig: PROTO_PUSH_CONFIG_REQUEST_SCHEMA,
   ListTaskPushNotificationConfigs: PROTO_LIST_PUSH_CONFIGS_REQUEST_SCHEMA,
@@ -39,14 +39,14 @@ const PROTO_RESULT_SCHEMAS: OperationSchemas<"result"> = {
   SendMessage: PROTO_SEND_MESSAGE_RESPONSE_SCHEMA,
   SendStreamingMessage: PROTO_STREAM_RESPONSE_SCHEMA,
   GetTask: PROTO_TASK_SCHEMA,
-  ListTasks: UNSUPPORTED_SCHEMA,
+  ListTasks: UNSUPPORTED_OPERATION_SCHEMA,
   CancelTask: PROTO_TASK_SCHEMA,
   SubscribeToTask: PROTO_STREAM_RESPONSE_SCHEMA,
   GetExtendedAgentCard: PROTO_AGENT_CARD_SCHEMA,
   CreateTaskPushNotificationConfig: PROTO_TASK_PUSH_CONFIG_SCHEMA,
   GetTaskPushNotificationConfig: PROTO_TASK_PUSH_CONFIG_SCHEMA,
   ListTaskPushNotificationConfigs: PROTO_LIST_PUSH_CONFIGS_RESPONSE_SCHEMA,
-  DeleteTaskPushNotificationConfig: EMPTY_SCHEMA,
+  DeleteTaskPushNotificationConfig: ANY_TO_EMPTY_OBJECT_SCHEMA,
 };
 
 /** The client's half of a codec, which encodes parameters and decodes results. */
@@ -63,7 +63,7 @@ export interface ClientCodec {
   decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
 }
 
-const serializeProtoEvent: EventEncoder = (event) => JSON.stringify(toProtoEvent(event));
+const serializeProtoEvent: EventTextEncoder = (event) => JSON.stringify(toProtoEvent(event));
 
 /**
  * Codec for the ProtoJSON messages of 0.3's proto. The messages are binary over gRPC, and JSON in
@@ -71,8 +71,9 @@ const serializeProtoEvent: EventEncoder = (event) => JSON.stringify(toProtoEvent
  * proto.
  */
 export const protoJsonCodec: OperationCodec & ClientCodec = {
-  decodeParams: (operation, json) => decodeStrictly(PROTO_PARAMS_SCHEMAS[operation], json, "params"),
-  decodeResult: (operation, json) => decodeTolerantly(PROTO_RESULT_SCHEMAS[operation], json, "result"),
+  decodeParams: (operation, json) => decodeRequestStrictly(PROTO_PARAMS_SCHEMAS[operation], json, "params"),
+  decodeResult: (operation, json) =>
+    decodeResponseTolerantly(PROTO_RESULT_SCHEMAS[operation], json, "result"),
   encodeParams: encodeProtoParams,
   encodeResult: encodeProtoResult,
   encodeEvent: (event) => event.encodeWith(serializeProtoEvent),

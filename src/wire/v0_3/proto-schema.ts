@@ -18,10 +18,10 @@ import type {
 import {
   withConversion,
   createListSchema,
-  createMessageSchema,
-  oneof,
+  createObjectSchema,
+  defineOneofMember,
   required,
-  type Schema,
+  type DecodingSchema,
 } from "../proto-json-schema.ts";
 import { bytesSchema, createEnumSchema, int32Schema, stringSchema, structSchema } from "../scalar-schemas.ts";
 import {
@@ -29,14 +29,18 @@ import {
   type PushConfigIds,
   TASK_RESOURCE_NAME_SCHEMA,
 } from "./resource-name.ts";
-import { DEFAULT_PUSH_CONFIG_ID, PUSH_CONFIG_SCHEMA, createCommonSchemas } from "./common-schemas.ts";
+import {
+  DEFAULT_PUSH_CONFIG_ID,
+  PUSH_CONFIG_SCHEMA,
+  createSchemasCommonToJsonRpcAndProto,
+} from "./common-schemas.ts";
 import { HISTORY_LENGTH_SCHEMA, ROLE_SCHEMA } from "../v1/schema.ts";
 
 // Schemas that decode the messages of 0.3's `a2a.proto` (package a2a.v1), as ProtoJSON, into the 1.0 model.
 
 type ProtoTaskState = Exclude<TaskState, "TASK_STATE_CANCELED"> | "TASK_STATE_CANCELLED";
 
-const PROTO_TASK_STATE_SCHEMA: Schema<TaskState> = withConversion(
+const PROTO_TASK_STATE_SCHEMA: DecodingSchema<TaskState> = withConversion(
   createEnumSchema<ProtoTaskState>([
     "TASK_STATE_UNSPECIFIED",
     "TASK_STATE_SUBMITTED",
@@ -55,17 +59,17 @@ type ProtoFileContent = { mimeType?: string } & ({ fileWithUri: string } | { fil
 
 type ProtoPartContent = { text: string } | { file: ProtoFileContent } | { data: { data: JsonObject } };
 
-const PROTO_PART_SCHEMA: Schema<Part> = withConversion(
-  createMessageSchema<ProtoPartContent>({
-    text: oneof(stringSchema),
-    file: oneof(
-      createMessageSchema<ProtoFileContent>({
-        fileWithUri: oneof(stringSchema),
-        fileWithBytes: oneof(bytesSchema),
+const PROTO_PART_SCHEMA: DecodingSchema<Part> = withConversion(
+  createObjectSchema<ProtoPartContent>({
+    text: defineOneofMember(stringSchema),
+    file: defineOneofMember(
+      createObjectSchema<ProtoFileContent>({
+        fileWithUri: defineOneofMember(stringSchema),
+        fileWithBytes: defineOneofMember(bytesSchema),
         mimeType: stringSchema,
       }),
     ),
-    data: oneof(createMessageSchema<{ data: JsonObject }>({ data: required(structSchema, {}) })),
+    data: defineOneofMember(createObjectSchema<{ data: JsonObject }>({ data: required(structSchema, {}) })),
   }),
   (part): Part => {
     if ("text" in part) return { text: part.text };
@@ -79,11 +83,11 @@ const PROTO_PART_SCHEMA: Schema<Part> = withConversion(
 );
 
 /** Schema for a history length in which 0 counts as not set. */
-const PROTO_HISTORY_LENGTH_SCHEMA: Schema<number> = withConversion(HISTORY_LENGTH_SCHEMA, (length) =>
+const PROTO_HISTORY_LENGTH_SCHEMA: DecodingSchema<number> = withConversion(HISTORY_LENGTH_SCHEMA, (length) =>
   length === 0 ? undefined : length,
 );
 
-const PROTO_COMMON_SCHEMAS = createCommonSchemas({
+const PROTO_COMMON_SCHEMAS = createSchemasCommonToJsonRpcAndProto({
   partSchema: PROTO_PART_SCHEMA,
   roleSchema: ROLE_SCHEMA,
   stateSchema: PROTO_TASK_STATE_SCHEMA,
@@ -100,33 +104,35 @@ const PROTO_COMMON_SCHEMAS = createCommonSchemas({
 });
 
 /** Schema for the `SendMessageRequest` message. */
-export const PROTO_SEND_MESSAGE_REQUEST_SCHEMA: Schema<SendMessageRequest> = PROTO_COMMON_SCHEMAS.sendMessage;
+export const PROTO_SEND_MESSAGE_REQUEST_SCHEMA: DecodingSchema<SendMessageRequest> =
+  PROTO_COMMON_SCHEMAS.sendMessage;
 
 /** Schema for the `Task` message. */
-export const PROTO_TASK_SCHEMA: Schema<Task> = PROTO_COMMON_SCHEMAS.task;
+export const PROTO_TASK_SCHEMA: DecodingSchema<Task> = PROTO_COMMON_SCHEMAS.task;
 
 /** Schema for the `SendMessageResponse` message. */
-export const PROTO_SEND_MESSAGE_RESPONSE_SCHEMA: Schema<SendMessageResponse> =
-  createMessageSchema<SendMessageResponse>(
-    { task: oneof(PROTO_TASK_SCHEMA), message: oneof(PROTO_COMMON_SCHEMAS.message) },
+export const PROTO_SEND_MESSAGE_RESPONSE_SCHEMA: DecodingSchema<SendMessageResponse> =
+  createObjectSchema<SendMessageResponse>(
+    { task: defineOneofMember(PROTO_TASK_SCHEMA), message: defineOneofMember(PROTO_COMMON_SCHEMAS.message) },
     { requiresOneof: true, wireNames: { message: ["message", "msg"] } },
   );
 
 /** Schema for the `StreamResponse` message. */
-export const PROTO_STREAM_RESPONSE_SCHEMA: Schema<StreamResponse> = createMessageSchema<StreamResponse>(
-  {
-    task: oneof(PROTO_TASK_SCHEMA),
-    message: oneof(PROTO_COMMON_SCHEMAS.message),
-    statusUpdate: oneof(PROTO_COMMON_SCHEMAS.statusUpdate),
-    artifactUpdate: oneof(PROTO_COMMON_SCHEMAS.artifactUpdate),
-  },
-  { requiresOneof: true, wireNames: { message: ["message", "msg"] } },
-);
+export const PROTO_STREAM_RESPONSE_SCHEMA: DecodingSchema<StreamResponse> =
+  createObjectSchema<StreamResponse>(
+    {
+      task: defineOneofMember(PROTO_TASK_SCHEMA),
+      message: defineOneofMember(PROTO_COMMON_SCHEMAS.message),
+      statusUpdate: defineOneofMember(PROTO_COMMON_SCHEMAS.statusUpdate),
+      artifactUpdate: defineOneofMember(PROTO_COMMON_SCHEMAS.artifactUpdate),
+    },
+    { requiresOneof: true, wireNames: { message: ["message", "msg"] } },
+  );
 
 const NAME_AS_ID_OPTIONS = { wireNames: { id: ["name"] } } as const;
 
 /** Schema for the `GetTaskRequest` message. */
-export const PROTO_GET_TASK_REQUEST_SCHEMA: Schema<GetTaskRequest> = createMessageSchema<
+export const PROTO_GET_TASK_REQUEST_SCHEMA: DecodingSchema<GetTaskRequest> = createObjectSchema<
   Omit<GetTaskRequest, "tenant">
 >(
   {
@@ -137,17 +143,17 @@ export const PROTO_GET_TASK_REQUEST_SCHEMA: Schema<GetTaskRequest> = createMessa
 );
 
 /** Schema for the `CancelTaskRequest` message. */
-export const PROTO_CANCEL_TASK_REQUEST_SCHEMA: Schema<CancelTaskRequest> = createMessageSchema<{
+export const PROTO_CANCEL_TASK_REQUEST_SCHEMA: DecodingSchema<CancelTaskRequest> = createObjectSchema<{
   id: string;
 }>({ id: required(TASK_RESOURCE_NAME_SCHEMA) }, NAME_AS_ID_OPTIONS);
 
 /** Schema for the `TaskSubscriptionRequest` message. */
-export const PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA: Schema<SubscribeToTaskRequest> =
+export const PROTO_TASK_SUBSCRIPTION_REQUEST_SCHEMA: DecodingSchema<SubscribeToTaskRequest> =
   PROTO_CANCEL_TASK_REQUEST_SCHEMA;
 
 /** Schema for the `TaskPushNotificationConfig` message, with the `name` from the server. */
-export const PROTO_TASK_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> = withConversion(
-  createMessageSchema<{ name?: PushConfigIds; config: TaskPushNotificationConfig }>(
+export const PROTO_TASK_PUSH_CONFIG_SCHEMA: DecodingSchema<TaskPushNotificationConfig> = withConversion(
+  createObjectSchema<{ name?: PushConfigIds; config: TaskPushNotificationConfig }>(
     { name: PUSH_CONFIG_RESOURCE_NAME_SCHEMA, config: required(PUSH_CONFIG_SCHEMA) },
     { wireNames: { config: ["pushNotificationConfig"] } },
   ),
@@ -158,8 +164,8 @@ export const PROTO_TASK_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> =
  * Schema for the push notification configuration in a create request. The schema ignores the `name` of the
  * configuration, because the server assigns the name.
  */
-const PROTO_NEW_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> = withConversion(
-  createMessageSchema<{ config: TaskPushNotificationConfig }>(
+const PROTO_NEW_PUSH_CONFIG_SCHEMA: DecodingSchema<TaskPushNotificationConfig> = withConversion(
+  createObjectSchema<{ config: TaskPushNotificationConfig }>(
     { config: required(PUSH_CONFIG_SCHEMA) },
     { wireNames: { config: ["pushNotificationConfig"] } },
   ),
@@ -167,9 +173,9 @@ const PROTO_NEW_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> = withCon
 );
 
 /** Schema for the `CreateTaskPushNotificationConfigRequest` message. */
-export const PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA: Schema<CreateTaskPushNotificationConfigRequest> =
+export const PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA: DecodingSchema<CreateTaskPushNotificationConfigRequest> =
   withConversion(
-    createMessageSchema<{ parent: string; configId?: string; config: TaskPushNotificationConfig }>({
+    createObjectSchema<{ parent: string; configId?: string; config: TaskPushNotificationConfig }>({
       parent: required(TASK_RESOURCE_NAME_SCHEMA),
       configId: stringSchema,
       config: required(PROTO_NEW_PUSH_CONFIG_SCHEMA),
@@ -182,15 +188,16 @@ export const PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA: Schema<CreateTaskPushNotif
   );
 
 /** Schema for the requests that get or delete a push notification configuration. */
-export const PROTO_PUSH_CONFIG_REQUEST_SCHEMA: Schema<GetTaskPushNotificationConfigRequest> = withConversion(
-  createMessageSchema<{ name: PushConfigIds }>({ name: required(PUSH_CONFIG_RESOURCE_NAME_SCHEMA) }),
-  ({ name }) => ({ taskId: name.taskId, id: name.id }),
-);
+export const PROTO_PUSH_CONFIG_REQUEST_SCHEMA: DecodingSchema<GetTaskPushNotificationConfigRequest> =
+  withConversion(
+    createObjectSchema<{ name: PushConfigIds }>({ name: required(PUSH_CONFIG_RESOURCE_NAME_SCHEMA) }),
+    ({ name }) => ({ taskId: name.taskId, id: name.id }),
+  );
 
 /** Schema for the `ListTaskPushNotificationConfigRequest` message. */
-export const PROTO_LIST_PUSH_CONFIGS_REQUEST_SCHEMA: Schema<ListTaskPushNotificationConfigsRequest> =
+export const PROTO_LIST_PUSH_CONFIGS_REQUEST_SCHEMA: DecodingSchema<ListTaskPushNotificationConfigsRequest> =
   withConversion(
-    createMessageSchema<{ parent: string; pageSize?: number; pageToken?: string }>({
+    createObjectSchema<{ parent: string; pageSize?: number; pageToken?: string }>({
       parent: required(TASK_RESOURCE_NAME_SCHEMA),
       pageSize: int32Schema,
       pageToken: stringSchema,
@@ -205,8 +212,8 @@ export const PROTO_LIST_PUSH_CONFIGS_REQUEST_SCHEMA: Schema<ListTaskPushNotifica
   );
 
 /** Schema for the `ListTaskPushNotificationConfigResponse` message. */
-export const PROTO_LIST_PUSH_CONFIGS_RESPONSE_SCHEMA: Schema<ListTaskPushNotificationConfigsResponse> =
-  createMessageSchema<ListTaskPushNotificationConfigsResponse>({
+export const PROTO_LIST_PUSH_CONFIGS_RESPONSE_SCHEMA: DecodingSchema<ListTaskPushNotificationConfigsResponse> =
+  createObjectSchema<ListTaskPushNotificationConfigsResponse>({
     configs: required(createListSchema(PROTO_TASK_PUSH_CONFIG_SCHEMA), []),
     nextPageToken: stringSchema,
   });

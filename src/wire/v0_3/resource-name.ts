@@ -1,4 +1,4 @@
-import { withCheck, withConversion, type Schema } from "../proto-json-schema.ts";
+import { withCheck, withConversion, type DecodingSchema } from "../proto-json-schema.ts";
 import { stringSchema } from "../scalar-schemas.ts";
 
 // The proto of 0.3 identifies tasks and push configurations by resource paths. A task id may contain slashes.
@@ -18,7 +18,7 @@ export function formatPushConfigResourceName(taskId: string, id: string): string
 }
 
 /** Schema for the resource name `tasks/{id}`, which decodes to the id. */
-export const TASK_RESOURCE_NAME_SCHEMA: Schema<string> = withConversion(
+export const TASK_RESOURCE_NAME_SCHEMA: DecodingSchema<string> = withConversion(
   withCheck(stringSchema, (name) =>
     TASK_RESOURCE_NAME_PATTERN.test(name) ? undefined : "must be tasks/{task id}",
   ),
@@ -35,7 +35,7 @@ export interface PushConfigIds {
  * Schema for the resource name `tasks/{task id}/pushNotificationConfigs/{id}`, which decodes to the task id
  * and the configuration id.
  */
-export const PUSH_CONFIG_RESOURCE_NAME_SCHEMA: Schema<PushConfigIds> = withConversion(
+export const PUSH_CONFIG_RESOURCE_NAME_SCHEMA: DecodingSchema<PushConfigIds> = withConversion(
   withCheck(stringSchema, (name) =>
     PUSH_CONFIG_RESOURCE_NAME_PATTERN.test(name)
       ? undefined

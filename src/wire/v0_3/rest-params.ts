@@ -36,10 +36,10 @@ function toCreatePushConfigParams(taskId: string, body: unknown): unknown {
   const config = request["pushNotificationConfig"] ?? request["push_notification_config"];
   const id = body["configId"] ?? body["config_id"];
   if (config === undefined) return { taskId };
-  return { taskId, pushNotificationConfig: isObject(config) ? withConfigId(id, config) : config };
+  return { taskId, pushNotificationConfig: isObject(config) ? withPushConfigId(id, config) : config };
 }
 
-function withConfigId(
+function withPushConfigId(
   id: JsonValue | undefined,
   config: Record<string, JsonValue>,
 ): Record<string, JsonValue> {

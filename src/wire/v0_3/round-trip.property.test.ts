@@ -12,8 +12,8 @@ import {
 } from "./index.ts";
 import {
   idArbitrary,
-  partArbitrary,
-  protoPartArbitrary,
+  jsonRpcExpressiblePartArbitrary,
+  protoExpressiblePartArbitrary,
   pushConfigArbitrary,
   createModelArbitraries,
 } from "./model-arbitraries.fixture.ts";
@@ -30,13 +30,13 @@ const CODEC_PAIRS: readonly {
     name: "the JSON-RPC types",
     server: jsonRpcDialect,
     client: { encodeParams, decodeResult },
-    arbitraries: createModelArbitraries(partArbitrary, true),
+    arbitraries: createModelArbitraries(jsonRpcExpressiblePartArbitrary, true),
   },
   {
     name: "the proto",
     server: protoJsonCodec,
     client: protoJsonCodec,
-    arbitraries: createModelArbitraries(protoPartArbitrary, false),
+    arbitraries: createModelArbitraries(protoExpressiblePartArbitrary, false),
   },
 ];
 

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import type { AgentCard, AgentSkill, OAuthFlows, SecurityScheme } from "../../protocol/index.ts";
 
 /** Options of `fc.record` that make every member optional. */
-const ALL_OPTIONAL = { requiredKeys: [] as [] };
+const ALL_KEYS_OPTIONAL_RECORD_OPTIONS = { requiredKeys: [] as [] };
 
 const textArbitrary = fc.string({ minLength: 1, maxLength: 8 }).filter((text) => text.trim() !== "");
 const keyArbitrary = fc.stringMatching(/^[a-z][a-z0-9]{0,5}$/);
@@ -13,14 +13,14 @@ const mediaTypeArbitrary = fc.constantFrom(
   "image/*",
   "text/html; charset=utf-8",
 );
-const scopesArbitrary = fc.dictionary(keyArbitrary, textArbitrary, { maxKeys: 2 });
-const refreshUrlArbitrary = fc.record({ refreshUrl: urlArbitrary }, ALL_OPTIONAL);
+const oauthScopesArbitrary = fc.dictionary(keyArbitrary, textArbitrary, { maxKeys: 2 });
+const refreshUrlArbitrary = fc.record({ refreshUrl: urlArbitrary }, ALL_KEYS_OPTIONAL_RECORD_OPTIONS);
 
 const oauthFlowsArbitrary: fc.Arbitrary<OAuthFlows> = fc
   .tuple(
     urlArbitrary,
     urlArbitrary,
-    scopesArbitrary,
+    oauthScopesArbitrary,
     refreshUrlArbitrary,
     fc.constantFrom({}, { pkceRequired: true }),
   )
@@ -43,7 +43,7 @@ const securitySchemeArbitrary: fc.Arbitrary<SecurityScheme> = fc
     urlArbitrary,
     oauthFlowsArbitrary,
     fc.constantFrom("query" as const, "header" as const, "cookie" as const),
-    fc.record({ description: textArbitrary }, ALL_OPTIONAL),
+    fc.record({ description: textArbitrary }, ALL_KEYS_OPTIONAL_RECORD_OPTIONS),
   )
   .chain(([name, url, oauth, location, description]) =>
     fc.constantFrom<SecurityScheme>(
@@ -70,7 +70,7 @@ const createSkillArbitrary = (schemes: readonly string[]): fc.Arbitrary<Omit<Age
           outputModes: fc.array(mediaTypeArbitrary, { minLength: 1, maxLength: 2 }),
           securityRequirements: createSecurityRequirementsArbitrary(schemes),
         },
-        ALL_OPTIONAL,
+        ALL_KEYS_OPTIONAL_RECORD_OPTIONS,
       ),
     )
     .map(([requiredMembers, optionalMembers]) => ({ ...requiredMembers, ...optionalMembers }));
@@ -131,14 +131,14 @@ export const agentCardArbitrary: fc.Arbitrary<AgentCard> = fc
                           fc.jsonValue({ maxDepth: 2 }),
                         ) as fc.Arbitrary<never>,
                       },
-                      ALL_OPTIONAL,
+                      ALL_KEYS_OPTIONAL_RECORD_OPTIONS,
                     ),
                   )
                   .map(([uri, optionalMembers]) => ({ uri: uri.replaceAll(",", "%2C"), ...optionalMembers })),
                 { selector: ({ uri }) => uri, minLength: 1, maxLength: 2 },
               ),
             },
-            ALL_OPTIONAL,
+            ALL_KEYS_OPTIONAL_RECORD_OPTIONS,
           ),
           defaultInputModes: fc.array(mediaTypeArbitrary, { minLength: 1, maxLength: 2 }),
           defaultOutputModes: fc.array(mediaTypeArbitrary, { minLength: 1, maxLength: 2 }),
@@ -153,7 +153,7 @@ export const agentCardArbitrary: fc.Arbitrary<AgentCard> = fc
             iconUrl: urlArbitrary,
             securityRequirements: createSecurityRequirementsArbitrary(names),
           },
-          ALL_OPTIONAL,
+          ALL_KEYS_OPTIONAL_RECORD_OPTIONS,
         ),
       )
       .map(([requiredMembers, optionalMembers]) => ({

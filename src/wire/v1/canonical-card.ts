@@ -1,5 +1,5 @@
 import canonicalize from "canonicalize";
-import { decodeTolerantly } from "../proto-json-schema.ts";
+import { decodeResponseTolerantly } from "../proto-json-schema.ts";
 import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 
 /**
@@ -7,7 +7,7 @@ import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
  * texts. `specification` follows A2A §8.4.1. The `sdk` text follows the official SDKs, which omit every
  * empty value, even a REQUIRED value. If a card has no empty values, the two canonical texts are equal.
  */
-interface CanonicalCard {
+interface CanonicalCardTexts {
   readonly specification: string;
   readonly sdk: string;
 }
@@ -17,8 +17,8 @@ interface CanonicalCard {
  * it. A decoded card does not show which optional members are set. The canonical texts omit members that
  * A2A 1.0 does not define. Throws `INVALID_AGENT_RESPONSE` if the JSON is not an agent card.
  */
-export function canonicalizeCard(json: unknown): CanonicalCard {
-  const { signatures: _, ...card } = decodeTolerantly(AGENT_CARD_SCHEMA, json, "card", "canonical");
+export function canonicalizeCard(json: unknown): CanonicalCardTexts {
+  const { signatures: _, ...card } = decodeResponseTolerantly(AGENT_CARD_SCHEMA, json, "card", "canonical");
   return { specification: canonicalizeJson(card), sdk: canonicalizeJson(removeEmptyValues(card) ?? {}) };
 }
 

@@ -14,11 +14,11 @@ import {
   withDefault,
   createListSchema,
   createMapSchema,
-  createMessageSchema,
-  oneof,
+  createObjectSchema,
+  defineOneofMember,
   optional,
   required,
-  type Schema,
+  type DecodingSchema,
 } from "../proto-json-schema.ts";
 import { boolSchema, createEnumSchema, stringSchema, structSchema } from "../scalar-schemas.ts";
 
@@ -26,48 +26,48 @@ import { boolSchema, createEnumSchema, stringSchema, structSchema } from "../sca
 // is usable even if its card lacks, for example, a description. `required` marks the members that the proto
 // calls REQUIRED, because card signatures depend on them (A2A §8.4.1).
 
-type UnionVariant<Union, Key extends PropertyKey> =
+type UnionVariantContent<Union, Key extends PropertyKey> =
   Union extends Record<Key, infer Content> ? Content : never;
-type SecuritySchemeVariant<Key extends PropertyKey> = UnionVariant<SecurityScheme, Key>;
-type OAuthFlowVariant<Key extends PropertyKey> = UnionVariant<OAuthFlows, Key>;
+type SecuritySchemeVariantContent<Key extends PropertyKey> = UnionVariantContent<SecurityScheme, Key>;
+type OAuthFlowVariantContent<Key extends PropertyKey> = UnionVariantContent<OAuthFlows, Key>;
 
 const requiredText = required(stringSchema, "");
-const requiredScopes = required(createMapSchema(stringSchema), {});
+const requiredOAuthScopesField = required(createMapSchema(stringSchema), {});
 
-const OAUTH_FLOWS_SCHEMA: Schema<OAuthFlows> = createMessageSchema<OAuthFlows>({
-  authorizationCode: oneof(
-    createMessageSchema<OAuthFlowVariant<"authorizationCode">>({
+const OAUTH_FLOWS_SCHEMA: DecodingSchema<OAuthFlows> = createObjectSchema<OAuthFlows>({
+  authorizationCode: defineOneofMember(
+    createObjectSchema<OAuthFlowVariantContent<"authorizationCode">>({
       authorizationUrl: requiredText,
       tokenUrl: requiredText,
       refreshUrl: stringSchema,
-      scopes: requiredScopes,
+      scopes: requiredOAuthScopesField,
       pkceRequired: boolSchema,
     }),
   ),
-  clientCredentials: oneof(
-    createMessageSchema<OAuthFlowVariant<"clientCredentials">>({
+  clientCredentials: defineOneofMember(
+    createObjectSchema<OAuthFlowVariantContent<"clientCredentials">>({
       tokenUrl: requiredText,
       refreshUrl: stringSchema,
-      scopes: requiredScopes,
+      scopes: requiredOAuthScopesField,
     }),
   ),
-  deviceCode: oneof(
-    createMessageSchema<OAuthFlowVariant<"deviceCode">>({
+  deviceCode: defineOneofMember(
+    createObjectSchema<OAuthFlowVariantContent<"deviceCode">>({
       deviceAuthorizationUrl: requiredText,
       tokenUrl: requiredText,
       refreshUrl: stringSchema,
-      scopes: requiredScopes,
+      scopes: requiredOAuthScopesField,
     }),
   ),
-  implicit: oneof(
-    createMessageSchema<OAuthFlowVariant<"implicit">>({
+  implicit: defineOneofMember(
+    createObjectSchema<OAuthFlowVariantContent<"implicit">>({
       authorizationUrl: stringSchema,
       refreshUrl: stringSchema,
       scopes: createMapSchema(stringSchema),
     }),
   ),
-  password: oneof(
-    createMessageSchema<OAuthFlowVariant<"password">>({
+  password: defineOneofMember(
+    createObjectSchema<OAuthFlowVariantContent<"password">>({
       tokenUrl: stringSchema,
       refreshUrl: stringSchema,
       scopes: createMapSchema(stringSchema),
@@ -75,9 +75,9 @@ const OAUTH_FLOWS_SCHEMA: Schema<OAuthFlows> = createMessageSchema<OAuthFlows>({
   ),
 });
 
-type ApiKeyLocation = SecuritySchemeVariant<"apiKeySecurityScheme">["location"];
+type ApiKeyLocation = SecuritySchemeVariantContent<"apiKeySecurityScheme">["location"];
 
-const KNOWN_API_KEY_LOCATION_SCHEMA: Schema<ApiKeyLocation> = createEnumSchema([
+const KNOWN_API_KEY_LOCATION_SCHEMA: DecodingSchema<ApiKeyLocation> = createEnumSchema([
   "",
   "query",
   "header",
@@ -89,7 +89,7 @@ const KNOWN_API_KEY_LOCATION_SCHEMA: Schema<ApiKeyLocation> = createEnumSchema([
  * a card keeps the location string unchanged. In tolerant mode, an unknown location decodes to `header`,
  * which most servers use.
  */
-const API_KEY_LOCATION_SCHEMA: Schema<ApiKeyLocation> = {
+const API_KEY_LOCATION_SCHEMA: DecodingSchema<ApiKeyLocation> = {
   decode(json, at) {
     if (!at.fillsDefaults) return stringSchema.decode(json, at) as ApiKeyLocation | undefined;
     return KNOWN_API_KEY_LOCATION_SCHEMA.decode(json, at) ?? (at.isStrict ? undefined : "header");
@@ -97,62 +97,62 @@ const API_KEY_LOCATION_SCHEMA: Schema<ApiKeyLocation> = {
 };
 
 /** Schema for a security scheme, which has one oneof member for each scheme type. */
-export const SECURITY_SCHEME_SCHEMA: Schema<SecurityScheme> = createMessageSchema<SecurityScheme>({
-  apiKeySecurityScheme: oneof(
-    createMessageSchema<SecuritySchemeVariant<"apiKeySecurityScheme">>({
+export const SECURITY_SCHEME_SCHEMA: DecodingSchema<SecurityScheme> = createObjectSchema<SecurityScheme>({
+  apiKeySecurityScheme: defineOneofMember(
+    createObjectSchema<SecuritySchemeVariantContent<"apiKeySecurityScheme">>({
       location: required(API_KEY_LOCATION_SCHEMA, ""),
       name: requiredText,
       description: stringSchema,
     }),
   ),
-  httpAuthSecurityScheme: oneof(
-    createMessageSchema<SecuritySchemeVariant<"httpAuthSecurityScheme">>({
+  httpAuthSecurityScheme: defineOneofMember(
+    createObjectSchema<SecuritySchemeVariantContent<"httpAuthSecurityScheme">>({
       scheme: requiredText,
       bearerFormat: stringSchema,
       description: stringSchema,
     }),
   ),
-  oauth2SecurityScheme: oneof(
-    createMessageSchema<SecuritySchemeVariant<"oauth2SecurityScheme">>({
+  oauth2SecurityScheme: defineOneofMember(
+    createObjectSchema<SecuritySchemeVariantContent<"oauth2SecurityScheme">>({
       flows: required(OAUTH_FLOWS_SCHEMA, {}),
       oauth2MetadataUrl: stringSchema,
       description: stringSchema,
     }),
   ),
-  openIdConnectSecurityScheme: oneof(
-    createMessageSchema<SecuritySchemeVariant<"openIdConnectSecurityScheme">>({
+  openIdConnectSecurityScheme: defineOneofMember(
+    createObjectSchema<SecuritySchemeVariantContent<"openIdConnectSecurityScheme">>({
       openIdConnectUrl: requiredText,
       description: stringSchema,
     }),
   ),
-  mtlsSecurityScheme: oneof(
-    createMessageSchema<SecuritySchemeVariant<"mtlsSecurityScheme">>({ description: stringSchema }),
+  mtlsSecurityScheme: defineOneofMember(
+    createObjectSchema<SecuritySchemeVariantContent<"mtlsSecurityScheme">>({ description: stringSchema }),
   ),
 });
 
 /** Schema for a security requirement, which contains the required scopes by scheme name. */
-export const SECURITY_REQUIREMENT_SCHEMA: Schema<SecurityRequirement> =
-  createMessageSchema<SecurityRequirement>({
+export const SECURITY_REQUIREMENT_SCHEMA: DecodingSchema<SecurityRequirement> =
+  createObjectSchema<SecurityRequirement>({
     schemes: withDefault(
       createMapSchema(
-        createMessageSchema<{ list: string[] }>({ list: withDefault(createListSchema(stringSchema), []) }),
+        createObjectSchema<{ list: string[] }>({ list: withDefault(createListSchema(stringSchema), []) }),
       ),
       {},
     ),
   });
 
-const AGENT_INTERFACE_SCHEMA: Schema<AgentInterface> = createMessageSchema<AgentInterface>({
+const AGENT_INTERFACE_SCHEMA: DecodingSchema<AgentInterface> = createObjectSchema<AgentInterface>({
   url: requiredText,
   protocolBinding: requiredText,
   tenant: stringSchema,
   protocolVersion: requiredText,
 });
 
-const AGENT_CAPABILITIES_SCHEMA: Schema<AgentCapabilities> = createMessageSchema<AgentCapabilities>({
+const AGENT_CAPABILITIES_SCHEMA: DecodingSchema<AgentCapabilities> = createObjectSchema<AgentCapabilities>({
   streaming: optional(boolSchema),
   pushNotifications: optional(boolSchema),
   extensions: createListSchema(
-    createMessageSchema<AgentExtension>({
+    createObjectSchema<AgentExtension>({
       uri: withDefault(stringSchema, ""),
       description: stringSchema,
       required: boolSchema,
@@ -162,7 +162,7 @@ const AGENT_CAPABILITIES_SCHEMA: Schema<AgentCapabilities> = createMessageSchema
   extendedAgentCard: optional(boolSchema),
 });
 
-const AGENT_SKILL_SCHEMA: Schema<AgentSkill> = createMessageSchema<AgentSkill>({
+const AGENT_SKILL_SCHEMA: DecodingSchema<AgentSkill> = createObjectSchema<AgentSkill>({
   id: requiredText,
   name: requiredText,
   description: requiredText,
@@ -174,11 +174,11 @@ const AGENT_SKILL_SCHEMA: Schema<AgentSkill> = createMessageSchema<AgentSkill>({
 });
 
 /** Schema for the agent card of A2A 1.0. */
-export const AGENT_CARD_SCHEMA: Schema<AgentCard> = createMessageSchema<AgentCard>({
+export const AGENT_CARD_SCHEMA: DecodingSchema<AgentCard> = createObjectSchema<AgentCard>({
   name: requiredText,
   description: requiredText,
   supportedInterfaces: required(createListSchema(AGENT_INTERFACE_SCHEMA), []),
-  provider: createMessageSchema<AgentProvider>({ url: requiredText, organization: requiredText }),
+  provider: createObjectSchema<AgentProvider>({ url: requiredText, organization: requiredText }),
   version: requiredText,
   documentationUrl: optional(stringSchema),
   capabilities: required(AGENT_CAPABILITIES_SCHEMA, {}),
@@ -188,7 +188,7 @@ export const AGENT_CARD_SCHEMA: Schema<AgentCard> = createMessageSchema<AgentCar
   defaultOutputModes: required(createListSchema(stringSchema), []),
   skills: required(createListSchema(AGENT_SKILL_SCHEMA), []),
   signatures: createListSchema(
-    createMessageSchema<AgentCardSignature>({
+    createObjectSchema<AgentCardSignature>({
       protected: requiredText,
       signature: requiredText,
       header: structSchema,

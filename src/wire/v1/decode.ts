@@ -1,11 +1,15 @@
 import type { AgentCard, OperationName, Operations } from "../../protocol/index.ts";
-import { decodeStrictly, decodeTolerantly, type Schema } from "../proto-json-schema.ts";
+import {
+  decodeRequestStrictly,
+  decodeResponseTolerantly,
+  type DecodingSchema,
+} from "../proto-json-schema.ts";
 import { AGENT_CARD_SCHEMA } from "./card-schema.ts";
 import {
   CANCEL_TASK_REQUEST_SCHEMA,
   CREATE_PUSH_CONFIG_REQUEST_SCHEMA,
   DELETE_PUSH_CONFIG_REQUEST_SCHEMA,
-  EMPTY_SCHEMA,
+  ANY_TO_EMPTY_OBJECT_SCHEMA,
   GET_PUSH_CONFIG_REQUEST_SCHEMA,
   LIST_PUSH_CONFIGS_REQUEST_SCHEMA,
   LIST_PUSH_CONFIGS_RESPONSE_SCHEMA,
@@ -21,7 +25,7 @@ import {
   TASK_SCHEMA,
 } from "./schema.ts";
 
-const PARAMS_SCHEMAS: { readonly [O in OperationName]: Schema<Operations[O]["params"]> } = {
+const PARAMS_SCHEMAS: { readonly [O in OperationName]: DecodingSchema<Operations[O]["params"]> } = {
   SendMessage: SEND_MESSAGE_REQUEST_SCHEMA,
   SendStreamingMessage: SEND_MESSAGE_REQUEST_SCHEMA,
   GetTask: GET_TASK_REQUEST_SCHEMA,
@@ -35,7 +39,7 @@ const PARAMS_SCHEMAS: { readonly [O in OperationName]: Schema<Operations[O]["par
   DeleteTaskPushNotificationConfig: DELETE_PUSH_CONFIG_REQUEST_SCHEMA,
 };
 
-const RESULT_SCHEMAS: { readonly [O in OperationName]: Schema<Operations[O]["result"]> } = {
+const RESULT_SCHEMAS: { readonly [O in OperationName]: DecodingSchema<Operations[O]["result"]> } = {
   SendMessage: SEND_MESSAGE_RESPONSE_SCHEMA,
   SendStreamingMessage: STREAM_RESPONSE_SCHEMA,
   GetTask: TASK_SCHEMA,
@@ -46,7 +50,7 @@ const RESULT_SCHEMAS: { readonly [O in OperationName]: Schema<Operations[O]["res
   CreateTaskPushNotificationConfig: TASK_PUSH_CONFIG_SCHEMA,
   GetTaskPushNotificationConfig: TASK_PUSH_CONFIG_SCHEMA,
   ListTaskPushNotificationConfigs: LIST_PUSH_CONFIGS_RESPONSE_SCHEMA,
-  DeleteTaskPushNotificationConfig: EMPTY_SCHEMA,
+  DeleteTaskPushNotificationConfig: ANY_TO_EMPTY_OBJECT_SCHEMA,
 };
 
 /** Returns `true` if a string is the name of an operation that Colloquy supports. */
@@ -59,7 +63,7 @@ export function isOperationName(name: string): name is OperationName {
  * of each violation.
  */
 export function decodeParams<O extends OperationName>(operation: O, json: unknown): Operations[O]["params"] {
-  return decodeStrictly(PARAMS_SCHEMAS[operation], json, "params");
+  return decodeRequestStrictly(PARAMS_SCHEMAS[operation], json, "params");
 }
 
 /**
@@ -67,12 +71,12 @@ export function decodeParams<O extends OperationName>(operation: O, json: unknow
  * `INVALID_AGENT_RESPONSE` if the result or event is unusable.
  */
 export function decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"] {
-  return decodeTolerantly(RESULT_SCHEMAS[operation], json, "result");
+  return decodeResponseTolerantly(RESULT_SCHEMAS[operation], json, "result");
 }
 
 /**
  * Decodes an agent card. An agent card with an older protocol version decodes to a card without interfaces.
  */
 export function decodeCard(json: unknown): AgentCard {
-  return decodeTolerantly(AGENT_CARD_SCHEMA, json, "card");
+  return decodeResponseTolerantly(AGENT_CARD_SCHEMA, json, "card");
 }

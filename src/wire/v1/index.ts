@@ -3,4 +3,4 @@ export { validateAgentCard } from "./validate-agent-card.ts";
 
 export { canonicalizeCard } from "./canonical-card.ts";
 export { decodeCard, decodeParams, decodeResult, isOperationName } from "./decode.ts";
-export { jsonRpcDialect, protoDialect, restDialect } from "./dialects.ts";
+export { jsonRpcDialect, protoDialect, restDialect } from "./binding-dialects.ts";

@@ -31,11 +31,11 @@ import {
   withCheck,
   type FieldSchemas,
   createListSchema,
-  createMessageSchema,
-  oneof,
+  createObjectSchema,
+  defineOneofMember,
   optional,
   required,
-  type Schema,
+  type DecodingSchema,
 } from "../proto-json-schema.ts";
 import {
   boolSchema,
@@ -51,9 +51,13 @@ import {
 // Schemas of the messages of `a2a.proto` 1.0 (package lf.a2a.v1), except those of the agent card.
 
 /** Schema for the role of a message. */
-export const ROLE_SCHEMA: Schema<Role> = createEnumSchema(["ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT"]);
+export const ROLE_SCHEMA: DecodingSchema<Role> = createEnumSchema([
+  "ROLE_UNSPECIFIED",
+  "ROLE_USER",
+  "ROLE_AGENT",
+]);
 
-const TASK_STATE_SCHEMA: Schema<TaskState> = createEnumSchema([
+const TASK_STATE_SCHEMA: DecodingSchema<TaskState> = createEnumSchema([
   "TASK_STATE_UNSPECIFIED",
   "TASK_STATE_SUBMITTED",
   "TASK_STATE_WORKING",
@@ -65,11 +69,11 @@ const TASK_STATE_SCHEMA: Schema<TaskState> = createEnumSchema([
   "TASK_STATE_AUTH_REQUIRED",
 ]);
 
-const PART_SCHEMA: Schema<Part> = createMessageSchema<Part>({
-  text: oneof(stringSchema),
-  raw: oneof(bytesSchema),
-  url: oneof(stringSchema),
-  data: oneof(valueSchema),
+const PART_SCHEMA: DecodingSchema<Part> = createObjectSchema<Part>({
+  text: defineOneofMember(stringSchema),
+  raw: defineOneofMember(bytesSchema),
+  url: defineOneofMember(stringSchema),
+  data: defineOneofMember(valueSchema),
   metadata: structSchema,
   filename: stringSchema,
   mediaType: stringSchema,
@@ -86,13 +90,13 @@ const MESSAGE_FIELD_SCHEMAS: FieldSchemas<Message> = {
   referenceTaskIds: createListSchema(stringSchema),
 };
 
-const MESSAGE_SCHEMA: Schema<Message> = createMessageSchema<Message>(MESSAGE_FIELD_SCHEMAS);
+const MESSAGE_SCHEMA: DecodingSchema<Message> = createObjectSchema<Message>(MESSAGE_FIELD_SCHEMAS);
 
 /**
  * Schema for a message that a client sends. The only role that a client may set in a message is
  * `ROLE_USER`.
  */
-const USER_MESSAGE_SCHEMA: Schema<Message> = createMessageSchema<Message>({
+const USER_MESSAGE_SCHEMA: DecodingSchema<Message> = createObjectSchema<Message>({
   ...MESSAGE_FIELD_SCHEMAS,
   role: required(
     withCheck(ROLE_SCHEMA, (role) =>
@@ -101,7 +105,7 @@ const USER_MESSAGE_SCHEMA: Schema<Message> = createMessageSchema<Message>({
   ),
 });
 
-const ARTIFACT_SCHEMA: Schema<Artifact> = createMessageSchema<Artifact>({
+const ARTIFACT_SCHEMA: DecodingSchema<Artifact> = createObjectSchema<Artifact>({
   artifactId: required(stringSchema, ""),
   name: stringSchema,
   description: stringSchema,
@@ -114,19 +118,19 @@ const ARTIFACT_SCHEMA: Schema<Artifact> = createMessageSchema<Artifact>({
  * Schema for a task state. In tolerant mode, an unknown task state decodes to `TASK_STATE_UNSPECIFIED`,
  * which is neither terminal nor interrupted.
  */
-const TASK_STATE_OR_UNSPECIFIED_SCHEMA: Schema<TaskState> = {
+const TASK_STATE_OR_UNSPECIFIED_SCHEMA: DecodingSchema<TaskState> = {
   decode: (json, at) =>
     TASK_STATE_SCHEMA.decode(json, at) ?? (at.isStrict ? undefined : "TASK_STATE_UNSPECIFIED"),
 };
 
-const TASK_STATUS_SCHEMA: Schema<TaskStatus> = createMessageSchema<TaskStatus>({
+const TASK_STATUS_SCHEMA: DecodingSchema<TaskStatus> = createObjectSchema<TaskStatus>({
   state: required(TASK_STATE_OR_UNSPECIFIED_SCHEMA, "TASK_STATE_UNSPECIFIED"),
   message: MESSAGE_SCHEMA,
   timestamp: timestampSchema,
 });
 
 /** Schema for a task. */
-export const TASK_SCHEMA: Schema<Task> = createMessageSchema<Task>({
+export const TASK_SCHEMA: DecodingSchema<Task> = createObjectSchema<Task>({
   id: required(stringSchema),
   contextId: required(stringSchema, ""),
   status: required(TASK_STATUS_SCHEMA),
@@ -135,49 +139,54 @@ export const TASK_SCHEMA: Schema<Task> = createMessageSchema<Task>({
   metadata: structSchema,
 });
 
-const STATUS_UPDATE_SCHEMA: Schema<TaskStatusUpdateEvent> = createMessageSchema<TaskStatusUpdateEvent>({
-  taskId: required(stringSchema, ""),
-  contextId: required(stringSchema, ""),
-  status: required(TASK_STATUS_SCHEMA),
-  metadata: structSchema,
-});
+const STATUS_UPDATE_SCHEMA: DecodingSchema<TaskStatusUpdateEvent> = createObjectSchema<TaskStatusUpdateEvent>(
+  {
+    taskId: required(stringSchema, ""),
+    contextId: required(stringSchema, ""),
+    status: required(TASK_STATUS_SCHEMA),
+    metadata: structSchema,
+  },
+);
 
-const ARTIFACT_UPDATE_SCHEMA: Schema<TaskArtifactUpdateEvent> = createMessageSchema<TaskArtifactUpdateEvent>({
-  taskId: required(stringSchema, ""),
-  contextId: required(stringSchema, ""),
-  artifact: required(ARTIFACT_SCHEMA),
-  append: boolSchema,
-  lastChunk: boolSchema,
-  metadata: structSchema,
-});
+const ARTIFACT_UPDATE_SCHEMA: DecodingSchema<TaskArtifactUpdateEvent> =
+  createObjectSchema<TaskArtifactUpdateEvent>({
+    taskId: required(stringSchema, ""),
+    contextId: required(stringSchema, ""),
+    artifact: required(ARTIFACT_SCHEMA),
+    append: boolSchema,
+    lastChunk: boolSchema,
+    metadata: structSchema,
+  });
 
 /** Schema for one event of a stream. */
-export const STREAM_RESPONSE_SCHEMA: Schema<StreamResponse> = createMessageSchema<StreamResponse>(
+export const STREAM_RESPONSE_SCHEMA: DecodingSchema<StreamResponse> = createObjectSchema<StreamResponse>(
   {
-    task: oneof(TASK_SCHEMA),
-    message: oneof(MESSAGE_SCHEMA),
-    statusUpdate: oneof(STATUS_UPDATE_SCHEMA),
-    artifactUpdate: oneof(ARTIFACT_UPDATE_SCHEMA),
+    task: defineOneofMember(TASK_SCHEMA),
+    message: defineOneofMember(MESSAGE_SCHEMA),
+    statusUpdate: defineOneofMember(STATUS_UPDATE_SCHEMA),
+    artifactUpdate: defineOneofMember(ARTIFACT_UPDATE_SCHEMA),
   },
   { requiresOneof: true },
 );
 
 /** Schema for the result of `SendMessage`, which is a task or a message. */
-export const SEND_MESSAGE_RESPONSE_SCHEMA: Schema<SendMessageResponse> =
-  createMessageSchema<SendMessageResponse>(
-    { task: oneof(TASK_SCHEMA), message: oneof(MESSAGE_SCHEMA) },
+export const SEND_MESSAGE_RESPONSE_SCHEMA: DecodingSchema<SendMessageResponse> =
+  createObjectSchema<SendMessageResponse>(
+    { task: defineOneofMember(TASK_SCHEMA), message: defineOneofMember(MESSAGE_SCHEMA) },
     { requiresOneof: true },
   );
 
 /** Schema for the maximum number of history messages in a response. */
-export const HISTORY_LENGTH_SCHEMA: Schema<number> = withCheck(int32Schema, (length) =>
+export const HISTORY_LENGTH_SCHEMA: DecodingSchema<number> = withCheck(int32Schema, (length) =>
   length < 0 ? `must be 0 or more, not ${length}; leave it out for the entire history` : undefined,
 );
 
-const AUTHENTICATION_INFO_SCHEMA: Schema<AuthenticationInfo> = createMessageSchema<AuthenticationInfo>({
-  scheme: required(stringSchema, ""),
-  credentials: stringSchema,
-});
+const AUTHENTICATION_INFO_SCHEMA: DecodingSchema<AuthenticationInfo> = createObjectSchema<AuthenticationInfo>(
+  {
+    scheme: required(stringSchema, ""),
+    credentials: stringSchema,
+  },
+);
 
 const PUSH_CONFIG_FIELD_SCHEMAS: FieldSchemas<TaskPushNotificationConfig> = {
   tenant: stringSchema,
@@ -189,31 +198,31 @@ const PUSH_CONFIG_FIELD_SCHEMAS: FieldSchemas<TaskPushNotificationConfig> = {
 };
 
 /** Schema for a push notification configuration. */
-export const TASK_PUSH_CONFIG_SCHEMA: Schema<TaskPushNotificationConfig> =
-  createMessageSchema<TaskPushNotificationConfig>(PUSH_CONFIG_FIELD_SCHEMAS);
+export const TASK_PUSH_CONFIG_SCHEMA: DecodingSchema<TaskPushNotificationConfig> =
+  createObjectSchema<TaskPushNotificationConfig>(PUSH_CONFIG_FIELD_SCHEMAS);
 
 /** Schema for the parameters of `CreateTaskPushNotificationConfig`. */
-export const CREATE_PUSH_CONFIG_REQUEST_SCHEMA: Schema<CreateTaskPushNotificationConfigRequest> =
-  createMessageSchema<CreateTaskPushNotificationConfigRequest>({
+export const CREATE_PUSH_CONFIG_REQUEST_SCHEMA: DecodingSchema<CreateTaskPushNotificationConfigRequest> =
+  createObjectSchema<CreateTaskPushNotificationConfigRequest>({
     ...PUSH_CONFIG_FIELD_SCHEMAS,
     taskId: required(stringSchema),
   });
 
 /** Schema for the parameters of `GetTaskPushNotificationConfig`. */
-export const GET_PUSH_CONFIG_REQUEST_SCHEMA: Schema<GetTaskPushNotificationConfigRequest> =
-  createMessageSchema<GetTaskPushNotificationConfigRequest>({
+export const GET_PUSH_CONFIG_REQUEST_SCHEMA: DecodingSchema<GetTaskPushNotificationConfigRequest> =
+  createObjectSchema<GetTaskPushNotificationConfigRequest>({
     tenant: stringSchema,
     taskId: required(stringSchema),
     id: required(stringSchema),
   });
 
 /** Schema for the parameters of `DeleteTaskPushNotificationConfig`. */
-export const DELETE_PUSH_CONFIG_REQUEST_SCHEMA: Schema<DeleteTaskPushNotificationConfigRequest> =
+export const DELETE_PUSH_CONFIG_REQUEST_SCHEMA: DecodingSchema<DeleteTaskPushNotificationConfigRequest> =
   GET_PUSH_CONFIG_REQUEST_SCHEMA;
 
 /** Schema for the result of `ListTaskPushNotificationConfigs`. */
-export const LIST_PUSH_CONFIGS_RESPONSE_SCHEMA: Schema<ListTaskPushNotificationConfigsResponse> =
-  createMessageSchema<ListTaskPushNotificationConfigsResponse>({
+export const LIST_PUSH_CONFIGS_RESPONSE_SCHEMA: DecodingSchema<ListTaskPushNotificationConfigsResponse> =
+  createObjectSchema<ListTaskPushNotificationConfigsResponse>({
     configs: required(createListSchema(TASK_PUSH_CONFIG_SCHEMA), []),
     nextPageToken: stringSchema,
   });
@@ -222,10 +231,10 @@ export const LIST_PUSH_CONFIGS_RESPONSE_SCHEMA: Schema<ListTaskPushNotificationC
  * Schema for an empty result. The schema accepts any value, because some servers return `null` or an empty
  * body.
  */
-export const EMPTY_SCHEMA: Schema<Empty> = { decode: () => ({}), isNullable: true };
+export const ANY_TO_EMPTY_OBJECT_SCHEMA: DecodingSchema<Empty> = { decode: () => ({}), isNullable: true };
 
-const SEND_MESSAGE_CONFIGURATION_SCHEMA: Schema<SendMessageConfiguration> =
-  createMessageSchema<SendMessageConfiguration>({
+const SEND_MESSAGE_CONFIGURATION_SCHEMA: DecodingSchema<SendMessageConfiguration> =
+  createObjectSchema<SendMessageConfiguration>({
     acceptedOutputModes: createListSchema(stringSchema),
     taskPushNotificationConfig: TASK_PUSH_CONFIG_SCHEMA,
     historyLength: optional(HISTORY_LENGTH_SCHEMA),
@@ -233,8 +242,8 @@ const SEND_MESSAGE_CONFIGURATION_SCHEMA: Schema<SendMessageConfiguration> =
   });
 
 /** Schema for the parameters of `SendMessage` and `SendStreamingMessage`. */
-export const SEND_MESSAGE_REQUEST_SCHEMA: Schema<SendMessageRequest> =
-  createMessageSchema<SendMessageRequest>({
+export const SEND_MESSAGE_REQUEST_SCHEMA: DecodingSchema<SendMessageRequest> =
+  createObjectSchema<SendMessageRequest>({
     tenant: stringSchema,
     message: required(USER_MESSAGE_SCHEMA),
     configuration: SEND_MESSAGE_CONFIGURATION_SCHEMA,
@@ -242,7 +251,7 @@ export const SEND_MESSAGE_REQUEST_SCHEMA: Schema<SendMessageRequest> =
   });
 
 /** Schema for the parameters of `GetTask`. */
-export const GET_TASK_REQUEST_SCHEMA: Schema<GetTaskRequest> = createMessageSchema<GetTaskRequest>({
+export const GET_TASK_REQUEST_SCHEMA: DecodingSchema<GetTaskRequest> = createObjectSchema<GetTaskRequest>({
   tenant: stringSchema,
   id: required(stringSchema),
   historyLength: optional(HISTORY_LENGTH_SCHEMA),
@@ -250,13 +259,13 @@ export const GET_TASK_REQUEST_SCHEMA: Schema<GetTaskRequest> = createMessageSche
 
 const MAX_PAGE_SIZE = 100;
 
-const PAGE_SIZE_SCHEMA: Schema<number> = withCheck(int32Schema, (size) =>
+const PAGE_SIZE_SCHEMA: DecodingSchema<number> = withCheck(int32Schema, (size) =>
   size < 1 || size > MAX_PAGE_SIZE ? `must be 1 to ${MAX_PAGE_SIZE}, not ${size}` : undefined,
 );
 
 /** Schema for the parameters of `ListTaskPushNotificationConfigs`. */
-export const LIST_PUSH_CONFIGS_REQUEST_SCHEMA: Schema<ListTaskPushNotificationConfigsRequest> =
-  createMessageSchema<ListTaskPushNotificationConfigsRequest>({
+export const LIST_PUSH_CONFIGS_REQUEST_SCHEMA: DecodingSchema<ListTaskPushNotificationConfigsRequest> =
+  createObjectSchema<ListTaskPushNotificationConfigsRequest>({
     tenant: stringSchema,
     taskId: required(stringSchema),
     pageSize: optional(PAGE_SIZE_SCHEMA),
@@ -264,39 +273,42 @@ export const LIST_PUSH_CONFIGS_REQUEST_SCHEMA: Schema<ListTaskPushNotificationCo
   });
 
 /** Schema for the parameters of `ListTasks`. */
-export const LIST_TASKS_REQUEST_SCHEMA: Schema<ListTasksRequest> = createMessageSchema<ListTasksRequest>({
-  tenant: stringSchema,
-  contextId: stringSchema,
-  status: TASK_STATE_SCHEMA,
-  pageSize: optional(PAGE_SIZE_SCHEMA),
-  pageToken: stringSchema,
-  historyLength: optional(HISTORY_LENGTH_SCHEMA),
-  statusTimestampAfter: timestampSchema,
-  includeArtifacts: optional(boolSchema),
-});
+export const LIST_TASKS_REQUEST_SCHEMA: DecodingSchema<ListTasksRequest> =
+  createObjectSchema<ListTasksRequest>({
+    tenant: stringSchema,
+    contextId: stringSchema,
+    status: TASK_STATE_SCHEMA,
+    pageSize: optional(PAGE_SIZE_SCHEMA),
+    pageToken: stringSchema,
+    historyLength: optional(HISTORY_LENGTH_SCHEMA),
+    statusTimestampAfter: timestampSchema,
+    includeArtifacts: optional(boolSchema),
+  });
 
 /** Schema for the result of `ListTasks`. */
-export const LIST_TASKS_RESPONSE_SCHEMA: Schema<ListTasksResponse> = createMessageSchema<ListTasksResponse>({
-  tasks: required(createListSchema(TASK_SCHEMA), []),
-  nextPageToken: required(stringSchema, ""),
-  pageSize: required(int32Schema, 0),
-  totalSize: required(int32Schema, 0),
-});
+export const LIST_TASKS_RESPONSE_SCHEMA: DecodingSchema<ListTasksResponse> =
+  createObjectSchema<ListTasksResponse>({
+    tasks: required(createListSchema(TASK_SCHEMA), []),
+    nextPageToken: required(stringSchema, ""),
+    pageSize: required(int32Schema, 0),
+    totalSize: required(int32Schema, 0),
+  });
 
 /** Schema for the parameters of `CancelTask`. */
-export const CANCEL_TASK_REQUEST_SCHEMA: Schema<CancelTaskRequest> = createMessageSchema<CancelTaskRequest>({
-  tenant: stringSchema,
-  id: required(stringSchema),
-  metadata: structSchema,
-});
+export const CANCEL_TASK_REQUEST_SCHEMA: DecodingSchema<CancelTaskRequest> =
+  createObjectSchema<CancelTaskRequest>({
+    tenant: stringSchema,
+    id: required(stringSchema),
+    metadata: structSchema,
+  });
 
 /** Schema for the parameters of `SubscribeToTask`. */
-export const SUBSCRIBE_TO_TASK_REQUEST_SCHEMA: Schema<SubscribeToTaskRequest> =
-  createMessageSchema<SubscribeToTaskRequest>({
+export const SUBSCRIBE_TO_TASK_REQUEST_SCHEMA: DecodingSchema<SubscribeToTaskRequest> =
+  createObjectSchema<SubscribeToTaskRequest>({
     tenant: stringSchema,
     id: required(stringSchema),
   });
 
 /** Schema for the parameters of `GetExtendedAgentCard`. */
-export const GET_EXTENDED_AGENT_CARD_REQUEST_SCHEMA: Schema<GetExtendedAgentCardRequest> =
-  createMessageSchema<GetExtendedAgentCardRequest>({ tenant: stringSchema });
+export const GET_EXTENDED_AGENT_CARD_REQUEST_SCHEMA: DecodingSchema<GetExtendedAgentCardRequest> =
+  createObjectSchema<GetExtendedAgentCardRequest>({ tenant: stringSchema });

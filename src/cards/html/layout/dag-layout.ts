@@ -5,19 +5,19 @@ import type { PageCard } from "../run-model.ts";
 interface DagLayout {
   readonly width: number;
   readonly height: number;
-  readonly nodes: readonly DagNode[];
-  readonly edges: readonly { readonly from: DagNode; readonly to: DagNode }[];
+  readonly nodes: readonly DagCardNode[];
+  readonly edges: readonly { readonly from: DagCardNode; readonly to: DagCardNode }[];
 }
 
 /** Position of a message card in the causal graph. */
-interface DagNode {
+interface DagCardNode {
   readonly pageCard: PageCard;
   readonly x: number;
   readonly y: number;
 }
 
 /** Size of a graph node in pixels. */
-export const NODE_SIZE: { readonly width: number; readonly height: number } = { width: 220, height: 60 };
+export const DAG_NODE_SIZE: { readonly width: number; readonly height: number } = { width: 220, height: 60 };
 const NODE_GAP = { x: 26, y: 30 };
 const DIAGRAM_MARGIN = 20;
 
@@ -27,7 +27,7 @@ export function computeDagLayout(
 ): DagLayout {
   const taken: Set<number>[] = [];
   const positions = new Map<PageCard, { readonly depth: number; readonly column: number }>();
-  const nodes = new Map<PageCard, DagNode>();
+  const nodes = new Map<PageCard, DagCardNode>();
   for (const seen of cards) {
     // Causes were sent earlier, so they already have positions.
     const above = (causes.get(seen) ?? []).flatMap((cause) => positions.get(cause) ?? []);
@@ -39,14 +39,14 @@ export function computeDagLayout(
     positions.set(seen, { depth, column });
     nodes.set(seen, {
       pageCard: seen,
-      x: DIAGRAM_MARGIN + column * (NODE_SIZE.width + NODE_GAP.x),
-      y: DIAGRAM_MARGIN + depth * (NODE_SIZE.height + NODE_GAP.y),
+      x: DIAGRAM_MARGIN + column * (DAG_NODE_SIZE.width + NODE_GAP.x),
+      y: DIAGRAM_MARGIN + depth * (DAG_NODE_SIZE.height + NODE_GAP.y),
     });
   }
   const allNodes = [...nodes.values()];
   return {
-    width: Math.max(0, ...allNodes.map(({ x }) => x + NODE_SIZE.width)) + DIAGRAM_MARGIN,
-    height: Math.max(0, ...allNodes.map(({ y }) => y + NODE_SIZE.height)) + DIAGRAM_MARGIN,
+    width: Math.max(0, ...allNodes.map(({ x }) => x + DAG_NODE_SIZE.width)) + DIAGRAM_MARGIN,
+    height: Math.max(0, ...allNodes.map(({ y }) => y + DAG_NODE_SIZE.height)) + DIAGRAM_MARGIN,
     nodes: allNodes,
     edges: allNodes.flatMap((to) =>
       (causes.get(to.pageCard) ?? []).flatMap((cause) => {

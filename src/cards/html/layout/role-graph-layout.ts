@@ -1,4 +1,4 @@
-import { type RoleEdge, listRoles } from "../run-statistics.ts";
+import { type RoleEdge, listRolesInCards } from "../run-statistics.ts";
 
 /**
  * Layout of the role graph. Roles form a row. Edges to the right are above the row, and edges to the left are
@@ -28,7 +28,7 @@ const ROLE_GAP = 250;
 const DIAGRAM_MARGIN = 90;
 
 export function computeRoleGraphLayout(edges: readonly RoleEdge[]): RoleGraphLayout {
-  const names = listRoles(edges.map(({ from, to }) => ({ sender: from, recipient: to })));
+  const names = listRolesInCards(edges.map(({ from, to }) => ({ sender: from, recipient: to })));
   const furthest = Math.max(
     1,
     ...edges.map(({ from, to }) => Math.abs(names.indexOf(from) - names.indexOf(to))),

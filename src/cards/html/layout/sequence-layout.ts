@@ -1,6 +1,6 @@
-import { buildDelegationForest } from "../../views/delegation-forest.ts";
-import { flattenDelegations } from "../../views/sample-exchanges.ts";
-import { listRoles } from "../run-statistics.ts";
+import { buildDelegatedTaskForest } from "../../views/delegated-task-forest.ts";
+import { flattenDelegations } from "../../views/sample-delegation-forests.ts";
+import { listRolesInCards } from "../run-statistics.ts";
 import type { PageCard } from "../run-model.ts";
 
 /**
@@ -35,7 +35,7 @@ interface ActivationBar {
 
 /** Height of a diagram row in pixels. */
 export const ROW_HEIGHT = 52;
-const HEADER_HEIGHT = 64;
+const SEQUENCE_HEADER_HEIGHT = 64;
 const SIDE_MARGIN = 92;
 
 /**
@@ -43,7 +43,7 @@ const SIDE_MARGIN = 92;
  * `availableWidth` is in pixels.
  */
 export function computeSequenceLayout(cards: readonly PageCard[], availableWidth: number): SequenceLayout {
-  const names = listRoles(cards.map(({ card }) => card));
+  const names = listRolesInCards(cards.map(({ card }) => card));
   const gap = Math.min(
     360,
     Math.max(190, (availableWidth - 2 * SIDE_MARGIN) / Math.max(1, names.length - 1)),
@@ -52,14 +52,14 @@ export function computeSequenceLayout(cards: readonly PageCard[], availableWidth
   const getX = (name: string): number => xs.get(name) ?? SIDE_MARGIN;
   const arrows = cards.map((seen, at): SequenceArrow => ({
     pageCard: seen,
-    y: HEADER_HEIGHT + at * ROW_HEIGHT + ROW_HEIGHT / 2,
+    y: SEQUENCE_HEADER_HEIGHT + at * ROW_HEIGHT + ROW_HEIGHT / 2,
     from: getX(seen.card.sender),
     to: getX(seen.card.recipient),
     delayMs: seen.sentMs - (cards[at - 1] ?? seen).sentMs,
   }));
   return {
     width: 2 * SIDE_MARGIN + Math.max(0, names.length - 1) * gap,
-    height: HEADER_HEIGHT + cards.length * ROW_HEIGHT + 24,
+    height: SEQUENCE_HEADER_HEIGHT + cards.length * ROW_HEIGHT + 24,
     roles: names.map((name) => ({ name, x: getX(name) })),
     arrows,
     bars: computeActivationBars(arrows),
@@ -70,7 +70,7 @@ function computeActivationBars(arrows: readonly SequenceArrow[]): ActivationBar[
   const byCard = new Map(arrows.map((arrow) => [arrow.pageCard.card, arrow]));
   const bars: ActivationBar[] = [];
   for (const { task, reply } of flattenDelegations(
-    buildDelegationForest(arrows.map(({ pageCard }) => pageCard)).roots,
+    buildDelegatedTaskForest(arrows.map(({ pageCard }) => pageCard)).roots,
   )) {
     const begin = byCard.get(task);
     const end = reply && byCard.get(reply);

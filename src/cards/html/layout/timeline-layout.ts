@@ -1,6 +1,6 @@
-import { buildDelegationForest } from "../../views/delegation-forest.ts";
-import { flattenDelegations } from "../../views/sample-exchanges.ts";
-import { listRoles } from "../run-statistics.ts";
+import { buildDelegatedTaskForest } from "../../views/delegated-task-forest.ts";
+import { flattenDelegations } from "../../views/sample-delegation-forests.ts";
+import { listRolesInCards } from "../run-statistics.ts";
 import type { PageCard } from "../run-model.ts";
 import { computeLastArrivalTime } from "../sample-summary.ts";
 
@@ -41,7 +41,7 @@ interface TimelineBar {
 
 export function computeTimelineLayout(cards: readonly PageCard[]): TimelineLayout {
   const spans = new Map(
-    flattenDelegations(buildDelegationForest(cards).roots).flatMap((one) =>
+    flattenDelegations(buildDelegatedTaskForest(cards).roots).flatMap((one) =>
       one.workSpans.map((span) => [span.card, span] as const),
     ),
   );
@@ -51,7 +51,7 @@ export function computeTimelineLayout(cards: readonly PageCard[]): TimelineLayou
   }));
   const begin = works.reduce((least, { from }) => Math.min(least, from), Number.POSITIVE_INFINITY);
   const span = Math.max(1, computeLastArrivalTime(cards) - begin) || 1;
-  const lanes = listRoles(cards.map(({ card }) => card)).map((role): TimelineLane => {
+  const lanes = listRolesInCards(cards.map(({ card }) => card)).map((role): TimelineLane => {
     const ends: number[] = [];
     const bars = works
       .filter(({ seen }) => seen.card.sender === role)

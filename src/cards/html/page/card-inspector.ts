@@ -32,7 +32,7 @@ export function renderCardInspector(
       { class: "metadata" },
       ...[
         ...listTimeFields(seen),
-        ...Object.entries(card.metadata).map(([name, value]) => [name, formatValue(value)] as const),
+        ...Object.entries(card.metadata).map(([name, value]) => [name, formatFieldValue(value)] as const),
         ...listTransportFields(seen),
       ].flatMap(([name, value]) => [
         createElement("dt", {}, createIsolatedText(name)),
@@ -74,7 +74,7 @@ function listTransportFields({ line }: PageCard): [string, string][] {
   return [
     ...(line.dir === "out" ? [] : [["recorded by", `${line.at_role} (${line.dir})`] as [string, string]]),
     ...Object.entries(line.a2a ?? {}).map(
-      ([name, value]) => [`A2A ${name}`, formatValue(value)] as [string, string],
+      ([name, value]) => [`A2A ${name}`, formatFieldValue(value)] as [string, string],
     ),
   ];
 }
@@ -89,7 +89,7 @@ function formatCardJson({ card }: PageCard): string {
   );
 }
 
-function formatValue(value: JsonValue | undefined): string {
+function formatFieldValue(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 

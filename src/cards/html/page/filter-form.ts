@@ -1,7 +1,7 @@
 import type { CardFilter } from "../card-filter.ts";
-import { listRoles } from "../run-statistics.ts";
+import { listRolesInCards } from "../run-statistics.ts";
 import type { RunModel } from "../run-model.ts";
-import { findCardStatus } from "../sample-summary.ts";
+import { findCardStatusOrErrorType } from "../sample-summary.ts";
 import { createElement } from "./dom.ts";
 
 const OUTCOME_OPTIONS = [
@@ -66,14 +66,17 @@ export class FilterForm {
   /** Updates the form to offer the roles, card types, and statuses of the run. */
   updateOptions(model: RunModel): void {
     const cards = model.samples.flatMap((sample) => sample.cards.map(({ card }) => card));
-    setSelectOptions(this.#selects.role, buildSelectOptions("any role", listRoles(cards)));
+    setSelectOptions(this.#selects.role, buildSelectOptions("any role", listRolesInCards(cards)));
     setSelectOptions(
       this.#selects.type,
       buildSelectOptions("any type", new Set(cards.map((card) => card.message_type))),
     );
     setSelectOptions(
       this.#selects.status,
-      buildSelectOptions("any status", new Set(cards.flatMap((card) => findCardStatus(card) ?? []))),
+      buildSelectOptions(
+        "any status",
+        new Set(cards.flatMap((card) => findCardStatusOrErrorType(card) ?? [])),
+      ),
     );
   }
 }

@@ -1,5 +1,5 @@
 import { computeCardCauses } from "../card-causes.ts";
-import { computeDagLayout, NODE_SIZE } from "../layout/dag-layout.ts";
+import { computeDagLayout, DAG_NODE_SIZE } from "../layout/dag-layout.ts";
 import { computeRoleGraphLayout, ROLE_BOX_SIZE } from "../layout/role-graph-layout.ts";
 import type { RoleEdge } from "../run-statistics.ts";
 import { countCardTokens } from "../sample-summary.ts";
@@ -21,8 +21,8 @@ export function renderCardDag(shown: SampleViewProps): SVGSVGElement {
     "aria-label": "Graph: each card with its causes",
   });
   for (const { from, to } of layout.edges) {
-    const [x1, y1] = [from.x + NODE_SIZE.width / 2, from.y + NODE_SIZE.height];
-    const [x2, y2] = [to.x + NODE_SIZE.width / 2, to.y];
+    const [x1, y1] = [from.x + DAG_NODE_SIZE.width / 2, from.y + DAG_NODE_SIZE.height];
+    const [x2, y2] = [to.x + DAG_NODE_SIZE.width / 2, to.y];
     const isCritical = shown.criticalCards.has(from.pageCard) && shown.criticalCards.has(to.pageCard);
     root.append(
       createSvgElement("path", {
@@ -50,8 +50,8 @@ export function renderCardDag(shown: SampleViewProps): SVGSVGElement {
           class: "node",
           x,
           y,
-          width: NODE_SIZE.width,
-          height: NODE_SIZE.height,
+          width: DAG_NODE_SIZE.width,
+          height: DAG_NODE_SIZE.height,
           rx: 8,
         }),
         line("notes", 17, `${at + 1} ${card.message_type} ${card.sender} → ${card.recipient}`),
@@ -96,7 +96,7 @@ export function renderRoleGraph(edges: readonly RoleEdge[]): SVGSVGElement {
         createSvgElement(
           "text",
           { class: "label", x, y: y - down * 4 + (down > 0 ? -14 : 12), "text-anchor": "middle" },
-          formatCardCounts(edge),
+          formatCountsByCardType(edge),
         ),
         createSvgElement(
           "text",
@@ -125,7 +125,7 @@ export function renderRoleGraph(edges: readonly RoleEdge[]): SVGSVGElement {
   return root;
 }
 
-function formatCardCounts({ countByType: types }: RoleEdge): string {
+function formatCountsByCardType({ countByType: types }: RoleEdge): string {
   return Object.entries(types)
     .toSorted(([, a], [, b]) => b - a)
     .slice(0, 3)

@@ -1,4 +1,7 @@
-import { analyzeSample, collectCriticalCards } from "../sample-analysis.ts";
+import {
+  analyzeCriticalPathAndFindings,
+  collectCriticalCards,
+} from "../sample-critical-path-and-findings.ts";
 import { matchesCard, matchesSample } from "../card-filter.ts";
 import { summarizeRun } from "../run-statistics.ts";
 import type { PageData } from "../page-data.ts";
@@ -10,7 +13,7 @@ import { renderRunHeader } from "./run-header.ts";
 import { renderCardInspector } from "./card-inspector.ts";
 import { subscribeToLiveEvents } from "./live-events.ts";
 import { formatViewHash, type ViewState, parseViewHash, type ViewName, VIEW_NAMES } from "./view-state.ts";
-import { renderRunPanel } from "./run-panel.ts";
+import { renderRunOverview } from "./run-overview.ts";
 import { renderSampleHeader } from "./sample-header.ts";
 import { SampleList } from "./sample-list.ts";
 import { renderSequenceView, type SampleViewProps } from "./sequence-view.ts";
@@ -31,26 +34,28 @@ const pageData = JSON.parse(requireElementById("recording").textContent ?? "") a
 let runModel = RunModel.fromPageData(pageData);
 let viewState: ViewState = parseViewHash(location.hash);
 /** Key of the displayed content. The content is rendered again only if the key changes. */
-let renderedKey = "";
-let isConnected = true;
+let renderedContentKey = "";
+let isLiveStreamConnected = true;
 
-const filterForm = new FilterForm(() => renderPage());
-const sampleList = new SampleList((sample) => navigate({ sampleId: sample, cardNumber: undefined }));
+const filterForm = new FilterForm(() => renderReportPage());
+const sampleList = new SampleList((sample) => updateViewState({ sampleId: sample, cardNumber: undefined }));
 requireElementById("filters").append(filterForm.element);
 
-function navigate(to: Partial<ViewState>): void {
+function updateViewState(to: Partial<ViewState>): void {
   viewState = { ...viewState, ...to };
   const hash = formatViewHash(viewState);
   if (hash !== location.hash) history.replaceState(undefined, "", hash === "#" ? " " : hash);
-  renderPage();
+  renderReportPage();
 }
 
 /** Renders the elements of the page whose state changed. */
-function renderPage(): void {
+function renderReportPage(): void {
   const { filter } = filterForm;
-  const samples = runModel.samples.filter((sample) => isListed(sample) && matchesSample(sample, filter));
+  const samples = runModel.samples.filter(
+    (sample) => isListedSample(sample) && matchesSample(sample, filter),
+  );
   sampleList.render(samples, viewState.sampleId);
-  const total = runModel.samples.filter(isListed).length;
+  const total = runModel.samples.filter(isListedSample).length;
   const matches =
     samples.length === total
       ? pluralize(total, "problem")
@@ -60,15 +65,15 @@ function renderPage(): void {
   requireElementById("whole").setAttribute("aria-pressed", String(viewState.sampleId === undefined));
   const sample = viewState.sampleId === undefined ? undefined : runModel.findSample(viewState.sampleId);
   document.body.dataset["looks"] = sample ? "sample" : "run";
-  if (sample) renderSample(sample);
+  if (sample) renderSelectedSample(sample);
   else renderRun(samples);
 }
 
-function isListed({ id, cards }: PageSample): boolean {
+function isListedSample({ id, cards }: PageSample): boolean {
   return id !== "" || cards.length > 0;
 }
 
-function renderSample(sample: PageSample): void {
+function renderSelectedSample(sample: PageSample): void {
   const selectedCard =
     viewState.cardNumber === undefined ? undefined : sample.cards[viewState.cardNumber - 1];
   const room = requireElementById("picture").clientWidth - 2;
@@ -80,12 +85,14 @@ function renderSample(sample: PageSample): void {
     room,
     viewState.view === "table" ? filterForm.filter : 0,
   ]);
-  if (key === renderedKey) return;
-  renderedKey = key;
-  requireElementById("head").replaceChildren(...renderSampleHeader(sample, analyzeSample(sample, runModel)));
+  if (key === renderedContentKey) return;
+  renderedContentKey = key;
+  requireElementById("head").replaceChildren(
+    ...renderSampleHeader(sample, analyzeCriticalPathAndFindings(sample, runModel)),
+  );
   renderTabs();
   const choose = (seen: PageCard): void => {
-    navigate({ cardNumber: sample.cards.indexOf(seen) + 1 });
+    updateViewState({ cardNumber: sample.cards.indexOf(seen) + 1 });
     focusSelectedCard();
   };
   const shown: SampleViewProps = {
@@ -138,12 +145,12 @@ function renderRun(samples: readonly PageSample[]): void {
     "run",
     runModel.cardCount,
     runModel.callCount,
-    runOverview.doneCount,
+    runStatistics.doneCount,
     view,
     filterForm.filter,
   ]);
-  if (key === renderedKey) return;
-  renderedKey = key;
+  if (key === renderedContentKey) return;
+  renderedContentKey = key;
   const picture = requireElementById("picture");
   requireElementById("head").replaceChildren();
   requireElementById("card").replaceChildren();
@@ -156,13 +163,13 @@ function renderRun(samples: readonly PageSample[]): void {
     );
     picture.replaceChildren(
       renderTableView(rows, undefined, ({ sample, cardNumber }) =>
-        navigate({ sampleId: sample.id, cardNumber, view: "sequence" }),
+        updateViewState({ sampleId: sample.id, cardNumber, view: "sequence" }),
       ),
     );
   } else
     picture.replaceChildren(
-      ...renderRunPanel(runOverview, samples, (sample) =>
-        navigate({ sampleId: sample, cardNumber: undefined }),
+      ...renderRunOverview(runStatistics, samples, (sample) =>
+        updateViewState({ sampleId: sample, cardNumber: undefined }),
       ),
     );
 }
@@ -183,7 +190,7 @@ function renderTabs(): void {
           "aria-controls": "picture",
           tabindex: isOn ? 0 : -1,
           onclick: () => {
-            navigate({ view });
+            updateViewState({ view });
             requireElementById(`tab-${view}`).focus();
           },
         },
@@ -193,17 +200,17 @@ function renderTabs(): void {
   );
 }
 
-let runOverview = summarizeRun(runModel);
+let runStatistics = summarizeRun(runModel);
 
-function refreshRun(): void {
-  runOverview = summarizeRun(runModel);
+function refreshRunStatistics(): void {
+  runStatistics = summarizeRun(runModel);
   filterForm.updateOptions(runModel);
   requireElementById("run").replaceChildren(
-    ...renderRunHeader(runModel, runOverview, pageData.title, pageData.live !== undefined),
+    ...renderRunHeader(runModel, runStatistics, pageData.title, pageData.live !== undefined),
   );
-  requireElementById("run").classList.toggle("away", !isConnected);
+  requireElementById("run").classList.toggle("away", !isLiveStreamConnected);
   document.title = `${runModel.run?.run_id ?? pageData.title} · cards`;
-  renderPage();
+  renderReportPage();
 }
 
 function focusSelectedCard(): void {
@@ -215,7 +222,7 @@ function moveCardSelection(steps: number): void {
   const cards =
     viewState.sampleId === undefined ? 0 : (runModel.findSample(viewState.sampleId)?.cards.length ?? 0);
   if (cards === 0) return;
-  navigate({
+  updateViewState({
     cardNumber: Math.min(cards, Math.max(1, (viewState.cardNumber ?? (steps > 0 ? 0 : cards + 1)) + steps)),
   });
   const selected = document.querySelector("#picture [aria-pressed=true]");
@@ -234,15 +241,15 @@ const KEY_BINDINGS: Readonly<Record<string, () => void>> = {
   ArrowLeft: () => moveCardSelection(-1),
   "/": () => filterForm.searchInput.focus(),
   t: () => announceToScreenReader(`${toggleTheme()} theme`),
-  o: () => navigate({ sampleId: undefined, cardNumber: undefined, view: "sequence" }),
-  "1": () => navigate({ view: "sequence" }),
-  "2": () => navigate({ view: "timeline" }),
-  "3": () => navigate({ view: "graph" }),
-  "4": () => navigate({ view: "table" }),
+  o: () => updateViewState({ sampleId: undefined, cardNumber: undefined, view: "sequence" }),
+  "1": () => updateViewState({ view: "sequence" }),
+  "2": () => updateViewState({ view: "timeline" }),
+  "3": () => updateViewState({ view: "graph" }),
+  "4": () => updateViewState({ view: "table" }),
   Escape: () =>
     viewState.cardNumber === undefined
-      ? navigate({ sampleId: undefined })
-      : navigate({ cardNumber: undefined }),
+      ? updateViewState({ sampleId: undefined })
+      : updateViewState({ cardNumber: undefined }),
 };
 
 document.addEventListener("keydown", (event) => {
@@ -253,7 +260,7 @@ document.addEventListener("keydown", (event) => {
     if (event.key !== "Escape" && !(event.key === "ArrowDown" && target === filterForm.searchInput)) return;
     if (event.key === "Escape") filterForm.reset();
     requireElementById("samples").focus();
-    renderPage();
+    renderReportPage();
     if (event.key === "Escape") return;
   }
   // In the tab list, arrow keys move between tabs.
@@ -274,11 +281,11 @@ document.addEventListener("keydown", (event) => {
 });
 addEventListener("hashchange", () => {
   viewState = parseViewHash(location.hash);
-  renderPage();
+  renderReportPage();
 });
-new ResizeObserver(() => renderPage()).observe(requireElementById("picture"));
+new ResizeObserver(() => renderReportPage()).observe(requireElementById("picture"));
 requireElementById("whole").addEventListener("click", () =>
-  navigate({
+  updateViewState({
     sampleId: undefined,
     cardNumber: undefined,
     view: viewState.view === "table" ? "table" : "sequence",
@@ -286,7 +293,7 @@ requireElementById("whole").addEventListener("click", () =>
 );
 requireElementById("theme").addEventListener("click", () => announceToScreenReader(`${toggleTheme()} theme`));
 
-refreshRun();
+refreshRunStatistics();
 document.body.dataset["ready"] = "true";
 
 if (pageData.live !== undefined) {
@@ -299,7 +306,7 @@ if (pageData.live !== undefined) {
     setTimeout(() => {
       const startMs = performance.now();
       isScheduled = false;
-      refreshRun();
+      refreshRunStatistics();
       pause = Math.max(100, 4 * (performance.now() - startMs));
     }, pause);
   };
@@ -317,8 +324,8 @@ if (pageData.live !== undefined) {
       scheduleRefresh();
     },
     onConnectionChange: (isThere) => {
-      if (isThere === isConnected) return;
-      isConnected = isThere;
+      if (isThere === isLiveStreamConnected) return;
+      isLiveStreamConnected = isThere;
       announceToScreenReader(isThere ? "Reconnected." : "Connection lost. Reconnecting.");
       scheduleRefresh();
     },

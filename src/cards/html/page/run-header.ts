@@ -1,7 +1,7 @@
 import type { RunStatistics } from "../run-statistics.ts";
 import type { RunModel } from "../run-model.ts";
 import { createElement, createIsolatedText } from "./dom.ts";
-import { renderFact } from "./sample-header.ts";
+import { renderLabeledValue } from "./sample-header.ts";
 import {
   formatCount,
   formatDuration,
@@ -34,16 +34,16 @@ export function renderRunHeader(
           createElement(
             "p",
             { class: "facts" },
-            ...listRunFacts(run, model).map(([name, value]) => renderFact(name, value)),
+            ...listRunHeaderFields(run, model).map(([name, value]) => renderLabeledValue(name, value)),
           ),
-          renderEvidence(run.evidence),
+          renderAnswerEvidenceSource(run.evidence),
         ]
       : []),
-    createElement("dl", { class: "figures" }, ...renderFigures(overview, model)),
+    createElement("dl", { class: "figures" }, ...renderRunStatistics(overview, model)),
   ];
 }
 
-function listRunFacts(
+function listRunHeaderFields(
   run: NonNullable<RunModel["run"]>,
   { clockSummary: clocks }: RunModel,
 ): [string, string][] {
@@ -72,7 +72,7 @@ function groupRolesByModel(models: Readonly<Record<string, string>>): [string, s
   ]);
 }
 
-function renderEvidence(evidence: string): HTMLElement {
+function renderAnswerEvidenceSource(evidence: string): HTMLElement {
   const isModel = evidence === "live-model" || evidence === "recorded-model";
   return createElement(
     "p",
@@ -82,7 +82,7 @@ function renderEvidence(evidence: string): HTMLElement {
   );
 }
 
-function renderFigures(overview: RunStatistics, model: RunModel): HTMLElement[] {
+function renderRunStatistics(overview: RunStatistics, model: RunModel): HTMLElement[] {
   const {
     accuracy,
     doneCount: done,
@@ -94,20 +94,20 @@ function renderFigures(overview: RunStatistics, model: RunModel): HTMLElement[] 
   return [
     ...(accuracy
       ? [
-          renderFigure(
+          renderLabeledStatistic(
             "accuracy",
             formatPercent(accuracy.value),
             `${formatCount(correct)} of ${formatCount(done)}, 95 % interval ${formatPercent(accuracy.low)} to ${formatPercent(accuracy.high)}`,
           ),
         ]
       : []),
-    ...Object.entries(measures).map(([name, mean]) => renderFigure(name, mean.toFixed(3), "mean")),
-    renderFigure(
+    ...Object.entries(measures).map(([name, mean]) => renderLabeledStatistic(name, mean.toFixed(3), "mean")),
+    renderLabeledStatistic(
       "problems",
       formatCount(problems),
       done === problems ? "all done" : `${formatCount(done)} done`,
     ),
-    renderFigure(
+    renderLabeledStatistic(
       "cards",
       formatCount(overview.cardCount),
       [
@@ -119,36 +119,41 @@ function renderFigures(overview: RunStatistics, model: RunModel): HTMLElement[] 
           : []),
       ].join("; "),
     ),
-    renderTokensFigure(overview),
+    renderTokenStatistic(overview),
     ...(overview.medianMs === undefined
       ? []
-      : [renderFigure("time", formatDuration(overview.medianMs), "median per problem")]),
-    renderLedgerFigure(ledger),
+      : [renderLabeledStatistic("time", formatDuration(overview.medianMs), "median per problem")]),
+    renderTokenComparisonStatus(ledger),
   ];
 }
 
-function renderTokensFigure({
+function renderTokenStatistic({
   tokenCount: tokens,
   meanTokens,
   estimatedTokens: estimated,
 }: RunStatistics): HTMLElement {
-  if (tokens === 0) return renderFigure("tokens", "–", "no card reports tokens");
+  if (tokens === 0) return renderLabeledStatistic("tokens", "–", "no card reports tokens");
   const notes = [
     ...(meanTokens === undefined ? [] : [`${formatCount(Math.round(meanTokens))} per problem`]),
     ...(estimated > 0 ? [`${formatCount(estimated)} estimated`] : []),
   ];
-  return renderFigure("tokens", formatCount(tokens), notes.join(", "));
+  return renderLabeledStatistic("tokens", formatCount(tokens), notes.join(", "));
 }
 
-function renderLedgerFigure(ledger: RunStatistics["ledger"]): HTMLElement {
-  if (!ledger) return renderFigure("ledger", "–", "no model calls recorded");
+function renderTokenComparisonStatus(ledger: RunStatistics["ledger"]): HTMLElement {
+  if (!ledger) return renderLabeledStatistic("ledger", "–", "no model calls recorded");
   if (!ledger.ok)
-    return renderFigure("ledger", "off", `in ${pluralize(ledger.mismatches.length, "place")}`, "bad");
+    return renderLabeledStatistic(
+      "ledger",
+      "off",
+      `in ${pluralize(ledger.mismatches.length, "place")}`,
+      "bad",
+    );
   const rest = ledger.unchecked.length > 0 ? `; not recorded: ${ledger.unchecked.join(", ")}` : "";
-  return renderFigure("ledger", "balanced", `cards match model calls${rest}`, "good");
+  return renderLabeledStatistic("ledger", "balanced", `cards match model calls${rest}`, "good");
 }
 
-function renderFigure(name: string, value: string, note: string, kind = ""): HTMLElement {
+function renderLabeledStatistic(name: string, value: string, note: string, kind = ""): HTMLElement {
   return createElement(
     "div",
     { class: `figure ${kind}` },
@@ -167,7 +172,8 @@ function getRunState(model: RunModel, isLive: boolean): { kind: string; label: s
     return { kind: "running", label: isLive ? "waiting for the run to start" : "empty" };
   const torn = model.tornLineCount > 0 ? `, ${pluralize(model.tornLineCount, "line")} unreadable` : "";
   const degraded = model.ends.some(({ recorder }) => recorder === "degraded") ? ", record incomplete" : "";
-  if (model.endStatus) return { kind: model.endStatus, label: `${model.endStatus}${degraded}${torn}` };
+  if (model.runEndStatus)
+    return { kind: model.runEndStatus, label: `${model.runEndStatus}${degraded}${torn}` };
   if (isLive) return { kind: "running", label: `running${torn}` };
   if (!model.run) return { kind: "", label: `cards without a run record${torn}` };
   return { kind: "interrupted", label: `no recorded end: killed or still running${torn}` };

@@ -1,13 +1,13 @@
-import type { SampleAnalysis } from "../sample-analysis.ts";
+import type { SampleCriticalPathAndFindings } from "../sample-critical-path-and-findings.ts";
 import type { PageSample } from "../run-model.ts";
-import { computePathDuration, RUN_FINDING_KINDS } from "../../statistics/index.ts";
+import { computeCriticalPathDuration, RUN_FINDING_KINDS } from "../../statistics/index.ts";
 import { createElement, createIsolatedText } from "./dom.ts";
 import { formatCount, formatDuration, formatSampleId, pluralize } from "./text-format.ts";
 
 /** Renders the question, the outcome, and the statistics of a problem. */
 export function renderSampleHeader(
   sample: PageSample,
-  { summary, criticalPath, criticalCards, findings }: SampleAnalysis,
+  { summary, criticalPath, criticalCards, findings }: SampleCriticalPathAndFindings,
 ): HTMLElement[] {
   const { score } = sample;
   return [
@@ -19,21 +19,21 @@ export function renderSampleHeader(
       ...(score
         ? [
             createElement("span", { class: `verdict ${summary.outcome}` }, summary.outcome),
-            renderFact("answer", score.predicted ?? "none found"),
-            renderFact("gold", score.gold),
+            renderLabeledValue("answer", score.predicted ?? "none found"),
+            renderLabeledValue("gold", score.gold),
             ...Object.entries(score.measures ?? {}).map(([name, value]) =>
-              renderFact(name, value.toFixed(3)),
+              renderLabeledValue(name, value.toFixed(3)),
             ),
           ]
         : [createElement("span", { class: "verdict" }, "not scored")]),
-      renderFact("cards", formatCount(summary.cardCount)),
-      renderFact("tokens", formatCount(summary.tokenCount)),
-      renderFact("time", formatDuration(summary.durationMs)),
+      renderLabeledValue("cards", formatCount(summary.cardCount)),
+      renderLabeledValue("tokens", formatCount(summary.tokenCount)),
+      renderLabeledValue("time", formatDuration(summary.durationMs)),
       ...(criticalPath.length > 0
         ? [
-            renderFact(
+            renderLabeledValue(
               "critical path",
-              `${pluralize(criticalCards.size, "card")}, ${formatDuration(computePathDuration(criticalPath))}, shown in bold`,
+              `${pluralize(criticalCards.size, "card")}, ${formatDuration(computeCriticalPathDuration(criticalPath))}, shown in bold`,
             ),
           ]
         : []),
@@ -49,7 +49,7 @@ export function renderSampleHeader(
 }
 
 /** Renders a value with its label. */
-export function renderFact(name: string, value: string): HTMLElement {
+export function renderLabeledValue(name: string, value: string): HTMLElement {
   return createElement(
     "span",
     { class: "fact" },

@@ -45,7 +45,7 @@ export class SampleList {
   render(samples: readonly PageSample[], selectedId: string | undefined): void {
     const hasMoved = selectedId !== this.#selectedId;
     this.#selectedId = selectedId;
-    this.#list.items = samples;
+    this.#list.allItems = samples;
     const at = samples.findIndex(({ id }) => id === selectedId);
     if (at >= 0 && hasMoved) this.#list.scrollToRow(at);
     const active = this.#list.findRowElement(at)?.id;
@@ -55,7 +55,7 @@ export class SampleList {
 
   /** Moves the selection down by the given number of list rows. */
   moveSelection(steps: number): void {
-    const { items } = this.#list;
+    const { allItems: items } = this.#list;
     const at = items.findIndex(({ id }) => id === this.#selectedId);
     const to = at < 0 ? (steps > 0 && Number.isFinite(steps) ? 0 : at + steps) : at + steps;
     const next = items[Math.min(items.length - 1, Math.max(0, to))];
@@ -79,7 +79,7 @@ export class SampleList {
         id: `sample-${at}`,
         "aria-selected": String(sample.id === this.#selectedId),
         "aria-posinset": at + 1,
-        "aria-setsize": this.#list.items.length,
+        "aria-setsize": this.#list.allItems.length,
         onclick: () => this.#onSelect(sample.id),
       },
       createElement("span", { class: "mark", role: "img", "aria-label": label, title: label }, mark),

@@ -1,14 +1,14 @@
 import { ROW_HEIGHT, computeSequenceLayout } from "../layout/sequence-layout.ts";
 import type { PageCard } from "../run-model.ts";
-import { findCardStatus, countCardTokens } from "../sample-summary.ts";
+import { findCardStatusOrErrorType, countCardTokens } from "../sample-summary.ts";
 import { getCardTypeClass } from "../../views/card-type-class.ts";
 import { toSingleLine, truncateLine } from "../../views/text-width.ts";
 import { createSvgElement } from "./dom.ts";
 import { formatCount, formatDuration } from "./text-format.ts";
 
 /** Maximum width in pixels of a character column at the font size of labels. */
-const LABEL_COLUMN_PX = 6.6;
-const NOTE_COLUMN_PX = 5.6;
+const LABEL_CHARACTER_WIDTH_PX = 6.6;
+const NOTE_CHARACTER_WIDTH_PX = 5.6;
 
 /** Input of the diagrams and the table of one problem. */
 export interface SampleViewProps {
@@ -56,7 +56,7 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
     const way = to >= from ? 1 : -1;
     const [left, right] = [Math.min(from, to), Math.max(from, to)];
     const tokens = countCardTokens(card);
-    const status = findCardStatus(card);
+    const status = findCardStatusOrErrorType(card);
     const notes = [
       card.message_type,
       ...(status ? [status] : []),
@@ -97,12 +97,12 @@ export function renderSequenceView(shown: SampleViewProps): SVGSVGElement {
         createSvgElement(
           "text",
           { class: "label", x: labelX, y: y - 7, "text-anchor": anchor },
-          truncateLine(card.content, columns(LABEL_COLUMN_PX)),
+          truncateLine(card.content, columns(LABEL_CHARACTER_WIDTH_PX)),
         ),
         createSvgElement(
           "text",
           { class: "notes", x: labelX, y: y + 14, "text-anchor": anchor },
-          truncateLine(notes, columns(NOTE_COLUMN_PX)),
+          truncateLine(notes, columns(NOTE_CHARACTER_WIDTH_PX)),
         ),
       ),
     );

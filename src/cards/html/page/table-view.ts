@@ -1,5 +1,5 @@
 import type { PageSample, PageCard } from "../run-model.ts";
-import { findCardStatus, countCardTokens } from "../sample-summary.ts";
+import { findCardStatusOrErrorType, countCardTokens } from "../sample-summary.ts";
 import { getCardTypeClass } from "../../views/card-type-class.ts";
 import { toSingleLine } from "../../views/text-width.ts";
 import { createElement, createIsolatedText } from "./dom.ts";
@@ -73,7 +73,7 @@ export function renderTableView(
     else return;
     event.preventDefault();
   });
-  list.items = rows;
+  list.allItems = rows;
   // Scrolling requires that the table has a height.
   if (at >= 0) requestAnimationFrame(() => goTo(at));
   return table;
@@ -102,7 +102,7 @@ function renderRow(
     renderCell("from", createIsolatedText(card.sender)),
     renderCell("to", createIsolatedText(card.recipient)),
     renderCell("content", createIsolatedText(toSingleLine(card.content.slice(0, 300)))),
-    renderCell("status", createIsolatedText(findCardStatus(card) ?? "")),
+    renderCell("status", createIsolatedText(findCardStatusOrErrorType(card) ?? "")),
     renderCell("tokens", tokens > 0 ? formatCount(tokens) : ""),
     renderCell("time", card.metadata.duration_ms ? formatDuration(card.metadata.duration_ms) : ""),
   );

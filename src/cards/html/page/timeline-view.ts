@@ -4,17 +4,17 @@ import { createSvgElement } from "./dom.ts";
 import { createCardButtonProperties, type SampleViewProps } from "./sequence-view.ts";
 import { formatDuration } from "./text-format.ts";
 
-const HEADER_HEIGHT = 34;
-const LANE_HEIGHT = 40;
-const LEFT_MARGIN = 112;
-const RIGHT_MARGIN = 24;
+const TIMELINE_HEADER_HEIGHT_PX = 34;
+const LANE_ROW_HEIGHT_PX = 40;
+const TIMELINE_LEFT_MARGIN_PX = 112;
+const TIMELINE_RIGHT_MARGIN_PX = 24;
 
 export function renderTimelineView(shown: SampleViewProps): SVGSVGElement {
   const layout = computeTimelineLayout(shown.cards);
   const width = Math.max(560, shown.width);
-  const scale = width - LEFT_MARGIN - RIGHT_MARGIN;
+  const scale = width - TIMELINE_LEFT_MARGIN_PX - TIMELINE_RIGHT_MARGIN_PX;
   const rows = layout.lanes.reduce((sum, lane) => sum + lane.rowCount, 0);
-  const height = HEADER_HEIGHT + rows * LANE_HEIGHT + layout.lanes.length * 12 + 12;
+  const height = TIMELINE_HEADER_HEIGHT_PX + rows * LANE_ROW_HEIGHT_PX + layout.lanes.length * 12 + 12;
   const root = createSvgElement("svg", {
     class: "timeline",
     width,
@@ -24,24 +24,30 @@ export function renderTimelineView(shown: SampleViewProps): SVGSVGElement {
     "aria-label": "Timeline: a lane for each role, a bar for the work on each card",
   });
   for (const tick of layout.ticks) {
-    const x = LEFT_MARGIN + (tick / layout.totalMs) * scale;
+    const x = TIMELINE_LEFT_MARGIN_PX + (tick / layout.totalMs) * scale;
     root.append(
-      createSvgElement("line", { class: "tick", x1: x, x2: x, y1: HEADER_HEIGHT - 6, y2: height - 8 }),
+      createSvgElement("line", {
+        class: "tick",
+        x1: x,
+        x2: x,
+        y1: TIMELINE_HEADER_HEIGHT_PX - 6,
+        y2: height - 8,
+      }),
       createSvgElement(
         "text",
-        { class: "after", x, y: HEADER_HEIGHT - 12, "text-anchor": "middle" },
+        { class: "after", x, y: TIMELINE_HEADER_HEIGHT_PX - 12, "text-anchor": "middle" },
         formatDuration(tick),
       ),
     );
   }
   const place = new Map(shown.cards.map((seen, at) => [seen, at]));
-  let top = HEADER_HEIGHT;
+  let top = TIMELINE_HEADER_HEIGHT_PX;
   for (const lane of layout.lanes) {
-    const bottom = top + lane.rowCount * LANE_HEIGHT;
+    const bottom = top + lane.rowCount * LANE_ROW_HEIGHT_PX;
     root.append(
       createSvgElement("rect", {
         class: "lane",
-        x: LEFT_MARGIN,
+        x: TIMELINE_LEFT_MARGIN_PX,
         y: top,
         width: scale,
         height: bottom - top,
@@ -49,15 +55,20 @@ export function renderTimelineView(shown: SampleViewProps): SVGSVGElement {
       }),
       createSvgElement(
         "text",
-        { class: "role-name", x: LEFT_MARGIN - 14, y: (top + bottom) / 2 + 4, "text-anchor": "end" },
+        {
+          class: "role-name",
+          x: TIMELINE_LEFT_MARGIN_PX - 14,
+          y: (top + bottom) / 2 + 4,
+          "text-anchor": "end",
+        },
         truncateLine(lane.role, 13),
       ),
     );
     for (const { pageCard: seen, row, start, length } of lane.bars) {
       const at = place.get(seen) ?? 0;
-      const x = LEFT_MARGIN + start * scale;
+      const x = TIMELINE_LEFT_MARGIN_PX + start * scale;
       const size = Math.max(3, length * scale);
-      const y = top + row * LANE_HEIGHT + 6;
+      const y = top + row * LANE_ROW_HEIGHT_PX + 6;
       root.append(
         createSvgElement(
           "g",
@@ -67,7 +78,7 @@ export function renderTimelineView(shown: SampleViewProps): SVGSVGElement {
             x,
             y,
             width: size,
-            height: LANE_HEIGHT - 12,
+            height: LANE_ROW_HEIGHT_PX - 12,
             rx: Math.min(6, size / 2),
           }),
           size > 26 &&

@@ -15,7 +15,7 @@ export type ViewName = (typeof VIEW_NAMES)[number];
 export function parseViewHash(hash: string): ViewState {
   const text = hash.replace(/^#/, "");
   if (text !== "" && !text.includes("="))
-    return { sampleId: tryDecodeUri(text), cardNumber: undefined, view: "sequence" };
+    return { sampleId: decodeUriOrKeepText(text), cardNumber: undefined, view: "sequence" };
   const params = new URLSearchParams(text);
   const card = Number(params.get("card"));
   return {
@@ -37,7 +37,7 @@ export function formatViewHash({ sampleId, cardNumber, view }: ViewState): strin
   return `#${params}`;
 }
 
-function tryDecodeUri(text: string): string {
+function decodeUriOrKeepText(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -33,11 +33,11 @@ export class VirtualList<Item> {
     new ResizeObserver(() => this.#renderVisibleRows()).observe(element);
   }
 
-  get items(): readonly Item[] {
+  get allItems(): readonly Item[] {
     return this.#items;
   }
 
-  set items(items: readonly Item[]) {
+  set allItems(items: readonly Item[]) {
     this.#items = items;
     this.#content.style.height = `${items.length * this.#rowHeight}px`;
     this.#renderVisibleRows();

@@ -7,11 +7,11 @@ import { dirname } from "node:path";
  * the watched file was replaced or truncated.
  */
 export type FileFollowEvent =
-  | { readonly lines: readonly string[]; readonly position: FilePosition }
+  | { readonly lines: readonly string[]; readonly position: FileIdAndOffset }
   | "reset";
 
 /** Position in a file: the identity of the file and the number of bytes before the position. */
-export interface FilePosition {
+export interface FileIdAndOffset {
   readonly fileId: string;
   readonly offset: number;
 }
@@ -31,7 +31,7 @@ const POLL_INTERVAL_MS = 500;
 export async function* followFile(
   path: string,
   signal: AbortSignal,
-  from?: FilePosition,
+  from?: FileIdAndOffset,
 ): AsyncGenerator<FileFollowEvent, void, undefined> {
   using changes = new FileChangeWatcher(path, signal);
   const chunk = Buffer.allocUnsafe(READ_SIZE);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { renderLiveHtmlReport } from "../../../cards/index.ts";
-import { streamRecordEvents } from "./stream-record-events.ts";
+import { streamRecordingAsSse } from "./stream-recording-as-sse.ts";
 
 interface WatchServerOptions {
   readonly file: string;
@@ -40,7 +40,7 @@ export async function startWatchServer(options: WatchServerOptions): Promise<Wat
   let streams = 0;
   const server = createServer((request, response) => {
     for (const [name, value] of Object.entries(RESPONSE_HEADERS)) response.setHeader(name, value);
-    const refused = findRefusal(request, getHost(server), secret);
+    const refused = findRequestRefusal(request, getListeningHostAndPort(server), secret);
     if (refused) return sendRefusal(response, ...refused);
     if (request.url?.endsWith("/")) {
       response.setHeader("content-type", "text/html; charset=utf-8");
@@ -49,12 +49,12 @@ export async function startWatchServer(options: WatchServerOptions): Promise<Wat
     }
     if (streams >= MAX_STREAMS) return sendRefusal(response, 503, "Too many pages are open. Close one.");
     streams += 1;
-    void streamEvents(request, response, options, closing.signal).finally(() => (streams -= 1));
+    void streamRecordingToBrowser(request, response, options, closing.signal).finally(() => (streams -= 1));
   });
   server.listen(options.port, "127.0.0.1");
   await once(server, "listening");
   return {
-    url: `http://${getHost(server)}/${secret}/`,
+    url: `http://${getListeningHostAndPort(server)}/${secret}/`,
     async close() {
       closing.abort();
       const closed = once(server, "close");
@@ -75,11 +75,11 @@ const RESPONSE_HEADERS = {
   "content-security-policy": "frame-ancestors 'none'",
 };
 
-function getHost(server: Server): string {
+function getListeningHostAndPort(server: Server): string {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-function findRefusal(
+function findRequestRefusal(
   { method, headers, url = "" }: IncomingMessage,
   host: string,
   secret: string,
@@ -107,7 +107,7 @@ function sendRefusal(response: ServerResponse, status: number, why: string): voi
  * Streams existing and new lines, as fast as the reader accepts them, until the reader disconnects or the
  * server closes.
  */
-async function streamEvents(
+async function streamRecordingToBrowser(
   request: IncomingMessage,
   response: ServerResponse,
   { file, runId, onForeignRun }: WatchServerOptions,
@@ -119,7 +119,7 @@ async function streamEvents(
   const lastEventId = request.headers["last-event-id"];
   try {
     response.writeHead(200, { "content-type": "text/event-stream" }).write("retry: 1000\n\n");
-    const events = streamRecordEvents(file, signal, {
+    const events = streamRecordingAsSse(file, signal, {
       ...(runId !== undefined && { runId }),
       ...(typeof lastEventId === "string" && { lastEventId }),
       ...(onForeignRun && { foreign: onForeignRun }),

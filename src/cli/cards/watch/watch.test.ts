@@ -1,10 +1,17 @@
 import { appendFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
-import { findChromium, openBrowser, openObservedPage } from "../../../cards/html/browser.fixture.ts";
-import { createScriptedRecordText, GSM8K_SCRIPTS } from "../../../cards/recording/recording.fixture.ts";
-import { createTempDirectory } from "../../cli-process.contract.ts";
-import { streamRecordEvents } from "./stream-record-events.ts";
+import {
+  findChromium,
+  launchChromium,
+  openPageRecordingRequestsAndErrors,
+} from "../../../cards/html/browser.fixture.ts";
+import {
+  createScriptedRecordFileText,
+  SCRIPTED_GSM8K_SAMPLES,
+} from "../../../cards/recording/recording.fixture.ts";
+import { createTempDirectory } from "../../cli-process.fixture.ts";
+import { streamRecordingAsSse } from "./stream-recording-as-sse.ts";
 import { followFile, type FileFollowEvent } from "./follow-file.ts";
 import { startWatchServer, type WatchServer } from "./watch-server.ts";
 
@@ -89,13 +96,13 @@ describe("the events of a record", () => {
     const file = `${await createEmptyFolder()}/run.cards.jsonl`;
     await writeFile(file, text);
     const leave = new AbortController();
-    const events = streamRecordEvents(file, leave.signal, lastEventId === undefined ? {} : { lastEventId });
+    const events = streamRecordingAsSse(file, leave.signal, lastEventId === undefined ? {} : { lastEventId });
     cleanups.unshift(() => (leave.abort(), events.return()));
     return async () => (await events.next()).value ?? "";
   }
 
   it("contain the readable lines, and the number of unreadable lines", async () => {
-    const [run = "", card = ""] = createScriptedRecordText().split("\n");
+    const [run = "", card = ""] = createScriptedRecordFileText().split("\n");
     const next = await eventsOf(
       `${run}\n{"half\n{"v":1,"kind":"card","run_id":7}\n{"other":true}\n${card}\n`,
     );
@@ -105,14 +112,15 @@ describe("the events of a record", () => {
   });
 
   it("start again if the reader's position belongs to another file", async () => {
-    const next = await eventsOf(createScriptedRecordText(), "1-2/77/run");
+    const next = await eventsOf(createScriptedRecordFileText(), "1-2/77/run");
     expect(await next()).toContain("event: reset");
     expect(await next()).toContain("event: lines");
   });
 
   it("belong to a single run", async () => {
     const next = await eventsOf(
-      createScriptedRecordText() + createScriptedRecordText(GSM8K_SCRIPTS, { run_id: "another" }),
+      createScriptedRecordFileText() +
+        createScriptedRecordFileText(SCRIPTED_GSM8K_SAMPLES, { run_id: "another" }),
     );
     expect(await next()).not.toContain("another");
   });
@@ -172,7 +180,7 @@ describe("the server of a watched record", () => {
 
   it("continues after the reader's last event", async () => {
     const file = `${await createEmptyFolder()}/run.cards.jsonl`;
-    await writeFile(file, createScriptedRecordText());
+    await writeFile(file, createScriptedRecordFileText());
     const { url } = await startWatching(file);
     const first = await readFirstEvent(await fetch(`${url}events`));
     const [, id = ""] = /^id: (.+)$/m.exec(first) ?? [];
@@ -198,13 +206,13 @@ describe.skipIf(findChromium() === undefined)("the page of a watched record", ()
   it("waits for the run, grows with it, and keeps the user's selection", async () => {
     const file = `${await createEmptyFolder()}/run.cards.jsonl`;
     const { url } = await startWatching(file);
-    const browser = await openBrowser();
+    const browser = await launchChromium();
     cleanups.unshift(() => browser.close());
-    const { page, errors } = await openObservedPage(browser, url);
+    const { page, errors } = await openPageRecordingRequestsAndErrors(browser, url);
     const state = page.locator("#run .state");
     expect(await state.innerText()).toBe("waiting for the run to start");
 
-    const lines = createScriptedRecordText().split("\n");
+    const lines = createScriptedRecordFileText().split("\n");
     const scored = lines.findIndex((line) => line.includes(`"kind":"score"`));
     await writeFile(file, `${lines.slice(0, 4).join("\n")}\n${lines[4]?.slice(0, 30)}`);
     await page.getByRole("option", { name: "gsm8k_0" }).click();

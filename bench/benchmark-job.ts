@@ -1,0 +1,67 @@
+/**
+ * Job that a request sends to every server under test. The message text names the job, and the agent answers
+ * with one artifact in chunks of 16 characters.
+ */
+export interface BenchmarkJob {
+  readonly kind: "chunks" | "turns" | "wait";
+  /** Number of chunks. 0 for `wait`. */
+  readonly count: number;
+}
+
+/** A job that produces nothing and runs until it is released. */
+export const WAIT_JOB: BenchmarkJob = { kind: "wait", count: 0 };
+
+/**
+ * Formats a job as the text of a message.
+ *
+ * - `chunks`: yields all chunks without returning to the event loop.
+ * - `turns`: returns to the event loop before each chunk, like chunks that arrive from a model's socket.
+ * - `wait`: runs until it is released.
+ */
+export function formatJobAsMessageText({ kind, count }: BenchmarkJob): string {
+  return `${kind} ${count}`;
+}
+
+/** Parses the text of a message. Throws when it names no job. */
+export function parseJobFromMessageText(text: string): BenchmarkJob {
+  const [kind, count] = text.split(" ");
+  if (kind !== "chunks" && kind !== "turns" && kind !== "wait")
+    throw new Error(`the message ${JSON.stringify(text)} names no job`);
+  return { kind, count: Number(count) };
+}
+
+/**
+ * Builds the text of the chunk `index`. It has always 16 characters and differs for every chunk, so that a
+ * lost or repeated chunk is detected.
+ */
+export function buildChunkText(index: number): string {
+  return `chunk ${String(index).padStart(8, "0")}. `;
+}
+
+/** Builds the text of all chunks of a job. */
+export function buildExpectedText(count: number): string {
+  let text = "";
+  for (let index = 0; index < count; index++) text += buildChunkText(index);
+  return text;
+}
+
+/** Runs a job. Every server under test uses this agent. */
+export async function* generateJobChunks(
+  job: BenchmarkJob,
+): AsyncGenerator<{ text: string; last: boolean }, void, undefined> {
+  if (job.kind === "wait") await jobsReleased;
+  for (let index = 0; index < job.count; index++) {
+    if (job.kind === "turns") await yieldToEventLoop();
+    yield { text: buildChunkText(index), last: index === job.count - 1 };
+  }
+}
+
+/** Resolves in the next turn of the event loop. */
+export const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+const { promise: jobsReleased, resolve } = Promise.withResolvers<void>();
+
+/** Releases every `wait` job of this process. */
+export function releaseWaitingJobs(): void {
+  resolve();
+}

@@ -1,0 +1,118 @@
+import type * as Adk from "@google/adk";
+import { isAgentTool } from "./is-agent-tool.ts";
+import {
+  buildInterruptedCallResponses,
+  type CallAwaitingUser,
+  findUnansweredCalls,
+} from "./unanswered-function-calls.ts";
+import { collectLongRunningCallIds } from "./part-conversion.ts";
+import { registerRunContextForInvocation, type AdkRunContext } from "./adk-run-context.ts";
+import { skipEmptyPluginManagerCallbacks } from "./skip-empty-plugin-manager-callbacks.ts";
+import type { AdkEvent, AdkFunctionCall, SessionFunctionCall } from "./adk-structural-types.ts";
+
+const patchedPluginManagers = new WeakSet<Adk.PluginManager>();
+
+/**
+ * Patches a runner to answer interrupted calls and to share the run context with nested agents.
+ *
+ * Before ADK adds a message to a session, the patch answers interrupted calls and finds other waiting
+ * tasks. ADK loads the session before the patch runs. Before a tool runs, the patch registers the run for
+ * agent tools, because ADK runs agent tools in separate sessions.
+ *
+ * A plugin cannot replace the patch. ADK logs every plugin and calls every plugin for each event. If one
+ * plugin returns a value, ADK skips the remaining plugins.
+ */
+export function patchRunnerForInterruptedCalls({ pluginManager }: Adk.Runner, adk: typeof Adk): void {
+  if (patchedPluginManagers.has(pluginManager)) return;
+  patchedPluginManagers.add(pluginManager);
+  skipEmptyPluginManagerCallbacks(pluginManager, adk);
+  const { createEvent } = adk;
+  const onUserMessage = pluginManager.runOnUserMessageCallback.bind(pluginManager);
+  pluginManager.runOnUserMessageCallback = async (request) => {
+    await closeUnansweredCalls(request, createEvent);
+    return onUserMessage(request);
+  };
+  const beforeTool = pluginManager.runBeforeToolCallback.bind(pluginManager);
+  pluginManager.runBeforeToolCallback = async (request) => {
+    const { invocationContext } = request.toolContext;
+    registerRunContextForInvocation(invocationContext);
+    if (isAgentTool(request.tool))
+      await answerInterruptedAgentToolCalls(request.tool.agent.name, invocationContext, createEvent);
+    return beforeTool(request);
+  };
+}
+
+async function closeUnansweredCalls(
+  { invocationContext, userMessage }: Parameters<Adk.PluginManager["runOnUserMessageCallback"]>[0],
+  createEvent: typeof Adk.createEvent,
+): Promise<void> {
+  const { session, sessionService } = invocationContext;
+  const { interrupted, awaitingUser } = findUnansweredCalls(session.events, userMessage);
+  const runContext = registerRunContextForInvocation(invocationContext);
+  const abandoned =
+    runContext && awaitingUser.length > 0 ? await findCallsWithoutWaitingTask(runContext, awaitingUser) : [];
+  await appendInterruptedCallResponses([...interrupted, ...abandoned], {
+    session,
+    sessionService,
+    createEvent,
+  });
+}
+
+/**
+ * Answers the interrupted calls in the session of an agent that is used as a tool. ADK uses a separate
+ * runner for an agent that is used as a tool.
+ */
+async function answerInterruptedAgentToolCalls(
+  appName: string,
+  { session: { userId, id }, sessionService }: Adk.InvocationContext,
+  createEvent: typeof Adk.createEvent,
+): Promise<void> {
+  const session = await sessionService?.getSession({ appName, userId, sessionId: id });
+  if (!session) return;
+  const { interrupted } = findUnansweredCalls(session.events);
+  await appendInterruptedCallResponses(interrupted, { session, sessionService, createEvent });
+}
+
+interface SessionWriteContext {
+  readonly session: Adk.Session;
+  readonly sessionService: Adk.BaseSessionService | undefined;
+  readonly createEvent: typeof Adk.createEvent;
+}
+
+async function appendInterruptedCallResponses(
+  unanswered: readonly SessionFunctionCall[],
+  { session, sessionService, createEvent }: SessionWriteContext,
+): Promise<void> {
+  for (const [event, calls] of groupCallsByEvent(unanswered)) {
+    const { invocationId, author = "", branch, isolationScope } = event as Adk.Event;
+    const response = createEvent({ invocationId, author, content: buildInterruptedCallResponses(calls) });
+    if (branch !== undefined) response.branch = branch;
+    if (isolationScope !== undefined) response.isolationScope = isolationScope;
+    await sessionService?.appendEvent({ session, event: response });
+  }
+}
+
+/**
+ * Stores the ids of the tasks that wait for their user. Returns the abandoned function calls. No task
+ * waits for the response to an abandoned call. The bridge must answer these calls, because a model must
+ * not see function calls without a response.
+ */
+async function findCallsWithoutWaitingTask(
+  runContext: AdkRunContext,
+  awaitingUser: readonly CallAwaitingUser[],
+): Promise<SessionFunctionCall[]> {
+  const tasks = await runContext.run.listInterruptedTasks();
+  if (tasks.length > 0) runContext.waitingTaskIds = tasks.map(({ id }) => id);
+  const waitingCallIds = new Set(
+    tasks.flatMap(({ status }) => collectLongRunningCallIds(status.message?.parts ?? [])),
+  );
+  return awaitingUser.flatMap(({ call, orphanedCall }) =>
+    orphanedCall && !waitingCallIds.has(call.id ?? "") ? [orphanedCall] : [],
+  );
+}
+
+function groupCallsByEvent(unanswered: readonly SessionFunctionCall[]): Map<AdkEvent, AdkFunctionCall[]> {
+  const events = new Map<AdkEvent, AdkFunctionCall[]>();
+  for (const { event, call } of unanswered) events.set(event, [...(events.get(event) ?? []), call]);
+  return events;
+}

@@ -1,0 +1,49 @@
+import { addA2aPrefixToCustomMetadataKey } from "../adk-event-metadata.ts";
+import type { AdkEvent } from "../adk-structural-types.ts";
+
+/** Custom metadata keys under which a session event stores the peer's ids. */
+export const TASK_ID_KEY: "a2a:task_id" = addA2aPrefixToCustomMetadataKey("task_id");
+export const CONTEXT_ID_KEY: "a2a:context_id" = addA2aPrefixToCustomMetadataKey("context_id");
+/**
+ * Metadata key for the message id of an answer without a task. An answer without a task may also have no
+ * context id.
+ */
+export const MESSAGE_ID_KEY: "a2a:message_id" = addA2aPrefixToCustomMetadataKey("message_id");
+/** Metadata key for the interrupted state of the peer's task. */
+export const PEER_TASK_STATE_KEY: "a2a:state" = addA2aPrefixToCustomMetadataKey("state");
+/** Metadata key for the id of the local task that needs the result of the peer's task. */
+export const LOCAL_TASK_ID_KEY: "a2a:for_task" = addA2aPrefixToCustomMetadataKey("for_task");
+/** Metadata key for the ids of the complete artifacts in an event. */
+export const ARTIFACT_IDS_KEY: "a2a:artifact_ids" = addA2aPrefixToCustomMetadataKey("artifact_ids");
+
+/** Sets a custom metadata value unless the value is empty. */
+export function setCustomMetadata(
+  event: AdkEvent,
+  key: string,
+  value: string | readonly string[] | undefined,
+): void {
+  if (value?.length) event.customMetadata = { ...event.customMetadata, [key]: value };
+}
+
+export function getCustomMetadataText(key: string, { customMetadata }: AdkEvent): string | undefined {
+  const value = customMetadata?.[key];
+  return typeof value === "string" && value !== "" ? value : undefined;
+}
+
+/**
+ * Returns true if an event contains output of the peer. Events that the local agent creates itself, for
+ * example after a connection error, have no `a2a:` keys.
+ */
+export function isPeerOutputEvent(name: string, { author, partial, customMetadata = {} }: AdkEvent): boolean {
+  return author === name && !partial && Object.keys(customMetadata).some((key) => key.startsWith("a2a:"));
+}
+
+/** Returns the ids of the task artifacts that the session already contains. */
+export function listKnownArtifactIds(events: readonly AdkEvent[], taskId: string | undefined): string[] {
+  if (taskId === undefined) return [];
+  const taskEvents = events.filter((event) => getCustomMetadataText(TASK_ID_KEY, event) === taskId);
+  return taskEvents.flatMap(({ customMetadata }) => {
+    const ids = customMetadata?.[ARTIFACT_IDS_KEY];
+    return Array.isArray(ids) ? ids.filter((id) => typeof id === "string") : [];
+  });
+}

@@ -1,0 +1,89 @@
+import type { JsonObject } from "../../protocol/index.ts";
+import { type MessageCard, parseCard, toDict } from "../message-card/index.ts";
+import { MESSAGE_CARD_EXTENSION_URI } from "./card-parts.ts";
+import { isTraceparent } from "./traceparent.ts";
+
+/** Additional data for a message card in the metadata of its A2A message. */
+export interface CardRoutingMetadata {
+  /** ID of the experiment run that the message card belongs to. */
+  readonly runId?: string | undefined;
+  /** Relay mode of the task. With `full`, a role forwards every message card to its requester. */
+  readonly relay: "none" | "full";
+  /**
+   * Number of times that the problem was forwarded from one role to another. Roles reject a problem with more
+   * than `MAX_HOPS` hops as a loop.
+   */
+  readonly hops: number;
+  /** W3C `traceparent` of the task, if the task is part of a distributed trace. */
+  readonly traceparent?: string | undefined;
+}
+
+/** Maximum number of times that a problem may be forwarded from one role to another. */
+export const MAX_HOPS = 8;
+
+const RUN_ID_KEY = `${MESSAGE_CARD_EXTENSION_URI}/run_id`;
+const RELAY_MODE_KEY = `${MESSAGE_CARD_EXTENSION_URI}/relay`;
+const HOPS_KEY = `${MESSAGE_CARD_EXTENSION_URI}/hops`;
+const TRACEPARENT_KEY = `${MESSAGE_CARD_EXTENSION_URI}/traceparent`;
+const CARD_METADATA_KEY = `${MESSAGE_CARD_EXTENSION_URI}/card`;
+
+/** Encodes the envelope of a message card as A2A message metadata. */
+export function encodeCardRoutingMetadata({
+  runId,
+  relay,
+  hops,
+  traceparent,
+}: CardRoutingMetadata): JsonObject {
+  return {
+    ...(runId === undefined ? {} : { [RUN_ID_KEY]: runId }),
+    ...(relay === "none" ? {} : { [RELAY_MODE_KEY]: relay }),
+    [HOPS_KEY]: hops,
+    ...(traceparent === undefined ? {} : { [TRACEPARENT_KEY]: traceparent }),
+  };
+}
+
+/**
+ * Decodes the envelope of a message card from the metadata of an A2A message and its request. If several
+ * arguments contain a metadata key, the value in the earliest argument applies. The function ignores
+ * malformed metadata values.
+ */
+export function decodeCardRoutingMetadata(
+  ...metadata: readonly (JsonObject | undefined)[]
+): CardRoutingMetadata {
+  const merged: JsonObject = Object.assign({}, ...metadata.toReversed());
+  const {
+    [RUN_ID_KEY]: runId,
+    [RELAY_MODE_KEY]: relay,
+    [HOPS_KEY]: hops,
+    [TRACEPARENT_KEY]: traceparent,
+  } = merged;
+  return {
+    ...(typeof runId === "string" ? { runId } : {}),
+    relay: relay === "full" ? "full" : "none",
+    hops: typeof hops === "number" && Number.isInteger(hops) && hops > 0 ? hops : 1,
+    ...(isTraceparent(traceparent) ? { traceparent } : {}),
+  };
+}
+
+/**
+ * Encodes a message card as the metadata of a `CancelTask` request, because a `CancelTask` request has no
+ * parts.
+ */
+export function encodeCardInCancelMetadata(card: MessageCard): JsonObject {
+  return { [CARD_METADATA_KEY]: toDict(card) };
+}
+
+/**
+ * Returns the message card in the metadata of a `CancelTask` request, or `undefined` if the metadata contains
+ * no valid message card.
+ */
+export function findCardInCancelMetadata(metadata: JsonObject | undefined): MessageCard | undefined {
+  const json = metadata?.[CARD_METADATA_KEY];
+  if (json === undefined) return undefined;
+  try {
+    return parseCard(json);
+  } catch {
+    // An invalid card must not prevent the cancellation of the task.
+    return undefined;
+  }
+}

@@ -1,0 +1,214 @@
+import { RUN_FINDING_KINDS, type RunFindingKind, type RunReport } from "../../cards/index.ts";
+import {
+  pluralize,
+  formatDuration,
+  formatNumber,
+  formatPercent,
+  formatPercentWithInterval,
+  renderTable,
+} from "./text-table.ts";
+
+/**
+ * Maximum number of rows in a list of the text report. With `--json`, the command prints all rows of a list.
+ */
+const MAX_REPORT_LIST_ROWS = 8;
+
+/** Renders a run report as blocks of text. The report omits empty blocks. */
+export function renderRunStats(report: RunReport, name: string): string {
+  const blocks = [
+    renderRunHeading(report, name),
+    renderRunAccuracyAndCounts(report),
+    renderTokens(report),
+    renderTimeStatistics(report),
+    renderRunFindings(report),
+    renderRecordingChecks(report),
+  ];
+  return blocks.filter((block) => block !== "").join("\n");
+}
+
+function renderRunHeading({ run, samples, ends }: RunReport, name: string): string {
+  if (!run) return `${name}: ${pluralize(samples.total, "problem")}\n`;
+  const words = [run.dataset, run.split, run.method, run.mode].filter((word) => word !== undefined);
+  const models = Object.entries(run.model).map(([role, model]) => `${role} ${model}`);
+  const open = samples.open > 0 ? `, ${samples.open} begun` : "";
+  return renderTable([
+    [words.join(" "), `run ${run.run_id}, ${run.at}`],
+    ["evidence", run.evidence],
+    ["models", models.join(", ") || "–"],
+    [
+      "problems",
+      `${samples.done} of ${samples.total} done${open}; ${ends.at(-1) ?? "no end: killed, or still at it"}`,
+    ],
+  ]);
+}
+
+function renderRunAccuracyAndCounts({ accuracy, samples, run, measures, figures, seed }: RunReport): string {
+  const rows: string[][] = [];
+  if (accuracy) {
+    const count = Math.round(accuracy.value * samples.done);
+    rows.push([
+      "accuracy",
+      formatPercentWithInterval(accuracy),
+      `${count} of ${samples.done} by ${run?.rule ?? "?"}`,
+    ]);
+  }
+  for (const [name, value] of Object.entries(measures)) rows.push([name, formatPercent(value)]);
+  if (figures) {
+    const { solverTasks, solverSuccess, completion, errorsByType } = figures;
+    if (completion)
+      rows.push(["completed", formatPercentWithInterval(completion), "problems with a result completed"]);
+    rows.push([
+      "solver succeeded",
+      formatPercentWithInterval(solverSuccess),
+      "of its results to the planner",
+    ]);
+    if (solverTasks)
+      rows.push([
+        "solver tasks",
+        formatNumber(solverTasks.mean, 2),
+        `a problem; median ${formatNumber(solverTasks.median, 1)}, p95 ${formatNumber(solverTasks.p95, 1)}`,
+      ]);
+    rows.push(["cards", formatNumber(figures.cards), formatCountsByName(figures.byType)]);
+    if (Object.keys(errorsByType).length > 0) rows.push(["errors", "", formatCountsByName(errorsByType)]);
+  }
+  if (seed)
+    rows.push([
+      "seed formulas",
+      "",
+      `turns ${formatNumber(seed.avg_turns, 2)}, solver success ${formatPercent(seed.solver_success_rate)}, completion ${formatPercent(seed.overall_completion_rate)}`,
+    ]);
+  return renderTable(rows);
+}
+
+function renderTokens({ tokens, spending }: RunReport): string {
+  const { sum, perSample, estimatedShare = 0, price } = tokens;
+  const total = sum.input + sum.output;
+  if (tokens.total === 0) return "";
+  const rows = (total > 0 ? spending : [])
+    .filter(({ input, output, ms }) => input + output + ms > 0)
+    .slice(0, MAX_REPORT_LIST_ROWS * 2)
+    .map(({ role, turn, cards, input, output, cached, ms }) => [
+      role,
+      turn === undefined ? "" : String(turn),
+      formatNumber(cards),
+      formatNumber(input),
+      formatNumber(cached),
+      formatNumber(output),
+      total > 0 ? formatPercent((input + output) / total) : "–",
+      formatDuration(ms),
+    ]);
+  const notes = [
+    tokens.total > total && `${formatNumber(tokens.total - total)} tokens on cards that tell only their sum`,
+    perSample &&
+      `a problem: mean ${formatNumber(perSample.mean)}, median ${formatNumber(perSample.median)}, p95 ${formatNumber(perSample.p95)} tokens`,
+    estimatedShare > 0 && `${formatPercent(estimatedShare)} of the tokens are estimates`,
+    price !== undefined && `price ${formatNumber(price, 4)} by the tariff`,
+  ].filter((note) => typeof note === "string");
+  const head = ["role", "turn", "cards", "input", "cached", "output", "share", "time"];
+  const totalRow = [
+    "all",
+    "",
+    "",
+    formatNumber(sum.input),
+    formatNumber(sum.cached),
+    formatNumber(sum.output),
+    "",
+    "",
+  ];
+  return (
+    (total > 0 ? renderTable([head, ...rows, totalRow], "lrrrrrrr") : "") +
+    notes.map((note) => `${note}\n`).join("")
+  );
+}
+
+function renderTimeStatistics({ time: { perSample, bottlenecks, roles, latency } }: RunReport): string {
+  if (!perSample || bottlenecks.length === 0) return "";
+  const longest = bottlenecks
+    .filter(({ share }) => share >= 0.01)
+    .slice(0, MAX_REPORT_LIST_ROWS)
+    .map(({ kind, who, turn, share, ms }) => [
+      formatPercent(share),
+      kind === "travel" ? `${who}, on the way` : `${who}${turn === undefined ? "" : `, turn ${turn}`}`,
+      formatDuration(ms),
+    ]);
+  return (
+    `time a problem: mean ${formatDuration(perSample.mean)}, median ${formatDuration(perSample.median)}, p95 ${formatDuration(perSample.p95)}; what it waited for:\n` +
+    renderTable(longest, "rlr") +
+    renderTable(
+      [
+        ["role", "at work", "waiting"],
+        ...roles.map(({ role, workingMs, waitingMs }) => [
+          role,
+          formatDuration(workingMs),
+          formatDuration(waitingMs),
+        ]),
+      ],
+      "lrr",
+    ) +
+    renderTable(
+      [
+        ["replies", "", "p50", "p95"],
+        ...latency.map(({ edge, replies, p50, p95 }) => [
+          edge,
+          formatNumber(replies),
+          formatDuration(p50),
+          formatDuration(p95),
+        ]),
+      ],
+      "lrrr",
+    )
+  );
+}
+
+function renderRunFindings({ found, findings }: RunReport): string {
+  return renderTable(
+    Object.entries(found).map(([kind, count]) => {
+      const { mastFailureMode, description } = RUN_FINDING_KINDS[kind as RunFindingKind];
+      const sampleIds = new Set(findings.flatMap((one) => (one.kind === kind ? (one.sample_id ?? []) : [])));
+      const first = [...sampleIds].slice(0, 3).join(", ") + (sampleIds.size > 3 ? " …" : "");
+      return [
+        String(count),
+        `${description}${mastFailureMode === undefined ? "" : ` (MAST ${mastFailureMode})`}`,
+        first,
+      ];
+    }),
+    "rll",
+  );
+}
+
+function renderRecordingChecks({ ledger, broken, unknown, abandoned, clocks, torn }: RunReport): string {
+  const lines: string[] = [];
+  if (ledger) {
+    lines.push(
+      ledger.ok
+        ? `ledger: ok, the tokens on the cards are those of the calls (${ledger.checked} sums)`
+        : `ledger: ${ledger.mismatches.length} of ${ledger.checked} sums differ`,
+    );
+    for (const { sample_id, role, cards, calls, card_ids } of ledger.mismatches.slice(
+      0,
+      MAX_REPORT_LIST_ROWS,
+    ))
+      lines.push(
+        `  ${sample_id ?? "no problem"} ${role}: cards ${cards.input}+${cards.output}, calls ${calls.input}+${calls.output} (${card_ids.join(", ")})`,
+      );
+  }
+  if (abandoned.cards + abandoned.calls > 0)
+    lines.push(
+      `not counted: ${pluralize(abandoned.cards, "card")} and ${pluralize(abandoned.calls, "call")} (${formatNumber(abandoned.tokens.input + abandoned.tokens.output)} tokens) of attempts that were interrupted`,
+    );
+  for (const { file, moved_ms, low_ms, high_ms } of clocks)
+    lines.push(
+      `clock of ${file}: moved by ${moved_ms.toFixed(0)} ms (${low_ms.toFixed(0)} to ${high_ms.toFixed(0)} fit)`,
+    );
+  for (const { file, line, why } of torn.slice(0, MAX_REPORT_LIST_ROWS))
+    lines.push(`torn line: ${file}:${line} (${why})`);
+  for (const message of unknown) lines.push(`not known: ${message}`);
+  for (const what of broken) lines.push(`broken: ${what}`);
+  return renderTable(lines.map((line) => [line]));
+}
+
+function formatCountsByName(record: Readonly<Record<string, number>>): string {
+  return Object.entries(record)
+    .map(([name, count]) => `${count} ${name}`)
+    .join(", ");
+}

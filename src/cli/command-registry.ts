@@ -1,0 +1,158 @@
+import type { Command } from "commander";
+import { CARDS_COMMANDS } from "./cards/index.ts";
+import type { CliContext } from "./cli-context.ts";
+
+/**
+ * Description of a command for the help text, and a function that loads the command's module. The program
+ * loads only the module of the called command, which keeps the start-up time short.
+ */
+interface CommandEntry {
+  readonly description: string;
+  readonly loadFactory: () => Promise<(context: CliContext) => Command>;
+}
+
+/** A command group, which contains only subcommands. */
+interface CommandGroup {
+  readonly description: string;
+  readonly commands: CommandTable;
+}
+
+/** Table of commands by name, in the order of the help text. */
+export type CommandTable = Readonly<Record<string, CommandEntry | CommandGroup>>;
+
+/** Commands that load the modules of all other commands. */
+export const COMMANDS_THAT_LOAD_ALL: ReadonlySet<string> = new Set(["completion", "config"]);
+
+/**
+ * All commands. To add a command, create a file with a `create…Command` function and add the command to
+ * `COMMANDS`. For a folder of commands, `COMMANDS` contains one entry with the command table that the folder
+ * exports.
+ */
+export const COMMANDS: CommandTable = {
+  serve: {
+    description: "Serve agents over A2A from files, directories, or a command.",
+    loadFactory: async () => (await import("./serve.ts")).createServeCommand,
+  },
+  send: {
+    description: "Send a message that starts or continues a task.",
+    loadFactory: async () => (await import("./send.ts")).createSendCommand,
+  },
+  chat: {
+    description: "Chat with an agent line by line in one conversation.",
+    loadFactory: async () => (await import("./chat.ts")).createChatCommand,
+  },
+  task: {
+    description: "Manage tasks: get, wait, list, cancel, subscribe, download, push-config.",
+    commands: {
+      get: {
+        description: "Show a task's state and artifacts.",
+        loadFactory: async () => (await import("./task-get.ts")).createTaskGetCommand,
+      },
+      wait: {
+        description: "Wait until a task has ended or waits for its user, and show it.",
+        loadFactory: async () => (await import("./task-wait.ts")).createTaskWaitCommand,
+      },
+      list: {
+        description: "List tasks, newest first.",
+        loadFactory: async () => (await import("./task-list.ts")).createTaskListCommand,
+      },
+      cancel: {
+        description: "Cancel a task.",
+        loadFactory: async () => (await import("./task-cancel.ts")).createTaskCancelCommand,
+      },
+      subscribe: {
+        description: "Follow a task until it ends or needs input.",
+        loadFactory: async () => (await import("./task-subscribe.ts")).createTaskSubscribeCommand,
+      },
+      download: {
+        description: "Save a task's artifacts as files.",
+        loadFactory: async () => (await import("./task-download.ts")).createTaskDownloadCommand,
+      },
+      "push-config": {
+        description: "Manage a task's webhooks: create, get, list, delete.",
+        commands: {
+          create: {
+            description: "Register a webhook for a task.",
+            loadFactory: async () => (await import("./push-config/create.ts")).createPushConfigCreateCommand,
+          },
+          get: {
+            description: "Show one of a task's webhooks.",
+            loadFactory: async () => (await import("./push-config/get.ts")).createPushConfigGetCommand,
+          },
+          list: {
+            description: "List a task's webhooks.",
+            loadFactory: async () => (await import("./push-config/list.ts")).createPushConfigListCommand,
+          },
+          delete: {
+            description: "Delete one of a task's webhooks.",
+            loadFactory: async () => (await import("./push-config/delete.ts")).createPushConfigDeleteCommand,
+          },
+        },
+      },
+    },
+  },
+  card: {
+    description: "Work with agent cards: get, validate, verify, sign.",
+    commands: {
+      get: {
+        description: "Show an agent's card.",
+        loadFactory: async () => (await import("./card-get.ts")).createCardGetCommand,
+      },
+      validate: {
+        description: "Check an agent's card against A2A 1.0.",
+        loadFactory: async () => (await import("./card-validate.ts")).createCardValidateCommand,
+      },
+      verify: {
+        description: "Check that a trusted key signed an agent's card.",
+        loadFactory: async () => (await import("./card-verify.ts")).createCardVerifyCommand,
+      },
+      sign: {
+        description: "Sign a card, and print it for serving as a static file.",
+        loadFactory: async () => (await import("./card-sign.ts")).createCardSignCommand,
+      },
+    },
+  },
+  cards: {
+    description: "Run and inspect card protocol experiments: messages, costs, and results.",
+    commands: CARDS_COMMANDS,
+  },
+  auth: {
+    description: "Create credentials for the agents that you serve: new-key.",
+    commands: {
+      "new-key": {
+        description: "Create an API key. It is shown once; servers store only a hash.",
+        loadFactory: async () => (await import("./auth-new-key.ts")).createAuthNewKeyCommand,
+      },
+    },
+  },
+  init: {
+    description: "Create a project with an agent, ready to serve.",
+    loadFactory: async () => (await import("./init.ts")).createInitCommand,
+  },
+  mcp: {
+    description: "Offer agents to an MCP host over stdio or HTTP, with each skill as a tool.",
+    loadFactory: async () => (await import("./mcp.ts")).createMcpCommand,
+  },
+  demo: {
+    description:
+      "Serve demo agents without an API key: an ADK assistant, a slow writer, and a planner with its solver.",
+    loadFactory: async () => (await import("./demo.ts")).createDemoCommand,
+  },
+  config: {
+    description: "Inspect the settings: show.",
+    commands: {
+      show: {
+        description: "Show every setting with its source. Credentials are hidden.",
+        loadFactory: async () => (await import("./config-show.ts")).createConfigShowCommand,
+      },
+    },
+  },
+  completion: {
+    description: "Print a shell completion script.",
+    loadFactory: async () => (await import("./completion.ts")).createCompletionCommand,
+  },
+  info: {
+    description: "Print plugin metadata for the official a2a CLI.",
+    loadFactory: async () => (await import("./plugin-metadata.ts")).createPluginMetadataCommand,
+  },
+};

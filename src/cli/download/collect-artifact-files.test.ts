@@ -1,0 +1,66 @@
+import { assert, property, string } from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { Part } from "../../protocol/index.ts";
+import { collectArtifactFiles } from "./collect-artifact-files.ts";
+
+const listFileNames = (...names: string[]): string[] =>
+  collectArtifactFiles({
+    artifacts: [{ artifactId: "a", parts: names.map((filename) => ({ raw: "eA==", filename })) }],
+  }).files.map(({ name }) => name);
+
+describe("the files of artifacts", () => {
+  it("have the agent's file names, made unique", () => {
+    expect(listFileNames("report.pdf", "report.pdf", "Report.PDF", "data")).toEqual([
+      "report.pdf",
+      "report-2.pdf",
+      "Report-3.PDF",
+      "data",
+    ]);
+  });
+
+  it("are named after the artifact and the media type without a file name", () => {
+    const parts: Part[] = [
+      { text: "hi" },
+      { text: "# hi", mediaType: "text/markdown" },
+      { data: { a: 1 } },
+      { raw: "eA==" },
+    ];
+    const { files } = collectArtifactFiles({ artifacts: [{ artifactId: "a1", name: "the answer", parts }] });
+    expect(files.map(({ name, bytes }) => [name, Buffer.from(bytes).toString()])).toEqual([
+      ["the answer.txt", "hi"],
+      ["the answer.md", "# hi"],
+      ["the answer.json", '{\n  "a": 1\n}\n'],
+      ["the answer.bin", "x"],
+    ]);
+  });
+
+  it("never have names that leave the directory, are hidden, or contain control characters", () => {
+    expect(
+      listFileNames(
+        "../../etc/passwd",
+        "..\\..\\boot.ini",
+        "/etc/shadow",
+        ".bashrc",
+        "a\u001b[2Jb",
+        "..",
+        "/",
+      ),
+    ).toEqual(["passwd", "boot.ini", "shadow", "bashrc", "a_[2Jb", "a.bin", "a-2.bin"]);
+    assert(
+      property(string({ unit: "binary" }), (name) => {
+        const [file = ""] = listFileNames(name);
+        // oxlint-disable-next-line no-control-regex -- that is what must not be there
+        expect(file).not.toMatch(/[\\/\u0000-\u001f]|^\./);
+        expect(file).not.toBe("");
+      }),
+    );
+  });
+
+  it("are never fetched from an agent's URLs", () => {
+    const parts = [{ url: "http://169.254.169.254/secret" }];
+    expect(collectArtifactFiles({ artifacts: [{ artifactId: "a", parts }] })).toEqual({
+      files: [],
+      links: [{ artifactId: "a", url: "http://169.254.169.254/secret" }],
+    });
+  });
+});

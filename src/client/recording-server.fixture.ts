@@ -1,0 +1,104 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { onTestFinished } from "vitest";
+import { encodeSseFrame } from "../wire/index.ts";
+import { connect, type ConnectOptions, type A2AClient } from "./index.ts";
+
+/** A request that a recording server received. */
+export interface RecordedRequest {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage["headers"];
+  readonly text: string;
+  /** The body as JSON, if it is valid JSON. */
+  readonly body: {
+    readonly method?: string;
+    readonly id?: number;
+    readonly params?: Record<string, unknown>;
+  };
+}
+
+export type Responder = (response: ServerResponse, request: RecordedRequest) => void;
+
+/** A server that records requests and exists during the test. `answer` handles each request. */
+export async function startRecordingServer(
+  answer: Responder,
+): Promise<{ url: string; seen: RecordedRequest[] }> {
+  const seen: RecordedRequest[] = [];
+  const http = createServer((incoming, response) => {
+    let text = "";
+    incoming.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    incoming.on("end", () => {
+      const { method = "", url = "", headers } = incoming;
+      const body = JSON.parse(text.startsWith("{") ? text : "{}") as RecordedRequest["body"];
+      const request: RecordedRequest = { method, url, headers, text, body };
+      seen.push(request);
+      answer(response, request);
+    });
+  });
+  http.listen(0, "127.0.0.1");
+  await once(http, "listening");
+  onTestFinished(() => {
+    http.close();
+    http.closeAllConnections();
+  });
+  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, seen };
+}
+
+export function sendJsonResponse(response: ServerResponse, json: unknown, status = 200): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(json));
+}
+
+/** Writes events with their ids (0 for none) and ends the stream as specified. */
+export function sendSseEvents(
+  response: ServerResponse,
+  events: readonly (readonly [id: number, json: unknown])[],
+  ending: "end" | "cut" | "open",
+): void {
+  response.writeHead(200, { "content-type": "text/event-stream" });
+  const text = events.map(([id, json]) => encodeSseFrame(JSON.stringify(json), id || undefined)).join("");
+  response.write(`: hello\n\n${text}`, () => {
+    if (ending === "end") response.end();
+    if (ending === "cut") response.socket?.resetAndDestroy();
+  });
+}
+
+export function buildAgentCard(url: string, about: object = {}): object {
+  return {
+    name: "Raw",
+    description: "A raw server",
+    version: "1",
+    supportedInterfaces: [
+      { url: `${url}/rpc`, protocolBinding: "JSONRPC", protocolVersion: "1.0" },
+      { url: `${url}/rest`, protocolBinding: "HTTP+JSON", protocolVersion: "1.0" },
+    ],
+    capabilities: { streaming: true },
+    defaultInputModes: ["text/plain"],
+    defaultOutputModes: ["text/plain"],
+    skills: [],
+    ...about,
+  };
+}
+
+/** Connects to an agent with scripted responses, and records its requests except card requests. */
+export async function connectToRecordingServer(
+  answer: Responder,
+  options: ConnectOptions = {},
+  about: object = {},
+): Promise<{ remote: A2AClient; seen: () => RecordedRequest[] }> {
+  let url = "";
+  const server = await startRecordingServer((response, request) => {
+    if (request.url.includes("/.well-known/")) sendJsonResponse(response, buildAgentCard(url, about));
+    else answer(response, request);
+  });
+  ({ url } = server);
+  const remote = await connect(url, options);
+  return { remote, seen: () => server.seen.filter((request) => !request.url.includes("/.well-known/")) };
+}
+
+/** Answers every JSON-RPC request with a result. */
+export const respondWithJsonRpcResult =
+  (result: unknown): Responder =>
+  (response, { body }) =>
+    sendJsonResponse(response, { jsonrpc: "2.0", id: body.id, result });

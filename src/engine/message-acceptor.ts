@@ -1,0 +1,297 @@
+import {
+  A2AError,
+  isInterrupted,
+  isTerminal,
+  type Message,
+  type SendMessageRequest,
+} from "../protocol/index.ts";
+import { Deferred } from "../data-structures/index.ts";
+import { toTasklessReply } from "./to-task-event.ts";
+import type { Agent, AgentEvent } from "./agent.ts";
+import type { Caller, TaskScope } from "./caller.ts";
+import { restoreCaller, type TurnRestartData } from "./turn-restart-data.ts";
+import type { IdGenerator } from "./id-generator.ts";
+import { CallerActivityRegistry, type CallerActivity } from "./caller-activity-registry.ts";
+import { ConcurrencyLimit, createLimitError, type EngineLimits } from "./engine-limits.ts";
+import { RelatedTaskLoader } from "./related-task-loader.ts";
+import { createTaskEndedError, type TaskRunner } from "./task-runner.ts";
+import type { RunnerRegistry } from "./runner-registry.ts";
+import { isSameMessage } from "./is-same-message.ts";
+import type { ServiceParameters } from "./service-parameters.ts";
+import type { TaskStore } from "./task-store.ts";
+import { Turn, type StartedAgentIterator } from "./turn.ts";
+
+/**
+ * Result of accepting a message. An accepted message starts a turn, repeats an earlier message, goes to a
+ * running agent, or is answered without a task. A result with `seq` retains the runner of the task. The
+ * receiver of the result must release the runner.
+ */
+export type MessageAcceptResult =
+  | { readonly runner: TaskRunner; readonly turn: Turn }
+  | { readonly runner: TaskRunner; readonly seq: number }
+  | { readonly reply: Message };
+
+interface MessageAcceptorDependencies {
+  readonly agent: Agent;
+  readonly store: TaskStore;
+  readonly runners: RunnerRegistry;
+  readonly generateId: IdGenerator;
+  readonly limits: EngineLimits;
+  readonly deduplicateMessages: boolean;
+}
+
+interface InboundMessage {
+  readonly scope: TaskScope;
+  readonly request: SendMessageRequest;
+  readonly caller: Caller;
+  readonly serviceParameters: ServiceParameters;
+  readonly callerState: CallerActivity<InFlightMessage>;
+}
+
+interface InFlightMessage {
+  readonly message: Message;
+  readonly result: Promise<MessageAcceptResult>;
+}
+
+/**
+ * Accepts messages. The inbox finds or creates the task of each message and deduplicates the messages of each
+ * caller by message id (E10).
+ */
+export class MessageAcceptor {
+  readonly #context: MessageAcceptorDependencies;
+  readonly #runLimit: ConcurrencyLimit;
+  readonly #callerStates: CallerActivityRegistry<InFlightMessage>;
+
+  constructor(context: MessageAcceptorDependencies) {
+    this.#context = context;
+    this.#runLimit = new ConcurrencyLimit("running agents", context.limits.runs);
+    this.#callerStates = new CallerActivityRegistry(context.limits);
+  }
+
+  /** Accepts a message. `scope` must be the caller's scope. */
+  async acceptMessage(
+    scope: TaskScope,
+    { request, caller, serviceParameters }: Pick<InboundMessage, "request" | "caller" | "serviceParameters">,
+  ): Promise<MessageAcceptResult> {
+    const inbound = {
+      scope,
+      request,
+      caller,
+      serviceParameters,
+      callerState: this.#callerStates.getOrCreate(scope),
+    };
+    if (!this.#context.deduplicateMessages) return await this.#continueOrCreateTask(inbound);
+    const { inFlightMessages } = inbound.callerState;
+    const { message } = request;
+    const earlier = inFlightMessages.get(message.messageId);
+    if (earlier) {
+      if (!isSameMessage(message, earlier.message)) throw createDuplicateMessageIdError(message);
+      const accepted = await earlier.result;
+      if ("seq" in accepted) accepted.runner.retain();
+      return accepted;
+    }
+    const entry = { message, result: this.#acceptNewOrDuplicate(inbound) };
+    inFlightMessages.insertNew(message.messageId, entry);
+    const removeEntry = (): void => inFlightMessages.deleteIfValue(message.messageId, entry);
+    try {
+      const accepted = await entry.result;
+      if ("turn" in accepted) void accepted.turn.acceptedSeq.promise.then(removeEntry, removeEntry);
+      else removeEntry();
+      return accepted;
+    } catch (error) {
+      removeEntry();
+      throw error;
+    }
+  }
+
+  /**
+   * Creates the next attempt at a turn that an earlier server process started. Throws `RESOURCE_EXHAUSTED`
+   * if a limit is reached. `message` must contain the ids of its task and context.
+   */
+  createNextTurnAttempt(scope: TaskScope, persisted: TurnRestartData, message: Message): Turn {
+    const inbound = {
+      scope,
+      request: { ...persisted.request, message },
+      caller: restoreCaller(scope, persisted),
+      // The task exists, so a reply without a task must complete it.
+      serviceParameters: { ...persisted.service, needsTask: true },
+      callerState: this.#callerStates.getOrCreate(scope),
+    };
+    return this.#createTurn(inbound, message, persisted.attempt + 1);
+  }
+
+  async #acceptNewOrDuplicate(inbound: InboundMessage): Promise<MessageAcceptResult> {
+    const { scope, request } = inbound;
+    const known = await this.#context.store.findMessage(scope, request.message.messageId);
+    return known
+      ? await this.#acceptDuplicate(scope, request.message, known)
+      : await this.#continueOrCreateTask(inbound);
+  }
+
+  #continueOrCreateTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
+    const { taskId } = inbound.request.message;
+    return taskId ? this.#continueTask(inbound, taskId) : this.#createTask(inbound);
+  }
+
+  /** Handles a message whose message id was accepted before. */
+  async #acceptDuplicate(
+    scope: TaskScope,
+    message: Message,
+    known: { taskId: string; seq: number },
+  ): Promise<MessageAcceptResult> {
+    const { store, runners } = this.#context;
+    const [logged] = await store.readEvents(scope, known.taskId, known.seq - 1, { events: 1, maxBytes: 1 });
+    const original = logged && findUserMessageInEvent(logged.event);
+    if (!original || !isSameMessage(message, original)) throw createDuplicateMessageIdError(message);
+    const runner = await runners.findOrLoadAndRetain(scope, known.taskId);
+    if (!runner) throw A2AError.taskNotFound(known.taskId);
+    const { currentTurn } = runner;
+    if (currentTurn?.startPoint?.seq !== known.seq) return { runner, seq: known.seq };
+    runner.release();
+    return { runner, turn: currentTurn };
+  }
+
+  async #continueTask(inbound: InboundMessage, taskId: string): Promise<MessageAcceptResult> {
+    const { scope, request } = inbound;
+    const runner = await this.#context.runners.findOrLoadAndRetain(scope, taskId);
+    if (!runner) throw A2AError.taskNotFound(taskId);
+    try {
+      const { contextId } = runner.liveTask;
+      this.#assertTaskAccepts(runner, request.message);
+      if (isAgentWorking(runner)) {
+        const acceptedSeq = new Deferred<number>();
+        const message = { ...request.message, taskId, contextId };
+        if (runner.offerMessageToAgent(message, inbound.caller, acceptedSeq)) {
+          const seq = await acceptedSeq.promise;
+          return { runner: runner.retain(), seq };
+        }
+        this.#assertAgentAcceptsWhileWorking(runner);
+      }
+      this.#assertQueueNotFull(runner);
+      const turn = this.#createTurn(inbound, { ...request.message, taskId, contextId });
+      runner.startOrQueueTurn(turn);
+      return { runner, turn };
+    } finally {
+      runner.release();
+    }
+  }
+
+  /** Throws an error if the task cannot accept the message. */
+  #assertTaskAccepts({ liveTask }: TaskRunner, message: Message): void {
+    const { taskId, contextId, state } = liveTask;
+    if (message.contextId && message.contextId !== contextId) {
+      const description = `task ${taskId} belongs to another context; omit contextId, or use the task's contextId`;
+      throw A2AError.invalidParams([{ field: "message.contextId", description }]);
+    }
+    if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
+  }
+
+  /** Throws an error if the agent accepts no messages during a run. */
+  #assertAgentAcceptsWhileWorking({ liveTask: { taskId } }: TaskRunner): void {
+    if (this.#context.agent.whileWorking === "queue") return;
+    const text = `Task ${taskId} is running and accepts no messages until it stops; wait for it, or cancel it.`;
+    throw new A2AError("UNSUPPORTED_OPERATION", text, { metadata: { taskId } });
+  }
+
+  /** Throws an error if too many messages wait for the current turn of the task. */
+  #assertQueueNotFull({ liveTask: { taskId }, queuedTurnCount: queuedCount }: TaskRunner): void {
+    const { queuedTurns } = this.#context.limits;
+    if (queuedCount >= queuedTurns)
+      throw createLimitError(`waiting messages for task ${taskId}`, queuedTurns);
+  }
+
+  #createTask(inbound: InboundMessage): MessageAcceptResult | Promise<MessageAcceptResult> {
+    const { agent, runners, generateId } = this.#context;
+    const { message } = inbound.request;
+    const taskId = generateId();
+    const contextId = message.contextId ?? generateId();
+    const turn = this.#createTurn(inbound, { ...message, taskId, contextId });
+    const runner = runners.create(inbound.scope, taskId, contextId);
+    if (agent.respondsWith === "either" && !inbound.serviceParameters.needsTask)
+      return this.#startAgentBeforeTaskExists(runner, turn);
+    runner.startOrQueueTurn(turn);
+    return { runner, turn };
+  }
+
+  /**
+   * Starts the agent before its task exists. The agent's first event decides whether the inbox creates a
+   * task.
+   */
+  async #startAgentBeforeTaskExists(runner: TaskRunner, turn: Turn): Promise<MessageAcceptResult> {
+    const { agent, generateId } = this.#context;
+    runner.reserveForTurnWithoutTask(turn);
+    const output = await readFirstEvent(() =>
+      turn.startAgent(agent, runner.buildTaskWithTurnMessage(turn.message)),
+    );
+    if (turn.hasEnded) {
+      void runner.closeIterator(output.iterator);
+      return { runner, turn };
+    }
+    const firstEvent = output.firstResult?.value;
+    if (typeof firstEvent !== "object" || firstEvent === null || !("message" in firstEvent)) {
+      runner.startOrQueueTurn(turn, output);
+      return { runner, turn };
+    }
+    runner.discardWithoutTask();
+    turn.end();
+    void runner.closeIterator(output.iterator);
+    return { reply: toTasklessReply(runner.liveTask.contextId, firstEvent.message, generateId) };
+  }
+
+  /** Creates a turn. Until the turn ends, it counts against the limits on concurrent runs. */
+  #createTurn(
+    { scope, request, caller, serviceParameters, callerState }: InboundMessage,
+    message: Message,
+    attempt = 1,
+  ): Turn {
+    // A principal that can choose its tenant would otherwise get a separate limit for each tenant.
+    const { runLimit } = caller.choseTenant
+      ? this.#callerStates.getOrCreate({ ...caller, tenant: "" })
+      : callerState;
+    const releaseRun = this.#runLimit.acquireWithRelease();
+    try {
+      runLimit.acquireOrThrow();
+    } catch (error) {
+      releaseRun();
+      throw error;
+    }
+    const { store, runners } = this.#context;
+    const relatedTasks = new RelatedTaskLoader(store, runners, scope, message);
+    const turn = new Turn(request, message, caller, serviceParameters, relatedTasks, attempt);
+    turn.onEnd(() => {
+      releaseRun();
+      runLimit.release();
+    });
+    return turn;
+  }
+}
+
+/** Returns true if an agent run is active and the task does not wait for its user. */
+function isAgentWorking({ liveTask: { state }, currentTurn }: TaskRunner): boolean {
+  return currentTurn !== undefined && !currentTurn.hasEnded && state !== undefined && !isInterrupted(state);
+}
+
+/**
+ * Starts an agent and waits for its first event. If the agent throws an error before its first event, the
+ * returned iterator throws the same error.
+ */
+async function readFirstEvent(startAgent: () => StartedAgentIterator): Promise<StartedAgentIterator> {
+  try {
+    const { iterator } = startAgent();
+    return { iterator, firstResult: await iterator.next() };
+  } catch (error) {
+    return { iterator: { next: (): Promise<IteratorResult<AgentEvent>> => Promise.reject(error) } };
+  }
+}
+
+/** Returns the user message of a logged event, or `undefined` if the event has no user message. */
+export function findUserMessageInEvent(event: { task?: unknown } | object): Message | undefined {
+  if ("message" in event) return event.message as Message;
+  if ("task" in event) return (event.task as { history?: Message[] }).history?.at(-1);
+  return undefined;
+}
+
+function createDuplicateMessageIdError({ messageId }: Message): A2AError {
+  const description = `${messageId} was already used for a different message; use a new id for each message`;
+  return A2AError.invalidParams([{ field: "message.messageId", description }]);
+}

@@ -1,0 +1,426 @@
+import {
+  A2AError,
+  fold,
+  isInterrupted,
+  isEventRefusal,
+  isTerminal,
+  copyTask,
+  formatTaskState,
+  type JsonObject,
+  type Message,
+  type Task,
+  type TaskEvent,
+  type TaskState,
+} from "../protocol/index.ts";
+import type { Deferred } from "../data-structures/index.ts";
+import { toTaskMessageFromAgent, toStatusUpdate, toTaskEventFromAgent } from "./to-task-event.ts";
+import type { Agent } from "./agent.ts";
+import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
+import type { Caller, TaskScope } from "./caller.ts";
+import { toTurnRestartData } from "./turn-restart-data.ts";
+import type { IdGenerator } from "./id-generator.ts";
+import { LiveTask, type LiveTaskListener, type LiveTaskDependencies } from "./live-task.ts";
+import { extractMessageWebhookRegistration } from "./push/push-config-operations.ts";
+import type { StartedAgentIterator, Turn } from "./turn.ts";
+
+/** Dependencies that all runners of an engine share. */
+export interface TaskRunnerDependencies extends LiveTaskDependencies {
+  readonly agent: Agent;
+  readonly generateId: IdGenerator;
+  /** Time in milliseconds that a canceled agent has to stop. */
+  readonly cancelGraceMs: number;
+  /** Called when the runner has neither turns nor readers. */
+  readonly onIdle: (runner: TaskRunner) => void;
+}
+
+/**
+ * Executes the turns of a task, one at a time (E11). The runner writes the agent's events into the live
+ * task. If the agent sets no final state, the runner writes the final state. The runner never waits for a
+ * reader (E2).
+ */
+export class TaskRunner implements LiveTaskListener {
+  readonly liveTask: LiveTask;
+  readonly #context: TaskRunnerDependencies;
+  readonly #queue: Turn[] = [];
+  #currentTurn: Turn | undefined;
+  #readerCount = 0;
+
+  constructor(
+    context: TaskRunnerDependencies,
+    ids: { scope: TaskScope; taskId: string; contextId: string },
+    stored?: { task: Task; seq: number },
+  ) {
+    this.#context = context;
+    this.liveTask = new LiveTask(context, this, ids, stored);
+  }
+
+  /** The running turn, or an ended turn whose last events are not yet committed. */
+  get currentTurn(): Turn | undefined {
+    return this.#currentTurn;
+  }
+
+  get hasReaders(): boolean {
+    return this.#readerCount > 0;
+  }
+
+  /** Number of turns that wait for the current turn to end. */
+  get queuedTurnCount(): number {
+    return this.#queue.length;
+  }
+
+  /** Keeps this runner in the registry until the requester calls `release`. */
+  retain(): this {
+    this.#readerCount++;
+    return this;
+  }
+
+  release(): void {
+    this.#readerCount--;
+    this.startNextTurnOrIdle();
+  }
+
+  /**
+   * Reserves the runner for a turn whose agent starts before its task exists. `startOrQueueTurn` or
+   * `discardWithoutTask` must follow.
+   */
+  reserveForTurnWithoutTask(turn: Turn): void {
+    this.#currentTurn = turn;
+  }
+
+  /** Discards a runner for which no task was created. */
+  discardWithoutTask(): void {
+    this.#currentTurn = undefined;
+    this.#context.onIdle(this);
+  }
+
+  /**
+   * Starts a turn, or queues the turn if another turn is running. `output` is the output of an agent that
+   * started before its task existed.
+   */
+  startOrQueueTurn(turn: Turn, output?: StartedAgentIterator): void {
+    if (this.#currentTurn && this.#currentTurn !== turn) {
+      this.#queue.push(turn);
+      return;
+    }
+    const { liveTask } = this;
+    const task = this.buildTaskWithTurnMessage(turn.message);
+    turn.startPoint = { task, seq: liveTask.seq + 1 };
+    const event: TaskEvent = liveTask.state === undefined ? { task } : { message: turn.message };
+    const { message, acceptedSeq, request, serviceParameters } = turn;
+    const webhook = extractMessageWebhookRegistration(request, liveTask.taskId, serviceParameters);
+    const refusal = liveTask.acceptMessageEvent(event, message.messageId, acceptedSeq, webhook);
+    if (refusal) {
+      turn.endWithError(createTaskEndedError(liveTask.taskId, liveTask.state));
+      this.startNextTurnOrIdle();
+      return;
+    }
+    this.#currentTurn = turn;
+    this.#countWorkingAgentUntilTurnEnd(turn);
+    if (this.#context.persistTurns) liveTask.persistTurn(toTurnRestartData(turn, turn.startPoint.seq));
+    // Requests must no longer see the task waiting for the input that it has just received.
+    if (liveTask.state && isInterrupted(liveTask.state)) this.#writeTaskState("TASK_STATE_WORKING");
+    void this.#runTurn(turn, task, output);
+  }
+
+  /**
+   * Restarts a turn that an earlier server process started. `seq` is the sequence number of the turn's
+   * message. `initialTask` is the task at the start of the turn. The agent run begins only once the store has
+   * recorded the new attempt. The number of attempts is therefore limited even if the turn crashes its
+   * process.
+   */
+  async restartTurnAfterServerRestart(
+    turn: Turn,
+    seq: number,
+    initialTask: Task,
+    mode: "restart" | "resume",
+  ): Promise<void> {
+    const { liveTask } = this;
+    const task = mode === "restart" ? initialTask : copyTask(liveTask.getSnapshot());
+    turn.startPoint = { task: copyTask(initialTask), seq };
+    if (mode === "restart") turn.artifactRestart = new RestartedTurnArtifactRewriter(turn.startPoint.task);
+    turn.acceptedSeq.resolve(seq);
+    this.#currentTurn = turn;
+    this.#countWorkingAgentUntilTurnEnd(turn);
+    this.#writeTaskState("TASK_STATE_WORKING");
+    liveTask.persistTurn(toTurnRestartData(turn, seq));
+    await liveTask.waitForCommit();
+    if (!turn.hasEnded) void this.#runTurn(turn, task);
+  }
+
+  #countWorkingAgentUntilTurnEnd(turn: Turn): void {
+    const { committer } = this.#context;
+    committer.incrementWorkingAgents();
+    turn.onEnd(() => committer.decrementWorkingAgents());
+  }
+
+  /**
+   * Signals the running agent to stop. If the agent does not stop within the grace period, the runner
+   * ignores the agent's later output (E8).
+   */
+  cancel(reason: string, caller: Caller, metadata: JsonObject): void {
+    const turn = this.#currentTurn;
+    if (!turn || turn.hasEnded) {
+      const task = this.liveTask.getSnapshot();
+      this.#writeTaskState("TASK_STATE_CANCELED");
+      void this.#notifyTaskCanceled(task, caller, metadata);
+    } else if (!turn.cancelMetadata) {
+      turn.cancelMetadata = metadata;
+      turn.abort(reason);
+      this.#scheduleAgentOutputCutoff(turn, this.#context.cancelGraceMs);
+    }
+  }
+
+  /**
+   * Offers a message to the running agent and returns true if the agent accepts the message. If the agent
+   * accepts the message, `acceptedSeq` resolves with the sequence number of the message.
+   */
+  offerMessageToAgent(message: Message, caller: Caller, acceptedSeq: Deferred<number>): boolean {
+    const { liveTask } = this;
+    if (!this.#context.agent.deliver?.(message, copyTask(liveTask.getSnapshot()), caller)) return false;
+    const refusal = liveTask.acceptMessageEvent({ message }, message.messageId, acceptedSeq);
+    if (refusal) throw createTaskEndedError(liveTask.taskId, liveTask.state);
+    return true;
+  }
+
+  async #notifyTaskCanceled(task: Task, caller: Caller, metadata: JsonObject): Promise<void> {
+    try {
+      await this.#context.agent.onTaskCanceled?.(task, caller, metadata);
+    } catch (error) {
+      this.#reportError(error);
+    }
+  }
+
+  /**
+   * Stops the agent because the server closes. The task fails with `reason`, unless the agent ends the task
+   * first or can continue the turn after a restart. Resolves once the final state of the task is committed.
+   * Rejects if the task waits for a restart of the server.
+   */
+  async stopAgent(reason: string, graceMs: number): Promise<void> {
+    for (const queued of this.#queue.splice(0)) queued.endWithError(createServerClosingError());
+    const turn = this.#currentTurn;
+    if (!turn) return;
+    if (!turn.hasEnded) {
+      turn.stopReason = reason;
+      turn.abort(reason);
+      this.#scheduleAgentOutputCutoff(turn, graceMs);
+      await new Promise<void>((resolve) => turn.onEnd(resolve));
+    }
+    if (this.#currentTurn === turn) await turn.stoppedTask.promise;
+  }
+
+  /** Fails a task that is SUBMITTED or WORKING although no agent is running. */
+  failOrphanedTask(reason: string): void {
+    this.#writeTaskState("TASK_STATE_FAILED", reason);
+  }
+
+  /** Returns a copy of the task that contains the message of the new turn. */
+  buildTaskWithTurnMessage(message: Message): Task {
+    const { liveTask } = this;
+    if (liveTask.state === undefined) {
+      const status = { state: "TASK_STATE_SUBMITTED", timestamp: liveTask.getNextStatusTimestamp() } as const;
+      return { id: liveTask.taskId, contextId: liveTask.contextId, status, history: [message] };
+    }
+    const task = fold(copyTask(liveTask.getSnapshot()), { message });
+    return isEventRefusal(task) ? liveTask.getSnapshot() : task;
+  }
+
+  async #runTurn(turn: Turn, task: Task, output?: StartedAgentIterator): Promise<void> {
+    const { observer, agent } = this.#context;
+    const ids = { scope: this.liveTask.scope, taskId: this.liveTask.taskId };
+    observer.onRun?.({ ...ids, phase: "begin" });
+    try {
+      await this.#consumeEvents(turn, output ?? turn.startAgent(agent, task));
+      this.#writeFinalState(turn);
+      observer.onRun?.({ ...ids, phase: "end" });
+    } catch (error) {
+      this.#writeFailure(turn, error);
+      observer.onRun?.({ ...ids, phase: "end", error });
+    }
+    this.#endTurn(turn);
+  }
+
+  /**
+   * Stores the agent's events until the agent ends or is fenced off. If the store cannot commit events fast
+   * enough, the agent waits.
+   */
+  async #consumeEvents(turn: Turn, { iterator, firstResult }: StartedAgentIterator): Promise<void> {
+    const { liveTask } = this;
+    const timestamp = (): string => liveTask.getNextStatusTimestamp();
+    let ended = false;
+    try {
+      let step = firstResult ?? (await iterator.next());
+      while (!step.done) {
+        if (turn.isFenced) return;
+        const taskEvent = toTaskEventFromAgent(liveTask, step.value, timestamp, this.#context.generateId);
+        const event = turn.artifactRestart ? turn.artifactRestart.rewriteArtifactEvent(taskEvent) : taskEvent;
+        if (this.#isRepeatedWorking(turn, event)) {
+          step = await iterator.next();
+          continue;
+        }
+        const refusal = liveTask.acceptEvent(event);
+        if (refusal) {
+          const text = `The agent yielded an event that the task cannot accept: ${refusal.refusalReason}.`;
+          throw new A2AError("INVALID_AGENT_RESPONSE", text);
+        }
+        if ("statusUpdate" in event) turn.lastState = event.statusUpdate.status.state;
+        const capacity = liveTask.waitForCapacity();
+        if (capacity) await capacity;
+        step = await iterator.next();
+      }
+      ended = true;
+    } finally {
+      // Close an iterator that is abandoned before its end, but do not wait for it.
+      if (!ended) void this.closeIterator(iterator);
+    }
+  }
+
+  /** Returns true if the turn starts with a WORKING status although the task is already WORKING. */
+  #isRepeatedWorking(turn: Turn, event: TaskEvent): boolean {
+    const isFirst = turn.startPoint?.seq === 1 && turn.attempt === 1;
+    if (turn.lastState !== undefined || isFirst || !("statusUpdate" in event)) return false;
+    const { status, metadata } = event.statusUpdate;
+    return (
+      status.state === "TASK_STATE_WORKING" &&
+      this.liveTask.state === status.state &&
+      !status.message &&
+      !metadata
+    );
+  }
+
+  /** Closes the agent's iterator and reports errors to the observer. */
+  async closeIterator(iterator: StartedAgentIterator["iterator"]): Promise<void> {
+    try {
+      await iterator.return?.();
+    } catch (error) {
+      this.#reportError(error);
+    }
+  }
+
+  /** Writes the final state of the task if the agent did not set a final state. */
+  #writeFinalState(turn: Turn): void {
+    const { state } = this.liveTask;
+    if (turn.isFenced || !state || isTerminal(state)) return;
+    if (turn.cancelMetadata) this.#writeTaskState("TASK_STATE_CANCELED");
+    else if (turn.stopReason) {
+      if (!this.#isTurnLeftForRestart(turn)) this.#writeTaskState("TASK_STATE_FAILED", turn.stopReason);
+    } else if (!turn.lastState || !isInterrupted(turn.lastState))
+      this.#writeTaskState("TASK_STATE_COMPLETED");
+  }
+
+  /** Returns true if the server stopped the agent and a later server process will start the turn again. */
+  #isTurnLeftForRestart({ stopReason, cancelMetadata }: Turn): boolean {
+    const { persistTurns, store } = this.#context;
+    return stopReason !== undefined && !cancelMetadata && persistTurns && store.isDurable === true;
+  }
+
+  #writeFailure(turn: Turn, thrown: unknown): void {
+    const { state } = this.liveTask;
+    if (turn.cancelMetadata || turn.stopReason) this.#writeFinalState(turn);
+    else if (turn.isFenced || !state || isTerminal(state)) this.#reportError(thrown);
+    else this.#writeTaskState("TASK_STATE_FAILED", this.#buildFailureText(thrown));
+  }
+
+  /**
+   * Returns the failure message for the caller. The caller receives the message of an `A2AError`. The
+   * message of any other error appears only in the server's log.
+   */
+  #buildFailureText(thrown: unknown): string {
+    const errorId = this.#context.generateId().slice(0, 8);
+    this.#reportError(thrown, errorId);
+    return thrown instanceof A2AError
+      ? thrown.message
+      : `The agent failed. The server's log has the cause under error id ${errorId}.`;
+  }
+
+  #scheduleAgentOutputCutoff(turn: Turn, graceMs: number): void {
+    const cancelTimer = this.#context.clock.schedule(graceMs, () => {
+      this.#writeFinalState(turn);
+      turn.isFenced = true;
+      if (this.liveTask.state === undefined) this.#abandonTurnWithoutTask(turn);
+      else this.#endTurn(turn);
+    });
+    turn.onEnd(cancelTimer);
+  }
+
+  /** Abandons a turn if its agent does not stop and its task does not exist yet. */
+  #abandonTurnWithoutTask(turn: Turn): void {
+    this.discardWithoutTask();
+    turn.endWithError(createServerClosingError());
+  }
+
+  /** Ends a turn. The turn remains the current turn until its last events are committed. */
+  #endTurn(turn: Turn): void {
+    if (turn.hasEnded) return;
+    turn.end();
+    this.startNextTurnOrIdle();
+  }
+
+  /**
+   * Completes an ended turn once all events are committed, and starts the next queued turn. A runner
+   * without turns and readers becomes idle.
+   */
+  startNextTurnOrIdle(): void {
+    if (this.liveTask.hasPendingEvents) return;
+    if (this.#currentTurn?.hasEnded) {
+      // Reject requests that wait for a turn that continues after a restart, so that clients retry then.
+      if (this.#isTurnLeftForRestart(this.#currentTurn))
+        this.#currentTurn.stoppedTask.reject(createServerClosingError());
+      else this.#currentTurn.stoppedTask.resolve(this.liveTask.getSnapshot());
+      this.#currentTurn = undefined;
+    }
+    if (this.#currentTurn) return;
+    const next = this.#queue.shift();
+    if (next) this.startOrQueueTurn(next);
+    else if (this.#readerCount === 0) this.#context.onIdle(this);
+  }
+
+  onTurnStop(): void {
+    this.#currentTurn?.stoppedTask.resolve(this.liveTask.getSnapshot());
+  }
+
+  onAllCommitted(): void {
+    this.startNextTurnOrIdle();
+  }
+
+  /** Fails all turns of the runner because the store could not commit. */
+  onCommitFailed(error: A2AError): void {
+    const turns = this.#currentTurn ? [this.#currentTurn, ...this.#queue] : [...this.#queue];
+    this.#currentTurn = undefined;
+    this.#queue.length = 0;
+    for (const turn of turns) {
+      turn.abort(error.message);
+      turn.endWithError(error);
+    }
+    this.#context.onIdle(this);
+  }
+
+  #writeTaskState(state: TaskState, text?: string): void {
+    const message =
+      text === undefined
+        ? undefined
+        : toTaskMessageFromAgent(this.liveTask, { parts: [{ text }] }, this.#context.generateId);
+    const refusal = this.liveTask.acceptEvent(
+      toStatusUpdate(this.liveTask, state, this.liveTask.getNextStatusTimestamp(), message),
+    );
+    if (refusal) this.#reportError(new Error(refusal.refusalReason));
+  }
+
+  #reportError(error: unknown, errorId?: string): void {
+    const report = { where: "agent", error, taskId: this.liveTask.taskId };
+    this.#context.observer.onError?.(errorId ? { ...report, errorId } : report);
+  }
+}
+
+export function createServerClosingError(): A2AError {
+  return new A2AError("UNAVAILABLE", "The server is closing; try again in a moment.", { retryAfter: 1 });
+}
+
+/** Creates the error for a message to a task that can no longer accept messages (A2A §3.1.1). */
+export function createTaskEndedError(taskId: string, state: TaskState | undefined): A2AError {
+  const status = state ? formatTaskState(state) : "gone";
+  return new A2AError(
+    "UNSUPPORTED_OPERATION",
+    `Task ${taskId} is ${status} and accepts no more messages; send the message without a taskId to start a new task in the same context.`,
+    { metadata: { taskId } },
+  );
+}

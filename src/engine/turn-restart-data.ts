@@ -1,0 +1,49 @@
+import type { SendMessageRequest } from "../protocol/index.ts";
+import type { Caller } from "./caller.ts";
+import type { ServiceParameters } from "./service-parameters.ts";
+import type { Turn } from "./turn.ts";
+
+/**
+ * The persisted data of a running turn. The store keeps the persisted turn in addition to the task's log, so
+ * that a later process can start the turn again. A persisted turn contains the agent's input, but neither the
+ * scopes and claims of the caller nor the webhook. Stores treat a persisted turn as opaque JSON.
+ */
+export interface TurnRestartData {
+  /** Sequence number of the turn's message. */
+  readonly seq: number;
+  /** Number of attempts at the turn so far. */
+  readonly attempt: number;
+  readonly request: Omit<SendMessageRequest, "message">;
+  readonly service: Pick<ServiceParameters, "version" | "extensions" | "traceparent" | "needsTask">;
+  readonly choseTenant?: boolean;
+}
+
+export function toTurnRestartData(
+  { request, serviceParameters, caller, attempt }: Turn,
+  seq: number,
+): TurnRestartData {
+  const { tenant, configuration = {}, metadata } = request;
+  const { taskPushNotificationConfig: _secrets, ...publicConfiguration } = configuration;
+  const { version, extensions, traceparent, needsTask } = serviceParameters;
+  return {
+    seq,
+    attempt,
+    request: {
+      configuration: publicConfiguration,
+      ...(tenant === undefined ? {} : { tenant }),
+      ...(metadata === undefined ? {} : { metadata }),
+    },
+    service: {
+      ...(version === undefined ? {} : { version }),
+      ...(extensions === undefined ? {} : { extensions }),
+      ...(traceparent === undefined ? {} : { traceparent }),
+      ...(needsTask === undefined ? {} : { needsTask }),
+    },
+    ...(caller.choseTenant ? { choseTenant: true } : {}),
+  };
+}
+
+/** Returns the caller of a persisted turn. The returned caller has no scopes and no claims. */
+export function restoreCaller({ tenant, principal }: Caller, { choseTenant }: TurnRestartData): Caller {
+  return { tenant, principal, ...(choseTenant ? { choseTenant } : {}) };
+}

@@ -1,0 +1,21 @@
+import { randomUUID } from "node:crypto";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { listCardsInSpecificationFormat, type Recording } from "../../cards/index.ts";
+import { formatCardListFileName } from "../../cards/index.ts";
+
+/**
+ * Writes the message cards of a run in the format of the card specification to
+ * `<outputFolder>/<dataset>_a2a_<model>_cards.json`. Returns the path of the written file. Default of
+ * `outputFolder`: `results`.
+ */
+export function writeMessageCardListFile(recording: Recording, outputFolder = "results"): string {
+  const file = join(outputFolder, formatCardListFileName(recording));
+  mkdirSync(outputFolder, { recursive: true });
+  // The file is renamed into place, so that a reader never sees an incomplete file.
+  const temporary = `${file}.${randomUUID()}`;
+  const cards = listCardsInSpecificationFormat(recording).map((card) => JSON.stringify(card));
+  writeFileSync(temporary, cards.length > 0 ? `[\n${cards.join(",\n")}\n]\n` : "[]\n", { flag: "wx" });
+  renameSync(temporary, file);
+  return file;
+}

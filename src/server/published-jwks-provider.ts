@@ -1,0 +1,30 @@
+import type { JSONWebKeySet } from "../keys/index.ts";
+import { buildCardSigningJwks, type CardSigningOptions } from "./card/card-signing.ts";
+import type { PushSigner } from "./push/push-signer.ts";
+
+/** Provides the public keys that the server publishes at `/.well-known/jwks.json`. */
+export interface PublishedJwksProvider {
+  getJwks(): Promise<JSONWebKeySet>;
+}
+
+/**
+ * Creates a provider of the public keys for signatures of agent cards and push notifications. Returns
+ * `undefined` if the server signs neither agent cards nor push notifications. The provider lists each public
+ * key only once, because verifiers reject two keys with the same id.
+ */
+export function createPublishedJwksProvider(
+  pushSigner: PushSigner | undefined,
+  cardSigning: CardSigningOptions | readonly CardSigningOptions[] | undefined,
+): PublishedJwksProvider | undefined {
+  if (!pushSigner && !cardSigning) return undefined;
+  return {
+    async getJwks() {
+      const sets = await Promise.all([
+        pushSigner?.getJwks(),
+        cardSigning && buildCardSigningJwks(cardSigning),
+      ]);
+      const keys = sets.flatMap((set) => set?.keys ?? []);
+      return { keys: [...new Map(keys.map((key) => [JSON.stringify(key), key])).values()] };
+    },
+  };
+}

@@ -1,0 +1,48 @@
+import type { DatabaseSync, StatementSync } from "node:sqlite";
+import type { TaskScope } from "../../engine/index.ts";
+import { getScopeKey } from "../task-owner-scope-key.ts";
+import { createIntegerKeyCache } from "./integer-key-cache.ts";
+
+/** Maps scopes to integer keys. */
+export class TaskOwnerScopeTable {
+  #cachedKeys = createIntegerKeyCache();
+  readonly #selectKey: StatementSync;
+  readonly #insertScope: StatementSync;
+
+  constructor(db: DatabaseSync) {
+    this.#selectKey = db.prepare("SELECT key FROM scope WHERE tenant = ? AND principal = ? AND agent = ?");
+    this.#insertScope = db.prepare("INSERT INTO scope (tenant, principal, agent) VALUES (?, ?, ?)");
+  }
+
+  /** Returns the key of a scope, or `undefined` if the database has no key for the scope. */
+  findKey(scope: TaskScope): number | undefined {
+    const name = getScopeKey(scope);
+    const cached = this.#cachedKeys.get(name);
+    if (cached !== undefined) return cached;
+    const key = this.#selectKey.get(scope.tenant, scope.principal, scope.agent)?.["key"] as
+      | number
+      | undefined;
+    if (key !== undefined) this.#cachedKeys.set(name, key);
+    return key;
+  }
+
+  /**
+   * Returns the key of a scope. If the database has no key for the scope, `findOrInsertKey` inserts the
+   * scope. Call `findOrInsertKey` only within a transaction.
+   */
+  findOrInsertKey(scope: TaskScope): number {
+    const known = this.findKey(scope);
+    if (known !== undefined) return known;
+    const key = Number(this.#insertScope.run(scope.tenant, scope.principal, scope.agent).lastInsertRowid);
+    this.#cachedKeys.set(getScopeKey(scope), key);
+    return key;
+  }
+
+  /**
+   * Clears the cache. Call `clearCache` after a rollback, because cached keys may belong to rows that no
+   * longer exist.
+   */
+  clearCache(): void {
+    this.#cachedKeys = createIntegerKeyCache();
+  }
+}

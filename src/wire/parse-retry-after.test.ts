@@ -1,0 +1,14 @@
+import { expect, it } from "vitest";
+import { parseRetryAfter } from "./parse-retry-after.ts";
+
+it.each([
+  [null, undefined],
+  [undefined, undefined],
+  ["0", 0],
+  ["7", 7_000],
+  ["Thu, 01 Jan 1970 00:00:10 GMT", 9_000],
+  ["Thu, 01 Jan 1970 00:00:00 GMT", undefined],
+  ["soon", undefined],
+])("Retry-After %j means a delay of %j ms", (header, ms) => {
+  expect(parseRetryAfter(header, 1_000)).toBe(ms);
+});
