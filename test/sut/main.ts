@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import type { AgentCapabilities } from "../../src/protocol/index.ts";
 import { custom, type AuthResult } from "../../src/server/auth/index.ts";
 import { createServer, type ServerOptions } from "../../src/server/index.ts";
+import { itkJsonRpcRoute } from "./itk-json-rpc-route.ts";
 import { createSutAgent } from "./sut-agent.ts";
 import { createExecutorAgent } from "./scenario-executor.ts";
 
@@ -78,6 +79,7 @@ const options: ServerOptions = {
   deduplicateMessages: false,
   // The TCK does not respect the agent's input modes, either.
   inputModePolicy: "ignore",
+  mountedHandlers: [itkJsonRpcRoute],
   push: values["no-push"] ? false : { allowPrivate: values["allow-private-webhooks"] },
   ...(values.lenient ? { missingVersionPolicy: "infer", autoMessageId: true } : {}),
   ...(values.auth ? { authenticate: itkAuthScheme } : {}),

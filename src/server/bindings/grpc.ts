@@ -142,10 +142,11 @@ async function importGrpcModule(): Promise<typeof import("../../grpc/index.ts")>
   }
 }
 
-const PROTO_DIALECTS: Readonly<Record<ProtocolVersion, ProtoDialect>> = {
-  "1.0": v1.protoDialect,
-  "0.3": v0_3.protoDialect,
-};
+function selectProtoDialect(call: IncomingCall): ProtoDialect {
+  return call.service.version === "1.0"
+    ? v1.protoDialect
+    : v0_3.selectProtoDialect(call.header("user-agent"));
+}
 
 /**
  * Performs the A2A operations that clients call over gRPC. DNS rebinding is not a risk for gRPC, because web
@@ -156,13 +157,10 @@ class GrpcCallDispatcher {
   readonly #httpPort: number;
   readonly #openSubscriptions = new Set<Subscription>();
   /**
-   * Encoded events by A2A version. The server encodes each event only once per A2A version, even for several
+   * Encoded events by dialect. The server encodes each event only once per dialect, even for several
    * subscribers.
    */
-  readonly #encodedEvents: Readonly<Record<ProtocolVersion, WeakMap<LogEvent, Uint8Array>>> = {
-    "1.0": new WeakMap(),
-    "0.3": new WeakMap(),
-  };
+  readonly #encodedEvents = new WeakMap<ProtoDialect, WeakMap<LogEvent, Uint8Array>>();
 
   constructor(context: RouterContext, httpPort: number) {
     this.#context = context;
@@ -183,7 +181,7 @@ class GrpcCallDispatcher {
   }
 
   async #executeCall(call: IncomingCall): Promise<GrpcResponse> {
-    const { method, service } = call;
+    const { method } = call;
     const request = {
       method: "POST",
       path: method.path,
@@ -194,7 +192,7 @@ class GrpcCallDispatcher {
     };
     const caller = await authenticateCaller(request, this.#context.authenticate);
     const version = negotiateCallVersion(call);
-    const dialect = PROTO_DIALECTS[service.version];
+    const dialect = selectProtoDialect(call);
     const { agent, params } = this.#resolveAgent(decodeRequest(call));
     const { headers = {}, ...outcome } = await handleOperation({ request, agent, caller }, method.operation, {
       codec: dialect,
@@ -234,14 +232,16 @@ class GrpcCallDispatcher {
   /** Writes the events of a subscription to a gRPC call, at the speed at which the client reads events. */
   async #writeEvents(
     subscription: Subscription,
-    { service, method }: IncomingCall,
+    call: IncomingCall,
     sink: GrpcMessageSink,
   ): Promise<void> {
     this.#openSubscriptions.add(subscription);
     sink.onClose(() => subscription.close());
-    const dialect = PROTO_DIALECTS[service.version];
+    const dialect = selectProtoDialect(call);
+    const { method, service } = call;
     const operation = method.operation as StreamingOperation;
-    const encodedEvents = this.#encodedEvents[service.version];
+    const encodedEvents = this.#encodedEvents.get(dialect) ?? new WeakMap<LogEvent, Uint8Array>();
+    this.#encodedEvents.set(dialect, encodedEvents);
     try {
       for (;;) {
         const events = await subscription.next();

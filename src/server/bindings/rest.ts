@@ -53,7 +53,8 @@ export async function handleRest(
     const inferredVersion = inferVersionFromPath(request.method, path, context.versions);
     if (!inferredVersion) throw createRouteNotFoundError(request);
     const version = resolveProtocolVersion(request, context, inferredVersion);
-    dialect = REST_DIALECTS[version];
+    dialect =
+      version === "0.3" ? v0_3.selectRestDialect(request.header("user-agent")) : REST_DIALECTS[version];
     const match = dialect.matchRoute(request.method, path);
     if (!match) throw createRouteNotFoundError(request, version, inferredVersion);
     if ("allowedMethods" in match) throw new MethodNotAllowedError(request, match.allowedMethods);

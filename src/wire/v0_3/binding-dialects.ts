@@ -5,7 +5,8 @@ import { encodeResult, toEvent03 } from "./encode.ts";
 import { toRestErrorResponse, toJsonRpcError } from "./errors.ts";
 import { isLastEvent } from "./is-last-event.ts";
 import { toProtoResult } from "./proto-encode.ts";
-import { protoJsonCodec } from "./proto-json-codec.ts";
+import { selectProtoFileBytes, type ProtoFileBytes } from "./proto-file-bytes.ts";
+import { createProtoJsonCodec, protoJsonCodec } from "./proto-json-codec.ts";
 import { hasProtoMessage, collectRestParams } from "./rest-params.ts";
 import { matchRoute } from "./routes.ts";
 
@@ -38,11 +39,11 @@ export const jsonRpcDialect: JsonRpcDialect = {
 };
 
 /**
- * Dialect of A2A 0.3 over HTTP+JSON. The dialect accepts messages in the form of the 0.3 proto and in the
+ * Creates a dialect of A2A 0.3 over HTTP+JSON. The dialect accepts messages in the form of the 0.3 proto and in the
  * form of the 0.3 JSON-RPC types. Responses of the dialect have the form of the 0.3 proto.
  */
-export const restDialect: RestDialect = {
-  ...protoJsonCodec,
+const createRestDialect = (fileBytes: ProtoFileBytes): RestDialect => ({
+  ...createProtoJsonCodec(fileBytes),
   decodeParams: (operation, json) =>
     hasProtoMessage(json) ? protoJsonCodec.decodeParams(operation, json) : decodeParams(operation, json),
   version: "0.3",
@@ -51,11 +52,29 @@ export const restDialect: RestDialect = {
   collectParams: collectRestParams,
   toErrorResponse: toRestErrorResponse,
   failureEventName: "error",
-};
+});
 
-/** A2A 0.3 over gRPC. */
-export const protoDialect: ProtoDialect = {
-  ...protoJsonCodec,
+const createProtoDialect = (fileBytes: ProtoFileBytes): ProtoDialect => ({
+  ...createProtoJsonCodec(fileBytes),
   version: "0.3",
-  toProtoResponseMessage: toProtoResult,
-};
+  toProtoResponseMessage: (operation, result) => toProtoResult(operation, result, fileBytes),
+});
+
+/** A2A 0.3 over HTTP+JSON, with files as the proto defines. */
+export const restDialect: RestDialect = createRestDialect("bytes");
+
+/** A2A 0.3 over gRPC, with files as the proto defines. */
+export const protoDialect: ProtoDialect = createProtoDialect("bytes");
+
+const base64TextRestDialect = createRestDialect("base64-text");
+const base64TextProtoDialect = createProtoDialect("base64-text");
+
+/** Returns the dialect of A2A 0.3 over HTTP+JSON in which a client expects files. */
+export function selectRestDialect(userAgent: string | undefined): RestDialect {
+  return selectProtoFileBytes(userAgent) === "bytes" ? restDialect : base64TextRestDialect;
+}
+
+/** Returns the dialect of A2A 0.3 over gRPC in which a client expects files. */
+export function selectProtoDialect(userAgent: string | undefined): ProtoDialect {
+  return selectProtoFileBytes(userAgent) === "bytes" ? protoDialect : base64TextProtoDialect;
+}

@@ -4,7 +4,13 @@
  */
 export { decodeCard, toCard03, toHybridCard } from "./agent-card-conversion.ts";
 export { decodeParams, decodeResult } from "./decode.ts";
-export { jsonRpcDialect, protoDialect, restDialect } from "./binding-dialects.ts";
+export {
+  jsonRpcDialect,
+  protoDialect,
+  restDialect,
+  selectProtoDialect,
+  selectRestDialect,
+} from "./binding-dialects.ts";
 export { toGrpcError } from "./errors.ts";
 export { encodeParams, toTask03 } from "./encode.ts";
 export type { ClientCodec } from "./proto-json-codec.ts";

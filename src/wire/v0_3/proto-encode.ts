@@ -15,56 +15,64 @@ import type {
 import { mapValues, toCard03, toOAuthFlows03 } from "./agent-card-conversion.ts";
 import { wrapNonObjectData } from "./wrapped-non-object-data.ts";
 import { isFinalStatus, throwListTasksUnsupported, toPushConfig03 } from "./encode.ts";
+import { toProtoFileBytes, type ProtoFileBytes } from "./proto-file-bytes.ts";
 import { formatPushConfigResourceName, formatTaskResourceName } from "./resource-name.ts";
 
 // Converts the 1.0 model to the ProtoJSON of 0.3's proto. In that proto, parts have no metadata, files have
 // no name, and messages have no task references. Values without a field are omitted, because strict readers
 // reject unknown fields.
 
-function toProtoPart(part: Part): object {
+function toProtoPart(part: Part, fileBytes: ProtoFileBytes): object {
   if ("text" in part) return { text: part.text };
   if ("data" in part) return { data: { data: wrapNonObjectData(part.data).data } };
-  const file = "raw" in part ? { fileWithBytes: part.raw } : { fileWithUri: part.url };
+  const file =
+    "raw" in part ? { fileWithBytes: toProtoFileBytes(part.raw, fileBytes) } : { fileWithUri: part.url };
   return { file: part.mediaType === undefined ? file : { ...file, mimeType: part.mediaType } };
 }
 
-function toProtoMessage(message: Message): object {
+function toProtoMessage(message: Message, fileBytes: ProtoFileBytes): object {
   const { parts, referenceTaskIds: _, ...rest } = message;
-  return { ...rest, content: parts.map(toProtoPart) };
+  return { ...rest, content: parts.map((part) => toProtoPart(part, fileBytes)) };
 }
 
-function toProtoArtifact(artifact: Artifact): object {
-  return { ...artifact, parts: artifact.parts.map(toProtoPart) };
+function toProtoArtifact(artifact: Artifact, fileBytes: ProtoFileBytes): object {
+  return { ...artifact, parts: artifact.parts.map((part) => toProtoPart(part, fileBytes)) };
 }
 
-function toProtoTaskStatus({ state, message, timestamp }: TaskStatus): object {
+function toProtoTaskStatus({ state, message, timestamp }: TaskStatus, fileBytes: ProtoFileBytes): object {
   return {
     state: state === "TASK_STATE_CANCELED" ? "TASK_STATE_CANCELLED" : state,
-    ...(message ? { message: toProtoMessage(message) } : {}),
+    ...(message ? { message: toProtoMessage(message, fileBytes) } : {}),
     ...(timestamp === undefined ? {} : { timestamp }),
   };
 }
 
-function toProtoTask({ status, artifacts, history, ...task }: Task): object {
+function toProtoTask({ status, artifacts, history, ...task }: Task, fileBytes: ProtoFileBytes): object {
   return {
     ...task,
-    status: toProtoTaskStatus(status),
-    ...(artifacts ? { artifacts: artifacts.map(toProtoArtifact) } : {}),
-    ...(history ? { history: history.map(toProtoMessage) } : {}),
+    status: toProtoTaskStatus(status, fileBytes),
+    ...(artifacts ? { artifacts: artifacts.map((artifact) => toProtoArtifact(artifact, fileBytes)) } : {}),
+    ...(history ? { history: history.map((message) => toProtoMessage(message, fileBytes)) } : {}),
   };
 }
 
 /** Converts a task event to a `StreamResponse` or `SendMessageResponse` message. */
-export function toProtoEvent(event: TaskEvent): object {
+export function toProtoEvent(event: TaskEvent, fileBytes: ProtoFileBytes): object {
   if ("artifactUpdate" in event) {
     const { artifactUpdate } = event;
-    return { artifactUpdate: { ...artifactUpdate, artifact: toProtoArtifact(artifactUpdate.artifact) } };
+    return {
+      artifactUpdate: { ...artifactUpdate, artifact: toProtoArtifact(artifactUpdate.artifact, fileBytes) },
+    };
   }
   if ("statusUpdate" in event) {
     const { status, ...update } = event.statusUpdate;
-    return { statusUpdate: { ...update, status: toProtoTaskStatus(status), final: isFinalStatus(status) } };
+    return {
+      statusUpdate: { ...update, status: toProtoTaskStatus(status, fileBytes), final: isFinalStatus(status) },
+    };
   }
-  return "task" in event ? { task: toProtoTask(event.task) } : { message: toProtoMessage(event.message) };
+  return "task" in event
+    ? { task: toProtoTask(event.task, fileBytes) }
+    : { message: toProtoMessage(event.message, fileBytes) };
 }
 
 function toProtoTaskPushConfig(config: TaskPushNotificationConfig): object {
@@ -95,7 +103,7 @@ function toProtoSecurityScheme(scheme: SecurityScheme): object {
 }
 
 const RESULT_CONVERTERS_TO_PROTO: {
-  readonly [O in OperationName]: (result: Operations[O]["result"]) => object;
+  readonly [O in OperationName]: (result: Operations[O]["result"], fileBytes: ProtoFileBytes) => object;
 } = {
   SendMessage: toProtoEvent,
   SendStreamingMessage: toProtoEvent,
@@ -103,7 +111,7 @@ const RESULT_CONVERTERS_TO_PROTO: {
   ListTasks: throwListTasksUnsupported,
   CancelTask: toProtoTask,
   SubscribeToTask: toProtoEvent,
-  GetExtendedAgentCard: toProtoCard,
+  GetExtendedAgentCard: (card) => toProtoCard(card),
   CreateTaskPushNotificationConfig: toProtoTaskPushConfig,
   GetTaskPushNotificationConfig: toProtoTaskPushConfig,
   ListTaskPushNotificationConfigs: ({ configs, ...rest }) => ({
@@ -120,16 +128,18 @@ const RESULT_CONVERTERS_TO_PROTO: {
 export function toProtoResult<O extends OperationName>(
   operation: O,
   result: Operations[O]["result"],
+  fileBytes: ProtoFileBytes,
 ): object {
-  return RESULT_CONVERTERS_TO_PROTO[operation](result);
+  return RESULT_CONVERTERS_TO_PROTO[operation](result, fileBytes);
 }
 
 /** Encodes the result of an operation as ProtoJSON text. */
 export function encodeProtoResult<O extends OperationName>(
   operation: O,
   result: Operations[O]["result"],
+  fileBytes: ProtoFileBytes,
 ): string {
-  return JSON.stringify(toProtoResult(operation, result));
+  return JSON.stringify(toProtoResult(operation, result, fileBytes));
 }
 
 /**
@@ -151,7 +161,8 @@ function toProtoSendMessageRequest({
   metadata,
 }: Operations["SendMessage"]["params"]): object {
   return {
-    message: toProtoMessage(message),
+    // A client does not know the SDK of the server. More SDKs expect base64 text than bytes.
+    message: toProtoMessage(message, "base64-text"),
     configuration: toProtoSendConfiguration(configuration),
     ...(metadata ? { metadata } : {}),
   };

@@ -5,6 +5,7 @@ import { type OperationSchemas, UNSUPPORTED_OPERATION_SCHEMA } from "./decode.ts
 import { isLastEvent } from "./is-last-event.ts";
 import { PROTO_AGENT_CARD_SCHEMA } from "./proto-agent-card-schema.ts";
 import { encodeProtoParams, encodeProtoResult, toProtoEvent } from "./proto-encode.ts";
+import type { ProtoFileBytes } from "./proto-file-bytes.ts";
 import {
   PROTO_CANCEL_TASK_REQUEST_SCHEMA,
   PROTO_CREATE_PUSH_CONFIG_REQUEST_SCHEMA,
@@ -63,19 +64,25 @@ export interface ClientCodec {
   decodeResult<O extends OperationName>(operation: O, json: unknown): Operations[O]["result"];
 }
 
-const serializeProtoEvent: EventTextEncoder = (event) => JSON.stringify(toProtoEvent(event));
+const PROTO_EVENT_SERIALIZERS: Readonly<Record<ProtoFileBytes, EventTextEncoder>> = {
+  bytes: (event) => JSON.stringify(toProtoEvent(event, "bytes")),
+  "base64-text": (event) => JSON.stringify(toProtoEvent(event, "base64-text")),
+};
 
 /**
- * Codec for the ProtoJSON messages of 0.3's proto. The messages are binary over gRPC, and JSON in
+ * Creates a codec for the ProtoJSON messages of 0.3's proto. The messages are binary over gRPC, and JSON in
  * HTTP+JSON responses. A request identifies a task by resource name, as in the request messages of the
- * proto.
+ * proto. `fileBytes` is the form of the files in results. The codec decodes both forms.
  */
-export const protoJsonCodec: OperationCodec & ClientCodec = {
+export const createProtoJsonCodec = (fileBytes: ProtoFileBytes): OperationCodec & ClientCodec => ({
   decodeParams: (operation, json) => decodeRequestStrictly(PROTO_PARAMS_SCHEMAS[operation], json, "params"),
   decodeResult: (operation, json) =>
     decodeResponseTolerantly(PROTO_RESULT_SCHEMAS[operation], json, "result"),
   encodeParams: encodeProtoParams,
-  encodeResult: encodeProtoResult,
-  encodeEvent: (event) => event.encodeWith(serializeProtoEvent),
+  encodeResult: (operation, result) => encodeProtoResult(operation, result, fileBytes),
+  encodeEvent: (event) => event.encodeWith(PROTO_EVENT_SERIALIZERS[fileBytes]),
   isLastEvent,
-};
+});
+
+/** The codec that writes files as the proto defines. */
+export const protoJsonCodec: OperationCodec & ClientCodec = createProtoJsonCodec("bytes");

@@ -34,6 +34,7 @@ import {
   PUSH_CONFIG_SCHEMA,
   createSchemasCommonToJsonRpcAndProto,
 } from "./common-schemas.ts";
+import { fromProtoFileBytes } from "./proto-file-bytes.ts";
 import { HISTORY_LENGTH_SCHEMA, ROLE_SCHEMA } from "../v1/schema.ts";
 
 // Schemas that decode the messages of 0.3's `a2a.proto` (package a2a.v1), as ProtoJSON, into the 1.0 model.
@@ -77,7 +78,9 @@ const PROTO_PART_SCHEMA: DecodingSchema<Part> = withConversion(
     if (!("file" in part)) return part;
     const { mimeType: mediaType } = part.file;
     const content =
-      "fileWithBytes" in part.file ? { raw: part.file.fileWithBytes } : { url: part.file.fileWithUri };
+      "fileWithBytes" in part.file
+        ? { raw: fromProtoFileBytes(part.file.fileWithBytes) }
+        : { url: part.file.fileWithUri };
     return mediaType === undefined ? content : { ...content, mediaType };
   },
 );

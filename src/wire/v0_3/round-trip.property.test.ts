@@ -2,14 +2,8 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { A2AError, LogEvent, type OperationName, type Operations } from "../../protocol/index.ts";
 import type { OperationCodec } from "../dialect.ts";
-import {
-  decodeResult,
-  encodeParams,
-  decodeCard,
-  jsonRpcDialect,
-  protoJsonCodec,
-  type ClientCodec,
-} from "./index.ts";
+import { decodeResult, encodeParams, decodeCard, jsonRpcDialect, type ClientCodec } from "./index.ts";
+import { createProtoJsonCodec } from "./proto-json-codec.ts";
 import {
   idArbitrary,
   jsonRpcExpressiblePartArbitrary,
@@ -19,6 +13,9 @@ import {
 } from "./model-arbitraries.fixture.ts";
 
 const cloneAsJson = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
+
+// Files as bytes are ambiguous if the bytes are base64 text.
+const protoJsonCodec = createProtoJsonCodec("base64-text");
 
 const CODEC_PAIRS: readonly {
   readonly name: string;
