@@ -47,6 +47,12 @@ for (const folder of ["agents/go/v10", "agents/go/v03"])
 const unmountAgent = await mountAgentUnderTest();
 const service = await startItkService();
 const failed: string[] = [];
+// An interrupted run must not leave the mount behind, because the next run would refuse it.
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.once(signal, () => {
+    service.child.kill();
+    void unmountAgent().then(() => process.exit(130));
+  });
 try {
   for (const scenario of scenarios) {
     const problem = await runScenario(service.url, scenario);
@@ -143,7 +149,7 @@ async function findFreePort(): Promise<number> {
 
 /**
  * Runs a scenario on its own cluster of agents. Resolves with the problem, or with `undefined` if it passed.
- * The kit waits only five seconds for its own webhook server, which a busy machine needs several attempts for.
+ * The kit waits only five seconds for its own webhook server, which may take longer on a busy machine.
  */
 async function runScenario(
   serviceUrl: string,
@@ -156,7 +162,7 @@ async function runScenario(
     body: JSON.stringify({ tests: [scenario] }),
   });
   const text = await response.text();
-  if (text.includes("Notification server failed to start") && attempts > 1)
+  if (/Notification server failed to start|failed SDK readiness check/.test(text) && attempts > 1)
     return await runScenario(serviceUrl, scenario, attempts - 1);
   if (!response.ok) return `HTTP ${response.status}: ${text.slice(0, 300)}`;
   const { all_passed: passed } = JSON.parse(text) as { all_passed: unknown };
