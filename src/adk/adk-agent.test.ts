@@ -95,7 +95,7 @@ describe("an ADK agent", () => {
     expect(JSON.stringify(task.task.artifacts)).toContain('"response":{"sum":5}');
   });
 
-  it("waits for its user with a long-running tool, and continues with the response alone [V44, J7]", async () => {
+  it("waits for its user with a long-running tool, and continues with the response alone [V17, V44, J7]", async () => {
     const task = new TaskHarness(adkAgent(createApprovalAgent()));
     const waitingTurn = await task.send("approve");
     expect(waitingTurn.states.at(-1)).toBe("TASK_STATE_INPUT_REQUIRED");

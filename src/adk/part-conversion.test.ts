@@ -151,9 +151,27 @@ describe("a genai part and its A2A part", () => {
     expect(toA2aParts([{ text: "" }, {}, { text: "", thoughtSignature: "c2ln" }])).toEqual([]);
   });
 
-  it("reads the key that Go's bridge writes for videos", () => {
+  it("reads the key that Go's bridge writes for videos [V05]", () => {
     const part: Part = { raw: "/w==", mediaType: "video/mp4", metadata: { video_metadata: { fps: 1 } } };
     expect(toGenaiParts([part])[0]?.videoMetadata).toEqual({ fps: 1 });
+  });
+
+  it.each([
+    ["without a type", undefined],
+    ["with the type function_call", "function_call"],
+    ["with the type function_response", "function_response"],
+    ["with the type executable_code", "executable_code"],
+    ["with the type unknown", "unknown"],
+  ])("survives a session as data that is not an object, %s [V12]", (_, type) => {
+    for (const data of [[1, "x", null], [], null, "text", 0, false] as JsonValue[]) {
+      const part: Part = { data, ...(type === undefined ? {} : { metadata: { adk_type: type } }) };
+      const inSession = toGenaiParts([part]);
+      expect(inSession).toEqual([
+        { inlineData: { mimeType: "text/plain", data: wrapDataPart(JSON.stringify(data)) } },
+      ]);
+      expect(toA2aParts(inSession)).toEqual([{ data }]);
+      expect([parseFunctionCall(part), parseFunctionResponse(part)]).toEqual([undefined, undefined]);
+    }
   });
 
   it("is not affected by later changes of ADK", () => {

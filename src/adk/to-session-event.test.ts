@@ -9,6 +9,8 @@ const expectedOrigin = { author: "remote", branch: "b", invocationId: "i" };
 const taskIds = { taskId: "T", contextId: "C" };
 const taskIdMetadata = { "a2a:task_id": "T", "a2a:context_id": "C" };
 
+const toNulls = (...names: string[]): JsonObject =>
+  Object.fromEntries(names.map((name) => [`adk_${name}`, null]));
 const createTextPart = (value: string): Part => ({ text: value });
 const createCallPart = (id: string): Part => ({
   data: { id, name: "get_weather", args: {} },
@@ -106,15 +108,36 @@ describe("the output of a peer as a session event", () => {
     });
   });
 
-  it("a message whose metadata are null [W02]", () => {
-    const nothing = Object.fromEntries(Object.keys(escalatingMetadata).map((key) => [key, null]));
-    expect(buildEvent(createMessage([createTextPart("foo")], nothing))).toEqual({
-      ...expectedOrigin,
-      customMetadata: taskIdMetadata,
-      content: createContent({ text: "foo" }),
-      turnComplete: true,
-    });
-  });
+  it.each(["message", "task", "status update", "artifact update"])(
+    "a %s in which all metadata are null is the same event as without metadata [W02]",
+    (kind) => {
+      const createResponse = (of: JsonObject, ofPart: JsonObject): StreamResponse => {
+        const parts = [
+          { text: "foo", metadata: ofPart },
+          { data: { id: "f", name: "f", args: {} }, metadata: ofPart },
+        ];
+        if (kind === "message") return createMessage(parts, of);
+        if (kind === "task") return createTask("TASK_STATE_FAILED", [parts], [createTextPart("no")], of);
+        if (kind === "status update") return createStatusUpdate("TASK_STATE_FAILED", parts, of);
+        const artifact = { artifactId: "a", parts, metadata: of };
+        return { artifactUpdate: { ...taskIds, artifact, append: true, metadata: of } };
+      };
+      const nothing = toNulls(
+        ..."grounding_metadata usage_metadata citation_metadata custom_metadata escalate".split(" "),
+        ..."transfer_to_agent error_code error_message partial invocation_id author branch".split(" "),
+      );
+      const nothingOfPart = toNulls(
+        ..."type thought thought_signature video_metadata is_long_running is_error_message more".split(" "),
+      );
+      const allowedActions = ["escalate", "transferToAgent"] as const;
+      expect(buildEvent(createResponse(nothing, nothingOfPart), { allowedActions })).toStrictEqual(
+        buildEvent(createResponse({}, {}), { allowedActions }),
+      );
+      expect(buildEvent(createResponse(nothing, nothingOfPart), { allowedActions })).not.toHaveProperty(
+        "actions",
+      );
+    },
+  );
 
   it("a message without parts ends the turn [W03]", () => {
     expect(buildEvent(createMessage([]))).toEqual({
