@@ -5,7 +5,7 @@
  *
  *   npm run itk -- --path PATH [--only TEXT] [--verbose]
  */
-import { spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
+import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
@@ -84,16 +84,14 @@ async function installPythonPackages(folder: string): Promise<void> {
 }
 
 async function runProgram(program: string, args: readonly string[], folder: string): Promise<void> {
-  const options: SpawnOptions = { cwd: join(kitFolder, folder), stdio: ["ignore", "ignore", "inherit"] };
-  const code = await new Promise((done) => {
-    spawn(program, args, options)
+  const cwd = join(kitFolder, folder);
+  const problem = await new Promise<string | undefined>((done) => {
+    spawn(program, args, { cwd, stdio: ["ignore", "ignore", "inherit"] })
       .once("error", (error) => done(error.message))
-      .once("exit", done);
+      .once("exit", (code) => done(code === 0 ? undefined : `exit code ${code}`));
   });
-  if (code !== 0)
-    exitWithError(
-      `\`${program} ${args.join(" ")}\` failed in ${options.cwd} (${code}). See its output above.`,
-    );
+  if (problem !== undefined)
+    exitWithError(`\`${program} ${args.join(" ")}\` failed in ${cwd} (${problem}). See its output above.`);
 }
 
 /**

@@ -43,7 +43,7 @@ export function listMutants(source: string): Mutant[] {
   if (program) collectEdits(program as LocatedNode, source, edits);
   const seen = new Map<string, number>();
   return edits
-    .sort((a, b) => a.start - b.start || a.end - b.end)
+    .toSorted((a, b) => a.start - b.start || a.end - b.end)
     .map((edit) => {
       const line = source.slice(0, edit.start).split("\n").length;
       const code = (source.split("\n")[line - 1] ?? "").trim();

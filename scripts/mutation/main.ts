@@ -70,7 +70,7 @@ const deadline = Date.now() + Number(values.minutes) * 60_000;
 
 const files = MUTATED_ROOMS.flatMap((room) => globSync(`${room}/*.ts`, { cwd: root }))
   .filter((file) => !/\.(?:test|fixture|contract|d)\.ts$/.test(file) && file.includes(values.only))
-  .sort();
+  .toSorted();
 if (files.length === 0)
   throw new Error(`--only ${values.only} matches no file of ${MUTATED_ROOMS.join(", ")}`);
 
@@ -128,7 +128,7 @@ function listTests(file: string): string[][] {
   const own = file.replace(/\.ts$/, ".test.ts");
   const importsFile = (test: string): boolean =>
     readFileSync(join(root, test), "utf8").includes(`/${basename(file)}"`);
-  const roomTests = globSync(`${dirname(file)}/*.test.ts`, { cwd: root }).sort();
+  const roomTests = globSync(`${dirname(file)}/*.test.ts`, { cwd: root }).toSorted();
   const rank = (test: string): number => (test === own ? 0 : importsFile(test) ? 1 : 2);
   return [0, 1, 2]
     .map((wanted) => roomTests.filter((test) => rank(test) === wanted))
@@ -136,7 +136,7 @@ function listTests(file: string): string[][] {
 }
 
 function drawSample(mutants: readonly Mutant[], size: number): Mutant[] {
-  const chosen = new Set([...mutants].sort((a, b) => (a.id < b.id ? -1 : 1)).slice(0, size));
+  const chosen = new Set(mutants.toSorted((a, b) => (a.id < b.id ? -1 : 1)).slice(0, size));
   return mutants.filter((mutant) => chosen.has(mutant));
 }
 
@@ -188,10 +188,12 @@ async function runTests(
     tests: tests.map((group) => group.map((test) => join(copy, test))),
   } satisfies MutantRequest);
   const timer = setTimeout(() => child.kill("SIGKILL"), timeoutMs);
+  const settled = new AbortController();
   const response = await Promise.race([
-    once(child, "message").then(([message]) => message as MutantResponse),
-    once(child, "exit").then(() => TIMEOUT),
+    once(child, "message", settled).then(([message]) => message as MutantResponse),
+    once(child, "exit", settled).then(() => TIMEOUT),
   ]);
+  settled.abort();
   clearTimeout(timer);
   if (response === TIMEOUT || typeof response === "symbol") {
     runner = undefined;

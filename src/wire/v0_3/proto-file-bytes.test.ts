@@ -1,4 +1,4 @@
-import fc from "fast-check";
+import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toBase64 } from "../../protocol/index.ts";
 import { fromProtoFileBytes, selectProtoFileBytes, toProtoFileBytes } from "./proto-file-bytes.ts";
