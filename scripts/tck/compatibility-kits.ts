@@ -12,6 +12,8 @@ export interface CompatibilityKit {
   /** The protocol version under test. The flag for the kit's path has the same name. */
   readonly version: "1.0" | "0.3";
   readonly branch: string;
+  /** Commit for which the expected failures were recorded. */
+  readonly commit: string;
   /** A folder that exists only in this kit. */
   readonly testFolder: string;
   /** Python modules that the kit requires. */
@@ -24,6 +26,8 @@ interface V1KitRunSettings {
   readonly name: string;
   readonly description: string;
   readonly flags: readonly string[];
+  /** Format of the card that the kit reads, because the kit sends no version. Default: `v1`. */
+  readonly cardFormat?: "v1" | "hybrid";
   readonly pytestFilter?: readonly string[];
 }
 
@@ -31,6 +35,12 @@ interface V1KitRunSettings {
 const V1_RUNS: readonly V1KitRunSettings[] = [
   { name: "1.0.0", description: "revision 1.0.0, all bindings", flags: ["--spec-revision", "1.0.0"] },
   { name: "1.0.1", description: "revision 1.0.1, all bindings", flags: ["--spec-revision", "1.0.1"] },
+  {
+    name: "defaults",
+    description: "revision 1.0.1 and the hybrid card, as `npm run sut` starts the agent",
+    flags: [],
+    cardFormat: "hybrid",
+  },
   {
     name: "reduced",
     description: "an agent that neither streams nor pushes",
@@ -53,13 +63,14 @@ const V1_RUNS: readonly V1KitRunSettings[] = [
 const v1CompatibilityKit: CompatibilityKit = {
   version: "1.0",
   branch: "1.0-dev",
+  commit: "357c4a87afa2818731590647cccbea31c31733a2",
   testFolder: "tests/compatibility",
   pythonModules: "pytest, httpx, grpc, jsonschema, jinja2, gherkin",
   pipArguments: "-e .",
-  runs: V1_RUNS.map(({ name, description, flags, pytestFilter = [] }) => ({
+  runs: V1_RUNS.map(({ name, description, flags, cardFormat = "v1", pytestFilter = [] }) => ({
     name,
     description: description,
-    sutFlags: ["--card", "v1", ...flags],
+    sutFlags: ["--card", cardFormat, ...flags],
     getPytestArguments: (url, folder) => [
       "tests/compatibility",
       ...pytestFilter,
@@ -83,6 +94,7 @@ const MANDATORY_TESTS = {
 const v03CompatibilityKit: CompatibilityKit = {
   version: "0.3",
   branch: "0.3.x",
+  commit: "eb1f804c27ea25db8805264d9ed2d7ca077a7776",
   testFolder: "tests/mandatory",
   pythonModules:
     "pytest, pytest_asyncio, httpx, grpc, grpc_tools, requests, responses, deepdiff, jsonschema, dotenv, yaml, OpenSSL",

@@ -31,8 +31,8 @@ if (chosenKits.length === 0) {
     [
       "Pass the path of at least one kit:",
       ...COMPATIBILITY_KITS.map(
-        ({ version, branch }) =>
-          `  git clone -b ${branch} https://github.com/a2aproject/a2a-tck tck-${version}   # then --v${version} tck-${version}`,
+        ({ version, branch, commit }) =>
+          `  git clone -b ${branch} https://github.com/a2aproject/a2a-tck tck-${version} && git -C tck-${version} checkout ${commit}   # then --v${version} tck-${version}`,
       ),
     ].join("\n"),
   );
