@@ -22,7 +22,7 @@ export function decodeCard(json: unknown, cardUrl: string, isVerified: boolean):
 }
 
 /**
- * Returns false if an equal interface precedes this interface in the agent card. A combined card lists its
+ * Returns false if the agent card already lists an equal interface before this one. A combined card lists its
  * 0.3 interfaces twice, and a 0.3 card lists its preferred interface twice.
  */
 function isFirstInterfaceOccurrence(
