@@ -6,7 +6,7 @@ export interface HttpRequest {
   /** URL query without the question mark, or an empty string if the URL has no query. */
   readonly query: string;
   /**
-   * URL scheme, host, and port with which the client reached this server, for example
+   * URL scheme, host, and port that the client used to reach this server, for example
    * `http://127.0.0.1:4100`.
    */
   readonly origin: string;

@@ -63,7 +63,7 @@ function createAgentNotFoundError(place: string): A2AError {
   return new A2AError("NOT_FOUND", `This server has no agent ${place}; GET /a2a lists its agents.`);
 }
 
-/** Returns the agent in a request path, and the rest of the path. */
+/** Returns the agent that a request path addresses, and the rest of the path. */
 function findAgentByPath(
   path: string,
   { agents, defaultAgent }: RouterContext,

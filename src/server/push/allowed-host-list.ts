@@ -47,7 +47,9 @@ function createInvalidHostError(entry: string): Error {
   );
 }
 
-/** Converts a host name to the form in URLs. Returns `undefined` if the host name is invalid. */
+/**
+ * Normalizes a host name in the same way as a URL parser. Returns `undefined` if the host name is invalid.
+ */
 function normalizeHostname(text: string): string | undefined {
   const url = /^[^\s/?#@:\\*]+$/.test(text) ? URL.parse(`http://${text}/`) : null;
   return url ? getBareHostname(url) : undefined;
