@@ -63,7 +63,7 @@ type TransportErrorReason =
   | "INVALID_REQUEST"
   /**
    * The JSON-RPC method does not exist in the requested A2A version. A2A 0.3 and 1.0 have different method
-   * names. To do: use a method of the version in the `A2A-Version` header.
+   * names. To do: use a method that the version in the `A2A-Version` header defines.
    */
   | "METHOD_NOT_FOUND"
   /**
@@ -123,11 +123,11 @@ export interface FieldViolation {
 
 export interface A2AErrorOptions {
   violations?: readonly FieldViolation[];
-  /** String values that describe the error, for example the value of `taskId`. */
+  /** String values that describe the error, for example a `taskId`. */
   metadata?: Record<string, string>;
   /** Additional details of the error as ProtoJSON `Any` objects, each with an `@type` member. */
   details?: readonly JsonObject[];
-  /** Time in seconds after which the client may retry the request. */
+  /** Time in seconds that the client must wait before it retries the request. */
   retryAfter?: number;
   cause?: unknown;
 }
