@@ -73,8 +73,8 @@ const CREATE_PUSH_TABLES_SQL = `
 `;
 
 /**
- * Stored requests of turns that a server starts again after a restart. For most agents, the `turn` table is
- * empty.
+ * Stored requests, so that a server can start unfinished turns again after a restart. For most agents, the
+ * `turn` table is empty.
  */
 const CREATE_RESTARTABLE_TURN_TABLE_SQL = `
   CREATE TABLE turn (
