@@ -54,8 +54,8 @@ async function readBoundedText(response: Response): Promise<string> {
 }
 
 /**
- * Returns the URL from which keys are fetched. Throws an error if the URL is insecure. Over an insecure
- * connection, an attacker could replace the keys.
+ * Parses a URL for fetching keys, and throws an error if the URL is insecure. Over an insecure connection, an
+ * attacker could replace the keys.
  */
 export function requireSecureUrl(label: string, value: string | URL): URL {
   const url = parseSecureUrl(value);
