@@ -105,8 +105,7 @@ function assertJsonDepth(depth: number): void {
 }
 
 /**
- * Writes a value as `JSON.stringify` would write it. Agents may yield any data, and the other bindings
- * send JSON.
+ * Writes any value that an agent may yield, with the same result as `JSON.stringify` in the other bindings.
  */
 function writeJsonValue(writer: BinaryWriter, input: unknown): void {
   const value = hasToJsonMethod(input) ? input.toJSON() : input;
