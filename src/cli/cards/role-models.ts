@@ -21,7 +21,10 @@ export interface RoleModelCreationOptions {
   readonly replay?: boolean;
 }
 
-/** Creates a role model from the name of a built-in deterministic model or of a model that ADK supports. */
+/**
+ * Creates the model for a role from a model name: a built-in deterministic model, or a model that ADK
+ * supports.
+ */
 export async function createRoleModel(name: string, source: RoleModelCreationOptions): Promise<RoleModel> {
   const inner = await createUnwrappedRoleModel(name, source);
   const model = source.cassette === undefined ? inner : withCassette(inner, name, source);
