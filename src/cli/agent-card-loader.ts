@@ -88,7 +88,7 @@ export function createConnectOptions(
   };
 }
 
-/** Placeholder URL of an agent card from a file. The client never sends a request to the placeholder URL. */
+/** Placeholder URL for an agent card from a file. The client never sends a request to the placeholder URL. */
 const CARD_FILE_PLACEHOLDER_URL = "http://file.invalid/agent-card.json";
 
 /**

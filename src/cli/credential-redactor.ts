@@ -50,7 +50,7 @@ export function createRedactor(options: SecretOptionValues): Redactor {
       .replaceAll(TOKEN_FIELD_PATTERN, `$1"${REDACTED_VALUE}"`);
 }
 
-/** Pattern of the JSON members that contain tokens in the response of a token server. */
+/** Pattern for the JSON members that contain tokens in the response of a token server. */
 const TOKEN_FIELD_PATTERN = /("(?:access|refresh|id)_token"\s*:\s*)"[^"]*"/g;
 
 /** Encodes a text for form data and URL queries, which escape more characters than `encodeURIComponent`. */

@@ -19,7 +19,7 @@ import { renderJson, escapeControlCharacters, TextWriter } from "./text-writer.t
 
 export type OutputFormat = "text" | "json";
 
-/** Output streams of a command, either of the process or of a test. */
+/** Output streams of a command: the streams of the process, or the streams of a test. */
 export interface OutputStreams {
   out(text: string): void;
   err(text: string): void;

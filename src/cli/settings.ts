@@ -85,7 +85,7 @@ export function isDiscoveredEnvFile(from: SettingSource): from is SettingSource 
 export const SETTING_VARIABLE_PREFIX = "A2ACLI_";
 
 /**
- * Variables that a discovered `.env` file cannot set, because these variables weaken the protection of
+ * Variables that a discovered `.env` file cannot set, because these variables can weaken the protection of
  * credentials.
  */
 const TRUSTED_ONLY_VARIABLES: ReadonlySet<string> = new Set([

@@ -82,7 +82,7 @@ export interface ClientTasks {
   readonly pushConfigs: ClientPushConfigs;
 }
 
-/** Webhook configurations of a task. The agent posts updates of the task to their URLs. */
+/** Webhook configurations of a task. The agent posts task updates to the URL in each configuration. */
 export interface ClientPushConfigs {
   /**
    * Registers a webhook with the agent, and returns the webhook configuration with its id. A stored webhook
@@ -102,7 +102,7 @@ export interface ClientPushConfigs {
     taskId: string,
     options?: CallOptions & { readonly pageSize?: number; readonly pageToken?: string },
   ): Promise<ListTaskPushNotificationConfigsResponse>;
-  /** Deletes a webhook configuration. It is not an error if the configuration is unknown. */
+  /** Deletes a webhook configuration. Deleting an unknown configuration is not an error. */
   delete(taskId: string, id: string, call?: CallOptions): Promise<void>;
 }
 

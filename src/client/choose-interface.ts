@@ -14,7 +14,7 @@ interface InterfacePreferences {
   /** The only accepted protocol version. By default, all supported versions are accepted. */
   readonly version?: ProtocolVersion;
   /**
-   * Whether the client may use A2A 0.3 if the agent does not offer A2A 1.0 over the requested binding.
+   * Whether the client may use A2A 0.3 if the agent offers A2A 1.0, but not over the requested binding.
    * Default: false.
    */
   readonly allowOlderVersion?: boolean;

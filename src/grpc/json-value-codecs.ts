@@ -105,7 +105,8 @@ function assertJsonDepth(depth: number): void {
 }
 
 /**
- * Writes any value that an agent may yield, with the same result as `JSON.stringify` in the other bindings.
+ * Writes a value in the same form as `JSON.stringify`, because agents may yield any data and the other
+ * bindings send JSON.
  */
 function writeJsonValue(writer: BinaryWriter, input: unknown): void {
   const value = hasToJsonMethod(input) ? input.toJSON() : input;

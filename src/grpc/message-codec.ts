@@ -23,7 +23,7 @@ import {
  * - The suffix `{Type}` defines a map with string keys.
  * - The suffix `?` defines a field whose empty value differs from an absent value.
  * - The suffix `!` defines a field that is empty by default.
- * - The prefix `|` defines a member of the only oneof of the message.
+ * - The prefix `|` defines a member of the message's only oneof.
  */
 export type MessageDefinitions = Readonly<Record<string, string>>;
 

@@ -14,7 +14,7 @@ const REQUEST_TIMEOUT_MS = 5000;
 
 /**
  * Fetches a JSON object, either a key set or provider metadata with the URL of a key set. The URL must use
- * HTTPS. URLs of this machine can also use HTTP. Redirects, large responses, and slow responses fail with
+ * HTTPS, unless the URL refers to this machine. Redirects, large responses, and slow responses fail with
  * `KeysUnavailableError`.
  */
 export async function fetchJson(

@@ -20,7 +20,7 @@ export function assertNoCardViolations(name: string, violations: readonly FieldV
 }
 
 /**
- * Returns all violations in the content of an agent card with their paths, or an empty array. The validation
+ * Returns an array of all violations in the content of an agent card, each with its path. The validation
  * covers empty names, duplicates, URLs, media types, and references to security schemes. If the card declares
  * no security schemes, references to schemes are not checked, because the server may declare the schemes. The
  * types of card members are not validated, because the compiler or a decoder checks the types.

@@ -123,7 +123,7 @@ export interface FieldViolation {
 
 export interface A2AErrorOptions {
   violations?: readonly FieldViolation[];
-  /** String values that describe the error, for example a `taskId`. */
+  /** Named string values that describe the error, for example `taskId`. */
   metadata?: Record<string, string>;
   /** Additional details of the error as ProtoJSON `Any` objects, each with an `@type` member. */
   details?: readonly JsonObject[];

@@ -10,8 +10,8 @@ export type EventTextEncoder = (event: TaskEvent) => string;
  */
 export class LogEvent {
   /**
-   * Sequence number in the log (1, 2, 3 … without gaps), or 0 for an event outside of any log, such as a
-   * reply without a task.
+   * Sequence number in the log (1, 2, 3 … without gaps). An event outside a log, such as a reply without a
+   * task, has the number 0.
    */
   readonly seq: number;
   #event: TaskEvent | undefined;

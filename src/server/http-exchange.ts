@@ -10,7 +10,7 @@ export interface HttpRequest {
    * `http://127.0.0.1:4100`.
    */
   readonly origin: string;
-  /** Returns the value of a header. The parameter is the header name in lower case. */
+  /** Returns the value of a header. The parameter must be the header name in lower case. */
   header(name: string): string | undefined;
   /**
    * Returns the complete request body as text. Rejects with PAYLOAD_TOO_LARGE if the body is larger than
@@ -21,7 +21,7 @@ export interface HttpRequest {
   certificate?(): ClientCertificate | undefined;
 }
 
-/** Data of a TLS client certificate, in the format of `X509Certificate` of `node:crypto`. */
+/** TLS client certificate, with the same members as `X509Certificate` of `node:crypto`. */
 export interface ClientCertificate {
   readonly subject: string;
   readonly subjectAltName?: string | undefined;

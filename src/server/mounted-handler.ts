@@ -23,7 +23,7 @@ export interface MountedHandler {
 /** Accesses the agents of a server on behalf of an authenticated caller. */
 export interface CallerAgentAccess {
   readonly caller: Caller;
-  /** Base URL of the agents, which only the `fetch` function of the caller context can reach. */
+  /** Base URL of the agents. Only the `fetch` function of the caller context can reach this URL. */
   readonly url: string;
   /** Sends a request from the caller to the server, without a network connection. */
   readonly fetch: (request: Request) => Promise<Response>;

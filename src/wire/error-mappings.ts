@@ -24,8 +24,8 @@ interface ErrorMapping {
   http: number;
   grpc: GrpcStatusName;
   /**
-   * `true` if the A2A specification defines the error. Errors of the A2A specification have an ErrorInfo
-   * with the A2A domain.
+   * `true` if the A2A specification defines the error. Errors that the A2A specification defines have an
+   * ErrorInfo with the A2A domain.
    */
   isDefinedByA2A: boolean;
 }

@@ -51,7 +51,9 @@ export interface ClientAuthOptions extends AgentCredentials {
   readonly schemeCredentials?: Readonly<Record<string, AgentCredentials>>;
 }
 
-/** A security requirement of the agent card. A request must satisfy all its schemes. */
+/**
+ * A security requirement of the agent card. A request must satisfy all schemes of the security requirement.
+ */
 export interface SecurityRequirementToSatisfy {
   readonly schemes: Readonly<
     Record<string, { readonly scheme: SecurityScheme | undefined; readonly scopes: readonly string[] }>

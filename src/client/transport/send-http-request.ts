@@ -32,7 +32,8 @@ export interface GrpcClientOptions {
    */
   readonly tls?: boolean;
   /**
-   * Trusted certificate authorities in PEM format. By default, the client trusts the authorities of Node.js.
+   * Trusted certificate authorities in PEM format. By default, the client trusts the same certificate
+   * authorities as Node.js.
    */
   readonly ca?: string;
   /** The TLS client certificate in PEM format, for servers that require a certificate. Requires `key`. */

@@ -18,7 +18,7 @@ export interface WebhookAuthOptions {
   /** Authentication from the webhook configuration that the caller registered with the agent. */
   readonly authentication?: AuthenticationInfo;
   /**
-   * Requires a signature in the format of Colloquy servers. The signature is a JWT for this webhook and
+   * Requires a signature in the format that Colloquy servers use. The signature is a JWT for this webhook and
    * contains the SHA-256 hash of the body.
    */
   readonly signature?: WebhookSignatureOptions;

@@ -15,7 +15,7 @@ export interface WebhookOptions extends WebhookAuthOptions {
   /**
    * Processes the event of a notification. An A2A 0.3 agent sends the complete task. `id` is the same for
    * repeated deliveries of a notification, and undefined if the agent does not number its notifications. If
-   * the returned promise rejects, the agent is asked to retry.
+   * the returned promise rejects, the webhook asks the agent to retry.
    */
   readonly onEvent: (event: StreamResponse, taskId: string, id: string | undefined) => unknown;
   /** Receives the reason for each rejected notification. The sender receives only the HTTP status. */

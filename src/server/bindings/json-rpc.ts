@@ -102,7 +102,7 @@ function inferVersionFromMethod(method: string): ProtocolVersion | undefined {
 
 /**
  * Returns a JSON-RPC error reply. The HTTP status of most JSON-RPC errors is 200. Authentication errors,
- * bodies that are too large, and overload have an HTTP error status, which proxies can recognize.
+ * oversized bodies, and overload have an HTTP error status, so that proxies can recognize them.
  */
 function createJsonRpcErrorReply(id: JsonRpcId, error: A2AError, dialect: JsonRpcDialect): HttpReply {
   return createJsonReply(

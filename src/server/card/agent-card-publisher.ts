@@ -54,8 +54,8 @@ export interface AgentCardOptions extends CardFormatOptions {
   /** Tenant that every request must contain. */
   readonly tenant?: string | undefined;
   /**
-   * Whether the server sends push notifications. The description of an agent can disable push notifications
-   * for the agent.
+   * Whether the server sends push notifications. An agent's description can disable push notifications for
+   * that agent.
    */
   readonly pushNotifications?: boolean;
   readonly cardSigning?: CardSigningOptions | readonly CardSigningOptions[] | undefined;
@@ -124,7 +124,10 @@ export class AgentCardPublisher {
     return description;
   }
 
-  /** Sets the provider of further interfaces, such as gRPC interfaces. Clears the cache of agent cards. */
+  /**
+   * Sets the function that returns further interfaces, such as gRPC interfaces. Clears the cache of agent
+   * cards.
+   */
   setAdditionalInterfaceProvider(provider: AdditionalInterfaceProvider): void {
     this.#interfaceProvider = provider;
     this.#renderedCards.clear();

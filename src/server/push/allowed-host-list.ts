@@ -55,7 +55,7 @@ function normalizeHostname(text: string): string | undefined {
   return url ? getBareHostname(url) : undefined;
 }
 
-/** Returns the host of a URL without a trailing dot, and without the brackets of an IPv6 address. */
+/** Returns the host of a URL. The result contains no trailing dot and no brackets around an IPv6 address. */
 export function getBareHostname({ hostname }: URL): string {
   return hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
 }

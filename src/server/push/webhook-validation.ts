@@ -56,8 +56,8 @@ function validateSecret(field: string, secret: string): FieldViolation[] {
 }
 
 /**
- * Returns the reason why the current addresses of a host are not allowed. Returns `undefined` if they are
- * allowed or cannot be resolved.
+ * Returns the reason why the current addresses of a host are not allowed. Returns `undefined` if all
+ * addresses are allowed, or if the host cannot be resolved.
  */
 async function findHostViolation(guard: WebhookUrlGuard, url: string): Promise<string | undefined> {
   const stop = new AbortController();

@@ -128,10 +128,10 @@ function createWalFlushFunctions(wal: number | undefined): Pick<OpenedSqliteFile
 }
 
 /**
- * Creates a file that only the current user can access. By default, SQLite creates a world-readable
- * database file. The companion files (-wal, -shm) inherit the mode of the database file.
- * `createPrivateFile` does not open an existing file, because closing the file would release all locks of
- * this process on the file (POSIX).
+ * Creates a file that only the current user can access. By default, SQLite creates a world-readable database
+ * file. The companion files (-wal, -shm) inherit the file mode of the database file. `createPrivateFile` does
+ * not open an existing file, because closing the file would release all locks of this process on the file
+ * (POSIX).
  */
 function createPrivateFile(file: string): void {
   try {

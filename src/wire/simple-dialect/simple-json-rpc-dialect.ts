@@ -100,7 +100,7 @@ interface SimpleOperationConverters<O extends OperationName> {
   readonly toResult: (result: Operations[O]["result"]) => object;
 }
 
-/** Creates the simple-dialect codec of one operation. The codec ignores its operation argument. */
+/** Creates the simple-dialect codec for one operation. The codec ignores its operation argument. */
 function createSimpleOperationCodec<O extends OperationName>(
   operation: O,
   { decodeParams, toResult }: SimpleOperationConverters<O>,
