@@ -62,7 +62,10 @@ function getSecretAfterColon(text = ""): string {
   return text.slice(text.indexOf(":") + 1);
 }
 
-/** Returns headers for logging, with all header names but only the values of known protocol headers. */
+/**
+ * Returns headers for logging. The result contains all header names, but only the values of known protocol
+ * headers.
+ */
 export function redactHeaders(headers: Iterable<readonly [string, string]>): string[] {
   return [...headers].map(
     ([name, value]) => `${name}: ${UNREDACTED_HEADERS.has(name.toLowerCase()) ? value : REDACTED_VALUE}`,

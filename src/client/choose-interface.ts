@@ -27,8 +27,8 @@ const SUPPORTED_VERSIONS: readonly ProtocolVersion[] = ["1.0", "0.3"];
 
 /**
  * Finds the newest protocol version that both the client and the agent support, and returns the first
- * interface with that version (A2A §8.3.2). An agent that offers only A2A 0.3 is called with 0.3. An agent
- * that also offers A2A 1.0 is never called with 0.3 unless the options allow the older version.
+ * interface with that version (A2A §8.3.2). If an agent offers only A2A 0.3, the client uses 0.3. If an agent
+ * also offers A2A 1.0, the client uses 0.3 only if the options allow the older version.
  */
 export function chooseInterface(
   card: AgentCard,

@@ -1,9 +1,9 @@
 import type { JsonObject } from "./json.ts";
 
 /**
- * Reasons of the errors that A2A defines (A2A §3.3.2), in the spelling of the wire format. `scripts/docs`
- * copies the comment of each reason into `docs/reference/errors.md`. Each comment states the cause of the
- * error and, after "To do:", the remedy.
+ * Error reasons that A2A defines (A2A §3.3.2), spelled as in the wire format. `scripts/docs` copies the
+ * comment of each reason into `docs/reference/errors.md`. Each comment states the cause of the error and,
+ * after "To do:", the remedy.
  */
 type A2AErrorReason =
   /**
@@ -49,7 +49,7 @@ type A2AErrorReason =
    */
   | "VERSION_NOT_SUPPORTED";
 
-/** Reasons of the transport errors that A2A adopts from JSON-RPC, HTTP, and gRPC. */
+/** Reasons for transport errors, which A2A adopts from JSON-RPC, HTTP, and gRPC. */
 type TransportErrorReason =
   /**
    * The request body is incomplete or is not valid JSON in UTF-8. To do: send one JSON object as the

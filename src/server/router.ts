@@ -22,7 +22,7 @@ export interface RouterContext extends BindingContext {
   /** Base URL of the URLs in agent cards. The default base URL is the origin of the request. */
   readonly publicUrl: string | undefined;
   /**
-   * Provides the public keys for signatures of agent cards and push notifications. A server that signs
+   * Provides the public keys that verify the server's agent cards and push notifications. A server that signs
    * neither agent cards nor push notifications has no key provider.
    */
   readonly jwksProvider: PublishedJwksProvider | undefined;

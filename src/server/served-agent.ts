@@ -41,8 +41,8 @@ export function createServedAgent(
 }
 
 /**
- * Converts the argument of `createServer` to pairs of agent id and agent. A single agent has the id `agent`.
- * Throws an error if a value is not an agent or an agent id is not valid in a URL path.
+ * Converts the argument of `createServer` to pairs of an agent id and an agent. A single agent has the id
+ * `agent`. Throws an error if a value is not an agent or an agent id is not valid in a URL path.
  */
 export function toAgentEntries(agents: Agent | Readonly<Record<string, Agent>>): [string, Agent][] {
   const entries: [string, Agent][] = isAgent(agents) ? [["agent", agents]] : Object.entries(agents ?? {});

@@ -79,9 +79,9 @@ export interface ServerOptions {
    */
   readonly cardSigning?: CardSigningOptions | readonly CardSigningOptions[];
   /**
-   * Authenticates the caller of each request, with a function, an authentication scheme from `colloquy/auth`,
-   * or a list of functions and schemes. Agent cards declare the authentication schemes. Without
-   * `authenticate`, all requests have the same caller, and the server listens only on loopback.
+   * Authenticates the caller of each request. The value is a function, an authentication scheme from
+   * `colloquy/auth`, or a list of functions and schemes. Agent cards declare the authentication schemes.
+   * Without `authenticate`, all requests have the same caller, and the server listens only on loopback.
    */
   readonly authenticate?: AuthenticationOption;
   /**

@@ -16,7 +16,7 @@ export interface RoleModelCreationOptions {
   /** Folder that contains the recorded model answers. */
   readonly data: string | undefined;
   readonly faults?: FaultOptions;
-  /** File with the model answers that a cassette model records and replays. */
+  /** File that stores recorded model answers for replay. */
   readonly cassette?: string;
   readonly replay?: boolean;
 }

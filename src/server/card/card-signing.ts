@@ -37,7 +37,7 @@ export async function signCard(
   return { ...card, signatures: [...(card.signatures ?? []), ...signatures] };
 }
 
-/** Returns the public keys for signatures of agent cards. Rejects if a private key cannot sign. */
+/** Returns the public keys that verify signed agent cards. Rejects if a private key cannot sign. */
 export async function buildCardSigningJwks(
   cardSigning: CardSigningOptions | readonly CardSigningOptions[],
 ): Promise<JSONWebKeySet> {

@@ -13,7 +13,7 @@ import { encodeCreatedTask, encodeSendResponse, encodeTask } from "./encode.ts";
 
 /** Context that the codec needs to translate a request of the simple dialect. */
 interface SimpleDialectOptions {
-  /** Id of the agent, for the tasks in responses. */
+  /** Agent id for the tasks in responses. */
   readonly agentId: string;
   /** Creates an id for a message that has no id. */
   readonly createMessageId: () => string;
