@@ -77,13 +77,11 @@ export function listProseSentences(): Sentence[] {
   const pages = PAGE_GLOBS.flatMap((pattern) => globSync(pattern)).filter(
     (file) => !TRANSLATED_PAGE_PATTERN.test(file) && !PAGES_WITH_OLD_WORDING.has(file),
   );
-  const fromPages = [...new Set(pages)]
-    .toSorted()
-    .flatMap((file) =>
-      splitIntoSentences(extractPageProse(readFileSync(file, "utf8")))
-        .filter((text) => !isListOfNames(text))
-        .map((text) => ({ text, file })),
-    );
+  const fromPages = [...new Set(pages)].toSorted().flatMap((file) =>
+    splitIntoSentences(extractPageProse(readFileSync(file, "utf8")))
+      .filter((text) => !isListOfNames(text))
+      .map((text) => ({ text, file })),
+  );
   const fromDocstrings = listSourceFiles()
     .filter((file) => file.startsWith("src/") && !/\.(test|fixture|contract)\.ts$/.test(file))
     .flatMap((file) =>
