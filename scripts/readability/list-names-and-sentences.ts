@@ -77,11 +77,11 @@ export function listProseSentences(): Sentence[] {
   const pages = PAGE_GLOBS.flatMap((pattern) => globSync(pattern)).filter(
     (file) => !TRANSLATED_PAGE_PATTERN.test(file) && !PAGES_WITH_OLD_WORDING.has(file),
   );
-  const fromPages = [...new Set(pages)]
-    .toSorted()
-    .flatMap((file) =>
-      splitIntoSentences(extractPageProse(readFileSync(file, "utf8"))).map((text) => ({ text, file })),
-    );
+  const fromPages = [...new Set(pages)].toSorted().flatMap((file) =>
+    splitIntoSentences(extractPageProse(readFileSync(file, "utf8")))
+      .filter((text) => !isListOfNames(text))
+      .map((text) => ({ text, file })),
+  );
   const fromDocstrings = listSourceFiles()
     .filter((file) => file.startsWith("src/") && !/\.(test|fixture|contract)\.ts$/.test(file))
     .flatMap((file) =>
@@ -136,6 +136,18 @@ export function splitIntoSentences(prose: string): string[] {
       (sentence) => (sentence.replaceAll(/`[^`]*`/g, "").match(/\p{L}[\p{L}\d'’-]*/gu) ?? []).length >= 4,
     );
 }
+
+/**
+ * Returns true if `text` is a bare list of names, such as the table cell "engine's types, adapters, adk". Such a
+ * list has commas and no final punctuation, and each of its items has at most three words and no article or verb.
+ */
+export function isListOfNames(text: string): boolean {
+  if (/[.!?:]$/.test(text) || !text.includes(",")) return false;
+  const items = text.replaceAll(/`[^`]*`/g, "code").split(/,? (?:and|or) |, /);
+  return items.every((item) => item.split(" ").length <= 3 && !NO_LIST_OF_NAMES_PATTERN.test(item));
+}
+
+const NO_LIST_OF_NAMES_PATTERN = /\b(?:an?|the|is|are|its?|not|if|that|which|to|has|have|can|must)\b/i;
 
 function listSourceFiles(): string[] {
   return SOURCE_GLOBS.flatMap((pattern) => globSync(pattern))
