@@ -98,7 +98,8 @@ export function extractPageProse(page: string): string {
     .replace(/^---\n[^]*?\n---\n/, "")
     .replaceAll(/<!-- made of .+? -->[^]*?<!-- end -->/g, "\n\n")
     .replaceAll(/^( *)```[^]*?^\1```/gm, "\n\n")
-    .replaceAll(/<!--[^]*?-->|<[^>\n]+>/g, "")
+    .replaceAll(/<!--[^]*?-->|!\[[^\]]*\]\([^)]*\)/g, "")
+    .replaceAll(/(`[^`\n]*`)|<[^>\n]+>/g, (_, code: string | undefined) => code ?? "")
     .replaceAll(/^#+ .*$/gm, "\n\n")
     .replaceAll(/^\|?[ :|-]+\|?$/gm, "")
     .replaceAll(/^ *(?:[-*]|\d+\.) /gm, "\n\n")
@@ -111,7 +112,10 @@ export function extractPageProse(page: string): string {
           .join("\n\n")}\n\n`,
     )
     .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, "$1")
-    .replaceAll(/\*\*?([^*\n]+)\*\*?/g, "$1");
+    .replaceAll(
+      /(`[^`\n]*`)|\*\*?([^*\n]+)\*\*?/g,
+      (_, code: string | undefined, emphasized: string | undefined) => code ?? emphasized ?? "",
+    );
 }
 
 export function extractDocstrings(file: string): string[] {
