@@ -39,10 +39,7 @@ export class DataRecord {
     return new DataRecord(this.#members[name], `${this.location}, ${JSON.stringify(name)}`);
   }
 
-  /**
-   * Returns the value of a member, which must be an array of pairs. Throws if an entry of the array is not a
-   * pair.
-   */
+  /** Reads a member whose value must be an array of pairs. Throws if an entry of the array is not a pair. */
   getPairs<Second>(
     name: string,
     isSecond: (value: unknown) => value is Second,

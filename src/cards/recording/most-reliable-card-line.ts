@@ -1,7 +1,7 @@
 import { type MessageCard, toDict } from "../message-card/index.ts";
 import type { CardLine } from "./record-line-types.ts";
 
-/** Reliability rank of a card line by its direction. The most reliable direction has the rank 0. */
+/** Reliability rank for each direction of a card line. The most reliable direction has rank 0. */
 const RELIABILITY_RANK_BY_DIRECTION: Readonly<Record<CardLine["dir"], number>> = {
   out: 0,
   in: 1,
