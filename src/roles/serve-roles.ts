@@ -19,8 +19,8 @@ export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "age
    */
   readonly serverLayout?: "apart" | "together";
   /**
-   * Address on which the first role server listens. Default: any free port of 127.0.0.1. If `port` is set,
-   * the servers use consecutive ports that start at `port`.
+   * Listen address of the first role server. Default: any free port of 127.0.0.1. If `port` is set, the
+   * servers use consecutive ports that start at `port`.
    */
   readonly listenOptions?: Omit<ListenOptions, "grpc">;
   /** Options of the role servers. By default, role servers store tasks in memory. */

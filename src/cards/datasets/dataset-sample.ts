@@ -43,8 +43,8 @@ export interface HotpotQaSample {
   /** Paragraphs of the problem. Two paragraphs are needed for the answer, and all others are distractors. */
   readonly paragraphs: readonly Paragraph[];
   /**
-   * Sentences of the paragraphs that support the answer. Supporting facts and `gold` must not be shown to the
-   * role that answers the question.
+   * Sentences from the paragraphs, namely those that support the answer. Supporting facts and `gold` must not
+   * be shown to the role that answers the question.
    */
   readonly supportingFacts: readonly SupportingFact[];
 }

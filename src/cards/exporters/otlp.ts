@@ -8,7 +8,7 @@ const OTLP_STATUS_ERROR = 2;
 
 /**
  * Converts a run into an OTLP/HTTP request body in JSON, which collectors accept at `/v1/traces`. OTLP
- * encodes IDs as hexadecimal strings, span kinds as numbers, and times in nanoseconds as strings. Each role
+ * encodes IDs as hexadecimal strings, span kinds as numbers, and nanosecond times as strings. Each role
  * becomes a separate OpenTelemetry service.
  */
 export function toOtlpTraces(shown: CardsOrRecording, options: TraceExportOptions = {}): JsonObject {

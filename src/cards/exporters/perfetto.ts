@@ -132,7 +132,7 @@ function clampArrowTimeToThreadPeriod({ from, to }: TraceThreadPeriod, ms: numbe
 }
 
 /**
- * Records the thread for each start and end of a message card arrow, for either the requester or the worker.
+ * Records the thread where each message card arrow starts or ends, for either the requester or the worker.
  */
 function recordCardArrowEnds(
   delegation: Delegation,

@@ -49,7 +49,7 @@ export interface TraceExportOptions {
  * Converts a run into OpenTelemetry spans, with one trace for each problem. A trace contains a workflow span,
  * `plan` and `chat` spans, and spans for each task. The requester and the worker of a task have one
  * `invoke_agent` span each. The recorded A2A call between the two roles also has a span. Trace and span IDs
- * are taken from the recorded `traceparent` if possible. Without a recorded `traceparent`, the IDs are
+ * are taken from the recorded `traceparent` if possible. If no `traceparent` was recorded, the IDs are
  * derived from the run ID, problem ID, and card ID. Repeated exports of a run therefore use the same IDs.
  */
 export function toTraceSpans(shown: CardsOrRecording, options: TraceExportOptions = {}): TraceSpan[] {

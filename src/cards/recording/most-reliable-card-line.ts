@@ -22,8 +22,8 @@ export function isMoreReliableCardLine(line: CardLine, other: CardLine): boolean
 }
 
 /**
- * Returns a map from each card key to the most reliable line of the message card. The map keeps the order in
- * which the message cards first appear.
+ * Returns a map from each card key to the most reliable line of the message card. In the map, message cards
+ * have the order of their first appearance.
  */
 export function mapMostReliableLinesByCardKey(lines: readonly CardLine[]): ReadonlyMap<string, CardLine> {
   const best = new Map<string, CardLine>();

@@ -34,7 +34,7 @@ export interface CardRecorder {
 /** A recorder that controllers use to record runs and scores in addition to message cards. */
 export interface RunRecorder extends CardRecorder {
   /**
-   * Records that an experiment run starts or resumes. Call `startRun` before all other methods of the
+   * Records that an experiment run starts or resumes. Call `startRun` before any other method of the
    * recorder.
    */
   startRun(input: RunRecordInput): void;

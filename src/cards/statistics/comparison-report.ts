@@ -39,7 +39,7 @@ interface ComparedRunStatistics {
   readonly tokens: TokenCounts | undefined;
   /** Whether some token counts are estimates. */
   readonly estimated: boolean;
-  /** Mean number of planner turns, over the problems for which turns were recorded. */
+  /** Mean number of planner turns, over the problems with recorded turns. */
   readonly turns: number | undefined;
   /** Mean price per problem according to the tariff. */
   readonly price: number | undefined;

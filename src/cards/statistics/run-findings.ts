@@ -26,7 +26,7 @@ export interface RunFinding {
 }
 
 interface RunFindingKindInfo {
-  /** Failure mode of the MAST taxonomy (arXiv 2503.13657) that the finding indicates. */
+  /** Failure mode in the MAST taxonomy (arXiv 2503.13657) that the finding indicates. */
   readonly mastFailureMode?: string;
   /** Whether the finding violates a guarantee of the card protocol. */
   readonly isViolation: boolean;

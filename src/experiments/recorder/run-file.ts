@@ -18,8 +18,8 @@ export interface OpenRunFileOptions extends RecorderOptions, FileSinkOptions {
   /** Folder of the record file. Default: `results`. */
   readonly outputFolder?: string;
   /**
-   * Whether to continue the run if its record file exists. Without `resume`, `openRunFile` throws if the
-   * record file exists. Default: `false`.
+   * Whether to continue the run if its record file exists. If `resume` is `false` and the record file exists,
+   * `openRunFile` throws. Default: `false`.
    */
   readonly resume?: boolean;
 }

@@ -31,7 +31,7 @@ interface SampleSubtasks {
 /**
  * A recorder that forwards all records to another recorder. For each problem, the recorder collects the
  * subtasks that failed because a role was unreachable. If a subtask failed because a role was unreachable,
- * the planner's answer does not measure the method.
+ * the planner's answer is not a valid measurement of the method.
  */
 export class UnreachableSubtaskRecorder implements CardRecorder {
   readonly #recorder: CardRecorder;

@@ -45,7 +45,7 @@ interface CardDeliveryOptions {
    * context as one conversation.
    */
   readonly contextId: string;
-  /** Id of the task in which a role delegates this message card. */
+  /** Id of the sending role's own A2A task, which the delivered message references. */
   readonly parentTaskId?: string | undefined;
   /**
    * Signal that cancels the recipient's task. If the abort reason is a control card, the delivery forwards

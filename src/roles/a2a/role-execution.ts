@@ -39,7 +39,7 @@ interface RoleExecutionOptions {
   /** Message card that starts the work. */
   readonly requestCard: TaskCard | QueryCard;
   readonly journal: CardJournal;
-  /** Transport through which `requestCard` arrived. The role sends its replies through the same transport. */
+  /** Transport that delivered `requestCard`. The role sends its replies through the same transport. */
   readonly requestTransport: CardA2ARequestInfo;
   readonly requester: RequesterChannel;
 }

@@ -4,8 +4,8 @@ import { untilAborted } from "../a2a/until-aborted.ts";
 import { createKeyedRandom } from "./keyed-random.ts";
 
 /**
- * Options for `withFaults`. A numeric option is the fraction of model calls that the fault affects, from 0 to
- * 1. Default: 0.
+ * Options for `withFaults`. Each numeric option is the fraction of model calls with that fault, 0 to 1.
+ * Default: 0.
  */
 export interface FaultOptions {
   /**

@@ -96,8 +96,9 @@ function isNonBlankString(value: unknown): value is string {
 
 /**
  * Builds the JSON Schema of a planner reply that chooses one of the given actions. The schema describes one
- * flat object in which all members are required. Unused members are `null`. The schema is flat, because the
- * strict modes of model providers forbid optional members and forbid alternatives at the schema root.
+ * flat object, and all members of the object are required. Unused members are `null`. The schema is flat,
+ * because the strict modes of model providers forbid optional members and forbid alternatives at the schema
+ * root.
  */
 export function buildActionSchema(names: readonly PlannerActionName[], documents: boolean): JsonObject {
   const titles: JsonObject = { type: ["array", "null"], items: { type: "string" } };
