@@ -44,7 +44,7 @@ export interface ModelMessage {
 /** Structured form of a model request. `kind` distinguishes requests to planners, solvers, and answerers. */
 export type StructuredModelInput = PlannerModelInput | SolverModelInput | AnswererModelInput;
 
-/** A request for the next action of a planner. */
+/** A request for the planner's next action. */
 export interface PlannerModelInput {
   readonly kind: "plan";
   /** Task card that the planner received. */
@@ -86,7 +86,7 @@ interface AnswererModelInput {
   readonly task: TaskCard;
   /** Prompting method: `cot` asks the model to reason step by step, and `direct` asks for the answer only. */
   readonly style: "cot" | "direct";
-  /** Number of the answer sample, starting at 1. An answerer can request several samples for one problem. */
+  /** Number of the sampled answer, starting at 1. An answerer can request several samples for one problem. */
   readonly sampleNumber: number;
 }
 

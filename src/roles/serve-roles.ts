@@ -29,7 +29,7 @@ export interface ServeRolesOptions extends Omit<RoleAgentOptions, "model" | "age
 
 /** The running servers of all served roles. */
 export interface ServedRoles {
-  /** URL of each role by role name, as `createController` requires in `roleTargets`. */
+  /** URL of each role, by role name. Pass `urls` to `createController` as `roleTargets`. */
   readonly urls: Readonly<Record<string, string>>;
   /**
    * Stops the roles and their servers. On shutdown, running tasks have `graceMs` milliseconds to finish.

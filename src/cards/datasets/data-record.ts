@@ -62,9 +62,7 @@ export function isNonNegativeInteger(value: unknown): value is number {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0;
 }
 
-/**
- * Parses the records of a JSON Lines file. The parser skips empty lines but includes them in line numbers.
- */
+/** Parses the records of a JSON Lines file. The parser skips empty lines but counts them in line numbers. */
 export function decodeJsonLines(text: string, file: string): DataRecord[] {
   return stripByteOrderMark(text)
     .split("\n")

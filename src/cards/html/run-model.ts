@@ -31,8 +31,8 @@ export interface PageSample {
 
 /**
  * Run model that accepts record lines one by one. The run model equals the result of `decodeRecording` and
- * `collectRecordedSamples` for the entire record file. When a record line is added, the model does not decode
- * the entire file again.
+ * `collectRecordedSamples` for the entire record file. When a record line is added, the run model does not
+ * decode the entire file again.
  */
 export class RunModel {
   run: RunLine | undefined;

@@ -57,7 +57,7 @@ export interface CardProtocolOptions<Type extends CardType = never, Role extends
   >[];
   /** Returns the current time in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
-  /** Returns the `card_id` of a new message card, which is a random UUID by default. */
+  /** Returns a `card_id` for a new message card, by default a random UUID. */
   readonly newId?: () => string;
 }
 

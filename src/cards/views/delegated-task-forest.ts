@@ -3,7 +3,7 @@ import type { CardTransitTimes } from "../recording/index.ts";
 
 /**
  * Task that one role delegated to another, with all related message cards. Times are in milliseconds on the
- * clock of the recording. All diagrams of work, waiting, and parallelism are based on delegations.
+ * clock of the recording. All diagrams that show work, waiting, or parallelism are based on delegations.
  */
 export interface Delegation {
   readonly task: MessageCard;
@@ -56,8 +56,9 @@ export interface DelegatedTaskForest {
 
 /**
  * Groups the message cards of one problem into delegated tasks with their replies, subtasks, and related
- * cards. A message card with `in_reply_to` belongs to the task of the referenced card. Message cards without
- * `in_reply_to` are assigned in the order of pending requests. `timings` must be sorted by sending time.
+ * cards. A message card with `in_reply_to` belongs to the task of the referenced card. If a message card has
+ * no `in_reply_to`, the function infers the task from the sender and the recipient. `timings` must be sorted
+ * by sending time.
  */
 export function buildDelegatedTaskForest(timings: readonly CardTransitTimes[]): DelegatedTaskForest {
   const all: DelegationUnderConstruction[] = [];

@@ -119,7 +119,7 @@ export function findReadableCard(message: Message): MessageCard | undefined {
   }
 }
 
-/** Returns whether an A2A message contains a message card, which may be invalid. */
+/** Returns whether an A2A message contains a message card, valid or not. */
 function isCardMessage(message: Message): boolean {
   if (message.extensions?.includes(MESSAGE_CARD_EXTENSION_URI)) return true;
   try {

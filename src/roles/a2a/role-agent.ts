@@ -65,7 +65,7 @@ export function createRoleAgent(role: Role, options: RoleAgentOptions = {}): Age
   return new RoleAgent(role, options);
 }
 
-/** Work on a task that the role performs. */
+/** A task that the role is working on. */
 interface ActiveRoleTask {
   readonly work: ResumableWork<ResultCard>;
   readonly execution: RoleExecution;

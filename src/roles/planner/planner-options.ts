@@ -17,7 +17,7 @@ export interface PlannerOptions {
    */
   readonly mode?: PlannerDispatchMode;
   /**
-   * Policy for the case that the model answers before any solver call. `force` repeats the model request
+   * Policy that applies when the model answers before any solver call. `force` repeats the model request
    * once, and then sends the entire problem to the solver. `reprompt` repeats the model request once, and
    * then accepts the answer. `allow` accepts the answer. Default: `force`.
    */
