@@ -2,6 +2,7 @@ import { LruCache } from "../../data-structures/index.ts";
 import type { SessionRow, SessionRepository, StateLevel } from "./session-repository.ts";
 
 interface MemoryEventRow {
+  readonly id: string;
   readonly timestamp: number;
   readonly json: string;
 }
@@ -11,8 +12,8 @@ type StateMap = Map<string, string>;
 
 interface MemorySessionRow extends SessionRow {
   updated: number;
-  /** Events by id. If a stored event is replaced, the new event keeps its position. */
-  readonly events: Map<string, MemoryEventRow>;
+  /** Events in order. If a stored event is replaced, the new event keeps its position. */
+  readonly events: MemoryEventRow[];
   state: StateMap | undefined;
 }
 
@@ -36,7 +37,7 @@ export class MemorySessionRepository implements SessionRepository {
   }
 
   addSession(app: string, user: string, id: string, now: number): MemorySessionRow {
-    const row = { key: ++this.#lastKey, app, user, id, updated: now, events: new Map(), state: undefined };
+    const row = { key: ++this.#lastKey, app, user, id, updated: now, events: [], state: undefined };
     this.#sessions.set(encodeKey(app, user, id), row);
     return row;
   }
@@ -64,14 +65,17 @@ export class MemorySessionRepository implements SessionRepository {
 
   addEvent(session: SessionRow, id: string, timestamp: number, json: string): void {
     const row = session as MemorySessionRow;
-    row.events.set(id, { timestamp, json });
+    const event = { id, timestamp, json };
+    const known = row.events.findLastIndex((candidate) => candidate.id === id);
+    if (known < 0) row.events.push(event);
+    else row.events[known] = event;
     row.updated = timestamp;
   }
 
   listEvents(session: SessionRow, since: number, limit: number): string[] {
     const { events } = session as MemorySessionRow;
     const jsons: string[] = [];
-    for (const { timestamp, json } of events.values()) if (timestamp >= since) jsons.push(json);
+    for (const { timestamp, json } of events) if (timestamp >= since) jsons.push(json);
     return limit < 0 ? jsons : jsons.slice(-limit);
   }
 
