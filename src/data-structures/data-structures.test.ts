@@ -34,7 +34,7 @@ it("a SlotMap behaves like a Map for any sequence of operations", () => {
   );
 });
 
-it("an LRU cache keeps the newest half of its entries, and drops the rest in generations", () => {
+it("an LRU cache drops the entries that were not used for a generation", () => {
   const cache = new LruCache<number>(4);
   const read = (): unknown[] => ["a", "b", "c", "d", "e"].map((key) => cache.get(key));
   for (const [value, key] of ["a", "b", "c"].entries()) cache.set(key, value);
