@@ -40,6 +40,10 @@ export class SlotReuseMap<V> {
     if (slot !== undefined) this.#releaseSlot(key, slot);
   }
 
+  clear(): void {
+    for (const [key, slot] of this.#slots) this.#releaseSlot(key, slot);
+  }
+
   /** Deletes the key if its value is `value`. */
   deleteIfValue(key: string, value: V): void {
     const slot = this.#slots.get(key);

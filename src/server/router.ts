@@ -93,6 +93,7 @@ function findAgentByAssistantId(
 }
 
 function decodeUriComponentOrEmpty(text: string): string {
+  if (!text.includes("%")) return text;
   try {
     return decodeURIComponent(text);
   } catch {
