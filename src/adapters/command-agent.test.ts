@@ -22,6 +22,7 @@ function createRun(text: string, signal: AbortSignal = new AbortController().sig
     attempt: 1,
     caller: { tenant: "", principal: "" },
     configuration: {},
+    isStreaming: true,
     metadata: {},
     protocolVersion: "1.0",
     extensions: [],

@@ -286,6 +286,7 @@ function createFakeRun(output: string): Run {
     attempt: 1,
     caller: { tenant: "", principal: "" },
     configuration: {},
+    isStreaming: true,
     metadata: {},
     protocolVersion: "1.0",
     extensions: [],

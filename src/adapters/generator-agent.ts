@@ -112,6 +112,9 @@ class GeneratorTurn implements Turn {
   get configuration(): Run["configuration"] {
     return this.#run.configuration;
   }
+  get isStreaming(): boolean {
+    return this.#run.isStreaming;
+  }
   get metadata(): Run["metadata"] {
     return this.#run.metadata;
   }

@@ -24,8 +24,15 @@ export interface AdkAgentOptions
     RunHooks,
     Pick<RunEventProcessorOptions, "exposeErrors" | "recoveredErrorPolicy" | "artifacts" | "toA2aPart"> {
   /**
-   * ADK `RunConfig` for every run, for example with a value for `maxLlmCalls`. By default, the
-   * `streamingMode` is `"sse"`.
+   * Determines which runs request partial events from the model (ADK's `StreamingMode.SSE`).
+   * `by-request` (default) streams for SendStreamingMessage, and runs SendMessage in ADK's cheaper
+   * `StreamingMode.NONE`. Clients that subscribe to a task of SendMessage then receive each answer of the
+   * model as one chunk. `always` streams for SendMessage too, and `never` streams for no request.
+   */
+  streaming?: "always" | "by-request" | "never";
+  /**
+   * ADK `RunConfig` for every run, for example with a value for `maxLlmCalls`. A `streamingMode` in
+   * `runConfig` takes precedence over `streaming`.
    */
   runConfig?: Partial<RunConfig>;
   /**
@@ -152,8 +159,9 @@ function buildRunRequest(
   run: Run,
   { userId, sessionId }: SessionKey,
   parts: readonly Part[],
-  { runConfig, toGenaiPart: convert = toGenaiPart }: AdkAgentOptions,
+  { runConfig, streaming = "by-request", toGenaiPart: convert = toGenaiPart }: AdkAgentOptions,
 ): AdkRunRequest {
+  const isStreaming = streaming === "always" || (streaming === "by-request" && run.isStreaming);
   const request: AdkRunRequest = {
     userId,
     sessionId,
@@ -162,7 +170,7 @@ function buildRunRequest(
     // run. `checkPendingCallAnswers` has already rejected forbidden confirmations, and plain text must not count as a
     // confirmation either.
     runConfig: {
-      streamingMode: "sse",
+      streamingMode: isStreaming ? "sse" : "none",
       ...runConfig,
       ...(!runConfig?.allowRemoteToolConfirmation && { plainTextToolConfirmation: false }),
     },

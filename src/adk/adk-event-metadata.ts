@@ -29,9 +29,9 @@ export function addA2aPrefixToCustomMetadataKey<Name extends string>(name: Name)
 /** Returns the A2A metadata that identifies the ADK session of a task. */
 export function toSessionKeyMetadata({ appName, userId, sessionId }: SessionKey): JsonObject {
   return {
-    [toAdkMetadataKey("app_name")]: appName,
-    [toAdkMetadataKey("user_id")]: userId,
-    [toAdkMetadataKey("session_id")]: sessionId,
+    adk_app_name: appName,
+    adk_user_id: userId,
+    adk_session_id: sessionId,
   };
 }
 

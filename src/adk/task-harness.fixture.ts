@@ -55,6 +55,7 @@ export class TaskHarness {
       attempt: 1,
       caller: this.#caller,
       configuration: {},
+      isStreaming: true,
       metadata: {},
       protocolVersion: "1.0",
       extensions: [],

@@ -58,6 +58,12 @@ export interface Run {
   readonly attempt: number;
   readonly caller: Caller;
   readonly configuration: SendMessageConfiguration;
+  /**
+   * True if SendStreamingMessage started this turn, so a reader waits for the agent's chunks. False for
+   * SendMessage, also with `returnImmediately` or a webhook. The value never changes during a turn, and a
+   * restart of the turn preserves the value. Clients that subscribe later do not change `isStreaming`.
+   */
+  readonly isStreaming: boolean;
   /** Metadata of the SendMessage request. `message.metadata` contains the metadata of the message. */
   readonly metadata: JsonObject;
   /**

@@ -52,6 +52,34 @@ describe("a message starts a task", () => {
     );
   });
 
+  it("and the agent learns whether the request streams", async () => {
+    const { engine, agent } = createEngineFixture();
+    const blocking = engine.sendMessage(createSendMessageRequest("a"), alice);
+    const immediate = createSendMessageRequest("b", { configuration: { returnImmediately: true } });
+    void engine.sendMessage(immediate, alice);
+    const streamed = engine.sendStreamingMessage(createSendMessageRequest("c"), alice);
+    const runs = await Promise.all([0, 1, 2].map((at) => agent.waitForRun(at)));
+    expect(runs.map(({ run }) => [getText(run.message.parts), run.isStreaming])).toEqual([
+      ["a", false],
+      ["b", false],
+      ["c", true],
+    ]);
+    for (const run of runs) run.end();
+    await Promise.all([blocking, streamed.then(collectEvents)]);
+  });
+
+  it("whose mode a later reader of the same message does not change", async () => {
+    const { engine, agent } = createEngineFixture();
+    const request = createSendMessageRequest("hi");
+    const blocking = engine.sendMessage(request, alice);
+    const scripted = await agent.waitForRun(0);
+    const repeated = await engine.sendStreamingMessage(request, alice);
+    expect(scripted.run.isStreaming).toBe(false);
+    expect(agent.runs).toHaveLength(1);
+    scripted.end();
+    await Promise.all([blocking, collectEvents(repeated)]);
+  });
+
   it("in the context that the request names [F-08]", async () => {
     const { engine, agent } = createEngineFixture();
     const answer = engine.sendMessage(createSendMessageRequest("hi", { contextId: "ctx" }), alice);

@@ -178,7 +178,7 @@ export class Engine {
   ): Promise<Subscription> {
     const releaseStream = this.#streamLimit.acquireWithRelease();
     try {
-      const accepted = await this.#acceptMessage(request, caller, service);
+      const accepted = await this.#acceptMessage(request, caller, { ...service, isStreaming: true });
       if ("reply" in accepted) {
         releaseStream();
         return createSingleEventSubscription(LogEvent.create(0, { message: accepted.reply }));

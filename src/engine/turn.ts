@@ -129,6 +129,7 @@ class AgentRunOfTurn implements Run {
   readonly attempt: number;
   readonly caller: Caller;
   readonly configuration: SendMessageConfiguration;
+  readonly isStreaming: boolean;
   readonly metadata: JsonObject;
   readonly protocolVersion: string;
   readonly extensions: readonly string[];
@@ -143,6 +144,7 @@ class AgentRunOfTurn implements Run {
     this.attempt = turn.attempt;
     this.caller = turn.caller;
     this.configuration = turn.request.configuration ?? {};
+    this.isStreaming = turn.serviceParameters.isStreaming ?? false;
     this.metadata = turn.request.metadata ?? {};
     this.protocolVersion = turn.serviceParameters.version ?? "1.0";
     this.extensions = turn.serviceParameters.extensions ?? [];

@@ -273,6 +273,7 @@ describe("an agent of the AI SDK", () => {
       attempt: 1,
       caller: { tenant: "", principal: "" },
       configuration: {},
+      isStreaming: true,
       metadata: {},
       protocolVersion: "1.0",
       extensions: [],

@@ -70,9 +70,9 @@ const PROTO_EVENT_SERIALIZERS: Readonly<Record<ProtoFileBytes, EventTextEncoder>
 };
 
 /**
- * Creates a codec for the ProtoJSON messages of 0.3's proto. The messages are binary over gRPC, and JSON in
- * HTTP+JSON responses. A request identifies a task by resource name, as in the request messages of the
- * proto. `fileBytes` is the form of the files in results. The codec decodes both forms.
+ * Creates a codec for the ProtoJSON messages of the 0.3 proto. The messages are binary over gRPC, and JSON in
+ * HTTP+JSON responses. A request identifies a task by resource name, as in the request messages of the proto.
+ * `fileBytes` is the form of the files in results. The codec decodes both forms.
  */
 export const createProtoJsonCodec = (fileBytes: ProtoFileBytes): OperationCodec & ClientCodec => ({
   decodeParams: (operation, json) => decodeRequestStrictly(PROTO_PARAMS_SCHEMAS[operation], json, "params"),
