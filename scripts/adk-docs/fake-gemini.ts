@@ -92,7 +92,7 @@ function buildAnswer({ contents = [], systemInstruction, tools = [] }: GeminiReq
 /** Creates a value that a schema accepts. */
 function createSample(schema: JsonSchema): unknown {
   if (schema.enum) return schema.enum[0];
-  switch (schema.type?.toLowerCase()) {
+  switch (schema.type?.toLowerCase() ?? "") {
     case "object":
       return Object.fromEntries(
         Object.entries(schema.properties ?? {}).map(([name, property]) => [name, createSample(property)]),

@@ -60,14 +60,14 @@ registerHooks({
 });
 
 const agents = new Map<BaseAgent, string>();
-const originalRunAsync = Runner.prototype.runAsync;
-Runner.prototype.runAsync = async function* captureAgent(
-  this: Runner,
-  { newMessage },
-): AsyncGenerator<Event> {
+const runAsyncDescriptor = Object.getOwnPropertyDescriptor(Runner.prototype, "runAsync") ?? {};
+/** Replaces the run of an agent: records the agent and the message, and emits no event. */
+function captureAgent(this: Runner, { newMessage }: Parameters<Runner["runAsync"]>[0]): readonly Event[] {
   const text = newMessage?.parts?.map((part) => part.text ?? "").join("") ?? "";
   if (isBaseAgent(this.agent) && !agents.has(this.agent)) agents.set(this.agent, text);
-};
+  return [];
+}
+Object.defineProperty(Runner.prototype, "runAsync", { value: captureAgent, configurable: true });
 
 let importError: unknown;
 try {
@@ -81,7 +81,7 @@ try {
 }
 // The examples start their `main` without a promise that others can await.
 await setTimeout(1_500);
-Runner.prototype.runAsync = originalRunAsync;
+Object.defineProperty(Runner.prototype, "runAsync", runAsyncDescriptor);
 
 const comparisons: ExampleComparison[] = [];
 for (const [agent, captured] of agents) {
@@ -130,6 +130,10 @@ async function runBare(agent: BaseAgent, text: string): Promise<Transcript> {
   };
 }
 
+function isThought({ metadata }: Part): boolean {
+  return metadata?.["adk_thought"] === true;
+}
+
 async function runServed(agent: BaseAgent, text: string): Promise<Transcript> {
   const server = toA2a(agent, { store: "memory", exposeErrors: true });
   const { url } = await server.listen({ port: 0 });
@@ -152,7 +156,6 @@ async function runServed(agent: BaseAgent, text: string): Promise<Transcript> {
   if (task?.status.state === "TASK_STATE_FAILED")
     return { text: "", calls: [], error: told.map((part) => ("text" in part ? part.text : "")).join("") };
   const all = [...parts, ...told];
-  const isThought = (part: Part): boolean => part.metadata?.["adk_thought"] === true;
   return {
     text: all.map((part) => ("text" in part && !isThought(part) ? part.text : "")).join(""),
     calls: removeIds(all.flatMap((part) => ("data" in part ? [part.data] : []))),

@@ -117,10 +117,17 @@ function mutateNode(node: LocatedNode, source: string): Edit[] {
     case "ExpressionStatement":
       return [replace(node, ";")];
     case "ReturnStatement":
-      return node["argument"] ? [replace(node, "return undefined;")] : [];
+      // A caller cannot tell `undefined` from `false`, and the literal `false` becomes `true` anyway.
+      return node["argument"] && !isBooleanLiteral(node["argument"])
+        ? [replace(node, "return undefined;")]
+        : [];
     default:
       return [];
   }
+}
+
+function isBooleanLiteral(node: unknown): boolean {
+  return isSyntaxNode(node) && node.type === "Literal" && typeof node["value"] === "boolean";
 }
 
 function shorten(text: string): string {

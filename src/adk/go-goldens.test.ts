@@ -109,7 +109,7 @@ const COMPARISONS: Readonly<Record<string, (golden: GoGolden) => Comparison | Pr
   }),
   TestToSessionEvent: ({ input, want }) => ({
     actual: normalizeEvent(toSessionEvent(toStreamResponse(input as GoA2aEvent), aggregatorOptions)),
-    wanted: normalizeEvent((want ?? undefined) as AdkEvent | undefined),
+    wanted: normalizeEvent(want as AdkEvent | null),
   }),
   TestA2AAgentRunProcessor_aggregatePartial: compareAggregation,
   TestRemoteAgent_ADK2A2A: compareAggregation,
@@ -123,7 +123,7 @@ const COMPARISONS: Readonly<Record<string, (golden: GoGolden) => Comparison | Pr
       isPerRun ? summarizeStored(from) : from.map(normalizeEvent);
     return {
       actual: {
-        session: normalize(session.map(({ actions: _, ...event }) => event)),
+        session: normalize(session.map(omitActions)),
         escalate: actions.escalate === true,
         transfer: actions.transferToAgent ?? "",
       },
@@ -250,6 +250,10 @@ function nameArtifacts(updates: readonly GoA2aEvent[], adkEvents?: readonly AdkE
   });
 }
 
+function omitActions({ actions: _actions, ...event }: AdkEvent): AdkEvent {
+  return event;
+}
+
 /** What a session stores of events: their parts in order, and all other members. */
 function summarizeStored(events: readonly AdkEvent[]): unknown {
   const stored = events.filter(({ partial }) => !partial).map(normalizeEvent) as AdkEvent[];
@@ -258,7 +262,7 @@ function summarizeStored(events: readonly AdkEvent[]): unknown {
 }
 
 /** Joins adjacent parts that contain only text, which readers cannot tell from one part. */
-function joinTexts<P extends object>(parts: readonly P[]): unknown[] {
+function joinTexts(parts: readonly object[]): unknown[] {
   const joined: unknown[] = [];
   for (const part of parts) {
     const [last, next] = [joined.at(-1), part].map((each) => {
@@ -284,7 +288,7 @@ function compareAggregation({ events, want }: GoGolden): Comparison {
 }
 
 /** Removes the members that name a run, an author, or a task. */
-function normalizeEvent(event: AdkEvent | undefined): unknown {
+function normalizeEvent(event: AdkEvent | null | undefined): unknown {
   if (!event) return undefined;
   const { author: _author, branch: _branch, invocationId: _invocation, customMetadata, ...rest } = event;
   const custom = Object.entries(customMetadata ?? {}).filter(([key]) => !key.startsWith("a2a:"));
