@@ -1,5 +1,11 @@
 import type { Agent, AgentDescription, Run } from "../engine/index.ts";
-import { assertValidAgentCard, getText, type Message, type Task } from "../protocol/index.ts";
+import {
+  type ArtifactEnding,
+  assertValidAgentCard,
+  getText,
+  type Message,
+  type Task,
+} from "../protocol/index.ts";
 import type { AgentYield } from "./agent-yield.ts";
 import { AgentEventIterator } from "./agent-event-iterator.ts";
 import { withPartsInAcceptedOutputModes } from "./parts-in-accepted-output-modes.ts";
@@ -24,6 +30,13 @@ export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWor
    * again from its beginning. `fail` ends the task as FAILED. Default: `fail`.
    */
   readonly afterRestart?: "fail" | "restart";
+  /**
+   * Determines the last chunk of each streamed artifact. With `whole`, the last chunk repeats and replaces
+   * the entire content, because ADK for Python stores only the last chunk. With `pieces`, the last chunk
+   * contains only new content, for large artifacts and for clients that join the text of all chunks.
+   * Default: `whole`.
+   */
+  readonly artifacts?: ArtifactEnding;
 }
 
 /**
@@ -48,7 +61,7 @@ export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWor
 export function agent(
   description: AgentDescription,
   work: AgentGenerator,
-  options: GeneratorOptions = {},
+  { artifacts = "whole", ...options }: GeneratorOptions = {},
 ): Agent {
   const completeCard = completeDescription(description);
   assertValidAgentCard(completeCard);
@@ -56,7 +69,10 @@ export function agent(
     ...options,
     describe: () => completeCard,
     execute: (run) =>
-      withPartsInAcceptedOutputModes(new AgentEventIterator(run, work(new GeneratorTurn(run))), run),
+      withPartsInAcceptedOutputModes(
+        new AgentEventIterator(run, work(new GeneratorTurn(run)), artifacts),
+        run,
+      ),
   };
 }
 

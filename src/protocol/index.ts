@@ -55,6 +55,7 @@ export type { Artifact, Task, TaskState, TaskStatus } from "./task.ts";
 export { isInterrupted, isTerminal, formatTaskState, TASK_STATES } from "./task.ts";
 export type { StreamResponse, TaskArtifactUpdateEvent, TaskEvent, TaskStatusUpdateEvent } from "./event.ts";
 export { getEventTaskId, getEventTaskState } from "./event.ts";
+export { type ArtifactEnding, splitLastPiece } from "./artifact-ending.ts";
 export type { EventTransition, EventRefusal } from "./fold.ts";
 export {
   fold,
