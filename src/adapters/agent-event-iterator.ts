@@ -43,6 +43,8 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
   #pendingNext: Promise<IteratorResult<AgentYield, unknown>> | undefined;
   #heldChunk: Artifact | undefined;
   #answerArtifactId: string | undefined;
+  /** The error of the generator, which is thrown after the queued events are returned. */
+  #failure: { readonly error: unknown } | undefined;
   #ended = false;
 
   constructor(run: Run, source: AsyncIterable<AgentYield, unknown>, ending: ArtifactEnding = "whole") {
@@ -59,27 +61,40 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
     for (;;) {
       const queuedEvent = this.#queue.shift();
       if (queuedEvent) return { done: false, value: queuedEvent };
+      const failure = this.#failure;
+      this.#failure = undefined;
+      if (failure) throw failure.error;
       if (this.#ended) return { done: true, value: undefined };
       const pendingNext = (this.#pendingNext ??= this.#source.next());
       if (this.#heldChunk && !(await isResolvedSoon(pendingNext))) {
         this.#releaseChunk();
         continue;
       }
-      const { done, value } = await pendingNext;
-      this.#pendingNext = undefined;
-      if (done) this.#finish();
-      else if (isTurnEnd(value)) {
-        this.#finish(value);
-        await this.#source.return?.();
-      } else this.#enqueueYieldedValue(value);
+      try {
+        await this.#enqueueStep(await pendingNext);
+      } catch (error) {
+        // The task keeps what the generator yielded before it failed or was canceled.
+        this.#finish();
+        this.#failure = { error };
+      }
     }
   }
 
   async return(): Promise<AgentEventIteratorResult> {
     this.#ended = true;
+    this.#failure = undefined;
     this.#queue.length = 0;
     await this.#source.return?.();
     return { done: true, value: undefined };
+  }
+
+  async #enqueueStep({ done, value }: IteratorResult<AgentYield, unknown>): Promise<void> {
+    this.#pendingNext = undefined;
+    if (done) this.#finish();
+    else if (isTurnEnd(value)) {
+      this.#finish(value);
+      await this.#source.return?.();
+    } else this.#enqueueYieldedValue(value);
   }
 
   #enqueueYieldedValue(yielded: AgentYield): void {

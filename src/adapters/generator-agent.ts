@@ -36,7 +36,7 @@ export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWor
    * contains only new content, for large artifacts and for clients that join the text of all chunks.
    * Default: `whole`.
    */
-  readonly artifacts?: ArtifactEnding;
+  readonly artifacts?: ArtifactEnding | undefined;
 }
 
 /**

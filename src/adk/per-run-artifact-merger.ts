@@ -91,7 +91,9 @@ export class PerRunArtifactMerger {
     // A complete answer that differs from its chunks replaces those chunks, and no others.
     const isReplacement = !append && this.#parts.length > this.#partCountBeforeChain;
     if (isReplacement) this.#parts.length = this.#partCountBeforeChain;
-    for (const part of artifact.parts) this.#addPart(part);
+    // Only streamed text is joined. Texts of different messages, and the parts of one message, stay separate.
+    if (append) for (const part of artifact.parts) appendStreamedPart(this.#parts, part);
+    else this.#parts.push(...artifact.parts);
     if (lastChunk) this.#currentChain = undefined;
     if (metadata) this.#metadata = { ...this.#metadata, ...metadata };
     const parts = isReplacement ? this.#parts.slice() : artifact.parts;
@@ -99,11 +101,5 @@ export class PerRunArtifactMerger {
     if (!isFirst && !isReplacement) event.append = true;
     if (metadata) event.metadata = metadata;
     return event;
-  }
-
-  /** Joins the text of one message, but not the texts of two messages. */
-  #addPart(part: Part): void {
-    if (this.#parts.length === this.#partCountBeforeChain) this.#parts.push(part);
-    else appendStreamedPart(this.#parts, part);
   }
 }

@@ -1,6 +1,13 @@
 import { Command } from "@langchain/langgraph";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
-import { isObject, type DataPart, data, type JsonObject, text } from "../../protocol/index.ts";
+import {
+  type ArtifactEnding,
+  isObject,
+  type DataPart,
+  data,
+  type JsonObject,
+  text,
+} from "../../protocol/index.ts";
 import {
   isFirstTurnInTask,
   formatPendingTaskRefusalReason,
@@ -76,6 +83,11 @@ export interface LangGraphOptions<S> extends AgentDescription {
    *   artifacts from `toProgress`.
    */
   afterRestart?: "fail" | "restart" | "resume";
+  /**
+   * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
+   * only new content (`pieces`), as for `agent`. Default: `whole`.
+   */
+  artifacts?: ArtifactEnding;
   /** Returns additional configuration of the graph for a single turn. */
   toGraphConfig?: (turn: Turn) => LangGraphConfig;
 }
@@ -98,6 +110,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     showToolCalls = true,
     toGraphConfig = (): LangGraphConfig => ({}),
     afterRestart = "fail",
+    artifacts,
     ...description
   } = options;
   const resumes = afterRestart === "resume";
@@ -153,7 +166,7 @@ export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraph
     yield { status: { state: "TASK_STATE_COMPLETED" }, metadata: converter.usageMetadata };
   }
   // Restarted output replaces the earlier output.
-  return agent(description, work, { afterRestart: resumes ? "restart" : afterRestart });
+  return agent(description, work, { afterRestart: resumes ? "restart" : afterRestart, artifacts });
 }
 
 function createCannotResumeError(): Error {
