@@ -182,8 +182,7 @@ describe("the partial events of a chain, in pieces", () => {
     tell(artifacts.addPartsOfCompleteEvent("a", createTextParts("Page 1 🙂!"), {}));
     expect(said()).toEqual([
       ["A1", ["Page 1 "], ""],
-      ["A1", ["🙂"], "append"],
-      ["A1", ["!"], "append last"],
+      ["A1", ["🙂!"], "append last"],
     ]);
   });
 

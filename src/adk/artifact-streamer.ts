@@ -16,6 +16,8 @@ interface OpenArtifact {
   readonly emittedParts: Part[];
   /** Latest parts of the artifact that still wait for emission. With `pieces`, there is always one. */
   bufferedParts: Part[];
+  /** True if `flush` has emitted all buffered content except the last piece. */
+  hasOnlyLastPiece: boolean;
   metadata: JsonObject | undefined;
   /** Monotonic time of the last emitted chunk, in milliseconds. */
   emittedAt: number;
@@ -76,6 +78,7 @@ export class ArtifactStreamer {
         artifactId: this.#newId(),
         emittedParts: [],
         bufferedParts: parts,
+        hasOnlyLastPiece: false,
         metadata: metadata(),
         emittedAt: -Infinity,
       });
@@ -85,15 +88,16 @@ export class ArtifactStreamer {
     const isDue = now - openArtifact.emittedAt >= MIN_ARTIFACT_CHUNK_INTERVAL_MS;
     if (isDue) openArtifact.emittedAt = now;
     // With `pieces`, the latest parts may be the last ones of the chain, so they must wait.
-    if (isDue && this.#ending === "pieces") {
+    if (isDue && this.#ending === "pieces" && !openArtifact.hasOnlyLastPiece) {
       const event = emitBufferedParts(openArtifact);
       openArtifact.bufferedParts = parts;
       if (hasExtraMetadata) openArtifact.metadata = metadata();
       return event;
     }
     for (const part of parts) appendPartJoiningText(openArtifact.bufferedParts, part);
+    openArtifact.hasOnlyLastPiece = false;
     if (hasExtraMetadata) openArtifact.metadata = { ...openArtifact.metadata, ...metadata() };
-    return isDue ? emitBufferedParts(openArtifact) : undefined;
+    return isDue && this.#ending === "whole" ? emitBufferedParts(openArtifact) : undefined;
   }
 
   /**
@@ -149,6 +153,7 @@ export class ArtifactStreamer {
       openArtifact.bufferedParts = now;
       events.push(emitBufferedParts(openArtifact));
       openArtifact.bufferedParts = later;
+      openArtifact.hasOnlyLastPiece = later.length > 0;
     }
     return events;
   }
