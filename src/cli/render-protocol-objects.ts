@@ -127,7 +127,7 @@ function renderLabeledMessage(writer: TextWriter, label: string, message: Messag
   renderParts(writer, label, message.role, message.parts, { verbose });
 }
 
-/** If `growing` is true, the text block stays open for the next chunk of the artifact. */
+/** If `growing` is true, the text block stays open so that the next chunk of the artifact can follow. */
 function renderArtifact(
   writer: TextWriter,
   artifact: Artifact,

@@ -3,8 +3,8 @@
  * `tasks`.
  *
  * The client supports A2A 1.0 and 0.3, prefers the bindings that the card lists first, and sends credentials
- * as the card declares. If a stream loses its connection, it resumes after the last event that the client
- * received. A lost connection is never reported as the end of a stream.
+ * where the card declares them. If a stream loses its connection, it resumes after the last event that the
+ * client received. The client never reports a lost connection as the end of a stream.
  */
 export type {
   AuthorizeFunction,

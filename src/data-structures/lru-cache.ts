@@ -1,8 +1,8 @@
 /**
- * A map of at most `max` entries that evicts the least recently used entries. The cache has two generations.
- * When the young generation is full with half of `max` entries, it replaces the old generation. Entries of
- * the replaced generation are dropped. An access to an entry of the old generation moves the entry to the
- * young generation.
+ * A least recently used (LRU) cache with at most `max` entries. The cache has two generations. When the young
+ * generation contains half of `max` entries, it replaces the old generation. Entries of the replaced
+ * generation are dropped. An access to an entry of the old generation moves the entry to the young
+ * generation.
  */
 export class LruCache<V> {
   readonly #generationSize: number;

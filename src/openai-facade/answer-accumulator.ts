@@ -132,7 +132,7 @@ export class AnswerAccumulator {
 }
 
 /**
- * The error of a task that failed, was rejected, or was canceled. Clients should not retry after this error,
+ * Error for a task that failed, was rejected, or was canceled. Clients should not retry after this error,
  * because the agent would repeat the work.
  */
 export class UnsuccessfulTaskError extends Error {

@@ -36,8 +36,8 @@ function isChunkMergeableWithoutLoss({ metadata, artifact }: TaskArtifactUpdateE
 }
 
 /**
- * An event to which later chunks are added without copying the earlier text. The first event of a merged
- * chunk is not modified.
+ * An event that can grow by later chunks without copying the earlier text. The first event of a merged chunk
+ * is not modified.
  */
 export class MergedChunk {
   readonly event: { artifactUpdate: TaskArtifactUpdateEvent };

@@ -37,9 +37,7 @@ export class NodeRequest implements HttpRequest {
     return `${encrypted ? "https" : "http"}://${this.header("host") ?? "localhost"}`;
   }
 
-  /**
-   * Searches the raw headers. A few linear searches are faster than the header object that Node would build.
-   */
+  /** Searches the raw headers. A few linear searches are faster than building the header object of Node. */
   header(name: string): string | undefined {
     const { rawHeaders } = this.#incoming;
     let found: string | undefined;
