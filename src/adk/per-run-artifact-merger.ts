@@ -12,7 +12,7 @@ export type ArtifactAgentEvent = Extract<AgentEvent, { artifact: unknown }>;
  * parallel agents do not interleave.
  *
  * The last event repeats the entire content with `lastChunk`, because the last chunk is unknown until the run
- * ends. In that event, the text of each message is a part of its own. The merger holds the first event back
+ * ends. In that event, the text of each message is a separate part. The merger holds the first event back
  * until another event follows, so a run with one event does not repeat its content.
  */
 export class PerRunArtifactMerger {

@@ -92,18 +92,17 @@ export class StreamAggregator {
     if (append || parts.length === 0) return [...events, ...this.#emitCompleteArtifact(grown)];
     this.#openArtifacts.delete(artifactId);
     for (const event of events) this.#recordEmittedArtifacts(event, artifact);
-    return known ? [...this.#emitUnstreamedRest(known, update), ...events] : events;
+    return known ? [...this.#emitUnstreamedRest(known, artifact), ...events] : events;
   }
 
   /**
    * Returns a partial event with the content of a last chunk that no earlier chunk contained, so that the
    * partial events of an answer contain its entire text.
    */
-  #emitUnstreamedRest(known: Artifact, { lastChunk: _, ...update }: TaskArtifactUpdateEvent): AdkEvent[] {
-    const { artifact } = update;
+  #emitUnstreamedRest(known: Artifact, artifact: Artifact): AdkEvent[] {
     const parts = computeNewParts(known.parts, artifact.parts);
     if (!parts?.length) return [];
-    const artifactUpdate = { ...update, artifact: { ...artifact, parts }, append: true };
+    const artifactUpdate = { ...this.#taskIds, artifact: { ...artifact, parts }, append: true };
     return this.#responseToSessionEvents({ artifactUpdate });
   }
 
