@@ -1,7 +1,6 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { basename } from "node:path";
 import type { Agent, AgentDescription } from "../engine/index.ts";
-import type { ArtifactEnding } from "../protocol/index.ts";
 import { splitCommand } from "./split-command.ts";
 import { agent } from "./generator-agent.ts";
 import { failed, type AgentYield } from "./agent-yield.ts";
@@ -32,7 +31,7 @@ export interface CommandOptions extends Partial<AgentDescription> {
    * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
    * only new content (`pieces`), as for `agent`. Default: `whole`.
    */
-  artifacts?: ArtifactEnding;
+  artifacts?: "whole" | "pieces";
 }
 
 const MAX_STDERR_BYTES = 4096;

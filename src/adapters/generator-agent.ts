@@ -1,11 +1,5 @@
 import type { Agent, AgentDescription, Run } from "../engine/index.ts";
-import {
-  type ArtifactEnding,
-  assertValidAgentCard,
-  getText,
-  type Message,
-  type Task,
-} from "../protocol/index.ts";
+import { assertValidAgentCard, getText, type Message, type Task } from "../protocol/index.ts";
 import type { AgentYield } from "./agent-yield.ts";
 import { AgentEventIterator } from "./agent-event-iterator.ts";
 import { withPartsInAcceptedOutputModes } from "./parts-in-accepted-output-modes.ts";
@@ -36,7 +30,7 @@ export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWor
    * contains only new content, for large artifacts and for clients that join the text of all chunks.
    * Default: `whole`.
    */
-  readonly artifacts?: ArtifactEnding | undefined;
+  readonly artifacts?: "whole" | "pieces" | undefined;
 }
 
 /**
@@ -61,12 +55,13 @@ export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWor
 export function agent(
   description: AgentDescription,
   work: AgentGenerator,
-  { artifacts = "whole", ...options }: GeneratorOptions = {},
+  options: GeneratorOptions = {},
 ): Agent {
+  const { artifacts, ...agentOptions } = options;
   const completeCard = completeDescription(description);
   assertValidAgentCard(completeCard);
   return {
-    ...options,
+    ...agentOptions,
     describe: () => completeCard,
     execute: (run) =>
       withPartsInAcceptedOutputModes(

@@ -1,6 +1,6 @@
 import type { LanguageModelUsage, ModelMessage, TextStreamPart, ToolSet } from "ai";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
-import { type ArtifactEnding, data, file, fromBase64, type JsonObject, text } from "../../protocol/index.ts";
+import { data, file, fromBase64, type JsonObject, text } from "../../protocol/index.ts";
 import {
   type ConversationStore,
   buildConversationFromTask,
@@ -50,7 +50,7 @@ export interface AiSdkOptions extends AgentDescription {
    * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
    * only new content (`pieces`), as for `agent`. Default: `whole`.
    */
-  artifacts?: ArtifactEnding;
+  artifacts?: "whole" | "pieces";
 }
 
 /**

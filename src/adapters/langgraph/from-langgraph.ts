@@ -1,13 +1,6 @@
 import { Command } from "@langchain/langgraph";
 import type { Agent, AgentDescription } from "../../engine/index.ts";
-import {
-  type ArtifactEnding,
-  isObject,
-  type DataPart,
-  data,
-  type JsonObject,
-  text,
-} from "../../protocol/index.ts";
+import { isObject, type DataPart, data, type JsonObject, text } from "../../protocol/index.ts";
 import {
   isFirstTurnInTask,
   formatPendingTaskRefusalReason,
@@ -87,7 +80,7 @@ export interface LangGraphOptions<S> extends AgentDescription {
    * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
    * only new content (`pieces`), as for `agent`. Default: `whole`.
    */
-  artifacts?: ArtifactEnding;
+  artifacts?: "whole" | "pieces";
   /** Returns additional configuration of the graph for a single turn. */
   toGraphConfig?: (turn: Turn) => LangGraphConfig;
 }

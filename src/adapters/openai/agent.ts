@@ -1,5 +1,5 @@
 import type { Agent, AgentDescription } from "../../engine/index.ts";
-import { type ArtifactEnding, data, type JsonObject, type JsonValue, text } from "../../protocol/index.ts";
+import { data, type JsonObject, type JsonValue, text } from "../../protocol/index.ts";
 import {
   type ConversationStore,
   buildConversationFromTask,
@@ -40,7 +40,7 @@ export interface OpenAiOptions extends Partial<AgentDescription> {
    * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
    * only new content (`pieces`), as for `agent`. Default: `whole`.
    */
-  artifacts?: ArtifactEnding;
+  artifacts?: "whole" | "pieces";
   /**
    * Maximum number of retries after a network error or a response with status 408, 429, or 5xx. Default: 2.
    */
