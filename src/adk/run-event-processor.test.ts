@@ -193,6 +193,30 @@ describe("a run", () => {
     ]);
   });
 
+  it("separates two authors, whose partial events alternate [V36]", () => {
+    const piece = (author: string, value: string): AdkEvent => ({
+      ...createTextEvent(value),
+      author,
+      partial: true,
+    });
+    const pieces = [piece("1", "Hel"), piece("2", "Wor"), piece("1", "lo"), piece("2", "ld")];
+    const wholes = [
+      { ...createTextEvent("Hello"), author: "1" },
+      { ...createTextEvent("World"), author: "2" },
+    ];
+    const chunks = processEvents([...pieces, ...wholes]).flatMap((event) =>
+      "artifact" in event
+        ? [[event.artifact.artifactId, getText(event.artifact.parts), event.lastChunk]]
+        : [],
+    );
+    expect(chunks).toEqual([
+      ["A1", "Hello", undefined],
+      ["A2", "World", undefined],
+      ["A1", "Hello", true],
+      ["A2", "World", true],
+    ]);
+  });
+
   it("separates parallel branches and nodes of one author [J23]", () => {
     const piece = (value: string, where: Partial<AdkEvent>): AdkEvent => ({
       ...createTextEvent(value),
