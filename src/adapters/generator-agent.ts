@@ -24,6 +24,13 @@ export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWor
    * again from its beginning. `fail` ends the task as FAILED. Default: `fail`.
    */
   readonly afterRestart?: "fail" | "restart";
+  /**
+   * Determines the last chunk of each streamed artifact. With `whole`, the last chunk repeats and replaces
+   * the entire content, because ADK for Python stores only the last chunk. With `pieces`, the last chunk
+   * contains only new content, for large artifacts and for clients that join the text of all chunks.
+   * Default: `whole`.
+   */
+  readonly artifacts?: "whole" | "pieces" | undefined;
 }
 
 /**
@@ -50,13 +57,17 @@ export function agent(
   work: AgentGenerator,
   options: GeneratorOptions = {},
 ): Agent {
+  const { artifacts, ...agentOptions } = options;
   const completeCard = completeDescription(description);
   assertValidAgentCard(completeCard);
   return {
-    ...options,
+    ...agentOptions,
     describe: () => completeCard,
     execute: (run) =>
-      withPartsInAcceptedOutputModes(new AgentEventIterator(run, work(new GeneratorTurn(run))), run),
+      withPartsInAcceptedOutputModes(
+        new AgentEventIterator(run, work(new GeneratorTurn(run)), artifacts),
+        run,
+      ),
   };
 }
 

@@ -650,7 +650,11 @@ describe("an ADK agent that is canceled", () => {
         if ("artifact" in event && !event.lastChunk) abort.abort();
       },
     });
-    expect(turn.chunkParts).toEqual([{ text: "Fetching page 1" }, { text: "…" }]);
+    expect(turn.chunkParts).toEqual([{ text: "Fetching page 1…" }]);
+    expect(turn.events.at(-1)).toMatchObject({
+      artifact: { parts: [{ text: "Fetching page 1…" }] },
+      lastChunk: true,
+    });
     deaf.release();
   });
 });

@@ -11,7 +11,6 @@ import {
   hasExtraEventMetadata,
   toSessionKeyMetadata,
   IS_ERROR_MESSAGE_KEY,
-  PARTIAL_KEY,
   DATA_PART_TYPE_KEY,
 } from "./adk-event-metadata.ts";
 import { toA2aParts, toJsonObject } from "./part-conversion.ts";
@@ -41,9 +40,12 @@ export interface RunEventProcessorOptions {
   readonly recoveredErrorPolicy?: "fail" | "ignore";
   /**
    * With `per-event`, every answer of an agent is a separate artifact. With `per-run`, each run produces
-   * one artifact. Default: `per-event`.
+   * one artifact. In both cases, the last chunk of an artifact repeats and replaces the entire content, as in
+   * ADK's own servers, because ADK for Python stores only the last chunk. With `pieces`, every answer is a
+   * separate artifact, and the last chunk contains only content that was not sent before. `pieces` halves
+   * the size of the log, for readers without ADK for Python. Default: `per-event`.
    */
-  readonly artifacts?: "per-event" | "per-run";
+  readonly artifacts?: "per-event" | "per-run" | "pieces";
   /**
    * Converts an ADK part before it is added to an artifact. If the converter returns `undefined`, the part is
    * dropped. Default: `toA2aPart`.
@@ -95,13 +97,14 @@ export class RunEventProcessor {
   constructor(options: RunEventProcessorOptions) {
     this.#options = options;
     this.#sessionMetadata = toSessionKeyMetadata(options.session);
-    this.#artifactStreamer = new ArtifactStreamer(options.newId, options.now);
+    const ending = (options.artifacts ?? "per-event") === "per-event" ? "whole" : "pieces";
+    this.#artifactStreamer = new ArtifactStreamer(options.newId, options.now, ending);
     if (options.artifacts === "per-run") this.#artifactMerger = new PerRunArtifactMerger(options.newId());
   }
 
   /** Returns true if the processor buffers text until more events arrive. `flush` emits it. */
   get hasBufferedParts(): boolean {
-    return this.#artifactStreamer.hasBufferedParts;
+    return this.#artifactStreamer.hasBufferedParts || (this.#artifactMerger?.hasHeldEvent ?? false);
   }
 
   /** Returns the engine event that starts a run. The start event omits metadata that the task already has. */
@@ -140,19 +143,18 @@ export class RunEventProcessor {
   }
 
   flush(): readonly AgentEvent[] {
-    return this.#mergeArtifactsPerRun(this.#artifactStreamer.flush());
+    const events = this.#mergeArtifactsPerRun(this.#artifactStreamer.flush());
+    return this.#artifactMerger ? [...events, ...this.#artifactMerger.releaseHeldEvent()] : events;
   }
 
   /**
-   * Closes the open artifacts of a run that was aborted. After an abort, the engine emits the final status.
+   * Closes the artifacts of a run. After an abort, the engine emits the final status. With `per-run`, an
+   * incomplete chain makes the entire artifact partial.
    */
   closeOpenArtifacts(): readonly AgentEvent[] {
-    const events = this.#mergeArtifactsPerRun(this.#artifactStreamer.closeOpenArtifacts());
-    const last = events.at(-1);
-    // In `per-run` mode, an incomplete chain makes the entire artifact partial.
-    if (last && this.#artifactMerger)
-      last.artifact.metadata = { ...last.artifact.metadata, [PARTIAL_KEY]: true };
-    return events;
+    const closed = this.#artifactStreamer.closeOpenArtifacts();
+    const events = this.#mergeArtifactsPerRun(closed);
+    return this.#artifactMerger ? this.#artifactMerger.finish(closed.length > 0) : events;
   }
 
   /**

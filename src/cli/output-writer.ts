@@ -1,3 +1,4 @@
+import { ArtifactContentTracker } from "../protocol/index.ts";
 import type {
   ListTaskPushNotificationConfigsResponse,
   TaskPushNotificationConfig,
@@ -39,6 +40,7 @@ export class OutputWriter {
   readonly format: OutputFormat;
   readonly #streams: OutputStreams;
   readonly #textWriter: TextWriter;
+  readonly #tracker = new ArtifactContentTracker();
   readonly #jsonLines: boolean;
   readonly #verbose: boolean;
 
@@ -136,13 +138,14 @@ export class OutputWriter {
   writeFirstEventOfResumedTask(event: StreamResponse): void {
     if (this.format === "json" || !("task" in event)) return this.writeEvent(event);
     const { id, contextId, status } = event.task;
+    this.#tracker.addKnownArtifacts(event.task);
     renderIds(this.#textWriter, { id, contextId, state: status.state });
   }
 
   /** Writes one stream event without delay. */
   writeEvent(event: StreamResponse): void {
     if (this.format === "json") this.#streams.out(`${renderJson(event)}\n`);
-    else renderEvent(this.#textWriter, event, this.#getTextDetailOptions(false));
+    else renderEvent(this.#textWriter, event, this.#tracker, this.#getTextDetailOptions(false));
   }
 
   /** Writes the user's own message in text format with `--verbose`. */

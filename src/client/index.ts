@@ -22,6 +22,7 @@ export { cancelTaskIgnoringErrors, sendAndStreamUntilTurnEnd } from "./send-and-
 export type { GrpcClientOptions } from "./transport/send-http-request.ts";
 export type { CallOptions } from "./transport/send-http-request.ts";
 export type { MessageInput, SendOptions } from "./message-input.ts";
+export { readText } from "./read-text.ts";
 export type { RetryOptions } from "./stream/retry.ts";
 export type { A2AClient, ClientPushConfigs, ClientTasks } from "./a2a-client.ts";
 export type { ClientBinding } from "./transport/create-transport.ts";

@@ -55,6 +55,9 @@ export type { Artifact, Task, TaskState, TaskStatus } from "./task.ts";
 export { isInterrupted, isTerminal, formatTaskState, TASK_STATES } from "./task.ts";
 export type { StreamResponse, TaskArtifactUpdateEvent, TaskEvent, TaskStatusUpdateEvent } from "./event.ts";
 export { getEventTaskId, getEventTaskState } from "./event.ts";
+export type { NewArtifactContent } from "./artifact-content-tracker.ts";
+export { ArtifactContentTracker, computeNewParts } from "./artifact-content-tracker.ts";
+export { type ArtifactEnding, splitLastPiece } from "./artifact-ending.ts";
 export type { EventTransition, EventRefusal } from "./fold.ts";
 export {
   fold,
@@ -66,7 +69,7 @@ export {
 } from "./fold.ts";
 export type { EventTextEncoder } from "./log-event.ts";
 export { LogEvent } from "./log-event.ts";
-export { canMergeChunks, MergedChunk } from "./merged-chunk.ts";
+export { canMergeChunks, isChunkReplacedBy, MergedChunk } from "./merged-chunk.ts";
 export type {
   AgentCapabilities,
   AgentCard,

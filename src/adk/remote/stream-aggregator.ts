@@ -1,5 +1,6 @@
 import {
   type Artifact,
+  computeNewParts,
   isInterrupted,
   isTerminal,
   type Part,
@@ -85,12 +86,24 @@ export class StreamAggregator {
       for (const event of events) if (!event.partial) this.#recordEmittedArtifacts(event, artifact);
       return events;
     }
+    const known = this.#openArtifacts.get(artifactId);
     const grown = this.#updateOpenArtifact(update);
     if (!lastChunk) return events;
     if (append || parts.length === 0) return [...events, ...this.#emitCompleteArtifact(grown)];
     this.#openArtifacts.delete(artifactId);
     for (const event of events) this.#recordEmittedArtifacts(event, artifact);
-    return events;
+    return known ? [...this.#emitUnstreamedRest(known, artifact), ...events] : events;
+  }
+
+  /**
+   * Returns a partial event with the content of a last chunk that no earlier chunk contained, so that the
+   * partial events of an answer contain its entire text.
+   */
+  #emitUnstreamedRest(known: Artifact, artifact: Artifact): AdkEvent[] {
+    const parts = computeNewParts(known.parts, artifact.parts);
+    if (!parts?.length) return [];
+    const artifactUpdate = { ...this.#taskIds, artifact: { ...artifact, parts }, append: true };
+    return this.#responseToSessionEvents({ artifactUpdate });
   }
 
   #updateOpenArtifact({ artifact, append, metadata }: TaskArtifactUpdateEvent): Artifact {
@@ -141,8 +154,8 @@ export class StreamAggregator {
     const changed: Artifact[] = [];
     for (const artifact of artifacts) {
       this.#openArtifacts.set(artifact.artifactId, { ...artifact, parts: artifact.parts.slice() });
-      const parts = computeAddedParts(streamed.get(artifact.artifactId)?.parts ?? [], artifact.parts);
-      if (parts.length > 0) changed.push({ ...artifact, parts });
+      const parts = computeNewParts(streamed.get(artifact.artifactId)?.parts ?? [], artifact.parts);
+      if (parts?.length) changed.push({ ...artifact, parts });
     }
     return this.#responseToSessionEvents({ task: { ...task, artifacts: changed } });
   }
@@ -216,22 +229,4 @@ function mergeAdjacentParts(parts: readonly Part[]): Part[] {
   const result: Part[] = [];
   for (const part of parts) appendPartJoiningText(result, part);
   return result;
-}
-
-/**
- * Returns the parts at the end of `after` that `before` does not contain. Returns an empty list if `after`
- * does not start with `before`.
- */
-function computeAddedParts(before: readonly Part[], after: readonly Part[]): Part[] {
-  const previous = mergeAdjacentParts(before);
-  const rest = mergeAdjacentParts(after);
-  for (const [index, part] of previous.entries()) {
-    const next = rest.shift();
-    if (!next) return [];
-    if (JSON.stringify(next) === JSON.stringify(part)) continue;
-    const isLast = index === previous.length - 1;
-    if (!isLast || !("text" in part) || !("text" in next) || !next.text.startsWith(part.text)) return [];
-    return [{ ...next, text: next.text.slice(part.text.length) }, ...rest];
-  }
-  return rest;
 }
