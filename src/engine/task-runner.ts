@@ -118,7 +118,8 @@ export class TaskRunner implements LiveTaskListener {
     this.#countWorkingAgentUntilTurnEnd(turn);
     if (this.#context.persistTurns) liveTask.persistTurn(toTurnRestartData(turn, turn.startPoint.seq));
     // Requests must no longer see the task waiting for the input that it has just received.
-    if (liveTask.state && isInterrupted(liveTask.state)) this.#writeTaskState("TASK_STATE_WORKING");
+    if (isInterrupted(task.status.state))
+      turn.startPoint = { ...turn.startPoint, workingEvent: this.#writeTaskState("TASK_STATE_WORKING") };
     void this.#runTurn(turn, task, output);
   }
 
@@ -136,7 +137,10 @@ export class TaskRunner implements LiveTaskListener {
   ): Promise<void> {
     const { liveTask } = this;
     const task = mode === "restart" ? initialTask : copyTask(liveTask.getSnapshot());
-    turn.startPoint = { task: copyTask(initialTask), seq };
+    const workingEvent = isInterrupted(initialTask.status.state)
+      ? toStatusUpdate(liveTask, "TASK_STATE_WORKING", liveTask.getNextStatusTimestamp())
+      : undefined;
+    turn.startPoint = { task: copyTask(initialTask), seq, workingEvent };
     if (mode === "restart") turn.artifactRestart = new RestartedTurnArtifactRewriter(turn.startPoint.task);
     turn.acceptedSeq.resolve(seq);
     this.#currentTurn = turn;
@@ -394,15 +398,15 @@ export class TaskRunner implements LiveTaskListener {
     this.#context.onIdle(this);
   }
 
-  #writeTaskState(state: TaskState, text?: string): void {
+  #writeTaskState(state: TaskState, text?: string): TaskEvent {
     const message =
       text === undefined
         ? undefined
         : toTaskMessageFromAgent(this.liveTask, { parts: [{ text }] }, this.#context.generateId);
-    const refusal = this.liveTask.acceptEvent(
-      toStatusUpdate(this.liveTask, state, this.liveTask.getNextStatusTimestamp(), message),
-    );
+    const event = toStatusUpdate(this.liveTask, state, this.liveTask.getNextStatusTimestamp(), message);
+    const refusal = this.liveTask.acceptEvent(event);
     if (refusal) this.#reportError(new Error(refusal.refusalReason));
+    return event;
   }
 
   #reportError(error: unknown, errorId?: string): void {
