@@ -36,6 +36,19 @@ export interface GenaiContent {
   parts?: GenaiPart[];
 }
 
+/** Actions that an ADK event requests. */
+export interface AdkEventActions {
+  /** Ends the loop in which the agent runs. */
+  escalate?: boolean;
+  transferToAgent?: string;
+  /** Marks the event as the final response of its agent. */
+  skipSummarization?: boolean;
+  /** New values of the session state, by key. */
+  stateDelta?: Record<string, unknown>;
+  /** Versions of the files that the agent saved in its artifact service, by file name. */
+  artifactDelta?: Record<string, number>;
+}
+
 /** An event that an ADK runner yields. */
 export interface AdkEvent {
   id?: string;
@@ -50,12 +63,16 @@ export interface AdkEvent {
   turnComplete?: boolean;
   errorCode?: string;
   errorMessage?: string;
-  actions?: { escalate?: boolean; transferToAgent?: string };
+  actions?: AdkEventActions;
   longRunningToolIds?: string[];
   usageMetadata?: object;
   groundingMetadata?: object;
   citationMetadata?: object;
   customMetadata?: Record<string, unknown>;
+  /** Reason for which the model stopped, for example `STOP`, `MAX_TOKENS`, or `SAFETY`. */
+  finishReason?: string;
+  /** Version of the model, as reported by the provider. */
+  modelVersion?: string;
   /** Output value of a workflow node. */
   output?: unknown;
   nodeInfo?: { path?: string };
@@ -87,6 +104,8 @@ export interface AdkRunRequest {
   runConfig: object;
   abortSignal: AbortSignal;
   customMetadata?: Record<string, unknown>;
+  /** Values that the run writes to the session state before its first event, by key. */
+  stateDelta?: Record<string, unknown>;
 }
 
 /** Members of ADK's `Runner` that the bridge uses. */

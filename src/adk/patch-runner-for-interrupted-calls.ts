@@ -84,7 +84,7 @@ async function appendInterruptedCallResponses(
   { session, sessionService, createEvent }: SessionWriteContext,
 ): Promise<void> {
   for (const [event, calls] of groupCallsByEvent(unanswered)) {
-    const { invocationId, author = "", branch, isolationScope } = event as Adk.Event;
+    const { invocationId, author = "", branch, isolationScope } = event as object as Adk.Event;
     const response = createEvent({ invocationId, author, content: buildInterruptedCallResponses(calls) });
     if (branch !== undefined) response.branch = branch;
     if (isolationScope !== undefined) response.isolationScope = isolationScope;

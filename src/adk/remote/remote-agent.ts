@@ -29,6 +29,7 @@ import { toAdkDescription, toAdkName } from "./adk-name-from-card.ts";
 import { isRunningAsTool, mergeTurnEndIntoLastEvent } from "./merge-turn-end-into-last-event.ts";
 import { type OutgoingMessage, type OutgoingMessageOptions, toOutgoingMessages } from "./outgoing-message.ts";
 import {
+  copyPeerMetadata,
   listKnownArtifactIds,
   LOCAL_TASK_ID_KEY,
   isPeerOutputEvent,
@@ -78,8 +79,8 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
    */
   idleTimeoutMs?: number;
   /**
-   * Actions that the peer may request from local agents. By default, the peer may request only `escalate`,
-   * which ends a loop.
+   * Actions that the peer may request from local agents. By default, the peer may request `escalate`, which
+   * ends a loop, and `skipSummarization`, which marks a final response.
    */
   allowedActions?: readonly PeerRequestedAction[];
   /**
@@ -146,7 +147,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     try {
       for await (const event of this.#sendNewMessages(context)) {
         const replacement = await onEvent?.(event, context);
-        if (replacement !== null) yield replacement ?? event;
+        if (replacement !== null) yield replacement ? copyPeerMetadata(event, replacement) : event;
       }
     } catch (error) {
       if (!context.abortSignal?.aborted) yield this.#createEvent(toErrorEvent(error), context);
@@ -289,7 +290,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
 
   #createEvent({ actions, ...event }: AdkEvent, { invocationId, branch }: InvocationContext): Event {
     return createEvent({
-      ...(event as Partial<Event>),
+      ...(event as object as Partial<Event>),
       author: this.name,
       invocationId,
       ...(branch !== undefined && { branch }),
