@@ -18,6 +18,7 @@ import {
 } from "../protocol/index.ts";
 import type { Agent } from "./agent.ts";
 import type { Caller, TaskScope } from "./caller.ts";
+import { ContextTurnGate } from "./context-turn-gate.ts";
 import { systemClock, type Clock } from "./clock.ts";
 import { generateUuidV7, type IdGenerator } from "./id-generator.ts";
 import type { Committer } from "./event-committer.ts";
@@ -111,8 +112,12 @@ export class Engine {
     this.#agentId = agentId;
     this.#store = store;
     this.#streamLimit = new ConcurrencyLimit("open streams", limits.streams);
+    const { concurrentTurns = "parallel" } = agent;
+    const contextTurns =
+      concurrentTurns === "parallel" ? undefined : new ContextTurnGate(concurrentTurns, limits.queuedTurns);
     const runners = new RunnerRegistry({
       agent,
+      contextTurns,
       store,
       committer: options.committer,
       clock: options.clock ?? systemClock,
@@ -125,7 +130,15 @@ export class Engine {
       persistTurns: (agent.afterRestart ?? "fail") !== "fail",
     });
     this.#runners = runners;
-    const inbox = new MessageAcceptor({ agent, store, runners, generateId, limits, deduplicateMessages });
+    const inbox = new MessageAcceptor({
+      agent,
+      store,
+      runners,
+      generateId,
+      limits,
+      deduplicateMessages,
+      contextTurns,
+    });
     this.#inbox = inbox;
     this.#recoveryContext = { agent, agentId, store, runners, inbox, turnAttempts: limits.turnAttempts };
     this.pushConfigs = options.push && this.#createPushConfigOperations(options.push, generateId);

@@ -15,6 +15,7 @@ import {
 import type { Deferred } from "../data-structures/index.ts";
 import { toTaskMessageFromAgent, toStatusUpdate, toTaskEventFromAgent } from "./to-task-event.ts";
 import type { Agent } from "./agent.ts";
+import type { ContextTurnGate } from "./context-turn-gate.ts";
 import { RestartedTurnArtifactRewriter } from "./restarted-turn-artifacts.ts";
 import type { Caller, TaskScope } from "./caller.ts";
 import { toTurnRestartData } from "./turn-restart-data.ts";
@@ -29,6 +30,8 @@ export interface TaskRunnerDependencies extends LiveTaskDependencies {
   readonly generateId: IdGenerator;
   /** Time in milliseconds that a canceled agent has to stop. */
   readonly cancelGraceMs: number;
+  /** Orders the turns of each context. By default, turns of different tasks run concurrently. */
+  readonly contextTurns?: ContextTurnGate | undefined;
   /** Called when the runner has neither turns nor readers. */
   readonly onIdle: (runner: TaskRunner) => void;
 }
@@ -229,10 +232,15 @@ export class TaskRunner implements LiveTaskListener {
   }
 
   async #runTurn(turn: Turn, task: Task, output?: StartedAgentIterator): Promise<void> {
-    const { observer, agent } = this.#context;
+    const { observer, agent, contextTurns } = this.#context;
     const ids = { scope: this.liveTask.scope, taskId: this.liveTask.taskId };
+    // An agent with output has already entered its context.
+    const predecessorEnd = output ? undefined : contextTurns?.enterTurn(ids.scope, turn);
+    if (predecessorEnd) await predecessorEnd;
+    if (turn.hasEnded) return;
     observer.onRun?.({ ...ids, phase: "begin" });
     try {
+      if (predecessorEnd) turn.signal.throwIfAborted();
       await this.#consumeEvents(turn, output ?? turn.startAgent(agent, task));
       this.#writeFinalState(turn);
       observer.onRun?.({ ...ids, phase: "end" });
