@@ -119,6 +119,15 @@ export function pickActionsMetadata(metadata: JsonObject | undefined): JsonObjec
   return picked;
 }
 
+/** Returns the metadata that clears the actions in the metadata of a task. */
+export function clearActionsMetadata(metadata: JsonObject): JsonObject {
+  return {
+    ...(metadata[ACTIONS_KEY] !== undefined && { [ACTIONS_KEY]: {} }),
+    ...(metadata[ESCALATE_KEY] !== undefined && { [ESCALATE_KEY]: false }),
+    ...(metadata[TRANSFER_KEY] !== undefined && { [TRANSFER_KEY]: "" }),
+  };
+}
+
 /** An action that a remote peer may request from local ADK agents. */
 export type PeerRequestedAction = "escalate" | "skipSummarization" | "transferToAgent";
 

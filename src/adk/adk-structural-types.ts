@@ -93,7 +93,7 @@ export interface SessionKey {
 
 interface AdkSessionService {
   getSession(key: SessionKey & { config?: { numRecentEvents?: number } }): Promise<object | undefined>;
-  createSession(key: SessionKey): Promise<object>;
+  createSession(key: SessionKey & { state?: Record<string, unknown> }): Promise<object>;
 }
 
 export interface AdkRunRequest {

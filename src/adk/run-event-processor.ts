@@ -8,6 +8,9 @@ import {
   toModelMetadata,
   mergePeerMetadata,
   ACTIONS_KEY,
+  clearActionsMetadata,
+  pickStateValues,
+  toStateMetadata,
   ADK_EXTENSION_URI,
   toEventMetadata,
   toAdkMetadataKey,
@@ -48,6 +51,11 @@ export interface RunEventProcessorOptions {
    * one artifact. Default: `per-event`.
    */
   readonly artifacts?: "per-event" | "per-run";
+  /**
+   * Keys of the session state that the caller receives. The final status of a turn contains the values that
+   * the turn has set. Default: none.
+   */
+  readonly sendState?: readonly string[];
   /**
    * Converts an ADK part before it is added to an artifact. If the converter returns `undefined`, the part is
    * dropped. Default: `toA2aPart`.
@@ -96,6 +104,8 @@ export class RunEventProcessor {
   readonly #artifactMerger: PerRunArtifactMerger | undefined;
   readonly #pendingCalls = new PendingFunctionCalls();
   #actionsMetadata: JsonObject = {};
+  /** Values that the turn has set in the session state and that the caller receives. */
+  readonly #sentState: JsonObject = {};
   #modelError: ModelError | undefined;
   #lastChain: AuthorEventChain | undefined;
 
@@ -111,10 +121,13 @@ export class RunEventProcessor {
     return this.#artifactStreamer.hasBufferedParts;
   }
 
-  /** Returns the engine event that starts a run. The start event omits metadata that the task already has. */
+  /**
+   * Returns the engine event that starts a run. The start event omits metadata that the task already has, and
+   * clears the actions of earlier turns.
+   */
   buildWorkingEvent(known: JsonObject = {}): AgentEvent {
     const status = { state: "TASK_STATE_WORKING" as const };
-    const metadata = this.#buildStatusMetadata();
+    const metadata = { ...this.#buildStatusMetadata(), ...clearActionsMetadata(known) };
     const isNew = Object.entries(metadata).some(([key, value]) => known[key] !== value);
     return isNew ? { status, metadata } : { status };
   }
@@ -130,6 +143,8 @@ export class RunEventProcessor {
     const chain = this.#getEventChainKey(event);
     if (event.actions?.escalate || event.actions?.transferToAgent)
       this.#actionsMetadata = mergePeerMetadata(this.#actionsMetadata, toActionsMetadata(event));
+    if (event.actions?.stateDelta && !event.partial && this.#options.sendState?.length)
+      Object.assign(this.#sentState, pickStateValues(event.actions.stateDelta, this.#options.sendState));
     const failed =
       (event.errorCode !== undefined || event.errorMessage !== undefined) && !isTruncatedAnswer(event);
     if (failed) this.#recordError(event, chain);
@@ -250,7 +265,8 @@ export class RunEventProcessor {
   #buildFinalMetadata(): JsonObject {
     const { waitingTaskIds } = this.#options.runContext ?? {};
     const waitingTasks = waitingTaskIds && { [WAITING_TASK_IDS_METADATA_KEY]: waitingTaskIds.slice() };
-    return { ...this.#buildStatusMetadata(), ...waitingTasks, ...this.#actionsMetadata };
+    const actions = mergePeerMetadata(this.#actionsMetadata, toStateMetadata(this.#sentState));
+    return { ...this.#buildStatusMetadata(), ...waitingTasks, ...actions };
   }
 
   /** Returns the parts of an event that become content of an artifact. */

@@ -18,7 +18,7 @@ import {
   type SendOptions,
 } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
-import type { PeerRequestedAction } from "../adk-event-metadata.ts";
+import { type PeerRequestedAction, pickStateValues, toStateMetadata } from "../adk-event-metadata.ts";
 import { findRunContextByInvocation } from "../adk-run-context.ts";
 import type { SessionEventOptions } from "../to-session-event.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
@@ -83,6 +83,16 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
    * ends a loop, and `skipSummarization`, which marks a final response.
    */
   allowedActions?: readonly PeerRequestedAction[];
+  /**
+   * Keys of the session state that `RemoteAgent` sends with every message. A peer of Colloquy accepts the keys
+   * in its `receiveState` option. Default: none.
+   */
+  sendState?: readonly string[];
+  /**
+   * Keys of the session state that the peer may set. The peer's values become the state delta of a session
+   * event. Default: none.
+   */
+  receiveState?: readonly string[];
   /**
    * Converts a part before it is sent to the peer. If the converter returns `undefined`, the part is dropped.
    * Default: `toA2aPart`.
@@ -172,9 +182,11 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 
   async *#sendNewMessages(context: InvocationContext): AsyncGenerator<Event, void, void> {
-    const { beforeRequest, toA2aPart } = this.config;
+    const { beforeRequest, toA2aPart, sendState = [] } = this.config;
     const messageOptions = { name: this.name, branch: context.branch, toA2aPart };
-    for (const outgoing of toOutgoingMessages(context.session.events, messageOptions)) {
+    const metadata = toStateMetadata(pickStateValues(context.session.state, sendState));
+    for (const message of toOutgoingMessages(context.session.events, messageOptions)) {
+      const outgoing = Object.keys(metadata).length > 0 ? { ...message, metadata } : message;
       const replacement = await beforeRequest?.(outgoing, context);
       if (replacement && isAdkEvent(replacement)) {
         yield replacement;
@@ -207,11 +219,12 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     { parts, ...request }: RemoteRequest,
     context: InvocationContext,
   ): AsyncGenerator<AdkEvent, void, void> {
-    const { idleTimeoutMs = 600_000, allowedActions, toGenaiPart, headers } = this.config;
+    const { idleTimeoutMs = 600_000, allowedActions, receiveState, toGenaiPart, headers } = this.config;
     const options: SessionEventOptions = {
       author: this.name,
       keepQuestionText: isRunningAsTool(this.name, context),
       ...(allowedActions && { allowedActions }),
+      ...(receiveState && { stateKeys: receiveState }),
       ...(toGenaiPart && { toGenaiPart }),
     };
     const aggregator = new StreamAggregator(
