@@ -13,6 +13,7 @@ import { cancelRemoteTasksOfCanceledTask } from "./remote/cancel-remote-tasks-of
 import { registerRunContext, type AdkRunContext } from "./adk-run-context.ts";
 import { IdleRunFlusher } from "./idle-run-flusher.ts";
 import { deriveSessionKey } from "./sessions/session-key.ts";
+import { withSavedFiles } from "./saved-file-artifacts.ts";
 import { createLazyRunner, type AdkRunnableSource, type RunnerOptions } from "./lazy-runner.ts";
 import type { AdkRunner, AdkRunRequest, GenaiPart, SessionKey } from "./adk-structural-types.ts";
 
@@ -147,7 +148,7 @@ async function startRun(
   return {
     processor: sessionProcessor,
     firstEvent: sessionProcessor.buildWorkingEvent(run.task.metadata),
-    events: runner.runAsync(request),
+    events: withSavedFiles(runner.runAsync(request), runner, session),
   };
 }
 

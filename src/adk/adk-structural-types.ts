@@ -75,7 +75,16 @@ export interface AdkEvent {
   modelVersion?: string;
   /** Output value of a workflow node. */
   output?: unknown;
+  /** Files of `actions.artifactDelta`, which the bridge loads from the artifact service. */
+  savedFiles?: readonly SavedFile[];
   nodeInfo?: { path?: string };
+}
+
+/** A version of a file in an artifact service. */
+export interface SavedFile {
+  readonly filename: string;
+  readonly version: number;
+  readonly part: GenaiPart;
 }
 
 /** A function call, together with the session event that contains the call. */
@@ -96,6 +105,10 @@ interface AdkSessionService {
   createSession(key: SessionKey & { state?: Record<string, unknown> }): Promise<object>;
 }
 
+interface AdkArtifactService {
+  loadArtifact(request: SessionKey & { filename: string; version?: number }): Promise<GenaiPart | undefined>;
+}
+
 export interface AdkRunRequest {
   userId: string;
   sessionId: string;
@@ -114,5 +127,7 @@ export interface AdkRunner {
   /** Root agent or workflow of the runner. */
   readonly agent: { name: string; description?: string | undefined };
   readonly sessionService: AdkSessionService;
+  /** Service for the files that agents save. The bridge sends each saved file as an A2A artifact. */
+  readonly artifactService?: AdkArtifactService | undefined;
   runAsync(request: AdkRunRequest): AsyncGenerator<AdkEvent, void, undefined>;
 }

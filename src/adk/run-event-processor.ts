@@ -21,9 +21,10 @@ import {
   DATA_PART_TYPE_KEY,
 } from "./adk-event-metadata.ts";
 import { describeModelStop, isTruncatedAnswer } from "./describe-model-stop.ts";
-import { toA2aParts, toJsonObject } from "./part-conversion.ts";
+import { savedFileToArtifactEvent } from "./saved-file-artifacts.ts";
+import { toA2aPart, toA2aParts, toJsonObject } from "./part-conversion.ts";
 import { type AdkRunContext, WAITING_TASK_IDS_METADATA_KEY } from "./adk-run-context.ts";
-import type { AdkEvent, GenaiPart, SessionKey } from "./adk-structural-types.ts";
+import type { AdkEvent, GenaiPart, SavedFile, SessionKey } from "./adk-structural-types.ts";
 
 /** Options that control how the events of a run are converted. */
 export interface RunEventProcessorOptions {
@@ -134,8 +135,19 @@ export class RunEventProcessor {
 
   process(event: AdkEvent): readonly AgentEvent[] {
     const artifactEvent = this.#processEvent(event);
-    if (artifactEvent) return this.#mergeArtifactsPerRun([artifactEvent]);
+    const merged = artifactEvent ? this.#mergeArtifactsPerRun([artifactEvent]) : [];
+    if (event.savedFiles) return [...merged, ...this.#convertSavedFiles(event, event.savedFiles)];
+    if (artifactEvent) return merged;
     return event.actions?.escalate && !event.content ? [buildEscalationNotice(event)] : NO_AGENT_EVENTS;
+  }
+
+  #convertSavedFiles(event: AdkEvent, files: readonly SavedFile[]): ArtifactAgentEvent[] {
+    const convert = this.#options.toA2aPart ?? ((part: GenaiPart): Part | undefined => toA2aPart(part));
+    const metadata = { ...this.#sessionMetadata, ...toEventMetadata(event) };
+    return files.flatMap((file) => {
+      const part = convert(file.part, event);
+      return part ? [savedFileToArtifactEvent(file, part, metadata)] : [];
+    });
   }
 
   #processEvent(event: AdkEvent): ArtifactAgentEvent | undefined {

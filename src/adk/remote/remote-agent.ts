@@ -17,7 +17,7 @@ import {
   type A2AClient,
   type SendOptions,
 } from "../../client/index.ts";
-import { A2AError } from "../../protocol/index.ts";
+import { A2AError, type StreamResponse } from "../../protocol/index.ts";
 import { type PeerRequestedAction, pickStateValues, toStateMetadata } from "../adk-event-metadata.ts";
 import { findRunContextByInvocation } from "../adk-run-context.ts";
 import type { SessionEventOptions } from "../to-session-event.ts";
@@ -28,7 +28,10 @@ import { ConnectionCache } from "./connection-cache.ts";
 import { toAdkDescription, toAdkName } from "./adk-name-from-card.ts";
 import { isRunningAsTool, mergeTurnEndIntoLastEvent } from "./merge-turn-end-into-last-event.ts";
 import { type OutgoingMessage, type OutgoingMessageOptions, toOutgoingMessages } from "./outgoing-message.ts";
+import { type PeerSavedFile, splitSavedFiles } from "../saved-file-artifacts.ts";
 import {
+  ARTIFACT_IDS_KEY,
+  CONTEXT_ID_KEY,
   copyPeerMetadata,
   listKnownArtifactIds,
   LOCAL_TASK_ID_KEY,
@@ -231,6 +234,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
       options,
       listKnownArtifactIds(context.session.events, request.taskId),
     );
+    const savedFileIds = new Set(listKnownArtifactIds(context.session.events, request.taskId));
     const idleTimeout = new IdleTimeout(idleTimeoutMs);
     const { abortSignal } = context;
     const signal = AbortSignal.any([idleTimeout.signal, ...(abortSignal ? [abortSignal] : [])]);
@@ -239,7 +243,15 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
       const sendOptions = { ...request, signal, headers: await headers?.(context) };
       for await (const response of sendAndStreamUntilTurnEnd(client, parts, sendOptions)) {
         idleTimeout.reset();
-        const events = aggregator.process(response);
+        const { files, rest } = context.artifactService
+          ? splitSavedFiles(response)
+          : { files: [], rest: response };
+        const events = rest ? aggregator.process(rest) : [];
+        for (const file of files) {
+          if (savedFileIds.has(file.artifactId)) continue;
+          savedFileIds.add(file.artifactId);
+          yield await this.#saveFile(file, response, context);
+        }
         for (const event of events)
           if (getCustomMetadataText(PEER_TASK_STATE_KEY, event)) this.#linkCancellation(event, context);
         yield* events;
@@ -257,6 +269,22 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     } finally {
       idleTimeout.stop();
     }
+  }
+
+  /** Saves a file of the peer in the caller's artifact service, and returns the event with its version. */
+  async #saveFile(
+    { artifactId, filename, part }: PeerSavedFile,
+    response: StreamResponse,
+    { artifactService }: InvocationContext,
+  ): Promise<AdkEvent> {
+    const version = (await artifactService?.saveArtifact({ filename, artifact: part })) ?? 0;
+    const event: AdkEvent = { actions: { artifactDelta: { [filename]: version } } };
+    const ids = "artifactUpdate" in response ? response.artifactUpdate : undefined;
+    const task = "task" in response ? response.task : undefined;
+    setCustomMetadata(event, TASK_ID_KEY, ids?.taskId ?? task?.id);
+    setCustomMetadata(event, CONTEXT_ID_KEY, ids?.contextId ?? task?.contextId);
+    setCustomMetadata(event, ARTIFACT_IDS_KEY, [artifactId]);
+    return event;
   }
 
   /**
