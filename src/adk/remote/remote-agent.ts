@@ -1,4 +1,5 @@
 import {
+  type AuthConfig,
   BaseAgent,
   type BaseAgentConfig,
   createEvent,
@@ -43,6 +44,7 @@ import {
 } from "./event-custom-metadata.ts";
 import { assertAgentOnCardHost } from "./assert-agent-on-card-host.ts";
 import { IdleTimeout } from "./idle-timeout.ts";
+import { PeerCredentials } from "./peer-credentials.ts";
 import { rejectOnAbort } from "./reject-on-abort.ts";
 
 /**
@@ -74,6 +76,12 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
    * `RemoteAgent` sends the returned headers only to the host of the agent card.
    */
   headers?: (context: InvocationContext) => Record<string, string> | Promise<Record<string, string>>;
+  /**
+   * ADK auth configuration of the peer. If a user has no credential, the run asks with
+   * `adk_request_credential`, and the user's answer continues the run. `RemoteAgent` sends the credential only
+   * to the host of the agent card. Default: no credential.
+   */
+  auth?: AuthConfig;
   /** Time in milliseconds for which an agent card is cached. Default: 5 minutes. */
   cardMaxAgeMs?: number;
   /**
@@ -134,10 +142,12 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
  */
 export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements RemoteAgentProxy {
   readonly #connectionCache: ConnectionCache;
+  readonly #credentials: PeerCredentials | undefined;
 
   constructor(options: RemoteAgentOptions) {
     super(options);
-    const { agent, connect = {}, cardMaxAgeMs = 300_000 } = options;
+    const { agent, connect = {}, cardMaxAgeMs = 300_000, auth } = options;
+    this.#credentials = auth && new PeerCredentials(options.name, auth);
     this.#connectionCache = new ConnectionCache(connect, cardMaxAgeMs);
     if (typeof agent === "object") this.#applyCardDescription(agent);
   }
@@ -186,6 +196,11 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
 
   async *#sendNewMessages(context: InvocationContext): AsyncGenerator<Event, void, void> {
     const { beforeRequest, toA2aPart, sendState = [] } = this.config;
+    const authorization = await this.#credentials?.authorize(context);
+    if (authorization && "request" in authorization) {
+      yield this.#createEvent(authorization.request, context);
+      return;
+    }
     const messageOptions = { name: this.name, branch: context.branch, toA2aPart };
     const metadata = toStateMetadata(pickStateValues(context.session.state, sendState));
     for (const message of toOutgoingMessages(context.session.events, messageOptions)) {
@@ -222,7 +237,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     { parts, ...request }: RemoteRequest,
     context: InvocationContext,
   ): AsyncGenerator<AdkEvent, void, void> {
-    const { idleTimeoutMs = 600_000, allowedActions, receiveState, toGenaiPart, headers } = this.config;
+    const { idleTimeoutMs = 600_000, allowedActions, receiveState, toGenaiPart } = this.config;
     const options: SessionEventOptions = {
       author: this.name,
       keepQuestionText: isRunningAsTool(this.name, context),
@@ -240,7 +255,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     const signal = AbortSignal.any([idleTimeout.signal, ...(abortSignal ? [abortSignal] : [])]);
     try {
       const client = await rejectOnAbort(this.#getClient(context), signal);
-      const sendOptions = { ...request, signal, headers: await headers?.(context) };
+      const sendOptions = { ...request, signal, headers: await this.#buildHeaders(context) };
       for await (const response of sendAndStreamUntilTurnEnd(client, parts, sendOptions)) {
         idleTimeout.reset();
         const { files, rest } = context.artifactService
@@ -260,6 +275,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     } catch (error) {
       if (abortSignal?.aborted) return;
       yield* aggregator.finish();
+      if (A2AError.from(error).reason === "UNAUTHENTICATED") await this.#credentials?.forget(context);
       const cause = idleTimeout.signal.aborted ? createIdleTimeoutError(this.name, idleTimeoutMs) : error;
       // The task id marks the request as delivered, because the peer has answered or its task accepts no more
       // messages.
@@ -308,16 +324,22 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     const pluginManager = new PluginManager();
     const context = new InvocationContext({ invocationId, session, agent: this, pluginManager });
     const client = await this.#getClient(context);
-    await cancelTaskIgnoringErrors(client, taskId, await this.config.headers?.(context));
+    await cancelTaskIgnoringErrors(client, taskId, await this.#buildHeaders(context));
+  }
+
+  async #buildHeaders(context: InvocationContext): Promise<Record<string, string> | undefined> {
+    const { headers } = this.config;
+    if (!headers && !this.#credentials) return undefined;
+    return { ...(await this.#credentials?.findHeaders(context)), ...(await headers?.(context)) };
   }
 
   async #getClient(context: InvocationContext): Promise<A2AClient> {
-    const { agent, headers } = this.config;
+    const { agent, headers, auth } = this.config;
     const location = typeof agent === "function" ? await agent(context) : agent;
     if (typeof location !== "string") return location;
     const client = await this.#connectionCache.getClient(location);
     if (typeof agent === "string") this.#applyCardDescription(client);
-    if (headers) assertAgentOnCardHost(client);
+    if (headers || auth) assertAgentOnCardHost(client);
     return client;
   }
 
