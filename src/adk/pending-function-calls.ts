@@ -135,7 +135,7 @@ export function checkPendingCallAnswers(
 
 /**
  * Returns true if a confirmation request contains the question of a remote agent that is used as a tool. The
- * answer gives that agent a result. It does not permit a tool of this server.
+ * answer is the result of that agent's call. It does not permit a tool of this server.
  */
 function isPeerQuestion({ args }: AdkFunctionCall): boolean {
   const { toolConfirmation } = (args ?? {}) as { toolConfirmation?: { payload?: object } };
