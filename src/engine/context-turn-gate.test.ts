@@ -59,6 +59,7 @@ describe("an agent that queues the turns of a context", () => {
       engine.sendMessage(send("three", { contextId: "d" }), alice),
     ];
     for (const at of [0, 1, 2]) await agent.waitForRun(at);
+    expect(agent.runs).toHaveLength(3);
     for (const run of agent.runs) run.end();
     await Promise.all(answers);
   });
@@ -155,6 +156,7 @@ describe("an agent by default", () => {
     const { engine, agent } = createEngineFixture();
     const answers = ["one", "two"].map((text) => engine.sendMessage(send(text), alice));
     for (const at of [0, 1]) await agent.waitForRun(at);
+    expect(agent.runs).toHaveLength(2);
     for (const run of agent.runs) run.end();
     await Promise.all(answers);
   });

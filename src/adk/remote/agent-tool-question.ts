@@ -79,7 +79,7 @@ export async function sendAnswerToPeerCalls(
     newMessage: { role: "user", parts },
     ...(abortSignal && { abortSignal }),
   }))
-    last = event as object;
+    last = event;
   const texts = last?.content?.parts?.flatMap(({ text, thought }) => (text && !thought ? [text] : [])) ?? [];
   return { result: texts.join("\n") };
 }

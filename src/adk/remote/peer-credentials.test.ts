@@ -19,13 +19,15 @@ import {
  */
 async function startTokenEndpoint(): Promise<{ url: string; bodies: string[] }> {
   const bodies: string[] = [];
-  const server = createHttpServer(async (request, response) => {
+  const server = createHttpServer((request, response) => {
     let body = "";
-    for await (const chunk of request) body += String(chunk);
-    bodies.push(body);
-    const isGood = new URLSearchParams(body).get("code") === "good";
-    response.writeHead(isGood ? 200 : 400, { "content-type": "application/json" });
-    response.end(JSON.stringify(isGood ? { access_token: "T0KEN", expires_in: 3600 } : { error: "bad" }));
+    request.on("data", (chunk) => (body += String(chunk)));
+    request.on("end", () => {
+      bodies.push(body);
+      const isGood = new URLSearchParams(body).get("code") === "good";
+      response.writeHead(isGood ? 200 : 400, { "content-type": "application/json" });
+      response.end(JSON.stringify(isGood ? { access_token: "T0KEN", expires_in: 3600 } : { error: "bad" }));
+    });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
