@@ -18,7 +18,10 @@ export interface Turn extends Run {
 export type AgentGenerator = (run: Turn) => AsyncIterable<AgentYield, void, undefined>;
 
 /** Options of `agent` in addition to the agent's description. */
-export interface GeneratorOptions extends Pick<Agent, "respondsWith" | "whileWorking" | "describeExtended"> {
+export interface GeneratorOptions extends Pick<
+  Agent,
+  "respondsWith" | "whileWorking" | "concurrentTurns" | "describeExtended"
+> {
   /**
    * Determines what happens to a turn that a server restart interrupted. `restart` runs the interrupted turn
    * again from its beginning. `fail` ends the task as FAILED. Default: `fail`.

@@ -146,9 +146,99 @@ describe("a run", () => {
       { actions: { escalate: true, transferToAgent: "a-2" } },
       { actions: { transferToAgent: "a-3" } },
     ];
-    expect(processEvents(events)).toMatchObject([
-      { metadata: { adk_escalate: true, adk_transfer_to_agent: "a-3" } },
+    expect(processEvents(events).at(-1)).toEqual({
+      status: { state: "TASK_STATE_COMPLETED" },
+      metadata: {
+        ...sessionMetadata,
+        ...extensionMetadata,
+        adk_escalate: true,
+        adk_transfer_to_agent: "a-3",
+        adk_actions: { escalate: true, transferToAgent: "a-3" },
+      },
+    });
+  });
+
+  it("reports escalation where ADK for Python reads it: on artifacts and on status messages", () => {
+    const exitLoop: AdkEvent = {
+      ...createContentEvent({ functionResponse: { id: "c1", name: "exit_loop", response: {} } }),
+      actions: { escalate: true, skipSummarization: true },
+    };
+    const adk_actions = { escalate: true, skipSummarization: true };
+    expect(processEvents([exitLoop])).toMatchObject([
+      { artifact: { metadata: { adk_actions } } },
+      { metadata: { adk_actions } },
     ]);
+    expect(processEvents([exitLoop, longRunningCallEvent]).at(-1)).toMatchObject({
+      status: { state: "TASK_STATE_INPUT_REQUIRED", message: { metadata: { adk_actions } } },
+    });
+    expect(processEvents([exitLoop, createErrorEvent("1", "no")]).at(-1)).toMatchObject({
+      status: { state: "TASK_STATE_FAILED", message: { metadata: { adk_actions } } },
+    });
+  });
+
+  it("reports escalation without content in a thought, because Python reads no bare status", () => {
+    expect(processEvents([{ actions: { escalate: true } }])[0]).toEqual({
+      status: {
+        state: "TASK_STATE_WORKING",
+        message: {
+          parts: [{ text: "The agent escalates to its caller.", metadata: { adk_thought: true } }],
+          metadata: { adk_actions: { escalate: true } },
+        },
+      },
+    });
+  });
+
+  it("is an answer if the token limit has cut the text, as in ADK's runner", () => {
+    const cut: AdkEvent = {
+      ...createTextEvent("It is sun"),
+      errorCode: "MAX_TOKENS",
+      finishReason: "MAX_TOKENS",
+    };
+    expect(processEvents([cut])).toMatchObject([
+      { artifact: { parts: [{ text: "It is sun" }], metadata: { adk_finish_reason: "MAX_TOKENS" } } },
+      { status: { state: "TASK_STATE_COMPLETED" } },
+    ]);
+  });
+
+  it.each<[string, AdkEvent, string]>([
+    [
+      "the token limit before any text",
+      {
+        ...createContentEvent({ text: "Hm.", thought: true }),
+        errorCode: "MAX_TOKENS",
+        finishReason: "MAX_TOKENS",
+      },
+      "The model stopped (MAX_TOKENS): the model reached its maximum number of output tokens before it wrote text.",
+    ],
+    [
+      "a safety filter",
+      { errorCode: "SAFETY", finishReason: "SAFETY", errorMessage: "hidden" },
+      "The model stopped (SAFETY): a safety filter blocked the content.",
+    ],
+    [
+      "a blocked prompt",
+      { errorCode: "PROHIBITED_CONTENT", errorMessage: "hidden" },
+      "The model rejected the request (PROHIBITED_CONTENT): the content is prohibited.",
+    ],
+  ])("that ends by %s tells the caller the reason and the usage", (_, event, sentence) => {
+    const usageMetadata = { promptTokenCount: 7 };
+    const stop = { ...event, usageMetadata, modelVersion: "gemini-2.5-flash-001" };
+    const [failure] = processEvents([stop]).slice(-1);
+    expect(failure).toMatchObject({
+      status: { state: "TASK_STATE_FAILED" },
+      metadata: {
+        adk_error_code: event.errorCode,
+        adk_usage_metadata: usageMetadata,
+        adk_model_version: "gemini-2.5-flash-001",
+        ...(event.finishReason && { adk_finish_reason: event.finishReason }),
+      },
+    });
+    const text = JSON.stringify(failure);
+    expect(text).toContain(sentence);
+    expect(text).not.toContain("hidden");
+    expect(JSON.stringify(processEvents([stop], { exposeErrors: true }))).toContain(
+      event.errorMessage ?? sentence,
+    );
   });
 
   it("keeps the metadata of an event [V23, V35, V41, V42]", () => {

@@ -150,6 +150,13 @@ export interface Agent {
    */
   readonly whileWorking?: "refuse" | "queue";
   /**
+   * Handling of messages to different tasks of one context of a caller. With `parallel` (default), the tasks
+   * run at the same time. With `queue`, a task stays SUBMITTED until the earlier turns of its context have
+   * ended. With `refuse`, the server rejects a message while another task of the context runs. A task that
+   * waits for its user is not running.
+   */
+  readonly concurrentTurns?: "queue" | "refuse" | "parallel";
+  /**
    * Handling of a turn that was running when the previous server process stopped. When a server opens the
    * same store again, `fail` (default) fails the task with a reason. `restart` calls `execute` again with
    * the same input, and new artifact content replaces the content of the earlier attempt. `resume` also

@@ -185,18 +185,21 @@ describe("a message to a task", () => {
     (await agent.waitForRun(1)).end();
   });
 
-  it("streams from the task at the start of this turn [G-01, F-52]", async () => {
+  it("streams from the WORKING task, without the question that the message answers [G-01, F-52]", async () => {
     const { engine, agent, task } = await waiting();
     const opening = engine.sendStreamingMessage(createSendMessageRequest("Bonn", { taskId: task.id }), alice);
-    (await agent.waitForRun(1)).emit(workingEvent, createChunkEvent("booked", false)).end();
+    const second = await agent.waitForRun(1);
+    second.emit(workingEvent, createChunkEvent("booked", false)).end();
     const seen = await collectEvents(await opening);
-    expect(seen.map(({ event }) => formatTaskEvent(event))).toEqual([
-      "task INPUT_REQUIRED",
-      "WORKING",
-      "booked",
-      "COMPLETED",
-    ]);
-    expect(seen.map(({ seq }) => seq)).toEqual([4, 5, 6, 7]);
+    expect(seen.map(({ event }) => formatTaskEvent(event))).toEqual(["task WORKING", "booked", "COMPLETED"]);
+    expect(seen.map(({ seq }) => seq)).toEqual([5, 6, 7]);
+    const [{ task: opened } = {}] = seen.map(({ event }) => event as { task?: Task });
+    expect(opened?.status.message).toBeUndefined();
+    expect(opened?.history?.map(({ parts }) => getText(parts))).toEqual(["book", "which?", "Bonn"]);
+    const { status } = second.run.task;
+    expect(status.state, "the agent sees which question the message answers").toBe(
+      "TASK_STATE_INPUT_REQUIRED",
+    );
   });
 
   it("that has ended is rejected by both operations [F-05]", async () => {

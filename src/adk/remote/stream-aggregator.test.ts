@@ -190,6 +190,20 @@ describe("the chunks of a peer as session events", () => {
     expect(events[1]).not.toHaveProperty("longRunningToolIds");
   });
 
+  it("end with the actions of progress updates, which the session does not store", () => {
+    const progress: StreamResponse = {
+      statusUpdate: {
+        ...taskIds,
+        status: { state: "TASK_STATE_WORKING" },
+        metadata: { adk_actions: { escalate: true } },
+      },
+    };
+    const end: StreamResponse = { statusUpdate: { ...taskIds, status: { state: "TASK_STATE_COMPLETED" } } };
+    expect(aggregateEvents([progress, end])).toMatchObject([
+      { turnComplete: true, actions: { escalate: true } },
+    ]);
+  });
+
   it("end with the actions of a status without content [J13]", () => {
     const end: StreamResponse = {
       statusUpdate: {

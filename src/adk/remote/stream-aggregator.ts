@@ -3,13 +3,19 @@ import {
   computeNewParts,
   isInterrupted,
   isTerminal,
+  type JsonObject,
   type Part,
   appendPartJoiningText,
   type StreamResponse,
   type Task,
   type TaskArtifactUpdateEvent,
 } from "../../protocol/index.ts";
-import { PARTIAL_KEY, addA2aPrefixToCustomMetadataKey } from "../adk-event-metadata.ts";
+import {
+  PARTIAL_KEY,
+  addA2aPrefixToCustomMetadataKey,
+  mergePeerMetadata,
+  pickActionsMetadata,
+} from "../adk-event-metadata.ts";
 import { type SessionEventOptions, toSessionEvent } from "../to-session-event.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
 import {
@@ -42,6 +48,11 @@ export class StreamAggregator {
    */
   readonly #emittedArtifacts = new Map<string, string | undefined>();
   readonly #seenCallKeys = new Set<string>();
+  /**
+   * Actions that the peer requested in progress updates. The session does not store these updates, so the
+   * event that ends the turn contains the actions.
+   */
+  #progressActionsMetadata: JsonObject = {};
   #taskIds: TaskIds = { taskId: "", contextId: "" };
 
   /** The parameter `known` lists the task's artifacts that the session already contains. */
@@ -60,10 +71,19 @@ export class StreamAggregator {
     if ("message" in response) return [...this.finish(), ...this.#responseToSessionEvents(response)];
     if ("task" in response) return this.#processTask(response.task);
     if ("artifactUpdate" in response) return this.#processArtifactUpdate(response.artifactUpdate);
-    const { taskId, contextId, status } = response.statusUpdate;
+    const { taskId, contextId, status, metadata } = response.statusUpdate;
     this.#taskIds = { taskId, contextId };
-    const isOver = isTerminal(status.state) || isInterrupted(status.state);
-    return [...(isOver ? this.finish() : []), ...this.#responseToSessionEvents(response)];
+    const actions = mergePeerMetadata(
+      this.#progressActionsMetadata,
+      pickActionsMetadata(status.message?.metadata),
+      pickActionsMetadata(metadata),
+    );
+    if (!isTerminal(status.state) && !isInterrupted(status.state)) {
+      this.#progressActionsMetadata = actions;
+      return this.#responseToSessionEvents(response);
+    }
+    const update = { ...response.statusUpdate, metadata: { ...metadata, ...actions } };
+    return [...this.finish(), ...this.#responseToSessionEvents({ statusUpdate: update })];
   }
 
   /**
@@ -112,7 +132,7 @@ export class StreamAggregator {
     // A last chunk without parts does not remove the existing content.
     const previous = append || parts.length === 0 ? existing : undefined;
     const grown: Artifact = { ...artifact, parts: previous?.parts ?? [] };
-    const mergedMetadata = { ...previous?.metadata, ...artifact.metadata, ...metadata };
+    const mergedMetadata = mergePeerMetadata(previous?.metadata, artifact.metadata, metadata);
     if (Object.keys(mergedMetadata).length > 0) grown.metadata = mergedMetadata;
     for (const part of parts) appendPartJoiningText(grown.parts, part);
     this.#openArtifacts.delete(artifactId);
@@ -147,7 +167,8 @@ export class StreamAggregator {
       (artifact) => !this.#isEmitted(artifact) && !isEmptyPartialArtifact(artifact),
     );
     if (isTerminal(task.status.state) || isInterrupted(task.status.state)) {
-      const events = this.#responseToSessionEvents({ task: { ...task, artifacts } });
+      const metadata = mergePeerMetadata(this.#progressActionsMetadata, task.metadata);
+      const events = this.#responseToSessionEvents({ task: { ...task, artifacts, metadata } });
       for (const event of events) this.#recordEmittedArtifacts(event, ...artifacts);
       return events;
     }
