@@ -68,7 +68,7 @@ const resultsFile = join(root, "reports/mutation.jsonl");
 const copy = copyRepository();
 const deadline = Date.now() + Number(values.minutes) * 60_000;
 
-const files = MUTATED_ROOMS.flatMap((room) => globSync(`${room}/*.ts`, { cwd: root }))
+const files = MUTATED_ROOMS.flatMap((room) => globSync(`${room}/*.ts`, { cwd: copy }))
   .filter((file) => !/\.(?:test|fixture|contract|d)\.ts$/.test(file) && file.includes(values.only))
   .toSorted();
 if (files.length === 0)
@@ -86,11 +86,11 @@ if (existsSync(resultsFile))
 const survivors: MutantResult[] = [];
 let runner: ChildProcess | undefined;
 for (const file of files) {
-  const source = readFileSync(join(root, file), "utf8");
+  const source = readFileSync(join(copy, file), "utf8");
   const tests = listTests(file);
   if (tests.length === 0) continue;
   const state = createHash("sha256");
-  for (const path of [file, ...tests.flat()]) state.update(readFileSync(join(root, path)));
+  for (const path of [file, ...tests.flat()]) state.update(readFileSync(join(copy, path)));
   const fileState = state.digest("hex").slice(0, 8);
   const mutants = drawSample(listMutants(source), Number(values.sample));
   const timeoutMs = 20 * (await measureFirstTests(file, tests)) + 60_000;
@@ -127,8 +127,8 @@ function copyRepository(): string {
 function listTests(file: string): string[][] {
   const own = file.replace(/\.ts$/, ".test.ts");
   const importsFile = (test: string): boolean =>
-    readFileSync(join(root, test), "utf8").includes(`/${basename(file)}"`);
-  const roomTests = globSync(`${dirname(file)}/*.test.ts`, { cwd: root }).toSorted();
+    readFileSync(join(copy, test), "utf8").includes(`/${basename(file)}"`);
+  const roomTests = globSync(`${dirname(file)}/*.test.ts`, { cwd: copy }).toSorted();
   const rank = (test: string): number => (test === own ? 0 : importsFile(test) ? 1 : 2);
   return [0, 1, 2]
     .map((wanted) => roomTests.filter((test) => rank(test) === wanted))
@@ -143,7 +143,7 @@ function drawSample(mutants: readonly Mutant[], size: number): Mutant[] {
 /** Runs the first tests on the unchanged file. Resolves with their duration, in milliseconds. */
 async function measureFirstTests(file: string, tests: readonly string[][]): Promise<number> {
   const began = Date.now();
-  const failedTest = await runTests(file, readFileSync(join(root, file), "utf8"), tests.slice(0, 1), 600_000);
+  const failedTest = await runTests(file, readFileSync(join(copy, file), "utf8"), tests.slice(0, 1), 600_000);
   if (failedTest !== undefined)
     throw new Error(`Without a mutant, this test of ${file} fails: ${String(failedTest)}`);
   return Date.now() - began;
