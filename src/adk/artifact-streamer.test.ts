@@ -100,6 +100,16 @@ describe("the partial events of a chain, in pieces", () => {
     ]);
   });
 
+  it("are replaced by a complete event with other data [V37]", () => {
+    const { artifacts, events, record } = createStreamerFixture();
+    for (const part of [{ data: { code: 1 } }, { text: "so" }])
+      record(artifacts.addPartsOfPartialEvent("a", [part], getEmptyMetadata, false));
+    record(artifacts.addPartsOfPartialEvent("a", createTextParts(" on"), getEmptyMetadata, false));
+    const complete: Part[] = [{ data: { code: 2 } }, { text: "so on" }];
+    record(artifacts.addPartsOfCompleteEvent("a", complete, {}));
+    expect(foldTask(events).artifacts).toEqual([{ artifactId: "A1", parts: complete }]);
+  });
+
   it("are not repeated if the complete event has a signature", () => {
     const { artifacts, listRecorded: said, record: tell } = createStreamerFixture();
     for (const piece of [[createThoughtPart("Hm")], [{ text: "Hel" }], [{ text: "lo" }]]) {
