@@ -23,21 +23,29 @@ export interface McpServerOptions {
   readonly connectOptions?: Omit<ConnectOptions, "signal">;
   /**
    * Options for serving the agents of this process. By default, the tasks of agents in this process are
-   * stored in memory.
+   * stored in memory. With `authenticate`, the agents authenticate the `Authorization` header of each MCP
+   * request, so each caller has access only to the tasks of this caller.
    */
   readonly serverOptions?: Omit<ServerOptions, "observer">;
   /**
    * Whether an agent's questions go to the host's user instead of the model, if the host supports MCP
-   * elicitation. Default: `false`. Without elicitation, the model receives the question and the task id as a
-   * tool result, and answers by calling the same tool.
+   * elicitation. By default, the questions of MCP tasks go to the user, and other questions to the model.
+   * Without elicitation, the model receives the question and the task id as a tool result, and answers by
+   * calling the same tool.
    */
   readonly askUser?: boolean;
   /**
    * Time in milliseconds after which a tool call returns the unfinished task. The unfinished task continues,
    * and the model can wait for its end with the same tool. Set a time limit for hosts with short timeouts.
-   * Default: no limit.
+   * The option has no effect on hosts that support MCP Tasks. Default: no limit.
    */
   readonly waitMs?: number;
+  /**
+   * Time in milliseconds after which a tool call continues as an MCP task, if the host supports the extension
+   * `io.modelcontextprotocol/tasks`. Earlier results are returned directly. With 0, each call of an agent that
+   * creates a task becomes an MCP task unless the task ends immediately. Default: 1000.
+   */
+  readonly taskAfterMs?: number;
   /**
    * Host names that `fetch` accepts in the `Host` and `Origin` headers, in addition to the names of this
    * machine.
@@ -80,22 +88,28 @@ export async function createMcpServer(
   const local = createInProcessA2AServer(agents, options);
   const clients = await Promise.all(
     Object.entries(agents).map(
-      async ([id, agent]) => [id, await connectAgentClient(id, agent, options, local)] as const,
+      async ([id, agent]) =>
+        [
+          id,
+          { client: await connectAgentClient(id, agent, options, local), isLocal: isAgent(agent) },
+        ] as const,
     ),
   );
   const {
     name = "colloquy",
     version = "1.0.0",
-    askUser = false,
+    askUser,
     waitMs,
+    taskAfterMs = 1000,
     allowedHosts = [],
     observer = {},
   } = options;
-  const tools = new AgentToolServer(sdk, Object.fromEntries(clients), {
+  const tools = new AgentToolServer(sdk, new Map(clients), {
     name,
     version,
     askUser,
     waitMs,
+    taskAfterMs,
     observer,
   });
   const createSdkServer = (): ReturnType<AgentToolServer["createSdkServer"]> => tools.createSdkServer();
