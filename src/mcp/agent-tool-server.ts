@@ -15,7 +15,12 @@ import { toCallToolError, toCallToolResult } from "./call-tool-result.ts";
 import { type SkillTool, type ToolDefinition, createSkillTools } from "./skill-tool.ts";
 import { canElicit, supportsMcpTasks } from "./host-capabilities.ts";
 import { type CreateMcpTaskResult, MCP_TASKS_EXTENSION } from "./tasks/mcp-task.ts";
-import { type McpTaskAgent, type McpTaskCall, McpTaskOperations } from "./tasks/mcp-task-operations.ts";
+import {
+  cancelUnlessEnded,
+  type McpTaskAgent,
+  type McpTaskCall,
+  McpTaskOperations,
+} from "./tasks/mcp-task-operations.ts";
 import { createTaskHandlerInstaller } from "./tasks/task-request-handlers.ts";
 import { toCreateMcpTaskResult, toMcpTask } from "./tasks/to-mcp-task.ts";
 
@@ -154,6 +159,9 @@ export class AgentToolServer {
     if (canCreateTask && "task" in answer) {
       const reference = { agentId, taskId: answer.task.id, createdAtMs };
       const task = toMcpTask(answer.task, reference, canAskUser);
+      // The host has canceled the call, and cannot learn the id of the MCP task.
+      if (signal.aborted && task.status === "working")
+        await cancelUnlessEnded(agent.client, answer.task.id, agent.isLocal ? { headers: localHeaders } : {});
       if (task.status === "working" || task.status === "input_required") return toCreateMcpTaskResult(task);
     }
     const shouldElicit = canAskUser && askUser === true && userAnswer !== "refused";

@@ -105,10 +105,11 @@ export class McpTaskOperations {
   }
 }
 
-async function cancelUnlessEnded(
+/** Cancels an A2A task unless the task has already ended. */
+export async function cancelUnlessEnded(
   client: A2AClient,
   taskId: string,
-  callOptions: LocatedMcpTask["callOptions"],
+  callOptions: Partial<LocatedMcpTask["callOptions"]>,
 ): Promise<void> {
   try {
     await client.tasks.cancel(taskId, callOptions);
