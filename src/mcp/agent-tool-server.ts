@@ -52,10 +52,11 @@ type ToolCallResponse = CallToolResult | InputRequiredResult | CreateMcpTaskResu
 
 /** Serves the tools of several agents, and tracks the pending tool calls. */
 export class AgentToolServer {
-  readonly tools: readonly ToolDefinition[];
+  readonly taskOperations: McpTaskOperations;
   readonly #sdk: McpServerSdk;
   readonly #options: AgentToolServerOptions;
-  readonly #toolsByName = new Map<string, AgentTool>();
+  readonly #agents: ReadonlyMap<string, McpTaskAgent>;
+  #toolsByName: ReadonlyMap<string, AgentTool>;
   readonly #pendingCalls = new Set<Promise<unknown>>();
   readonly #closeController = new AbortController();
   readonly #setTaskHandlers: (server: Server) => void;
@@ -63,18 +64,38 @@ export class AgentToolServer {
   constructor(sdk: McpServerSdk, agents: ReadonlyMap<string, McpTaskAgent>, options: AgentToolServerOptions) {
     this.#sdk = sdk;
     this.#options = options;
-    const taken = new Set<string>();
-    for (const [agentId, agent] of agents) {
-      for (const one of createSkillTools(agentId, agent.client.card, taken))
-        this.#toolsByName.set(one.tool.name, { ...one, agentId, agent });
-    }
-    this.tools = [...this.#toolsByName.values()].map(({ tool }) => tool);
+    this.#agents = agents;
+    this.#toolsByName = createAgentTools(agents);
+    this.taskOperations = new McpTaskOperations(agents);
     this.#setTaskHandlers = createTaskHandlerInstaller({
       sdk,
-      operations: new McpTaskOperations(agents),
+      operations: this.taskOperations,
       createCall: (server, context) => this.#createTaskCall(server, context),
       onError: (where, error) => options.observer.onError?.({ where, error }),
     });
+  }
+
+  get tools(): readonly ToolDefinition[] {
+    return [...this.#toolsByName.values()].map(({ tool }) => tool);
+  }
+
+  /**
+   * Fetches the agent cards that are no longer fresh, and returns whether the tools have changed. An agent
+   * whose card cannot be fetched keeps its tools.
+   */
+  async refreshTools(): Promise<boolean> {
+    const previous = JSON.stringify(this.tools);
+    await Promise.all(
+      [...this.#agents].map(async ([agentId, { client }]) => {
+        try {
+          await client.refreshCard({ signal: this.#closeController.signal });
+        } catch (error) {
+          this.#options.observer.onError?.({ where: `the card of ${agentId}`, error });
+        }
+      }),
+    );
+    this.#toolsByName = createAgentTools(this.#agents);
+    return JSON.stringify(this.tools) !== previous;
   }
 
   /** Creates an SDK server with its own state for one connection, or for one request over HTTP. */
@@ -83,7 +104,7 @@ export class AgentToolServer {
     const server = new this.#sdk.Server(
       { name, version },
       {
-        capabilities: { tools: {}, extensions: { [MCP_TASKS_EXTENSION]: {} } },
+        capabilities: { tools: { listChanged: true }, extensions: { [MCP_TASKS_EXTENSION]: {} } },
         instructions: SERVER_INSTRUCTIONS,
       },
     );
@@ -192,6 +213,16 @@ export class AgentToolServer {
 const SERVER_INSTRUCTIONS = `Each tool is a skill of an agent. The agent works on a task and may ask questions. When a result's state is \
 TASK_STATE_INPUT_REQUIRED, call the same tool again with its taskId and the answer as the message. To continue \
 a conversation, pass its contextId.`;
+
+function createAgentTools(agents: ReadonlyMap<string, McpTaskAgent>): Map<string, AgentTool> {
+  const tools = new Map<string, AgentTool>();
+  const taken = new Set<string>();
+  for (const [agentId, agent] of agents) {
+    for (const one of createSkillTools(agentId, agent.client.card, taken))
+      tools.set(one.tool.name, { ...one, agentId, agent });
+  }
+  return tools;
+}
 
 function createProgressNotifier({ mcpReq }: ServerContext): ProgressNotifier | undefined {
   const progressToken = mcpReq["_meta"]?.progressToken;

@@ -8,7 +8,11 @@ type McpServerSdk = typeof import("@modelcontextprotocol/server");
  * declare the support with each request.
  */
 export function canElicit(sdk: McpServerSdk, server: Server, context: ServerContext): boolean {
-  const declared = readRequestCapabilities(sdk, context) ?? server.getClientCapabilities();
+  return declaresElicitation(readRequestCapabilities(sdk, context) ?? server.getClientCapabilities());
+}
+
+/** Returns whether the capabilities of a host contain elicitation with forms. */
+export function declaresElicitation(declared: Pick<ClientCapabilities, "elicitation"> | undefined): boolean {
   const elicitation = declared?.elicitation;
   // In the first version of elicitation, `{}` means forms.
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);

@@ -9,6 +9,7 @@ import {
   CancelTaskResultV2Schema,
   CreateTaskResultV2Schema,
   GetTaskResultV2Schema,
+  TaskStatusNotificationV2Schema,
   UpdateTaskResultV2Schema,
 } from "@modelcontextprotocol/ext-tasks/core/v2";
 
@@ -23,7 +24,17 @@ export interface McpTaskHost {
   readonly session: TaskEnabledSession;
   /** Sends a JSON-RPC request as the host, with the host's declared capabilities. */
   request(method: string, params: object): Promise<JsonRpcResponse>;
+  /** Subscribes to tasks, and yields each message of the stream. */
+  listen(notifications: object, signal?: AbortSignal): AsyncGenerator<McpStreamMessage, void, undefined>;
   close(): Promise<void>;
+}
+
+/** A message on the stream of a subscription, or an error response. */
+export interface McpStreamMessage {
+  readonly method?: string;
+  readonly params?: { readonly [member: string]: unknown };
+  readonly result?: object;
+  readonly error?: object;
 }
 
 /** Options for `connectMcpTaskHost`. */
@@ -32,6 +43,8 @@ export interface McpTaskHostOptions {
   /** Whether requests declare the MCP Tasks extension. Default: true. */
   readonly declaresTasks?: boolean;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Sends all requests, for example to a server of the same process. Default: the global `fetch`. */
+  readonly fetch?: (input: string | URL, init?: RequestInit) => Promise<Response>;
 }
 
 /** Schemas of the official package for the results of MCP Tasks, by method or by result type. */
@@ -49,7 +62,7 @@ const RESULT_SCHEMAS = {
  */
 export async function connectMcpTaskHost(
   url: string,
-  { respond, declaresTasks = true, headers = {} }: McpTaskHostOptions = {},
+  { respond, declaresTasks = true, headers = {}, fetch: sendHttp = fetch }: McpTaskHostOptions = {},
 ): Promise<McpTaskHost> {
   const elicitation = respond ? { elicitation: { form: {} } } : {};
   const extensions = { "io.modelcontextprotocol/tasks": {} };
@@ -58,11 +71,13 @@ export async function connectMcpTaskHost(
     versionNegotiation: { mode: { pin: PROTOCOL_VERSION } },
     capabilities: clientCapabilities,
   });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers }, fetch: sendHttp }),
+  );
   let lastId = 0;
-  const send = async (method: string, params: Record<string, unknown>): Promise<JsonRpcResponse> => {
+  const post = (method: string, params: Record<string, unknown>, signal?: AbortSignal): Promise<Response> => {
     const name = params["taskId"] ?? params["name"];
-    const response = await fetch(url, {
+    return sendHttp(url, {
       method: "POST",
       headers: {
         ...headers,
@@ -73,7 +88,11 @@ export async function connectMcpTaskHost(
         ...(typeof name === "string" ? { "mcp-name": name } : {}),
       },
       body: JSON.stringify({ jsonrpc: "2.0", id: `${++lastId}`, method, params }),
+      ...(signal ? { signal } : {}),
     });
+  };
+  const send = async (method: string, params: Record<string, unknown>): Promise<JsonRpcResponse> => {
+    const response = await post(method, params);
     const { result, error } = (await response.json()) as { result?: never; error?: never };
     if (error) return { kind: "error", error };
     const resultType: unknown = (result as unknown as { resultType?: unknown }).resultType;
@@ -95,17 +114,33 @@ export async function connectMcpTaskHost(
         }
       : {}),
   });
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": PROTOCOL_VERSION,
+    "io.modelcontextprotocol/clientInfo": CLIENT_INFO,
+    "io.modelcontextprotocol/clientCapabilities": clientCapabilities,
+  };
   return {
     session,
-    request: (method, params) =>
-      send(method, {
-        ...params,
-        _meta: {
-          "io.modelcontextprotocol/protocolVersion": PROTOCOL_VERSION,
-          "io.modelcontextprotocol/clientInfo": CLIENT_INFO,
-          "io.modelcontextprotocol/clientCapabilities": clientCapabilities,
-        },
-      }),
+    request: (method, params) => send(method, { ...params, _meta: meta }),
+    async *listen(notifications, signal) {
+      const response = await post("subscriptions/listen", { notifications, _meta: meta }, signal);
+      if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
+        yield (await response.json()) as McpStreamMessage;
+        return;
+      }
+      let text = "";
+      for await (const chunk of response.body ?? []) {
+        const events = (text + Buffer.from(chunk).toString()).split("\n\n");
+        text = events.pop() ?? "";
+        for (const event of events) {
+          const [, json] = /^data: (.*)$/m.exec(event) ?? [];
+          if (json === undefined) continue;
+          const message = JSON.parse(json) as McpStreamMessage;
+          if (message.method === "notifications/tasks") TaskStatusNotificationV2Schema.parse(message);
+          yield message;
+        }
+      }
+    },
     close: async () => {
       await session.close();
       await client.close();
