@@ -8,7 +8,8 @@ import type { SerializedTaskReference } from "@modelcontextprotocol/ext-tasks/cl
 import { connectMcpTaskHost } from "../../src/mcp/tasks/mcp-task-host.fixture.ts";
 
 const [url = "", file = ""] = process.argv.slice(2);
-const { session, close } = await connectMcpTaskHost(url);
+const host = await connectMcpTaskHost(url);
+const { session } = host;
 const execution = existsSync(file)
   ? await session.resumeTask(JSON.parse(readFileSync(file, "utf8")) as SerializedTaskReference)
   : await session.callTool("worker", { message: "Work" });
@@ -16,5 +17,5 @@ if (execution.kind === "task") writeFileSync(file, JSON.stringify(execution.seri
 process.send?.({ kind: execution.kind });
 const { outcome } = await execution.settle();
 process.send?.({ outcome });
-await close();
+await host.close();
 process.disconnect();

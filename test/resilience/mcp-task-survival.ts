@@ -106,8 +106,11 @@ export function formatExpectedReport(stepCount: number): string {
   return Array.from({ length: stepCount }, (_, step) => `${step} `).join("");
 }
 
+function log(text: string): void {
+  console.log(new Date().toISOString(), text);
+}
+
 if (process.argv[1] === import.meta.filename) {
-  const log = (text: string): void => console.log(new Date().toISOString(), text);
   const stepCount = 600;
   log(`a task of ${stepCount} steps, one second each`);
   const report = await runMcpTaskSurvival({

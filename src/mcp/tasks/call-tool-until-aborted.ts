@@ -36,11 +36,7 @@ export async function callToolUntilAborted(
     const abortRequest = (): void => requestController.abort(signal.reason);
     if (!supportsTasks) return abortRequest();
     const timer = setTimeout(abortRequest, ABORTED_CALL_GRACE_MS);
-    const cancelTask = async (): Promise<void> => {
-      const task = findTaskHandle(await request);
-      if (task && shouldCancel()) await cancelMcpTask(connection, task.taskId);
-    };
-    cancelTask().then(
+    cancelCreatedTask(connection, request, shouldCancel).then(
       () => clearTimeout(timer),
       () => clearTimeout(timer),
     );
@@ -51,4 +47,14 @@ export async function callToolUntilAborted(
   } finally {
     signal.removeEventListener("abort", abort);
   }
+}
+
+/** Cancels the MCP task in the response to a tool call, if the response contains an MCP task. */
+async function cancelCreatedTask(
+  connection: McpConnection,
+  response: Promise<CallToolResult>,
+  shouldCancel: () => boolean,
+): Promise<void> {
+  const task = findTaskHandle(await response);
+  if (task && shouldCancel()) await cancelMcpTask(connection, task.taskId);
 }

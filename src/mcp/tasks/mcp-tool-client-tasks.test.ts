@@ -243,5 +243,6 @@ describe("an agent whose tool call is an MCP task", () => {
         await client.tasks.cancel(event.statusUpdate.taskId);
     }
     await parrot.stateRecorder.waitForState("TASK_STATE_CANCELED");
+    expect(parrot.stateRecorder.states.at(-1)).toBe("TASK_STATE_CANCELED");
   });
 });

@@ -11,6 +11,7 @@ import { MCP_TASKS_EXTENSION, type McpTask } from "./mcp-task.ts";
 export function acceptTaskHandleResults(transport: Transport): void {
   const receive = transport.onmessage;
   if (!receive) return;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- It is no event target.
   transport.onmessage = (message, extra) => {
     if ("result" in message && isObject(message.result) && message.result["resultType"] === "task") {
       const { _meta: meta, ...task } = message.result;
@@ -21,7 +22,7 @@ export function acceptTaskHandleResults(transport: Transport): void {
         isError: true,
         _meta: { ...(isObject(meta) ? meta : {}), [MCP_TASKS_EXTENSION]: task },
       };
-      receive({ ...message, result } as typeof message, extra);
+      receive({ ...message, result }, extra);
     } else receive(message, extra);
   };
 }

@@ -86,7 +86,7 @@ export class TaskSubscriptionEndpoint {
       params,
       taskIds: [...new Set(taskIds.filter((taskId) => typeof taskId === "string"))],
       isNotifiedOfTools: notifications["toolsListChanged"] === true,
-      capabilities: isObject(capabilities) ? (capabilities as ClientCapabilities) : {},
+      capabilities: isObject(capabilities) ? capabilities : {},
     };
   }
 
