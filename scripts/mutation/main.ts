@@ -197,6 +197,8 @@ async function runTests(
   clearTimeout(timer);
   if (response === TIMEOUT || typeof response === "symbol") {
     runner = undefined;
+    // The killed process cannot restore the file itself.
+    cpSync(join(root, file), join(copy, file));
     return TIMEOUT;
   }
   return "failedTest" in response ? response.failedTest : undefined;

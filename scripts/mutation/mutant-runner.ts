@@ -2,7 +2,7 @@
  * A child process of `main.ts`, which runs in a copy of the repository. It keeps vitest warm, and runs tests
  * with one changed source at a time. The parent kills the process if a mutant does not terminate.
  */
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createVitest, type Vitest } from "vitest/node";
 
 /** Parent to child: the source of a file, and the groups of tests to run in order. Paths are absolute. */
@@ -25,8 +25,22 @@ process.on("message", (request: MutantRequest) => {
 
 /** Resolves with the name of the first test that failed, or with `undefined` if all tests passed. */
 async function runMutant({ file, source, tests }: MutantRequest): Promise<string | undefined> {
+  const original = readFileSync(file, "utf8");
+  writeSource(file, source);
+  try {
+    return await findFailedTest(tests);
+  } finally {
+    // The tests of the next file must not see this mutant.
+    writeSource(file, original);
+  }
+}
+
+function writeSource(file: string, source: string): void {
   writeFileSync(file, source);
   vitest.invalidateFile(file);
+}
+
+async function findFailedTest(tests: MutantRequest["tests"]): Promise<string | undefined> {
   for (const group of tests) {
     const specifications = group.map((test) => vitest.getRootProject().createSpecification(test));
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);

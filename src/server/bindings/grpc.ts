@@ -230,11 +230,7 @@ class GrpcCallDispatcher {
   }
 
   /** Writes the events of a subscription to a gRPC call, as fast as the client reads them. */
-  async #writeEvents(
-    subscription: Subscription,
-    call: IncomingCall,
-    sink: GrpcMessageSink,
-  ): Promise<void> {
+  async #writeEvents(subscription: Subscription, call: IncomingCall, sink: GrpcMessageSink): Promise<void> {
     this.#openSubscriptions.add(subscription);
     sink.onClose(() => subscription.close());
     const dialect = selectProtoDialect(call);
