@@ -29,25 +29,26 @@ export interface AdkAgentOptions
       "exposeErrors" | "recoveredErrorPolicy" | "artifacts" | "toA2aPart" | "sendState"
     > {
   /**
-   * Determines which runs request partial events from the model (ADK's `StreamingMode.SSE`).
-   * `by-request` (default) streams for SendStreamingMessage, and runs SendMessage in ADK's cheaper
-   * `StreamingMode.NONE`. Clients that subscribe to a task of SendMessage then receive each answer of the
-   * model as one chunk. `always` streams for SendMessage too, and `never` streams for no request.
+   * Determines which runs request partial events from the model (ADK's `StreamingMode.SSE`). With
+   * `by-request` (default), SendStreamingMessage runs request partial events, and SendMessage runs use ADK's
+   * cheaper `StreamingMode.NONE`. Clients that subscribe to a SendMessage task then receive each model answer
+   * as one chunk. With `always`, all runs request partial events. With `never`, no run requests partial
+   * events.
    */
   streaming?: "always" | "by-request" | "never";
   /**
-   * ADK `RunConfig` for every run, for example with a value for `maxLlmCalls`. A `streamingMode` in
-   * `runConfig` takes precedence over `streaming`.
+   * ADK `RunConfig` for every run, for example `{ maxLlmCalls: 50 }`. A `streamingMode` in `runConfig` takes
+   * precedence over `streaming`.
    */
   runConfig?: Partial<RunConfig>;
   /**
-   * State of each new session, or a function that returns the state for the run that creates the session.
-   * Default: no state.
+   * Initial state of each new session, or a function that returns the initial state. The bridge passes the
+   * run that creates the session to the function. Default: no state.
    */
   initialState?: SessionState | ((run: Run) => SessionState | Promise<SessionState>);
   /**
-   * Keys of the session state that a caller may set with a message, as `RemoteAgent` does with `sendState`.
-   * Default: none, because the state often contains identities and permissions.
+   * Session state keys that a caller may set with a message. `RemoteAgent` sends the keys in its `sendState`
+   * option. Default: none, because the state often contains identities and permissions.
    */
   receiveState?: readonly string[];
   /**
@@ -56,8 +57,8 @@ export interface AdkAgentOptions
    */
   toGenaiPart?: (part: Part) => GenaiPart | undefined;
   /**
-   * Observer for errors in the generation of the agent card. The bridge calls `onError` with each error.
-   * Errors that occur in a run go to the observer of the server instead.
+   * Observer for errors that occur while the bridge generates the agent card. The bridge calls `onError` with
+   * each error. The server's observer receives the errors that occur in a run.
    */
   observer?: Pick<Observer, "onError">;
   /** Returns the members of the extended agent card that differ from the public card. */

@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from "../protocol/index.ts";
 import type { AdkEvent, AdkEventActions, SessionKey } from "./adk-structural-types.ts";
 
 /**
- * URI of the extension for ADK bridges. The URI appears in agent cards, and as a metadata key in task
- * statuses.
+ * URI of the A2A extension that ADK bridges use. The URI appears in agent cards. Task statuses use the URI as
+ * a metadata key.
  */
 export const ADK_EXTENSION_URI = "https://google.github.io/adk-docs/a2a/a2a-extension/";
 
@@ -12,7 +12,7 @@ export function toAdkMetadataKey<Name extends string>(name: Name): `adk_${Name}`
   return `adk_${name}`;
 }
 
-/** Metadata key for marking content as incomplete. */
+/** Metadata key that marks content as incomplete. */
 export const PARTIAL_KEY: "adk_partial" = toAdkMetadataKey("partial");
 
 /** Metadata key for the type of a data part. */
@@ -21,7 +21,9 @@ export const DATA_PART_TYPE_KEY: "adk_type" = toAdkMetadataKey("type");
 /** Metadata key that marks text as an error message. */
 export const IS_ERROR_MESSAGE_KEY: "adk_is_error_message" = toAdkMetadataKey("is_error_message");
 
-/** Metadata key for the actions of an event, as an object. ADK for Python reads and writes this key. */
+/**
+ * Metadata key for an object that contains the actions of an event. ADK for Python reads and writes this key.
+ */
 export const ACTIONS_KEY: "adk_actions" = toAdkMetadataKey("actions");
 
 const ESCALATE_KEY = toAdkMetadataKey("escalate");
@@ -42,8 +44,8 @@ export function toSessionKeyMetadata({ appName, userId, sessionId }: SessionKey)
 }
 
 /**
- * Returns the A2A metadata of an ADK event: the invocation, the author, the branch, the usage, the actions,
- * and other fields of the event.
+ * Returns the A2A metadata of an ADK event: the invocation, author, branch, token usage, actions, and other
+ * fields.
  */
 export function toEventMetadata(event: AdkEvent): JsonObject {
   const metadata: JsonObject = {};
@@ -60,7 +62,7 @@ export function toEventMetadata(event: AdkEvent): JsonObject {
   return metadata;
 }
 
-/** Returns the A2A metadata about the model: the usage, the reason for its stop, and its version. */
+/** Returns the A2A metadata about the model: its token usage, finish reason, and version. */
 export function toModelMetadata({ usageMetadata, finishReason, modelVersion }: AdkEvent): JsonObject {
   const metadata: JsonObject = {};
   setMetadataValue(metadata, "usage_metadata", usageMetadata);
@@ -99,8 +101,8 @@ function setMetadataValue(metadata: JsonObject, name: string, value: unknown): v
 }
 
 /**
- * Merges the metadata of several objects of a peer. Later values take precedence, except that the actions of
- * all objects are combined.
+ * Merges the metadata of several objects from a peer. Later values take precedence, except that the actions
+ * of all objects are combined.
  */
 export function mergePeerMetadata(...sources: readonly (JsonObject | undefined)[]): JsonObject {
   const merged: JsonObject = Object.assign({}, ...sources) as JsonObject;
@@ -109,7 +111,7 @@ export function mergePeerMetadata(...sources: readonly (JsonObject | undefined)[
   return merged;
 }
 
-/** Returns only the metadata that requests actions. */
+/** Returns only the metadata entries that request actions. */
 export function pickActionsMetadata(metadata: JsonObject | undefined): JsonObject {
   const picked: JsonObject = {};
   for (const key of [ACTIONS_KEY, ESCALATE_KEY, TRANSFER_KEY]) {
@@ -119,7 +121,7 @@ export function pickActionsMetadata(metadata: JsonObject | undefined): JsonObjec
   return picked;
 }
 
-/** Returns the metadata that clears the actions in the metadata of a task. */
+/** Returns metadata that clears the actions stored in a task's metadata. */
 export function clearActionsMetadata(metadata: JsonObject): JsonObject {
   return {
     ...(metadata[ACTIONS_KEY] !== undefined && { [ACTIONS_KEY]: {} }),
@@ -135,7 +137,7 @@ export type PeerRequestedAction = "escalate" | "skipSummarization" | "transferTo
 export interface PeerPermissions {
   /** Actions that the peer may request. Default: `escalate` and `skipSummarization`. */
   readonly allowedActions?: readonly PeerRequestedAction[];
-  /** Keys of the session state that the peer may set. Default: none. */
+  /** Session state keys that the peer may set. Default: none. */
   readonly stateKeys?: readonly string[];
 }
 
@@ -203,12 +205,12 @@ function fromActionsMetadata(
   return Object.keys(actions).length > 0 ? actions : undefined;
 }
 
-/** Returns the A2A metadata that carries values of the session state, or an empty object without values. */
+/** Returns A2A metadata that contains the session state values, or an empty object if there are no values. */
 export function toStateMetadata(stateDelta: JsonObject): JsonObject {
   return Object.keys(stateDelta).length > 0 ? { [ACTIONS_KEY]: { stateDelta } } : {};
 }
 
-/** Returns the allowed values of the session state in A2A metadata, or `undefined` if there are no such values. */
+/** Returns the allowed session state values from A2A metadata, or `undefined` if there are none. */
 export function readStateDelta(
   metadata: JsonObject | undefined,
   allowedKeys: readonly string[],
@@ -243,7 +245,7 @@ function decodeActionsObject(metadata: JsonObject | undefined): JsonObject | und
   return isJsonObject(value) ? value : undefined;
 }
 
-/** Returns true if an ADK event has extra metadata, unlike the other events of its chain. */
+/** Returns true if an ADK event has more metadata than its invocation, author, branch, and workflow node. */
 export function hasExtraEventMetadata(event: AdkEvent): boolean {
   return Boolean(
     event.usageMetadata ??

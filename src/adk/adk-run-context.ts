@@ -1,15 +1,13 @@
 import type { Run } from "../engine/index.ts";
 import { toAdkMetadataKey } from "./adk-event-metadata.ts";
 
-/** Metadata key for the ids of other waiting tasks in the context of a task. */
+/** Metadata key for the ids of other waiting tasks in the same A2A context. */
 export const WAITING_TASK_IDS_METADATA_KEY: "adk_waiting_task_ids" = toAdkMetadataKey("waiting_task_ids");
 
-/** Context of an ADK run, with the task turn of the run. */
+/** Context of an ADK run: the task turn that the run executes, and the other waiting tasks. */
 export interface AdkRunContext {
   readonly run: Pick<Run, "taskId" | "task" | "signal" | "listInterruptedTasks">;
-  /**
-   * Ids of the other waiting tasks in the context, or `undefined` if the turn reports no tasks.
-   */
+  /** Ids of the other waiting tasks in the A2A context, or `undefined` if there is nothing to report. */
   waitingTaskIds: readonly string[] | undefined;
 }
 
@@ -20,9 +18,9 @@ interface InvocationContextLike {
 }
 
 /**
- * Run contexts by abort signal and by session object. ADK passes on the abort signal and the session object
- * within a run. Sub-agents use the abort signal and the session object of their parent agent. Workflow
- * nodes get a new abort signal, and agents used as tools get a new session object.
+ * Run contexts by abort signal and by session object. ADK passes an agent's abort signal and session object
+ * to its sub-agents. Workflow nodes get a new abort signal, and agents used as tools get a new session
+ * object.
  */
 const runContextsBySignalOrSession = new WeakMap<object, AdkRunContext>();
 
@@ -46,10 +44,7 @@ export function findRunContextByInvocation({
   );
 }
 
-/**
- * Registers the run of an invocation under the invocation's session and abort signal, and returns the run
- * context.
- */
+/** Finds the run context of an invocation, registers it by session and abort signal, and returns it. */
 export function registerRunContextForInvocation(
   invocation: InvocationContextLike,
 ): AdkRunContext | undefined {

@@ -38,12 +38,12 @@ export interface GenaiContent {
 
 /** Actions that an ADK event requests. */
 export interface AdkEventActions {
-  /** Ends the loop in which the agent runs. */
+  /** Ends the loop that runs the agent. */
   escalate?: boolean;
   transferToAgent?: string;
   /** Marks the event as the final response of its agent. */
   skipSummarization?: boolean;
-  /** New values of the session state, by key. */
+  /** New session state values, by key. */
   stateDelta?: Record<string, unknown>;
   /** Versions of the files that the agent saved in its artifact service, by file name. */
   artifactDelta?: Record<string, number>;
@@ -69,13 +69,13 @@ export interface AdkEvent {
   groundingMetadata?: object;
   citationMetadata?: object;
   customMetadata?: Record<string, unknown>;
-  /** Reason for which the model stopped, for example `STOP`, `MAX_TOKENS`, or `SAFETY`. */
+  /** Reason why the model stopped, for example `STOP`, `MAX_TOKENS`, or `SAFETY`. */
   finishReason?: string;
   /** Version of the model, as reported by the provider. */
   modelVersion?: string;
   /** Output value of a workflow node. */
   output?: unknown;
-  /** Files of `actions.artifactDelta`, which the bridge loads from the artifact service. */
+  /** Files that `actions.artifactDelta` lists. The bridge loads them from the artifact service. */
   savedFiles?: readonly SavedFile[];
   nodeInfo?: { path?: string };
 }
@@ -127,7 +127,7 @@ export interface AdkRunner {
   /** Root agent or workflow of the runner. */
   readonly agent: { name: string; description?: string | undefined };
   readonly sessionService: AdkSessionService;
-  /** Service for the files that agents save. The bridge sends each saved file as an A2A artifact. */
+  /** Service that stores the files that agents save. The bridge sends each saved file as an A2A artifact. */
   readonly artifactService?: AdkArtifactService | undefined;
   runAsync(request: AdkRunRequest): AsyncGenerator<AdkEvent, void, undefined>;
 }

@@ -12,9 +12,12 @@ import { THOUGHT_SIGNATURE_KEY } from "./part-conversion.ts";
 /** State of an artifact that is not complete. */
 interface OpenArtifact {
   readonly artifactId: string;
-  /** Content that readers already have. Adjacent plain text is joined, as `fold` joins it. */
+  /** Content that has already been emitted. Adjacent plain text parts are joined, as in `fold`. */
   readonly emittedParts: Part[];
-  /** Latest parts of the artifact that still wait for emission. With `pieces`, there is always one. */
+  /**
+   * Latest parts of the artifact, which have not been emitted yet. With `pieces`, there is always at least
+   * one part.
+   */
   bufferedParts: Part[];
   /** True if `flush` has emitted all buffered content except the last piece. */
   hasOnlyLastPiece: boolean;
@@ -24,21 +27,22 @@ interface OpenArtifact {
 }
 
 /**
- * Minimum time between two chunks of an artifact in milliseconds, about one screen frame. Parts that arrive
- * within the minimum time are emitted together.
+ * Minimum time in milliseconds between two chunks of an artifact. The value is about one screen frame. Parts
+ * that arrive within this time are emitted together.
  */
 const MIN_ARTIFACT_CHUNK_INTERVAL_MS = 16;
 
 /**
- * Turns the events of an ADK run into artifact chunks, with one artifact for each event chain. A chain
- * consists of partial events, followed by one complete event with the same content. The last chunk has
- * `lastChunk`. A client that applies the chunks as A2A defines (`append`) ends with the content of the chain
- * exactly once, in both forms of `ArtifactEnding`. See docs/decisions/004-adk-artifacts.md for the reasons.
+ * Converts the events of an ADK run to artifact chunks, with one artifact for each event chain. A chain
+ * consists of partial events, followed by one complete event with the same content. The last chunk of an
+ * artifact sets `lastChunk`. With both forms of `ArtifactEnding`, a client that follows A2A's rules for
+ * `append` ends with exactly one copy of the content. See docs/decisions/004-adk-artifacts.md for the
+ * reasons.
  *
  * The streamer buffers one partial event, because the next event may complete the chain. The streamer also
- * buffers all parts that arrive within one frame after a chunk. If no event follows for a while, `flush`
- * emits the buffered content. With `pieces`, `flush` keeps the last character for the last chunk, because a
- * chunk must not be empty.
+ * buffers all parts that arrive within 16 ms after a chunk. If no event follows for a while, `flush` emits
+ * the buffered content. With `pieces`, `flush` keeps the last character for the last chunk, because a chunk
+ * must not be empty.
  */
 export class ArtifactStreamer {
   readonly #newId: () => string;
@@ -192,7 +196,10 @@ function joinParts(parts: readonly Part[]): Part[] {
   return joined;
 }
 
-/** Appends a part, and joins it with a preceding text part of the same kind, for example of one thought. */
+/**
+ * Appends a part, or joins it with the preceding part if both are text of the same kind, for example
+ * thoughts.
+ */
 export function appendStreamedPart(parts: Part[], part: Part): void {
   const last = parts.at(-1);
   if (last && "text" in last && "text" in part && computePartMergeKey(last) === computePartMergeKey(part))
@@ -222,8 +229,8 @@ function buildArtifactEvent(
 }
 
 /**
- * Returns a string key for a part. The streamer can join two text parts with equal keys. The key omits the
- * thought signature, because partial events have no thought signature.
+ * Returns a string key for a part. The streamer can join two text parts if their keys are equal. The key
+ * omits the thought signature, because partial events have no thought signature.
  */
 function computePartMergeKey(part: Part): string {
   if (!("text" in part)) return JSON.stringify(part);
@@ -233,8 +240,8 @@ function computePartMergeKey(part: Part): string {
 }
 
 /**
- * Returns the parts of the complete event's content that have not been emitted. Returns `undefined` if the
- * content of the complete event does not start with the emitted content.
+ * Returns the parts of the complete event that have not been emitted. Returns `undefined` if the content of
+ * the complete event does not start with the emitted content.
  */
 function computeUnemittedParts(complete: readonly Part[], emittedParts: readonly Part[]): Part[] | undefined {
   const rest = complete.slice();

@@ -15,11 +15,11 @@ export interface AdkCardOptions {
 
 interface SkillOptions extends Pick<AdkCardOptions, "includeInstructions"> {
   observer?: Pick<Observer, "onError">;
-  /** Maximum time in milliseconds to wait until a toolset has listed its tools. Default: 5 s. */
+  /** Maximum time in milliseconds to wait for a toolset to list its tools. Default: 5 s. */
   toolsetTimeoutMs?: number;
 }
 
-/** Members of an ADK agent or workflow that the bridge needs to build the agent card. */
+/** Members that the bridge reads from an ADK agent or workflow to build the agent card. */
 export interface AdkAgentLike {
   name: string;
   description?: string | undefined;
@@ -29,8 +29,8 @@ export interface AdkAgentLike {
   globalInstruction?: unknown;
   tools?: readonly unknown[];
   /**
-   * Planner of an ADK agent. Agents of ADK for Python have planners. ADK JS agents have no planners, but a
-   * subclass of an ADK JS agent may add a planner.
+   * Planner of an ADK agent. Agents in ADK for Python can have planners. ADK JS agents have no planners, but
+   * a subclass of an ADK JS agent may add a planner.
    */
   planner?: unknown;
   codeExecutor?: unknown;
@@ -46,7 +46,7 @@ interface AdkTool {
 type AgentKind = "llm" | "loop" | "sequential" | "parallel" | "workflow" | "custom";
 
 /**
- * Symbols with which ADK marks its classes. A symbol identifies an ADK class even if several copies of the
+ * Symbols that ADK uses to mark its classes. A symbol identifies an ADK class even if several copies of the
  * ADK package are loaded.
  */
 const AGENT_KIND_BRANDS: readonly (readonly [AgentKind, symbol])[] = [
@@ -309,8 +309,8 @@ function isNamedTool(tool: unknown): tool is AdkTool {
 }
 
 /**
- * Returns the input texts of the examples of an `ExampleTool`. The function skips example providers,
- * because an example provider requires a query.
+ * Returns the input text of each example in an `ExampleTool`. The function skips example providers, because
+ * an example provider requires a query.
  */
 function extractExampleToolInputs(examples: unknown): string[] {
   if (!Array.isArray(examples)) return [];

@@ -1,6 +1,6 @@
 import type { AdkEvent } from "./adk-structural-types.ts";
 
-/** Descriptions of the reasons for which models stop without an answer, by code of Gemini's API. */
+/** Descriptions of the reasons why models stop without an answer, by Gemini API code. */
 const MODEL_STOP_DESCRIPTIONS: Readonly<Record<string, string>> = {
   MAX_TOKENS: "the model reached its maximum number of output tokens before it wrote text",
   SAFETY: "a safety filter blocked the content",
@@ -19,7 +19,7 @@ const MODEL_STOP_DESCRIPTIONS: Readonly<Record<string, string>> = {
 
 /**
  * Returns a sentence for the caller if a model stopped without an answer for a known reason. The sentence
- * contains no text of the model or of its provider. Returns `undefined` for other errors.
+ * contains no text from the model or its provider. Returns `undefined` for other errors.
  */
 export function describeModelStop({ errorCode, finishReason }: AdkEvent): string | undefined {
   if (errorCode === undefined || !Object.hasOwn(MODEL_STOP_DESCRIPTIONS, errorCode)) return undefined;
@@ -29,8 +29,8 @@ export function describeModelStop({ errorCode, finishReason }: AdkEvent): string
 }
 
 /**
- * Returns true if an event contains an answer that the model's token limit has cut. ADK's runner also treats
- * such an event as an answer, although ADK sets the error code in streaming mode.
+ * Returns true if an event contains an answer that was cut off at the model's token limit. ADK's runner also
+ * treats such an event as an answer, although ADK sets the error code in streaming mode.
  */
 export function isTruncatedAnswer({ errorCode, content }: AdkEvent): boolean {
   return errorCode === "MAX_TOKENS" && (content?.parts ?? []).some(({ text, thought }) => text && !thought);

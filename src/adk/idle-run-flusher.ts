@@ -21,7 +21,7 @@ export class IdleRunFlusher {
   readonly #listeners = new SwapRemoveSet<FlushableRun>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Resets the idle state of a run and starts to watch the run. */
+  /** Marks a run as active and starts to watch it. */
   watchRun(listener: FlushableRun): void {
     listener.isIdle = false;
     if (listener.slot >= 0) return;

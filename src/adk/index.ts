@@ -1,7 +1,6 @@
 /**
- * Bridge between Google ADK and A2A, which serves ADK agents and calls remote agents. `toA2a(agent)` serves
- * an ADK agent. `adkAgent(agent)` returns an engine agent, which a server can serve together with other
- * agents.
+ * Bridge between Google ADK and A2A that serves ADK agents and calls remote agents. `toA2a(agent)` serves an
+ * ADK agent. `adkAgent(agent)` returns an engine agent, which a server can serve together with other agents.
  *
  * The converters are pure functions between ADK events and A2A objects. A separate `RunEventProcessor`
  * keeps the state of each run.

@@ -1,6 +1,6 @@
 /**
- * An ADK tool that runs an agent. ADK runs the agent of a tool as a separate app with the agent's name.
- * The session of this app has the caller's session id.
+ * An ADK tool that runs an agent. ADK runs the tool's agent as a separate app with the agent's name. The
+ * app's session has the caller's session id.
  */
 export interface AgentToolLike {
   readonly agent: { readonly name: string };

@@ -19,15 +19,14 @@ export type AdkRunnable = BaseAgent | Workflow | App | Runner | AdkRunner;
 export type AdkRunnableSource = AdkRunnable | (() => AdkRunnable | Promise<AdkRunnable>);
 
 /**
- * Services that a new runner uses for an agent, a workflow, or an app. The service options are ignored if
- * the application passes a runner, because a runner has its own services.
+ * Services for the runner that the bridge creates for an agent, a workflow, or an app. The service options
+ * are ignored if the application passes a runner, because a runner has its own services.
  */
 export interface RunnerOptions {
   /** Name of the ADK app to which the stored sessions belong. Default: the name of the ADK agent. */
   appName?: string;
   /**
-   * A session service, or a function that the bridge calls to create the session service. Default: a
-   * `MemorySessionService`.
+   * A session service, or a function that creates the session service. Default: a `MemorySessionService`.
    */
   sessionService?: BaseSessionService | (() => BaseSessionService | undefined);
   artifactService?: BaseArtifactService;
@@ -37,9 +36,9 @@ export interface RunnerOptions {
 }
 
 /**
- * Returns a function that creates the runner on the first call and then reuses the runner. If the creation
- * of the runner fails, the next call tries to create the runner again. Throws immediately if the source is
- * not an ADK object.
+ * Returns a function that creates the runner on the first call and then reuses the runner. If the function
+ * fails to create the runner, the next call tries again. Throws immediately if the source is not an ADK
+ * object.
  */
 export function createLazyRunner(
   source: AdkRunnableSource,
@@ -106,7 +105,7 @@ function isApp(root: object): root is App {
 }
 
 /**
- * Throws if `root` is not an ADK object. The check is needed for callers without type checks, and for
+ * Throws if `root` is not an ADK object. The check helps callers that do not use TypeScript, and detects
  * imports that are `undefined`.
  */
 function assertAdkRunnable(root: unknown): void {

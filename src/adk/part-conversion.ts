@@ -14,8 +14,8 @@ import type { AdkFunctionCall, AdkFunctionResponse, GenaiPart } from "./adk-stru
 const LONG_RUNNING_KEY = toAdkMetadataKey("is_long_running");
 const THOUGHT_KEY = toAdkMetadataKey("thought");
 /**
- * Metadata key of a part's thought signature. The model requires the thought signature in the next
- * request, together with the thought.
+ * Metadata key for a part's thought signature. The model requires the thought signature in the next request,
+ * together with the thought.
  */
 export const THOUGHT_SIGNATURE_KEY: "adk_thought_signature" = toAdkMetadataKey("thought_signature");
 const VIDEO_METADATA_KEY = toAdkMetadataKey("video_metadata");
@@ -162,7 +162,7 @@ function copyGenaiFlagsToPartMetadata<P extends Part>(part: P, flags: GenaiPart)
   return part;
 }
 
-/** Converts A2A parts to `genai` parts, as the inverse of `toA2aParts`. */
+/** Converts A2A parts to `genai` parts. This conversion is the inverse of `toA2aParts`. */
 export function toGenaiParts(parts: readonly Part[]): GenaiPart[] {
   return parts.map(toGenaiPart);
 }

@@ -19,8 +19,8 @@ import type { AdkEvent, AdkFunctionCall, SessionFunctionCall } from "./adk-struc
 const patchedPluginManagers = new WeakSet<Adk.PluginManager>();
 
 /**
- * Patches a runner to answer interrupted calls, to share the run context with nested agents, and to pause if a
- * remote agent that is used as a tool asks.
+ * Patches a runner to answer interrupted calls, to share the run context with nested agents, and to pause
+ * when a remote agent tool asks a question.
  *
  * Before ADK adds a message to a session, the patch answers interrupted calls and finds other waiting
  * tasks. ADK loads the session before the patch runs. Before a tool runs, the patch registers the run for
@@ -111,9 +111,9 @@ async function appendInterruptedCallResponses(
 }
 
 /**
- * Stores the ids of the tasks that wait for their user. Returns the abandoned function calls. No task
- * waits for the response to an abandoned call. The bridge must answer these calls, because a model must
- * not see function calls without a response.
+ * Stores the ids of the tasks that wait for the user. Returns the abandoned function calls. No task waits for
+ * the response to an abandoned call. The bridge must answer these calls, because a model must not see
+ * function calls without a response.
  */
 async function findCallsWithoutWaitingTask(
   runContext: AdkRunContext,

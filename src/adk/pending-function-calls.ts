@@ -65,10 +65,7 @@ export class PendingFunctionCalls {
   }
 }
 
-/**
- * Result of checking a message: the parts for the agent, or the event with which the bridge rejects the
- * message.
- */
+/** Result of checking a message: the parts for the agent, or the event that rejects the message. */
 type MessageAdmission = { parts: Part[] } | { refused: AgentEvent };
 
 /**
@@ -134,8 +131,8 @@ export function checkPendingCallAnswers(
 }
 
 /**
- * Returns true if a confirmation request contains the question of a remote agent that is used as a tool. The
- * answer is the result of that agent's call. It does not permit a tool of this server.
+ * Returns true if a confirmation request contains a question from a remote agent that is used as a tool. The
+ * answer is the result of that agent's call. The answer does not allow any tool of this server to run.
  */
 function isPeerQuestion({ args }: AdkFunctionCall): boolean {
   const { toolConfirmation } = (args ?? {}) as { toolConfirmation?: { payload?: object } };

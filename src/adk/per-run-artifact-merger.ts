@@ -58,7 +58,7 @@ export class PerRunArtifactMerger {
     return [];
   }
 
-  /** Returns the held event, if there is one. */
+  /** Returns the event that the merger holds back, if any. */
   releaseHeldEvent(): ArtifactAgentEvent[] {
     const held = this.#heldEvent;
     this.#heldEvent = undefined;

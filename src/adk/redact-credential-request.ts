@@ -10,8 +10,8 @@ interface AllowedCredentialMembers {
 }
 
 /**
- * Members of a credential that a user needs in order to sign in. The bridge removes all other members of
- * the credential, for example the client secret.
+ * Credential members that a user needs to sign in. The bridge removes all other members of the credential,
+ * for example the client secret.
  */
 const ALLOWED_CREDENTIAL_REQUEST_MEMBERS: AllowedCredentialMembers = {
   functionCallId: true,
@@ -34,9 +34,8 @@ const ALLOWED_CREDENTIAL_REQUEST_MEMBERS: AllowedCredentialMembers = {
 };
 
 /**
- * Returns a copy of a credential request without secrets, for the caller. The request contains the data
- * for signing in, but no secrets. ADK later merges the caller's response with the complete request in the
- * session.
+ * Returns a copy of a credential request for the caller. The copy contains the sign-in data, but no secrets.
+ * ADK later merges the caller's response with the complete request in the session.
  */
 export function redactCredentialRequest(call: JsonObject): JsonObject {
   const { args } = call;

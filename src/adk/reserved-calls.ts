@@ -1,7 +1,7 @@
-/** Name of the function call with which ADK requests a credential from its user. */
+/** Name of the function that ADK calls to ask the user for a credential. */
 export const CREDENTIAL_CALL_NAME = "adk_request_credential";
 
-/** Name of the function call with which ADK asks its user to confirm a tool call. */
+/** Name of the function that ADK calls to ask the user to confirm a tool call. */
 export const CONFIRMATION_CALL_NAME = "adk_request_confirmation";
 
 /** Returns true if ADK reserves the function name for its own requests to the user. */

@@ -47,15 +47,16 @@ export interface RunEventProcessorOptions {
    */
   readonly recoveredErrorPolicy?: "fail" | "ignore";
   /**
-   * With `per-event`, every answer of an agent is a separate artifact. With `per-run`, each run produces
-   * one artifact. In both cases, the last chunk of an artifact repeats and replaces the entire content, as in
-   * ADK's own servers, because ADK for Python stores only the last chunk. With `pieces`, every answer is a
-   * separate artifact, and the last chunk contains only content that was not sent before. `pieces` halves
-   * the size of the log, for readers without ADK for Python. Default: `per-event`.
+   * With `per-event`, every answer of an agent is a separate artifact. With `per-run`, each run produces one
+   * artifact. In both cases, the last chunk of an artifact replaces the earlier chunks with the entire
+   * content, because ADK for Python stores only the last chunk. ADK's own servers do the same. With `pieces`,
+   * every answer is a separate artifact, and the last chunk contains only content that was not sent before.
+   * `pieces` can halve the log size, but clients that use ADK for Python then lose most of the answer.
+   * Default: `per-event`.
    */
   readonly artifacts?: "per-event" | "per-run" | "pieces";
   /**
-   * Keys of the session state that the caller receives. The final status of a turn contains the values that
+   * Session state keys whose values the caller receives. The final status of a turn contains the values that
    * the turn has set. Default: none.
    */
   readonly sendState?: readonly string[];
@@ -107,7 +108,7 @@ export class RunEventProcessor {
   readonly #artifactMerger: PerRunArtifactMerger | undefined;
   readonly #pendingCalls = new PendingFunctionCalls();
   #actionsMetadata: JsonObject = {};
-  /** Values that the turn has set in the session state and that the caller receives. */
+  /** Session state values that the turn has set and that the caller receives. */
   readonly #sentState: JsonObject = {};
   #modelError: ModelError | undefined;
   #lastChain: AuthorEventChain | undefined;
@@ -193,8 +194,8 @@ export class RunEventProcessor {
   }
 
   /**
-   * Returns the result of a run that ended normally. The result is failed, waiting for its user, or
-   * completed, in order of precedence.
+   * Returns the result of a run that ended normally. The result is one of failed, waiting for the user, and
+   * completed, in this order of precedence.
    */
   finish(): RunOutcome {
     if (this.#modelError) {
@@ -243,8 +244,8 @@ export class RunEventProcessor {
   }
 
   /**
-   * Returns the key of the chain to which an event belongs. The processor caches the last key, because
-   * most events continue the previous chain.
+   * Returns the key of an event's chain. The processor caches the last key, because most events continue the
+   * previous chain.
    */
   #getEventChainKey({ author = "", branch = "", nodeInfo, content }: AdkEvent): string {
     const nodePath = nodeInfo?.path ?? "";
@@ -270,7 +271,7 @@ export class RunEventProcessor {
     return { ...this.#sessionMetadata, [ADK_EXTENSION_URI]: true };
   }
 
-  /** Returns the metadata of a status message, from which ADK for Python reads the actions. */
+  /** Returns the metadata of a status message. ADK for Python reads the actions from this metadata. */
   #buildMessageMetadata(): { metadata?: JsonObject } {
     const actions = this.#actionsMetadata[ACTIONS_KEY];
     return actions === undefined ? {} : { metadata: { [ACTIONS_KEY]: actions } };
@@ -283,7 +284,7 @@ export class RunEventProcessor {
     return { ...this.#buildStatusMetadata(), ...waitingTasks, ...actions };
   }
 
-  /** Returns the parts of an event that become content of an artifact. */
+  /** Returns the event parts that become artifact content. */
   #extractArtifactParts(event: AdkEvent): Part[] {
     let parts = event.content?.parts;
     if (this.#pendingCalls.hasCallIds)

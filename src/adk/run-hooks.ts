@@ -43,7 +43,7 @@ function isFinalStatusEvent(event: AgentEvent): event is StatusEvent {
   return "status" in event && event.status.state !== "TASK_STATE_WORKING";
 }
 
-/** Yields the events of a run after the hooks have processed the events. */
+/** Yields the events of a run after the hooks have processed them. */
 export async function* applyRunHooksToEvents(
   stream: RunStream,
   { onEvent, afterRun }: RunHooks,

@@ -46,7 +46,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, Flushabl
     return this.#lastAdkEvent;
   }
 
-  /** Closes a run after one of its hooks failed, and returns the failed result. */
+  /** Closes a run after one of its hooks has failed, and returns the failed result. */
   fail(what: string, error: unknown): RunOutcome {
     this.#close();
     // No hook can fail before the processor exists.
@@ -114,7 +114,7 @@ export class RunStream implements AsyncIterator<AgentEvent, undefined>, Flushabl
     if (!this.#hasEnded) this.#finish({ events: this.#processor?.closeOpenArtifacts() ?? [] });
   };
 
-  /** Emits the buffered text when the run has been idle. */
+  /** Emits the buffered text after the run has been idle for a while. */
   flushWhenIdle(): void {
     for (const event of this.#processor?.flush() ?? []) this.#emitAgentEvent(event);
   }

@@ -5,7 +5,7 @@ import type { ArtifactAgentEvent } from "./per-run-artifact-merger.ts";
 import { toGenaiPart } from "./part-conversion.ts";
 
 /**
- * Adds the content of saved files to the events of a run. ADK's event of a call to `saveArtifact` contains only
+ * Adds the content of saved files to the events of a run. ADK's event for a `saveArtifact` call contains only
  * the name and the version of the file. Without an artifact service, the events are unchanged.
  */
 export function withSavedFiles(
@@ -36,7 +36,7 @@ async function* addSavedFiles(
   }
 }
 
-/** Converts a saved file to an A2A artifact with the id that ADK for Python also uses. */
+/** Converts a saved file to an A2A artifact with the same id as in ADK for Python. */
 export function savedFileToArtifactEvent(
   { filename, version }: SavedFile,
   part: Part,
@@ -71,7 +71,7 @@ export function splitSavedFiles(response: StreamResponse): {
   return { files, rest: { task: { ...response.task, artifacts: others } } };
 }
 
-/** Parses an artifact that contains a saved file. Files by URL are not copied. */
+/** Parses an artifact that contains a saved file. Files that are referenced by URL are not copied. */
 function parseSavedFile({ artifactId, name, parts }: Artifact): PeerSavedFile | undefined {
   const [part] = parts;
   if (!name || !part || parts.length > 1 || !("raw" in part || "text" in part)) return undefined;

@@ -3,7 +3,7 @@ import type { BaseAgent, Runner } from "@google/adk";
 const METHOD_NAME = "determineAgentForResumption";
 
 /**
- * Makes a runner skip the search for the agent that continues a session, if its root agent has no sub-agents.
+ * Skips the runner's search for the agent that continues a session, if the root agent has no sub-agents.
  *
  * The search serializes session events for a debug log, including the files of the new message. Without
  * sub-agents, the result of the search is always the root agent. The patch has no effect on versions of ADK

@@ -21,17 +21,16 @@ export interface ToA2aOptions
    * these members.
    */
   agentCard?: Partial<AgentCard> | string | URL;
-  /** ADK runner that runs the agent, with the runner's own services. Default: a new ADK runner. */
+  /** ADK runner that runs the agent and that has its own services. Default: a new ADK runner. */
   runner?: Runner | AdkRunner | (() => Runner | AdkRunner | Promise<Runner | AdkRunner>);
 }
 
 /**
- * Serves an ADK agent over A2A. For example, `await toA2a(rootAgent).listen()` starts a server. Use the
- * `fetch` method of the server in hosts with `Request` and `Response`. By default, the server listens on port
- * 8000 of the loopback interface.
- * By default, the server stores tasks and sessions in one SQLite file (`.colloquy/colloquy.db`). If the
- * `store` option is `"memory"`, the server keeps tasks and sessions in memory. A custom `sessionService`
- * works with any task store.
+ * Serves an ADK agent over A2A. For example, `await toA2a(rootAgent).listen()` starts a server. In hosts that
+ * use `Request` and `Response`, call the server's `fetch` method. By default, the server listens on port 8000
+ * of the loopback interface. By default, the server stores tasks and sessions in one SQLite file
+ * (`.colloquy/colloquy.db`). If the `store` option is `"memory"`, the server keeps tasks and sessions in
+ * memory. A custom `sessionService` works with any task store.
  */
 export function toA2a(agent: AdkRunnableSource, options: ToA2aOptions = {}): Server {
   const { agentCard, runner, port = 8000, host = "127.0.0.1", grpc = false, sessionService } = options;

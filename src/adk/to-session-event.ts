@@ -24,9 +24,7 @@ import {
 import { collectLongRunningCallIds, parseLongRunningCall, toGenaiPart } from "./part-conversion.ts";
 import type { AdkEvent, GenaiPart } from "./adk-structural-types.ts";
 
-/**
- * Options for the conversion of a peer's output to an ADK event.
- */
+/** Options for converting a peer's output to an ADK event. */
 export interface SessionEventOptions extends PeerPermissions {
   /** Name of the local agent that represents the peer. A peer cannot choose the author of an event. */
   readonly author: string;
@@ -62,9 +60,9 @@ export const PLACEHOLDER_CALLS_BY_TASK_STATE = {
 } as const;
 
 /**
- * Converts a response of a peer to an ADK session event. Returns `undefined` if the response has no content
- * for a session. An event with unfinished output is `partial`. The event that ends a turn has
- * `turnComplete`, even if the peer waits for input.
+ * Converts a peer's response to an ADK session event. Returns `undefined` if the response has no content for
+ * a session. An event with unfinished output is `partial`. The event that ends a turn has `turnComplete`,
+ * even if the peer waits for input.
  */
 export function toSessionEvent(response: StreamResponse, options: SessionEventOptions): AdkEvent | undefined {
   const builder = new A2aToSessionEventConverter(options);
@@ -187,8 +185,8 @@ class A2aToSessionEventConverter {
   }
 
   /**
-   * Adds the pending calls of a peer to an event. If the peer asks without a call, the function adds a
-   * placeholder call.
+   * Adds the pending calls of a peer to an event. If the peer asks a question without a call, the function
+   * adds a placeholder call.
    */
   #addPendingCalls(event: AdkEvent, state: TaskState, parts: readonly Part[]): void {
     const pendingIds = collectLongRunningCallIds(parts);

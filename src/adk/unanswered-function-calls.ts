@@ -10,9 +10,9 @@ export interface CallAwaitingUser extends SessionFunctionCall {
 
 /** The unanswered calls in the history of a session. */
 interface UnansweredCalls {
-  /** Calls to tools that were running when the run ended, for example by cancellation. */
+  /** Calls to tools that were running when the run ended, for example because the task was canceled. */
   readonly interrupted: readonly SessionFunctionCall[];
-  /** Calls that still wait for a response of the user. */
+  /** Calls that still wait for a response from the user. */
   readonly awaitingUser: readonly CallAwaitingUser[];
 }
 
@@ -84,9 +84,9 @@ interface InterruptedCallResponseContent {
 }
 
 /**
- * Returns error responses to interrupted tool calls. Models reject a conversation history in which a call
- * has no response. If the tool still runs in another turn, the later response of the tool replaces the
- * error response.
+ * Returns error responses for interrupted tool calls. Models reject a conversation history in which a call
+ * has no response. If the tool still runs in another turn, the later response of the tool replaces the error
+ * response.
  */
 export function buildInterruptedCallResponses(
   calls: readonly AdkFunctionCall[],

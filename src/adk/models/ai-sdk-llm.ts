@@ -9,9 +9,9 @@ import { encodeProviderMetadata, toAiSdkMessages } from "./ai-sdk-messages.ts";
 type AiSdkModelSource = LanguageModel | (() => Promise<LanguageModel>);
 
 /**
- * ADK model that uses any language model of the AI SDK (`ai` and its provider packages). The model supports
+ * ADK model that calls any AI SDK language model (`ai` and its provider packages). The model supports
  * instructions, history with function calls and responses, tools, files, streaming, reasoning, token usage,
- * and abort signals. The ADK agent executes the tools, and the AI SDK does not.
+ * and abort signals. The ADK agent, not the AI SDK, executes the tools.
  */
 export class AiSdkLlm extends BaseLlm {
   readonly #loadModel: () => Promise<LanguageModel>;
@@ -91,7 +91,7 @@ export class AiSdkLlm extends BaseLlm {
   }
 }
 
-/** Returns a complete response that contains the parts of a stream. */
+/** Returns a complete response that contains all parts of a stream. */
 class LlmResponseBuilder {
   readonly #parts: GenaiContentPart[] = [];
   #openTextPart: GenaiContentPart | undefined;

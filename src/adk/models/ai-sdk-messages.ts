@@ -111,9 +111,9 @@ function toCodeTextPart({
 const PROVIDER_METADATA_SIGNATURE_PREFIX = "ai-sdk:";
 
 /**
- * Encodes provider metadata of a message part, for example a thought signature or an item id. Later
- * requests must return the metadata of a provider to that provider. The encoded metadata is stored in
- * `thoughtSignature`, where ADK also stores the signatures of Gemini.
+ * Encodes the provider metadata of a message part, for example a thought signature or an item id. Later
+ * requests must send a provider's metadata back to that provider. The encoded metadata is stored in
+ * `thoughtSignature`, where ADK also stores Gemini's signatures.
  */
 export function encodeProviderMetadata(metadata: ProviderMetadata | undefined): {
   thoughtSignature?: string;

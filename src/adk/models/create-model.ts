@@ -13,7 +13,7 @@ export interface ModelOptions {
    * `OPENAI_API_KEY`.
    */
   apiKey?: string;
-  /** Base URL of the provider's API, for example a proxy or a remote Ollama server. */
+  /** Base URL of the provider's API, for example the URL of a proxy or a remote Ollama server. */
   baseURL?: string;
   headers?: Record<string, string>;
 }
@@ -28,14 +28,14 @@ const API_KEY_VARIABLES: Record<string, string[]> = {
 const OLLAMA_BASE_URL = "http://127.0.0.1:11434/v1";
 
 /**
- * Returns the model with a name of the form `provider:model`, for use in an ADK agent.
+ * Returns the ADK model for a name in the form `provider:model`.
  *
- * - The name `gemini:gemini-2.5-flash` selects a model of Google's SDK.
- * - The names `openai:gpt-5`, `anthropic:claude-sonnet-4-5`, and `ollama:qwen3` select models of the AI SDK.
- * - The name of any other provider selects the AI SDK package of that provider, for example `@ai-sdk/mistral`
- * for `mistral:…`.
- * - The name `scripted:echo` selects a model that repeats its input.
- * Throws if the package of the provider or the API key is missing.
+ * - The name `gemini:gemini-2.5-flash` selects a model from Google's SDK.
+ * - The names `openai:gpt-5`, `anthropic:claude-sonnet-4-5`, and `ollama:qwen3` select AI SDK models.
+ * - Any other provider name selects that provider's AI SDK package, for example `@ai-sdk/mistral` for
+ * `mistral:…`.
+ * - The name `scripted:echo` selects a model that repeats its input. Throws if the provider package or the
+ * API key is missing.
  */
 export function createModel(name: string, options: ModelOptions = {}): BaseLlm {
   const [, provider = "", modelName = ""] = /^([\w-]+):(.+)$/.exec(name) ?? [];
@@ -90,7 +90,7 @@ function createAiSdkProviderModel(
 
 /**
  * Returns the `create…` function of an AI SDK provider package. If the package exports several `create…`
- * functions, the function with the name of the package is preferred, for example `createOpenAI`.
+ * functions, the function named after the package is preferred, for example `createOpenAI`.
  */
 function findProviderFactoryExport(exports: Record<string, unknown>, packageName: string): ProviderFactory {
   const own = `create${packageName.slice(packageName.indexOf("/") + 1).replaceAll("-", "")}`;

@@ -1,4 +1,4 @@
-/** Models for ADK agents: a scripted model for tests and demos, and every model of the AI SDK. */
+/** Models for ADK agents: a scripted model for tests and demos, and any AI SDK model. */
 export { AiSdkLlm } from "./ai-sdk-llm.ts";
 export { redirectModelLogs } from "./redirect-model-logs.ts";
 export { type ModelOptions, createModel } from "./create-model.ts";

@@ -3,10 +3,10 @@ import type { LogWarningsFunction } from "ai";
 
 /**
  * Redirects the log output of ADK and the AI SDK to a function. By default, ADK logs every request to the
- * console. The AI SDK logs settings that a model does not support. The function `tell` receives each
- * distinct warning or error once.
+ * console. The AI SDK logs a warning when a model does not support a setting. The function `tell` receives
+ * each distinct warning or error once.
  *
- * The redirection applies to the entire process, so only programs should redirect model logs, not
+ * The redirection applies to the entire process, so only applications should redirect model logs, not
  * libraries.
  */
 export function redirectModelLogs(tell: (warning: string) => void): void {

@@ -16,13 +16,12 @@ export interface RoleModelRequest {
   readonly signal: AbortSignal;
 }
 
-/** The answer of a model to an agent role. */
+/** A model's answer to an agent role. */
 interface RoleModelReply {
   readonly text: string;
   readonly usage?: RoleModelUsage;
   /**
-   * Reason why the model stopped, which is `stop`, `length`, `filter`, or the provider's own reason in lower
-   * case.
+   * Reason why the model stopped: `stop`, `length`, `filter`, or the provider's own reason in lower case.
    */
   readonly finish: string;
   /** Name of the model that answered, if the provider reports the name. */
@@ -35,7 +34,7 @@ interface RoleModelReply {
  */
 type RoleModelUsage = {
   input_tokens: number;
-  /** Number of all tokens that the provider bills as output, including thought tokens. */
+  /** Number of tokens that the provider bills as output, including thought tokens. */
   output_tokens: number;
   cached_input_tokens?: number;
   reasoning_output_tokens?: number;
@@ -102,7 +101,7 @@ function toLlmRequest({ messages, schema, maxTokens, temperature, seed }: RoleMo
 }
 
 /**
- * Appends a model response to the previous responses of the same request. Without streaming, a request has
+ * Appends a model response to the previous responses to the same request. Without streaming, a request has
  * only one response.
  */
 function mergeLlmResponseIntoReply(

@@ -25,7 +25,7 @@ export interface ScriptFunctionInput {
 }
 
 /**
- * A script is an ordered list of replies, or a function from an input to a reply. The model repeats the
+ * A script is an ordered list of replies, or a function that maps an input to a reply. The model repeats the
  * last reply of a list.
  */
 export type Script = readonly ScriptedReply[] | ((input: ScriptFunctionInput) => ScriptedReply);

@@ -6,7 +6,7 @@ import type { AgentCard } from "../../protocol/index.ts";
  */
 const MAX_DESCRIPTION_LENGTH = 1_000;
 
-/** Returns the description of an agent card as one line of limited length. */
+/** Returns the description in an agent card as a single line of limited length. */
 export function toAdkDescription({ description }: Pick<AgentCard, "description">): string {
   const line = description.replaceAll(/\s+/g, " ").trim();
   // Does not split a surrogate pair.
@@ -14,8 +14,8 @@ export function toAdkDescription({ description }: Pick<AgentCard, "description">
 }
 
 /**
- * Converts the name in an agent card to a valid ADK agent name. ADK requires an agent name that is an
- * identifier other than `user`.
+ * Converts the name in an agent card to a valid ADK agent name. In ADK, an agent name must be an identifier
+ * other than `user`.
  */
 export function toAdkName({ name }: Pick<AgentCard, "name">): string {
   const identifier = name.trim().replaceAll(/[^\p{ID_Continue}$-]+/gu, "_");

@@ -4,7 +4,7 @@ import { isPeerOutputEvent, PEER_TASK_STATE_KEY, getCustomMetadataText } from ".
 import { listRemoteAgentTools } from "./cancel-remote-tasks-of-canceled-task.ts";
 import { PLACEHOLDER_CALLS_BY_TASK_STATE } from "../to-session-event.ts";
 
-/** Member of a confirmation's payload that contains the function calls with which a peer asks. */
+/** Name of the confirmation payload member that contains the peer's unanswered function calls. */
 export const PEER_CALLS_MEMBER = "peerCalls";
 
 const PLACEHOLDER_NAMES: readonly (string | undefined)[] = Object.values(PLACEHOLDER_CALLS_BY_TASK_STATE).map(
@@ -14,8 +14,8 @@ const PLACEHOLDER_NAMES: readonly (string | undefined)[] = Object.values(PLACEHO
 type ToolRequest = Parameters<Adk.PluginManager["runBeforeToolCallback"]>[0];
 
 /**
- * Makes the remote agent tools of an agent tree accept the answers to questions of their peers. ADK rejects an
- * answer unless the tool requires a confirmation at that time.
+ * Makes the remote agent tools in an agent tree accept the answers to their peers' questions. ADK rejects an
+ * answer unless the tool requires a confirmation when the answer arrives.
  */
 export function acceptAnswersToPeerCalls(root: object): void {
   for (const tool of listRemoteAgentTools(root)) {
@@ -26,9 +26,10 @@ export function acceptAnswersToPeerCalls(root: object): void {
 }
 
 /**
- * Pauses the run of an agent if a remote agent that it uses as a tool waits for an answer. ADK's `AgentTool`
- * would return an empty text. The question becomes a confirmation request of ADK, whose payload contains the
- * calls of the peer. Returns the interim result of the tool, or `undefined` if the peer has not asked.
+ * Pauses an agent's run if one of its remote agent tools waits for an answer. Without the pause, ADK's
+ * `AgentTool` would return an empty text. The question becomes an ADK confirmation request, and the payload
+ * contains the peer's calls. Returns the interim result of the tool, or `undefined` if the peer has not asked
+ * a question.
  */
 export async function pauseForPeerCalls(
   agentName: string,
@@ -44,10 +45,10 @@ export async function pauseForPeerCalls(
 }
 
 /**
- * Sends the user's answer to the remote agent that asked, instead of running the tool again. Returns the
- * result of the tool, or `undefined` if the user has not answered a question of the remote agent. The answer is
- * the payload of the confirmation. If the peer made several calls, the payload contains an answer for each
- * call id.
+ * Sends the user's answer to the remote agent that asked the question, instead of running the tool again.
+ * Returns the result of the tool, or `undefined` if the user has not answered a question of the remote agent.
+ * The answer is the payload of the confirmation. If the peer made several calls, the payload contains an
+ * answer for each call id.
  */
 export async function sendAnswerToPeerCalls(
   agent: Adk.BaseAgent,
@@ -84,7 +85,7 @@ export async function sendAnswerToPeerCalls(
   return { result: texts.join("\n") };
 }
 
-/** Loads the calls of a peer that still wait for an answer, from the session of the agent tool. */
+/** Loads a peer's unanswered calls from the session of the agent tool. */
 async function loadPendingPeerCalls(
   agentName: string,
   { sessionService, userId, session: { id } }: Adk.InvocationContext,

@@ -2,7 +2,7 @@ import type { A2AClient } from "../../client/index.ts";
 import { A2AError } from "../../protocol/index.ts";
 
 /**
- * Throws if the agent URL in an agent card has another host than the configured URL. Without this check,
+ * Throws if the agent URL in an agent card has a different host than the configured URL. Without this check,
  * an agent card could redirect user credentials to any host.
  */
 export function assertAgentOnCardHost({

@@ -3,7 +3,7 @@ import { type AgentToolLike, isAgentTool } from "../is-agent-tool.ts";
 import type { AdkEvent, AdkRunner, SessionKey } from "../adk-structural-types.ts";
 import { LOCAL_TASK_ID_KEY, TASK_ID_KEY, getCustomMetadataText } from "./event-custom-metadata.ts";
 
-/** Members of an ADK session that are needed to find pending remote tasks. */
+/** ADK session members that are needed to find pending remote tasks. */
 interface SessionLike {
   readonly userId?: string;
   readonly events?: readonly AdkEvent[];
@@ -15,7 +15,7 @@ export interface RemoteAgentProxy {
   cancelRemoteTask(taskId: string, session: SessionLike): Promise<void>;
 }
 
-/** Cancels the waiting remote tasks of a canceled local task. */
+/** Cancels the waiting remote tasks that belong to a canceled local task. */
 export async function cancelRemoteTasksOfCanceledTask(
   { agent, sessionService }: AdkRunner,
   sessionKey: SessionKey,
@@ -33,8 +33,8 @@ export async function cancelRemoteTasksOfCanceledTask(
 }
 
 /**
- * Returns the ids of pending remote tasks with their local agents. The result excludes a remote task if
- * its latest question belongs to another local task.
+ * Returns the ids of pending remote tasks, together with their local agents. The result excludes a remote
+ * task if its latest question belongs to another local task.
  */
 function findPendingRemoteTasks(
   localTaskId: string,
@@ -52,7 +52,7 @@ function findPendingRemoteTasks(
   return pending;
 }
 
-/** Returns all agent tools of an agent tree whose agent is a remote agent. */
+/** Returns all agent tools in an agent tree that run a remote agent. */
 export function listRemoteAgentTools(root: object): (AgentToolLike & { readonly agent: RemoteAgentProxy })[] {
   const tools: (AgentToolLike & { readonly agent: RemoteAgentProxy })[] = [];
   const seen = new Set<object>();

@@ -13,8 +13,8 @@ interface CachedConnection {
 }
 
 /**
- * Caches client connections by URL until the agent card of the connection expires. If an expired agent card
- * cannot be fetched again, the cache keeps the old connection.
+ * Caches client connections by URL until their agent cards expire. If an expired agent card cannot be fetched
+ * again, the cache keeps the old connection.
  */
 export class ConnectionCache {
   readonly #options: ConnectOptions;

@@ -2,12 +2,12 @@ import { addA2aPrefixToCustomMetadataKey } from "../adk-event-metadata.ts";
 import { isReservedCallName } from "../reserved-calls.ts";
 import type { AdkEvent } from "../adk-structural-types.ts";
 
-/** Custom metadata keys under which a session event stores the peer's ids. */
+/** Custom metadata keys for the peer's ids in a session event. */
 export const TASK_ID_KEY: "a2a:task_id" = addA2aPrefixToCustomMetadataKey("task_id");
 export const CONTEXT_ID_KEY: "a2a:context_id" = addA2aPrefixToCustomMetadataKey("context_id");
 /**
- * Metadata key for the message id of an answer without a task. An answer without a task may also have no
- * context id.
+ * Metadata key for the message id, if the peer answers without a task. An answer without a task may also have
+ * no context id.
  */
 export const MESSAGE_ID_KEY: "a2a:message_id" = addA2aPrefixToCustomMetadataKey("message_id");
 /** Metadata key for the interrupted state of the peer's task. */
@@ -33,8 +33,8 @@ export function getCustomMetadataText(key: string, { customMetadata }: AdkEvent)
 
 /**
  * Returns true if an event contains output of the peer. Errors that occur before the peer answers, and
- * requests for a credential, have no output of the peer. Other events with content count as output, even
- * without `a2a:` keys, for example if a hook or another ADK implementation created them.
+ * credential requests, contain no output of the peer. Other events with content count as output, even without
+ * `a2a:` keys, for example if a hook or another ADK implementation created them.
  */
 export function isPeerOutputEvent(name: string, event: AdkEvent): boolean {
   const { author, partial, content, errorCode, customMetadata = {} } = event;

@@ -20,7 +20,7 @@ import {
 /** A message from a session to a remote agent. If `parts` is empty, `RemoteAgent` sends no request. */
 export interface OutgoingMessage {
   readonly parts: readonly Part[];
-  /** Context id of the session at the peer. */
+  /** Context id that the peer uses for the session. */
   readonly contextId?: string;
   /** Id of the peer's task that the message answers. */
   readonly taskId?: string;
@@ -29,7 +29,7 @@ export interface OutgoingMessage {
 export interface OutgoingMessageOptions {
   /** Name of the local agent that represents the peer. */
   readonly name: string;
-  /** Branch in which the local agent runs. Events of unrelated branches are not sent to the peer. */
+  /** ADK branch of the local agent. Events of unrelated branches are not sent to the peer. */
   readonly branch?: string | undefined;
   /**
    * Converts a part before it is sent to the peer. If the converter returns `undefined`, the part is dropped.
@@ -48,9 +48,9 @@ interface OutgoingPartWithRecipient {
  * Returns the undelivered messages for a remote agent. The result contains all events since the agent's
  * last output, and undelivered answers.
  *
- * The answer to a call goes to the task that made the call. If the peer asks without a call, the next user
- * message is the answer. Events of other agents are sent to the peer as context. The result contains
- * several messages only if the user has answered several tasks.
+ * The answer to a call goes to the task that made the call. If the peer asks a question without a call, the
+ * next user message is the answer. Events of other agents are sent to the peer as context. The result
+ * contains several messages only if the user has answered several tasks.
  */
 export function toOutgoingMessages(
   events: readonly AdkEvent[],
@@ -88,8 +88,8 @@ export function toOutgoingMessages(
 }
 
 /**
- * Returns the answers to tasks that have produced no output since the answer. If several answers were sent
- * at once, the peer may not have received all answers.
+ * Returns each answer whose task has produced no output after the answer. If several answers were sent at
+ * once, the peer may not have received all answers.
  */
 function findUndeliveredAnswers(
   before: readonly AdkEvent[],

@@ -12,7 +12,7 @@ import { toJsonObject } from "../part-conversion.ts";
 import { redactCredentialRequest } from "../redact-credential-request.ts";
 import { CREDENTIAL_CALL_NAME } from "../reserved-calls.ts";
 
-/** Prefix of ADK for credential requests that no tool call waits for. */
+/** Prefix that ADK uses for credential requests that do not block a tool call. */
 const CREDENTIAL_REQUEST_ID_PREFIX = "_adk_toolset_auth_";
 
 /** Maximum number of users whose credentials stay in memory. */
@@ -22,9 +22,9 @@ const MAX_CACHED_CREDENTIALS = 10_000;
 export type PeerAuthorization = { readonly headers: Record<string, string> } | { readonly request: AdkEvent };
 
 /**
- * Obtains the credentials of users for one peer. If a user has no credential, the remote agent asks with
- * `adk_request_credential`. The credential service of the runner stores credentials. Without a credential
- * service, credentials stay in memory. Credentials never become part of the session.
+ * Obtains users' credentials for one peer. If a user has no credential, the remote agent requests a
+ * credential with `adk_request_credential`. The credential service of the runner stores credentials. Without
+ * a credential service, credentials stay in memory. Credentials never become part of the session.
  */
 export class PeerCredentials {
   readonly #agentName: string;
@@ -83,7 +83,7 @@ export class PeerCredentials {
     await context.credentialService?.saveCredential(config, new Context({ invocationContext: context }));
   }
 
-  /** Returns the credential of the grant that needs no user. */
+  /** Returns the credential for an OAuth grant that does not involve the user. */
   #getClientCredential(): AuthCredential | undefined {
     const { authScheme, rawAuthCredential } = this.#config;
     const flows = "flows" in authScheme ? authScheme.flows : undefined;
@@ -91,8 +91,9 @@ export class PeerCredentials {
   }
 
   /**
-   * Returns the credential with the user's answer, if the last user message answers this agent's request. The
-   * answer contributes only the authorization code. The other values come from the request and from the options.
+   * Returns the credential that contains the user's answer, if the last user message answers this agent's
+   * request. The answer contributes only the authorization code. The other values come from the request and
+   * from the options.
    */
   #findAnswer(events: readonly AdkEvent[]): AuthCredential | undefined {
     const response = events
@@ -141,7 +142,9 @@ function findCall(
   return call?.functionCall?.args?.["authConfig"] as Record<string, unknown> | undefined;
 }
 
-/** Reads the OAuth values of a credential request or of its answer, which may use snake case. */
+/**
+ * Reads the OAuth values from a credential request or its answer. The values may have names in snake case.
+ */
 function readOAuth2(config: Record<string, unknown> = {}): Record<string, string | undefined> {
   const credential = readMember(config, "exchangedAuthCredential", "exchanged_auth_credential");
   const oauth2 = readMember(credential, "oauth2", "oauth2");
@@ -162,7 +165,7 @@ function readMember(value: unknown, camel: string, snake: string): unknown {
   return object[camel] ?? object[snake];
 }
 
-/** Returns true if the credential has a token that has not expired. ADK counts `expiresAt` in milliseconds. */
+/** Returns true if the credential has a token that has not expired. ADK's `expiresAt` is in milliseconds. */
 function isUsable({ oauth2 }: AuthCredential): boolean {
   if (!oauth2?.accessToken) return false;
   return oauth2.expiresAt === undefined || oauth2.expiresAt > Date.now();

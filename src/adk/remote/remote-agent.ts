@@ -77,12 +77,12 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
    */
   headers?: (context: InvocationContext) => Record<string, string> | Promise<Record<string, string>>;
   /**
-   * ADK auth configuration of the peer. If a user has no credential, the run asks with
-   * `adk_request_credential`, and the user's answer continues the run. `RemoteAgent` sends the credential only
+   * ADK auth configuration of the peer. If a user has no credential, the run requests a credential with
+   * `adk_request_credential`, and continues after the user's answer. `RemoteAgent` sends the credential only
    * to the host of the agent card. Default: no credential.
    */
   auth?: AuthConfig;
-  /** Time in milliseconds for which an agent card is cached. Default: 5 minutes. */
+  /** Time in milliseconds to cache an agent card. Default: 5 minutes. */
   cardMaxAgeMs?: number;
   /**
    * Maximum time in milliseconds without an event from the peer. A request that exceeds the idle time
@@ -95,13 +95,13 @@ export interface RemoteAgentOptions extends BaseAgentConfig {
    */
   allowedActions?: readonly PeerRequestedAction[];
   /**
-   * Keys of the session state that `RemoteAgent` sends with every message. A peer of Colloquy accepts the keys
-   * in its `receiveState` option. Default: none.
+   * Session state keys that `RemoteAgent` sends with every message. A Colloquy peer accepts only the keys in
+   * its `receiveState` option. Default: none.
    */
   sendState?: readonly string[];
   /**
-   * Keys of the session state that the peer may set. The peer's values become the state delta of a session
-   * event. Default: none.
+   * Session state keys that the peer may set. The peer's values become the state delta of a session event.
+   * Default: none.
    */
   receiveState?: readonly string[];
   /**
@@ -153,7 +153,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 
   /**
-   * Returns a `RemoteAgent` with the name and the description in the agent card. Values in `options` take
+   * Returns a `RemoteAgent` with the name and the description from the agent card. Values in `options` take
    * precedence over the agent card.
    */
   static async connect(
@@ -287,7 +287,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
     }
   }
 
-  /** Saves a file of the peer in the caller's artifact service, and returns the event with its version. */
+  /** Saves a peer's file in the caller's artifact service, and returns the event with the file version. */
   async #saveFile(
     { artifactId, filename, part }: PeerSavedFile,
     response: StreamResponse,
@@ -344,8 +344,8 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 
   /**
-   * Copies the description from the agent card unless the options contain a description. ADK reads the
-   * description of an agent when another agent may transfer to the agent.
+   * Copies the description from the agent card unless the options contain a description. ADK reads an agent's
+   * description when other agents may transfer control to it.
    */
   #applyCardDescription({ card }: Pick<A2AClient, "card">): void {
     if (!this.config.description) Object.assign(this, { description: toAdkDescription(card) });
@@ -362,7 +362,7 @@ export class RemoteAgent extends BaseAgent<RemoteAgentOptions> implements Remote
   }
 }
 
-/** Maximum length of an error message, because a peer can send messages of any length. */
+/** Maximum length of an error message. The limit is needed because peers can send messages of any length. */
 const MAX_ERROR_LENGTH = 2_000;
 
 function toErrorEvent(error: unknown): AdkEvent {

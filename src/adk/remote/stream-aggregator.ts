@@ -61,7 +61,7 @@ export class StreamAggregator {
     for (const id of known) this.#emittedArtifacts.set(id, undefined);
   }
 
-  /** Returns the custom metadata with the task id and the context id of the peer. */
+  /** Returns the custom metadata with the peer's task id and context id. */
   get peerTaskIdMetadata(): Record<string, string> {
     const { taskId, contextId } = this.#taskIds;
     return { ...(taskId && { [TASK_ID_KEY]: taskId }), ...(contextId && { [CONTEXT_ID_KEY]: contextId }) };
@@ -116,8 +116,8 @@ export class StreamAggregator {
   }
 
   /**
-   * Returns a partial event with the content of a last chunk that no earlier chunk contained, so that the
-   * partial events of an answer contain its entire text.
+   * Returns a partial event with the new content of a last chunk. The partial events of an answer thus
+   * contain its entire text.
    */
   #emitUnstreamedRest(known: Artifact, artifact: Artifact): AdkEvent[] {
     const parts = computeNewParts(known.parts, artifact.parts);

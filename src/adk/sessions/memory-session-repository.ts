@@ -18,8 +18,8 @@ interface MemorySessionRow extends SessionRow {
 }
 
 /**
- * Session repository in memory. If there are too many sessions, the repository evicts the least recently
- * used sessions and user states.
+ * Session repository that stores sessions in memory. If there are too many sessions, the repository evicts
+ * the least recently used sessions and user states.
  */
 export class MemorySessionRepository implements SessionRepository {
   readonly #sessions: LruCache<MemorySessionRow>;
@@ -28,7 +28,7 @@ export class MemorySessionRepository implements SessionRepository {
   #hasUserState = false;
   readonly #appStates = new Map<string, StateMap>();
   #lastKey = 0;
-  /** The session of the last lookup. One run looks up the same session several times. */
+  /** Most recently looked-up session. One run looks up the same session several times. */
   #lastFoundSession: MemorySessionRow | undefined;
 
   constructor(maxSessions: number) {
