@@ -124,8 +124,8 @@ function formatTooLargeNote({
 }
 
 /**
- * Returns a note that tells the model how to continue the task, unless the agent's output makes the next step
- * clear.
+ * Returns a note for the model that explains how to continue the task, unless the agent's output makes the
+ * next step clear.
  */
 function formatNextStepNoteForModel(
   { id, status: { state, message } }: Task,

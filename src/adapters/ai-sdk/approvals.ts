@@ -24,8 +24,8 @@ export function listPendingApprovals(messages: readonly ModelMessage[]): ToolApp
 
 /**
  * Converts the user's answer into approval responses. The answer contains a data part `{ approvalId,
- * approved, reason? }` for each approval, or one text for all approvals. Any other text than a plain "yes"
- * denies the request, and becomes the reason for the denial.
+ * approved, reason? }` for each approval, or one text for all approvals. Any text except a plain "yes" denies
+ * the request and becomes the reason for the denial.
  */
 export function toApprovalResponses(
   pendingApprovals: readonly ToolApprovalRequest[],

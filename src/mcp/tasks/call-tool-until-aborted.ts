@@ -12,8 +12,8 @@ const ABORTED_CALL_GRACE_MS = 3000;
 
 /**
  * Calls a tool. If `signal` aborts, the function rejects immediately with the abort reason, and aborts the
- * request. If the server supports MCP Tasks, the request stays open in the background until it returns the id
- * of the MCP task. If `shouldCancel` returns `true`, the function then cancels the MCP task.
+ * request. If the server supports MCP Tasks, the function first waits in the background for the id of the MCP
+ * task. If `shouldCancel` returns `true`, the function then cancels the MCP task.
  */
 export async function callToolUntilAborted(
   connection: McpConnection,
