@@ -11,7 +11,7 @@ import type { AgentYield } from "./agent-yield.ts";
 type StatusEvent = Extract<AgentEvent, { status: unknown }>;
 type AgentEventIteratorResult = IteratorResult<AgentEvent, undefined>;
 
-/** Number of microtasks without a new value after which a generator counts as waiting. */
+/** Number of microtasks without a new value before a generator counts as waiting. */
 const LOOKAHEAD_MICROTASKS = 4;
 const RESOLVED_PROMISE = Promise.resolve();
 

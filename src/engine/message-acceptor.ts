@@ -135,7 +135,7 @@ export class MessageAcceptor {
     return taskId ? this.#continueTask(inbound, taskId) : this.#createTask(inbound);
   }
 
-  /** Handles a message whose message id was accepted before. */
+  /** Handles a message with the id of an earlier accepted message. */
   async #acceptDuplicate(
     scope: TaskScope,
     message: Message,

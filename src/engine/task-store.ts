@@ -44,7 +44,7 @@ export interface TaskListQuery {
   readonly status?: TaskState;
   /** Earliest status time of the listed tasks, in ISO 8601 UTC with milliseconds. */
   readonly statusSince?: string;
-  /** Position in the task list after which the page begins. */
+  /** Position in the task list. The page begins after this position. */
   readonly after?: TaskListCursor;
   readonly limit: number;
 }

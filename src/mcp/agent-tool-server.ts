@@ -36,9 +36,9 @@ interface AgentToolServerOptions {
    * elicitation. By default, the user answers only the questions of MCP tasks.
    */
   readonly askUser: boolean | undefined;
-  /** Time in milliseconds after which a tool call returns the unfinished task. */
+  /** Time in milliseconds before a tool call returns the unfinished task. */
   readonly waitMs: number | undefined;
-  /** Time in milliseconds after which a tool call continues as an MCP task, if the host supports MCP Tasks. */
+  /** Time in milliseconds before a tool call continues as an MCP task, if the host supports MCP Tasks. */
   readonly taskAfterMs: number;
   readonly observer: Pick<Observer, "onError">;
 }

@@ -19,8 +19,7 @@ interface AgentCallOptions {
   /** Receives every event of the agent's task. */
   readonly onEvent: (event: StreamResponse) => void;
   /**
-   * Time in milliseconds after which the call returns the unfinished task. The task continues. Default: no
-   * limit.
+   * Time in milliseconds before the call returns the unfinished task. The task continues. Default: no limit.
    */
   readonly waitMs?: number | undefined;
   /** Metadata of the message to the agent. */

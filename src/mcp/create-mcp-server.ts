@@ -36,13 +36,13 @@ export interface McpServerOptions {
    */
   readonly askUser?: boolean;
   /**
-   * Time in milliseconds after which a tool call returns the unfinished task. The unfinished task continues,
-   * and the model can call the same tool again to wait for the task. Set a time limit for hosts with short
+   * Time in milliseconds before a tool call returns the unfinished task. The unfinished task continues, and
+   * the model can call the same tool again to wait for the task. Set a time limit for hosts with short
    * timeouts. The option has no effect on hosts that support MCP Tasks. Default: no limit.
    */
   readonly waitMs?: number;
   /**
-   * Time in milliseconds after which a tool call continues as an MCP task, if the host supports the extension
+   * Time in milliseconds before a tool call continues as an MCP task, if the host supports the extension
    * `io.modelcontextprotocol/tasks`. Results that are available earlier are returned directly. With 0, each
    * tool call that creates an A2A task becomes an MCP task, unless the A2A task ends immediately. Default:
    * 1000.

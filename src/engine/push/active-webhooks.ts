@@ -140,8 +140,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Looks up a task's webhooks in the store. If a lookup for the same task is in progress, the lookup is
-   * repeated.
+   * Looks up a task's webhooks in the store. If a lookup for the same task is already in progress, another
+   * lookup follows.
    */
   #startWebhookLookup(
     scope: TaskScope,

@@ -34,7 +34,7 @@ export interface Webhook extends WebhookRegistration {
 }
 
 interface PermanentDeliveryFailure {
-  /** Time at which delivery to the webhook stopped, in milliseconds since 1970. */
+  /** Time when delivery to the webhook stopped, in milliseconds since 1970. */
   readonly at: number;
   readonly reason: string;
 }

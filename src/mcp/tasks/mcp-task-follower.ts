@@ -30,7 +30,7 @@ export interface FollowMcpTaskOptions {
   readonly signal: AbortSignal | undefined;
   /** Receives each new status message of the task. */
   readonly onStatusMessage: (text: string) => void;
-  /** Time in milliseconds after which the function rejects if the server does not respond. */
+  /** Time in milliseconds before the function rejects if the server does not respond. */
   readonly timeoutMs: number;
   /** Returns whether the MCP task is canceled when `signal` aborts. */
   readonly shouldCancel: () => boolean;
