@@ -11,15 +11,15 @@ import type { AgentYield } from "./agent-yield.ts";
 type StatusEvent = Extract<AgentEvent, { status: unknown }>;
 type AgentEventIteratorResult = IteratorResult<AgentEvent, undefined>;
 
-/** Number of microtasks without a new value after which a generator counts as waiting. */
+/** Number of microtasks without a new value before a generator counts as waiting. */
 const LOOKAHEAD_MICROTASKS = 4;
 const RESOLVED_PROMISE = Promise.resolve();
 
 /** An artifact whose last chunk has not been emitted. */
 interface OpenArtifact {
-  /** Members of the artifact except `parts`, as the chunks so far define them. */
+  /** The artifact's members except `parts`, merged from all chunks so far. */
   description: Omit<Artifact, "parts">;
-  /** The content so far. With `pieces`, only the content that waits for the next chunk. */
+  /** The content of the artifact so far. With `pieces`, only the content that has not been emitted yet. */
   parts: Part[];
   hasEmitted: boolean;
 }
@@ -29,9 +29,9 @@ interface OpenArtifact {
  *
  * The last chunk of an artifact must be marked, but the last chunk is known only when the generator ends.
  * With the ending `whole`, the last chunk repeats the entire content and replaces the earlier chunks. The
- * iterator holds the latest chunk back for a few microtasks, so an answer with one chunk is sent once. With
- * the ending `pieces`, the iterator also keeps the last character or the last part of each artifact, because
- * the last chunk must not be empty.
+ * iterator delays the latest chunk for a few microtasks, so that an answer with one chunk is sent only once.
+ * With the ending `pieces`, the iterator also keeps the last character or the last part of each artifact,
+ * because the last chunk must not be empty.
  */
 export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, undefined> {
   readonly #run: Run;
@@ -124,7 +124,7 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
     if (isLastChunk) this.#closeArtifact(artifact.artifactId);
   }
 
-  /** Emits the held chunk. With `pieces`, its end continues to wait for the next chunk. */
+  /** Emits the delayed chunk. With `pieces`, the end of the chunk is kept until the next chunk arrives. */
   #releaseChunk(): void {
     const chunk = this.#heldChunk;
     if (!chunk) return;
@@ -175,12 +175,12 @@ export class AgentEventIterator implements AsyncIterableIterator<AgentEvent, und
   }
 }
 
-/** Returns false for most chunks, which consist of an id and parts. */
+/** Returns false for most chunks, because most chunks have only an id and parts. */
 function hasDetails({ name, description, metadata, extensions }: Omit<Artifact, "parts">): boolean {
   return Boolean(name ?? description ?? metadata ?? extensions);
 }
 
-/** Merges the members of a later chunk into those of earlier chunks, as `fold` merges them. */
+/** Merges the members of a later chunk into the members of earlier chunks, in the same way as `fold`. */
 function mergeDescriptions(
   earlier: Omit<Artifact, "parts">,
   later: Omit<Artifact, "parts">,

@@ -13,7 +13,7 @@ interface ArtifactOptions {
   metadata?: JsonObject;
 }
 
-/** A chunk that creates an artifact, or that is appended to an existing artifact. */
+/** A chunk that creates an artifact or extends an existing artifact. */
 interface ArtifactChunk {
   chunk: Artifact;
   lastChunk?: boolean;
@@ -22,7 +22,7 @@ interface ArtifactChunk {
 /** A value that the generator of an `agent` may yield. */
 export type AgentYield = PartOrText | ArtifactChunk | AgentEvent;
 
-/** Reports the agent's current activity, while the task remains WORKING. */
+/** Reports the agent's current activity. The task remains WORKING. */
 export function status(...content: PartOrText[]): AgentEvent {
   return { status: { state: "TASK_STATE_WORKING", message: createAgentMessage(content) } };
 }

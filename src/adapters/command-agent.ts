@@ -10,8 +10,8 @@ export interface CommandOptions extends Partial<AgentDescription> {
   /** Whether the command line runs in `/bin/sh -c`, which enables pipes and redirections. Default: false. */
   shell?: boolean;
   /**
-   * The standard input of the command, which is the `text` of the message or the complete `message` as one
-   * line of JSON. Default: `text`.
+   * The standard input of the command. With `text`, the command reads the text of the message. With
+   * `message`, the command reads the complete message as one line of JSON. Default: `text`.
    */
   stdin?: "text" | "message";
   /**
@@ -29,7 +29,7 @@ export interface CommandOptions extends Partial<AgentDescription> {
   killGraceMs?: number;
   /**
    * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
-   * only new content (`pieces`), as for `agent`. Default: `whole`.
+   * only new content (`pieces`). The function `agent` has the same option. Default: `whole`.
    */
   artifacts?: "whole" | "pieces";
 }
@@ -103,7 +103,10 @@ function buildArgv(line: string | readonly string[], shell: boolean): [string, .
   return [program, ...args];
 }
 
-/** Yields standard output. A stream error only ends the output. `waitForExit` reports the failure. */
+/**
+ * Yields standard output. A stream error ends the output without an exception. `waitForExit` reports the
+ * failure.
+ */
 async function* readStdout(child: ChildProcess): AsyncGenerator<Uint8Array, void> {
   try {
     yield* child.stdout as AsyncIterable<Uint8Array>;
@@ -113,8 +116,8 @@ async function* readStdout(child: ChildProcess): AsyncGenerator<Uint8Array, void
 }
 
 /**
- * Resolves when the command has ended. The value describes the failure, or is `undefined` after a success.
- * Never rejects.
+ * Resolves when the command has ended. The value describes the failure, or is `undefined` if the command
+ * succeeded. Never rejects.
  */
 function waitForExit(child: ChildProcess): Promise<string | undefined> {
   return new Promise((resolve) => {

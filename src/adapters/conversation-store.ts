@@ -56,7 +56,7 @@ export function createMemoryConversationStore<M>(
     maxSize = MAX_TOTAL_CONVERSATIONS_SIZE,
   }: ConversationLimits = {},
 ): ConversationStore<M> {
-  /** Stored conversations in order of use, with the most recently used conversation last. */
+  /** The stored conversations, from the least to the most recently used. */
   const conversationsByKey = new Map<string, readonly SizedMessage<M>[]>();
   let size = 0;
   const removeConversation = (key: string): readonly SizedMessage<M>[] => {
@@ -98,7 +98,7 @@ export function createMemoryConversationStore<M>(
   };
 }
 
-/** A message with its approximate size, which is computed once. */
+/** A message with its approximate size. */
 interface SizedMessage<M> {
   readonly message: M;
   readonly size: number;
@@ -139,19 +139,19 @@ export function buildConversationFromTask<M>(
 }
 
 /**
- * Returns whether a turn is the first turn of its task. The message of a first turn cannot answer a question
+ * Returns true if a turn is the first turn of its task. The message of a first turn cannot answer a question
  * of the task.
  */
 export function isFirstTurnInTask({ task }: Pick<Run, "task">): boolean {
   return task.status.state === "TASK_STATE_SUBMITTED";
 }
 
-/** Returns the reason why a conversation with a pending question rejects new messages. */
+/** Returns the reason for rejecting a new message while the conversation has a pending question. */
 export function formatPendingTaskRefusalReason(taskId: string): string {
   return `This conversation waits for an answer to task ${taskId}. Answer with that taskId, cancel the task, or start a new conversation without the contextId.`;
 }
 
-/** Returns the key of a run's conversation. */
+/** Returns the key of the conversation that contains the run's message. */
 export function getConversationKey({
   caller,
   contextId,
@@ -160,8 +160,8 @@ export function getConversationKey({
 }
 
 /**
- * Encodes a conversation key as a unique string for a database. If the key has no caller and no tenant, the
- * string is the context id, so that users can find the conversation.
+ * Encodes a conversation key as a unique string for a database. If the key has neither a caller nor a tenant,
+ * the string is the context id, so that users can find the conversation.
  */
 export function encodeConversationKey({ tenant, principal, contextId }: ConversationKey): string {
   const isAnonymous = tenant === "" && principal === "" && !contextId.startsWith("[");

@@ -28,10 +28,10 @@ export interface GeneratorOptions extends Pick<
    */
   readonly afterRestart?: "fail" | "restart";
   /**
-   * Determines the last chunk of each streamed artifact. With `whole`, the last chunk repeats and replaces
-   * the entire content, because ADK for Python stores only the last chunk. With `pieces`, the last chunk
-   * contains only new content, for large artifacts and for clients that join the text of all chunks.
-   * Default: `whole`.
+   * Determines the content of the last chunk of each streamed artifact. With `whole`, the last chunk repeats
+   * and replaces the entire content, because ADK for Python stores only the last chunk. With `pieces`, the
+   * last chunk contains only new content, for large artifacts and for clients that join the text of all
+   * chunks. Default: `whole`.
    */
   readonly artifacts?: "whole" | "pieces" | undefined;
 }
@@ -46,10 +46,10 @@ export interface GeneratorOptions extends Pick<
  * });
  * ```
  *
- * Each value that the generator yields is sent to the caller at once. The yielded strings and parts form the
+ * The adapter sends each yielded value to the caller immediately. The yielded strings and parts form the
  * answer, which is one streamed artifact per turn. The functions `status`, `artifact`, `chunk`, and
- * `inputRequired` create further values that a generator may yield. The adapter passes yielded agent events
- * to the caller unchanged.
+ * `inputRequired` create other values that a generator may yield. The adapter passes yielded agent events to
+ * the caller unchanged.
  *
  * The task becomes COMPLETED when the generator returns, FAILED when it throws, and CANCELED when
  * `run.signal` aborts. A `yield` of `inputRequired`, `authRequired`, or a final status ends the turn. After
@@ -75,8 +75,8 @@ export function agent(
 }
 
 /**
- * Adds a version and a default skill to an agent description. Clients choose agents by skill, so an agent
- * without skills gets a skill with its own name and description.
+ * Adds a version and a default skill to an agent description. Clients select agents by skill, so an agent
+ * without skills receives a default skill with the agent's name and description.
  */
 function completeDescription(details: AgentDescription): AgentDescription {
   const { name, description } = details;
@@ -89,7 +89,7 @@ function completeDescription(details: AgentDescription): AgentDescription {
 }
 
 /**
- * Delegates to the run through getters, because some values, such as a copy of the task, are created on
+ * Delegates to the run through getters, because the run creates some values, such as a copy of the task, on
  * access.
  */
 class GeneratorTurn implements Turn {

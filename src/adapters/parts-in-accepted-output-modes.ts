@@ -38,7 +38,7 @@ function mapAgentEventParts(event: AgentEvent, convertPart: (part: Part) => Part
   return { ...event, status: { ...status, message: { ...message, parts: message.parts.map(convertPart) } } };
 }
 
-/** Returns a text part with a media type, so that the part is not merged with adjacent text. */
+/** Creates a text part with a media type, which prevents a merge with adjacent text. */
 function dataPartToTextPart({ data, ...otherFields }: Extract<Part, { data: unknown }>): Part {
   return { ...otherFields, text: JSON.stringify(data), mediaType: "text/plain" };
 }

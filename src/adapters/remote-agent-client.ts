@@ -22,7 +22,7 @@ import {
 } from "../protocol/index.ts";
 
 /**
- * The complete or partial answer of a remote agent. The answer is serializable as JSON. Programs can store
+ * The complete or partial answer of a remote agent. The answer can be serialized as JSON. Programs can store
  * the answer, and can pass the answer to a model.
  */
 export interface RemoteAgentAnswer {
@@ -33,7 +33,7 @@ export interface RemoteAgentAnswer {
   readonly state: string;
   /** The text that the remote agent has sent as its answer. */
   readonly text: string;
-  /** The text of the task's status, such as progress, a question, or the reason of a failure. */
+  /** The text of the task's status, such as progress, a question, or the reason for a failure. */
   readonly status?: string;
   /** All data parts of the remote agent's answer. */
   readonly data?: readonly JsonValue[];
@@ -59,7 +59,7 @@ interface RemoteAgentCallOptions {
   readonly messageId?: string | undefined;
 }
 
-/** A client that connects to a remote agent on first use, and again after a failed connection. */
+/** A client that connects to a remote agent on first use, and connects again after a failed connection. */
 export class RemoteAgentClient {
   readonly #target: string | A2AClient;
   readonly #options: ConnectOptions;
@@ -71,8 +71,9 @@ export class RemoteAgentClient {
   }
 
   /**
-   * Sends a message and yields the growing answer until the agent has finished or has asked a question.
-   * Aborting the signal cancels the task, and the iteration throws the signal's reason.
+   * Sends a message, and yields the answer so far after each update, until the agent finishes or asks a
+   * question. If the signal aborts, the client cancels the task, and the iteration throws the signal's abort
+   * reason.
    */
   async *streamAnswer(
     input: MessageInput,
@@ -92,7 +93,7 @@ export class RemoteAgentClient {
   }
 
   /**
-   * Returns the answer to an earlier message, after the agent has finished or has asked a question. Returns
+   * Waits until the agent finishes or asks a question, and returns the answer to an earlier message. Returns
    * `undefined` if the task does not contain the message.
    */
   async findAnswerToSentMessage(

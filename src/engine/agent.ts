@@ -16,12 +16,12 @@ export type AgentMessage = Pick<Message, "parts"> &
 /** An event that an agent yields. The runner adds the task id, the context id, and the time to the event. */
 export type AgentEvent =
   | {
-      /** Any task state except UNSPECIFIED and SUBMITTED, in which every task begins. */
+      /** Any task state except UNSPECIFIED and SUBMITTED. Every task begins in the state SUBMITTED. */
       status: {
         state: Exclude<TaskState, "TASK_STATE_SUBMITTED" | "TASK_STATE_UNSPECIFIED">;
         message?: AgentMessage;
       };
-      /** Metadata that the event adds to the task's metadata. */
+      /** Entries that the event adds to the task's metadata. */
       metadata?: JsonObject;
     }
   | {
@@ -47,21 +47,21 @@ export interface Run {
   /** The message that started this turn. The message is also the last entry of `task.history`. */
   readonly message: Message;
   /**
-   * A copy of the task at the start of this turn, with its earlier messages, artifacts, and metadata. In a
-   * turn that `afterRestart` resumes, `run.task` is the current task.
+   * A copy of the task at the start of this turn, with its earlier messages, artifacts, and metadata. If
+   * `afterRestart` resumes a turn, `run.task` is the current task instead.
    */
   readonly task: Task;
   /**
-   * Number of the current attempt at the turn. The first attempt of a turn has the number 1, and each
-   * restart of the turn adds 1 (`Agent.afterRestart`).
+   * Number of the current attempt at the turn. The first attempt is number 1, and each restart of the turn
+   * increments the number (`Agent.afterRestart`).
    */
   readonly attempt: number;
   readonly caller: Caller;
   readonly configuration: SendMessageConfiguration;
   /**
-   * True if SendStreamingMessage started this turn, so a reader waits for the agent's chunks. False for
-   * SendMessage, also with `returnImmediately` or a webhook. The value never changes during a turn, and a
-   * restart of the turn preserves the value. Clients that subscribe later do not change `isStreaming`.
+   * True if SendStreamingMessage started this turn, so that a client can receive the agent's chunks as they
+   * arrive. False for SendMessage, even with `returnImmediately` or a webhook. The value never changes during
+   * a turn, even if the turn restarts. Clients that subscribe later do not change `isStreaming`.
    */
   readonly isStreaming: boolean;
   /** Metadata of the SendMessage request. `message.metadata` contains the metadata of the message. */
@@ -85,9 +85,8 @@ export interface Run {
    */
   readonly cancelMetadata?: JsonObject | undefined;
   /**
-   * Resolves with copies of the tasks that the message lists in `referenceTaskIds`, in the listed order. The
-   * result contains at most 50 tasks. Tasks that do not exist and tasks of other callers or agents are
-   * omitted.
+   * Resolves with copies of the tasks in the message's `referenceTaskIds`, in the same order. The result
+   * contains at most 50 tasks. The result omits missing tasks and tasks of other callers or agents.
    */
   loadReferencedTasks(): Promise<Task[]>;
   /**
@@ -98,8 +97,7 @@ export interface Run {
 }
 
 /**
- * Members of the agent card that the agent itself provides. The server adds the interfaces and the signatures
- * to the card.
+ * Agent card fields that the agent provides. The server adds the interfaces and the signatures to the card.
  */
 export type AgentDescription = Pick<AgentCard, "name" | "description"> &
   Partial<Omit<AgentCard, "name" | "description" | "supportedInterfaces" | "signatures">>;
@@ -115,7 +113,7 @@ export interface Agent {
   /** Returns the content of the agent card, which the server caches. */
   describe(): AgentDescription | Promise<AgentDescription>;
   /**
-   * Returns the members that the extended agent card adds or replaces for an authenticated caller. Different
+   * Returns the fields that the extended agent card adds or replaces for an authenticated caller. Different
    * callers can get different extended cards. If `describeExtended` returns `undefined`, the caller's request
    * is rejected with `EXTENDED_AGENT_CARD_NOT_CONFIGURED`. If the agent implements `describeExtended`, a
    * server with authentication declares an extended agent card.
@@ -125,45 +123,45 @@ export interface Agent {
   ): Partial<AgentDescription> | undefined | Promise<Partial<AgentDescription> | undefined>;
   execute(run: Run): AsyncIterable<AgentEvent>;
   /**
-   * Handles the cancellation of a task that has no agent run because the task waits for its user. `task` is
+   * Handles the cancellation of a task that waits for its user and therefore has no running agent. `task` is
    * the task before the cancellation, and `metadata` is the metadata of the CancelTask request. The server
    * does not wait until `onTaskCanceled` has finished.
    */
   onTaskCanceled?(task: Task, caller: Caller, metadata: JsonObject): void | Promise<void>;
   /**
-   * Offers the agent a message that arrives during a run. If `deliver` returns false, the server applies
-   * `whileWorking`. If `deliver` returns true, the message is added to the task's history, and the sender
-   * receives the current task. Existing streams of the task receive no event for a delivered message. If
-   * `deliver` throws an `A2AError`, the server rejects the message with that error. `task` is a copy of the
-   * committed task.
+   * Offers the agent a message that arrives while the agent is running. If `deliver` returns false, the
+   * server applies `whileWorking`. If `deliver` returns true, the message is added to the task's history, and
+   * the sender receives the current task. Existing streams of the task receive no event for a delivered
+   * message. If `deliver` throws an `A2AError`, the server rejects the message with that error. `task` is a
+   * copy of the committed task.
    */
   deliver?(message: Message, task: Task, caller: Caller): boolean;
   /**
-   * With `task` (default), a task exists as soon as the message is accepted. With `either`, the agent's first
-   * event is an event of a task or a message without a task. The server does not respond before the agent's
-   * first event.
+   * With `task` (default), the server creates a task when it accepts the message. With `either`, the agent's
+   * first event can be a task event or a message without a task. The server does not respond before the
+   * agent's first event.
    */
   readonly respondsWith?: "task" | "either";
   /**
-   * Handling of a message for a running task. `refuse` (default) rejects the message, and `queue` processes
-   * the message after the current turn.
+   * Determines what happens to a message to a running task. `refuse` (default) rejects the message, and
+   * `queue` processes the message after the current turn.
    */
   readonly whileWorking?: "refuse" | "queue";
   /**
-   * Handling of messages to different tasks of one context of a caller. With `parallel` (default), the tasks
-   * run at the same time. With `queue`, a task stays SUBMITTED until the earlier turns of its context have
-   * ended. With `refuse`, the server rejects a message while another task of the context runs. A task that
-   * waits for its user is not running.
+   * Determines whether several tasks of one context can run at the same time. With `parallel` (default), the
+   * tasks run at the same time. With `queue`, a task stays SUBMITTED until the earlier turns of its context
+   * have ended. With `refuse`, the server rejects a message while another task in the context is running. A
+   * task that waits for its user does not count as running.
    */
   readonly concurrentTurns?: "queue" | "refuse" | "parallel";
   /**
-   * Handling of a turn that was running when the previous server process stopped. When a server opens the
-   * same store again, `fail` (default) fails the task with a reason. `restart` calls `execute` again with
-   * the same input, and new artifact content replaces the content of the earlier attempt. `resume` also
-   * calls `execute` again, but `run.task` is the current task, and the agent continues from its own saved
-   * state. `restart` and `resume` require a store that persists turns, such as `SqliteStore`. The task
-   * fails after `EngineLimits.turnAttempts` attempts. From the second attempt on, `run.caller` has no
-   * scopes and no claims.
+   * Determines what happens to a turn that was running when the previous server process stopped. With `fail`
+   * (default), the next server that opens the store fails the task with a reason. `restart` calls `execute`
+   * again with the same input, and new artifact content replaces the content of the earlier attempt. `resume`
+   * also calls `execute` again, but `run.task` is the current task, and the agent continues from its own
+   * saved state. `restart` and `resume` require a store that persists turns, such as `SqliteStore`. The task
+   * fails after `EngineLimits.turnAttempts` attempts. From the second attempt on, `run.caller` has no scopes
+   * and no claims.
    */
   readonly afterRestart?: "fail" | "restart" | "resume";
 }

@@ -6,7 +6,7 @@ import { ConcurrencyLimit } from "./engine-limits.ts";
 export interface CallerActivity<InFlight> {
   /** Limit on the caller's concurrent agent runs. */
   readonly runLimit: ConcurrencyLimit;
-  /** Uncommitted messages of the caller by message id. */
+  /** The caller's uncommitted messages, keyed by message id. */
   readonly inFlightMessages: SlotReuseMap<InFlight>;
 }
 

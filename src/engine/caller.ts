@@ -8,7 +8,7 @@ export interface Caller {
   /** Stable name of the authenticated principal, or the empty string without authentication. */
   readonly principal: string;
   /**
-   * True if the request chose the tenant because the caller's credentials are not bound to a tenant. If
+   * True if the request selected the tenant, because the caller's credentials are not bound to a tenant. If
    * `choseTenant` is true, per-caller limits apply to the principal across all tenants.
    */
   readonly choseTenant?: boolean;
@@ -29,7 +29,7 @@ export interface TaskScope extends Pick<Caller, "tenant" | "principal"> {
   readonly agent: string;
 }
 
-/** Returns a string that is different for every (tenant, principal). */
+/** Returns a string that uniquely identifies a pair of tenant and principal. */
 export function getCallerKey({ tenant, principal }: Pick<Caller, "tenant" | "principal">): string {
   return `${tenant.length}:${tenant}${principal}`;
 }

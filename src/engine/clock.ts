@@ -3,8 +3,8 @@ export interface Clock {
   /** Returns the time in milliseconds since 1970. */
   now(): number;
   /**
-   * Returns the time in milliseconds, with fractions, since an arbitrary starting point. The monotonic time
-   * never decreases.
+   * Returns the fractional number of milliseconds since an arbitrary starting point. The monotonic time never
+   * decreases.
    */
   monotonic(): number;
   /** Calls `callback` once after `ms` milliseconds and returns a function that cancels the scheduled call. */

@@ -5,13 +5,16 @@ import { createLimitError } from "./engine-limits.ts";
 import type { Turn } from "./turn.ts";
 
 /**
- * Orders the turns of each context for agents with `concurrentTurns: "queue"` or `"refuse"`. At most one turn
- * of a context has a running agent. The other turns wait in the order of their messages.
+ * Orders the turns of each context for agents with `concurrentTurns: "queue"` or `"refuse"`. In each context,
+ * at most one agent runs at a time. The other turns of the context wait in message order.
  */
 export class ContextTurnGate {
   readonly #mode: "queue" | "refuse";
   readonly #maxWaitingTurns: number;
-  /** Turns of each busy context. The first turn is running, and the other turns wait. */
+  /**
+   * The queue of turns for each context with a running turn. The first turn is running, and the other turns
+   * wait.
+   */
   readonly #turns = new Map<string, { turn: Turn; start: () => void }[]>();
 
   constructor(mode: "queue" | "refuse", maxWaitingTurns: number) {
@@ -19,7 +22,7 @@ export class ContextTurnGate {
     this.#maxWaitingTurns = maxWaitingTurns;
   }
 
-  /** Throws if a new turn of the task may not start or wait in the context. */
+  /** Throws an error if the context cannot accept a new turn of the task. */
   assertAcceptsTurn(scope: TaskScope, contextId: string, taskId: string): void {
     const turns = this.#turns.get(toContextKey(scope, contextId)) ?? [];
     const others = turns.filter(({ turn }) => turn.message.taskId !== taskId);
@@ -29,8 +32,8 @@ export class ContextTurnGate {
   }
 
   /**
-   * Enters a turn into its context. Returns `undefined` if the turn may start immediately. Otherwise, the
-   * returned promise resolves when the turn may start, or when the turn is aborted or ended.
+   * Adds a turn to the queue of its context. Returns `undefined` if the turn may start immediately.
+   * Otherwise, the returned promise resolves when the turn may start, or when the turn is aborted or ended.
    */
   enterTurn(scope: TaskScope, turn: Turn): Promise<void> | undefined {
     const key = toContextKey(scope, turn.message.contextId ?? "");

@@ -8,15 +8,16 @@ export interface EngineLimits {
   /** Maximum number of concurrent agent runs. Default: 1,000. */
   readonly runs: number;
   /**
-   * Maximum number of concurrent agent runs per caller. A caller is one (tenant, principal). A principal that
-   * can choose its tenant counts as one caller. The default of `runsPerCaller` is the value of `runs`.
+   * Maximum number of concurrent agent runs per caller. A caller is a pair of tenant and principal. A
+   * principal that can choose its tenant counts as one caller across all tenants. The default of
+   * `runsPerCaller` is the value of `runs`.
    */
   readonly runsPerCaller: number;
   /** Maximum number of open streams of the engine. Default: 10,000. */
   readonly streams: number;
   /**
-   * Maximum number of messages that wait for the current turn of one task, and of turns that wait in one
-   * context. Default: 16.
+   * Maximum number of messages that can wait for one task, and of turns that can wait in one context.
+   * Default: 16.
    */
   readonly queuedTurns: number;
   /**
@@ -37,7 +38,7 @@ export function resolveEngineLimits(options: Partial<EngineLimits> = {}): Engine
   };
 }
 
-/** A semaphore that throws an error at its limit and never waits. */
+/** A semaphore that throws an error at its limit instead of waiting. */
 export class ConcurrencyLimit {
   readonly #description: string;
   readonly #limit: number;

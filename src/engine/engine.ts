@@ -82,15 +82,15 @@ export interface EngineOptions {
   /** If true, the engine deduplicates messages by their `messageId` (E10). Default: true. */
   readonly deduplicateMessages?: boolean;
   /**
-   * Time in milliseconds that a canceled agent has to stop. After this time, the engine ignores the agent's
+   * Time limit in milliseconds for a canceled agent to stop. After this time, the engine ignores the agent's
    * output. Default: 5,000 ms.
    */
   readonly cancelGraceMs?: number;
 }
 
 /**
- * Implements the operations of one agent (A2A §3.1). The engine expects identified callers and validated
- * requests.
+ * Implements the operations of one agent (A2A §3.1). The server must identify the caller and validate the
+ * request before it calls the engine.
  */
 export class Engine {
   /**
@@ -165,8 +165,8 @@ export class Engine {
 
   /**
    * Sends a message (SendMessage). If `returnImmediately` is true, `sendMessage` resolves with the task
-   * immediately. By default, `sendMessage` waits until the turn stops and resolves with the task or with the
-   * agent's reply.
+   * immediately. By default, `sendMessage` waits until the turn stops, and then resolves with the task or
+   * with the agent's reply.
    */
   async sendMessage(
     request: SendMessageRequest,
@@ -184,9 +184,10 @@ export class Engine {
   }
 
   /**
-   * Sends a message (SendStreamingMessage). Resolves with a subscription to the task and its events until the
-   * turn stops, or to a single reply without a task. To resume a stream after a lost connection, a client
-   * repeats the message with `service.resumeAfterSeq`.
+   * Sends a message and streams the response (SendStreamingMessage). Resolves with a subscription, which
+   * delivers the task and its events until the turn stops. If the agent replies without a task, the
+   * subscription delivers only the reply. To resume a stream after a lost connection, a client repeats the
+   * message with `service.resumeAfterSeq`.
    */
   async sendStreamingMessage(
     request: SendMessageRequest,
@@ -332,7 +333,7 @@ export class Engine {
     return task;
   }
 
-  /** Resolves with the stream that responds to a message. */
+  /** Resolves with the response stream for a message. */
   async #createMessageStream(
     accepted: Exclude<MessageAcceptResult, { reply: unknown }>,
     resumeAfterSeq: number | undefined,
@@ -358,10 +359,10 @@ export class Engine {
 }
 
 /**
- * Returns the start and the end of the stream that responds to a message. A resumed stream starts after the
+ * Returns the start and end positions of the response stream for a message. A resumed stream starts after the
  * last event that the client received. Any other stream starts with the task at the start of the message's
- * turn. If the message answers a question, the stream starts after the move to WORKING, because clients treat
- * an interrupted task as a new question.
+ * turn. If the message answers a question, the stream starts after the task has changed to WORKING, because
+ * clients treat an interrupted task as a new question.
  */
 function computeSubscriptionSpan(
   accepted: Exclude<MessageAcceptResult, { reply: unknown }>,
@@ -380,7 +381,7 @@ function computeSubscriptionSpan(
   return { afterSeq, openingEvent: LogEvent.create(afterSeq, { task }), turnSeq: seq };
 }
 
-/** Applies the event that moves the task of a start point to WORKING. */
+/** Applies the event that changes the task at the start point to WORKING. */
 function toWorkingStartPoint(startPoint: TurnStartPoint): TurnStartPoint {
   const { task, seq, workingEvent } = startPoint;
   const working = workingEvent && fold(copyTask(task), workingEvent);

@@ -18,15 +18,15 @@ export interface UncommittedEventSource {
 }
 
 const COMMIT_RETRY_DELAYS_MS = [50, 200, 800, 3200];
-/** Delay in milliseconds below which the committer sets no timer. A commit to memory takes about 0.001 ms. */
+/** Shortest delay in milliseconds that requires a timer. A commit to memory takes about 0.001 ms. */
 const MIN_COMMIT_TIMER_DELAY_MS = 0.1;
 
 /**
  * Commits the events of all tasks in groups. All events that become ready in one turn of the event loop form
- * one transaction of the store. While a commit is in progress, the next batch accumulates, so a slow disk
- * makes batches larger instead of queues longer. After a commit, non-urgent events (chunks) are delayed for
- * as long as the commit took. A stream therefore spends at most half of its time writing to disk. Urgent
- * events are committed immediately.
+ * one store transaction. While a commit is in progress, new events form the next batch. A slow disk therefore
+ * causes larger batches, but not longer queues. After a commit, non-urgent events (chunks) are delayed for as
+ * long as the commit took. A stream therefore spends at most half of its time writing to disk. Urgent events
+ * are committed immediately.
  */
 export class Committer {
   readonly #store: TaskStore;
@@ -35,7 +35,7 @@ export class Committer {
   #isScheduled = false;
   #isUrgent = false;
   #workingAgents = 0;
-  /** Monotonic time in milliseconds before which no non-urgent commit starts. */
+  /** Earliest monotonic time in milliseconds for the next non-urgent commit. */
   #delayUntil = 0;
   #endDelay: (() => void) | undefined;
 
@@ -134,7 +134,7 @@ export class Committer {
 }
 
 /**
- * Returns the append of the writer. If one writer throws an error, the events of other writers are still
+ * Returns the writer's pending append. If one writer throws an error, the events of other writers are still
  * committed.
  */
 function takeAppendOrReportFailure(writer: UncommittedEventSource): LogAppend | undefined {

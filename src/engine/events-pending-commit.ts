@@ -8,22 +8,22 @@ import {
 } from "../protocol/index.ts";
 
 /**
- * Number of pending events at which the agent must wait for the store. The limit is so high that a burst of
- * events needs few commits.
+ * Number of pending events that makes the agent wait for the store. The limit is high, so that a burst of
+ * events needs only a few commits.
  */
 const MAX_PENDING_EVENTS = 256;
 const MAX_PENDING_EVENTS_TOTAL_SIZE = 256 * 1024;
 
 /**
  * Events of one task that wait for the next commit. Adjacent plain text chunks of one artifact are merged
- * while the chunks wait (E6). Merging delays no chunk, because the chunks become visible with the same
- * commit. A chunk that the next event replaces is dropped.
+ * while the chunks wait (E6). Merging does not delay any chunk, because the chunks become visible with the
+ * same commit. If the next event replaces a chunk, the chunk is dropped.
  */
 export class EventsPendingCommit {
   readonly #mergeChunks: boolean;
   #events: TaskEvent[] = [];
   #size = 0;
-  /** The last pending event, if the event contains merged chunks. */
+  /** The last pending event, if that event contains merged chunks. */
   #mergedChunk: MergedChunk | undefined;
 
   constructor(merge: boolean) {

@@ -1,4 +1,4 @@
-/** Returns a new identifier, which must be unique and not guessable. Tests pass a custom id generator. */
+/** Returns a new identifier, which must be unique and unguessable. Tests pass a custom id generator. */
 export type IdGenerator = () => string;
 
 const HEX_DIGITS = Uint8Array.from("0123456789abcdef", (digit) => digit.charCodeAt(0));
@@ -24,7 +24,7 @@ let lastWrittenUuidTimestamp = Number.NaN;
  * Returns a version 7 UUID, which consists of the time in milliseconds and 74 random bits. Because the ids
  * grow with time, new rows are adjacent in a store's indexes. The store writes 40% less data per task than
  * with random ids (measured). `generateUuidV7` writes bytes into a buffer and does not concatenate strings.
- * JavaScript engines copy a concatenated string at each use as a map key or in JSON.
+ * JavaScript engines copy a concatenated string each time it becomes a map key or part of JSON.
  */
 export function generateUuidV7(): string {
   writeUuidTimestampDigits(Date.now());

@@ -1,10 +1,10 @@
 /**
  * THE TASK ENGINE. The engine does not depend on HTTP, A2A versions, or a database. Each task has one write
- * path, which exists as long as the task. The runner validates each event of the agent. After the validation,
- * an event is committed, folded into the task, and published to readers.
+ * path for its entire lifetime. The runner validates each event of the agent. After the validation, an event
+ * is committed, folded into the task, and published to readers.
  *
- * Each reader has one read path, which exists as long as the reader. A reader receives a snapshot of the task
- * and all later events, from the tail or from the store.
+ * Each reader has one read path for its entire lifetime. A reader receives a snapshot of the task, and then
+ * each later event from memory or from the store.
  *
  * A message enters at `Engine.sendMessage` or `Engine.sendStreamingMessage`. The `Inbox` finds or creates the
  * message's task and a `Turn`. The task's `Runner` starts the agent and writes its events into the

@@ -12,7 +12,7 @@ import type { TaskListCursor, TaskListQuery, TaskStore } from "./task-store.ts";
 
 const DEFAULT_PAGE_SIZE = 50;
 
-/** Returns one page of the caller's tasks, sorted by newest status first (ListTasks, A2A §3.1.4). */
+/** Returns one page of the caller's tasks, with the newest status first (ListTasks, A2A §3.1.4). */
 export async function listTasks(
   store: TaskStore,
   scope: TaskScope,

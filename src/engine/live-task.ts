@@ -48,9 +48,9 @@ export interface LiveTaskListener {
   readonly hasReaders: boolean;
   /** Called when a committed event ends or interrupts a turn and no later event continues the turn. */
   onTurnStop(): void;
-  /** Called when a commit fails, after which the task commits no further event. */
+  /** Called when a commit fails. After a failed commit, the task commits no more events. */
   onCommitFailed(error: A2AError): void;
-  /** Called when the task has no events that wait for a commit. */
+  /** Called when the task has no more events to commit. */
   onAllCommitted(): void;
 }
 
@@ -62,7 +62,7 @@ interface UncommittedMessage {
   readonly messageId: string;
   readonly seq: number;
   readonly durableSeq: Deferred<number>;
-  /** Webhook that the message's request registers. */
+  /** Webhook that the request registers together with the message. */
   readonly webhook: WebhookRegistration | undefined;
 }
 
@@ -85,7 +85,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
   /** The committed task. */
   #task: Task | undefined;
   #seq: number;
-  /** State of the task after all pending events are committed. */
+  /** State that the task will have when all pending events are committed. */
   #state: TaskState | undefined;
   #statusTimestamp: string;
   #uncommittedMessages: UncommittedMessage[] = [];
@@ -125,7 +125,10 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return this.#seq;
   }
 
-  /** State of the task after all pending events are committed, or `undefined` before the task is created. */
+  /**
+   * State that the task will have when all pending events are committed, or `undefined` before the task is
+   * created.
+   */
   get state(): TaskState | undefined {
     return this.#state;
   }
@@ -139,7 +142,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return this.#failure !== undefined;
   }
 
-  /** Returns a copy of the committed task, which later events do not change. */
+  /** Returns a copy of the committed task. Later events do not change the copy. */
   getSnapshot(): Task {
     if (!this.#task) throw A2AError.taskNotFound(this.taskId);
     // A finished task never changes, so it needs no copy.
@@ -151,7 +154,7 @@ export class LiveTask implements UncommittedEventSource, TaskWithPossibleWebhook
     return seq >= this.#seq && this.#task !== undefined && isTerminal(this.#task.status.state);
   }
 
-  /** Resolves at the next commit of the task. Rejects if the task commits no further event. */
+  /** Resolves at the next commit of the task. Rejects if the task will commit no more events. */
   waitForCommit(): Promise<void> {
     if (this.#failure) return Promise.reject(this.#failure);
     return (this.#nextCommit ??= new Deferred()).promise;
@@ -344,7 +347,7 @@ function getEventStatus(event: TaskEvent): Task["status"] | undefined {
 }
 
 /**
- * Returns true for a status that ends a turn, which is a terminal state or a state that waits for the user.
+ * Returns true if the status ends the turn, because the state is terminal or waits for the user.
  */
 function isTurnStopEvent({ event }: LogEvent): boolean {
   const state = "statusUpdate" in event ? event.statusUpdate.status.state : undefined;

@@ -9,8 +9,8 @@ import type { TaskStore } from "./task-store.ts";
  */
 export interface Subscription {
   /**
-   * Resolves with one or more next events in order, or with `undefined` at the end of the stream. Rejects
-   * if the subscription can no longer read the events of the task.
+   * Resolves with the next events (at least one) in order, or with `undefined` at the end of the stream.
+   * Rejects if the subscription can no longer read the events of the task.
    */
   next(): Promise<readonly LogEvent[] | undefined>;
   /**
@@ -42,8 +42,8 @@ export interface SubscriptionSpan {
 }
 
 /**
- * Delivers every event after a snapshot exactly once and in order (E3). Events come from the runner's
- * shared tail, or from the store if the reader has fallen behind the tail. The reader's only state is the
+ * Delivers every event after a snapshot exactly once and in order (E3). Events come from the task's shared
+ * `TaskLogTail`, or from the store if the reader has fallen too far behind. The reader's only state is the
  * sequence number of its last event.
  */
 export class LogSubscription implements Subscription {

@@ -24,8 +24,8 @@ import { Turn, type StartedAgentIterator } from "./turn.ts";
 
 /**
  * Result of accepting a message. An accepted message starts a turn, repeats an earlier message, goes to a
- * running agent, or is answered without a task. A result with `seq` retains the runner of the task. The
- * receiver of the result must release the runner.
+ * running agent, or is answered without a task. If the result has `seq`, the task's runner stays in the
+ * registry for the receiver. The receiver of the result must release the runner.
  */
 export type MessageAcceptResult =
   | { readonly runner: TaskRunner; readonly turn: Turn }
@@ -135,7 +135,7 @@ export class MessageAcceptor {
     return taskId ? this.#continueTask(inbound, taskId) : this.#createTask(inbound);
   }
 
-  /** Handles a message whose message id was accepted before. */
+  /** Handles a message with the id of an earlier accepted message. */
   async #acceptDuplicate(
     scope: TaskScope,
     message: Message,
@@ -189,7 +189,7 @@ export class MessageAcceptor {
     if (!state || isTerminal(state)) throw createTaskEndedError(taskId, state);
   }
 
-  /** Throws an error if the agent accepts no messages during a run. */
+  /** Throws an error if the agent accepts no messages while it is running. */
   #assertAgentAcceptsWhileWorking({ liveTask: { taskId } }: TaskRunner): void {
     if (this.#context.agent.whileWorking === "queue") return;
     const text = `Task ${taskId} is running and accepts no messages until it stops; wait for it, or cancel it.`;

@@ -2,7 +2,7 @@ import type { LogEvent } from "../protocol/index.ts";
 import type { TaskScope } from "./caller.ts";
 import type { TaskStore } from "./task-store.ts";
 
-/** Maximum size of one page that is read from a task's log. */
+/** Maximum size of a page when a task's log is read. */
 export const LOG_PAGE_LIMIT: { readonly events: number; readonly maxBytes: number } = {
   events: 512,
   maxBytes: 256 * 1024,

@@ -4,8 +4,8 @@ import type { RunnerRegistry } from "./runner-registry.ts";
 import type { TaskStore } from "./task-store.ts";
 
 /**
- * Maximum number of tasks that one call loads. Each task costs a store lookup, and a request can reference
- * any number of tasks.
+ * Maximum number of tasks that one call loads. The limit is needed because each task requires a store lookup,
+ * and a request can reference any number of tasks.
  */
 const MAX_RELATED_TASKS = 50;
 

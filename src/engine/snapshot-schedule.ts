@@ -5,9 +5,9 @@ const MIN_SNAPSHOT_LOG_SIZE_AT_STOP = 16 * 1024;
 
 /**
  * Decides when the store needs a new snapshot of a task. The intervals between snapshots grow geometrically.
- * All snapshots of a task together are at most about twice as large as the log. To load a task, the store
- * folds at most about as many events as the newest snapshot contains. Snapshots at fixed intervals have
- * quadratic cost (measured).
+ * The total size of a task's snapshots is at most about twice the size of the log. To load a task, the store
+ * applies at most about as many events as the newest snapshot already includes. Snapshots at fixed intervals
+ * would have quadratic cost (measured).
  */
 export class SnapshotSchedule {
   readonly #isEnabled: boolean;

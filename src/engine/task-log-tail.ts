@@ -5,8 +5,8 @@ const MAX_TAIL_EVENTS = 1024;
 const MAX_TAIL_TOTAL_SIZE = 1024 * 1024;
 
 /**
- * The newest committed events of a task, shared by all readers of the task. A reader is only a position in
- * the log and needs no buffer. A reader that falls behind the tail reads from the store (E5).
+ * The newest committed events of a task, shared by all readers of the task. A reader has only a position in
+ * the log, and no buffer. A reader that falls behind the tail reads from the store (E5).
  */
 export class TaskLogTail {
   #events: LogEvent[] = [];

@@ -28,7 +28,7 @@ import type { StartedAgentIterator, Turn } from "./turn.ts";
 export interface TaskRunnerDependencies extends LiveTaskDependencies {
   readonly agent: Agent;
   readonly generateId: IdGenerator;
-  /** Time in milliseconds that a canceled agent has to stop. */
+  /** Time limit in milliseconds for a canceled agent to stop. */
   readonly cancelGraceMs: number;
   /** Orders the turns of each context. By default, turns of different tasks run concurrently. */
   readonly contextTurns?: ContextTurnGate | undefined;
@@ -90,7 +90,7 @@ export class TaskRunner implements LiveTaskListener {
     this.#currentTurn = turn;
   }
 
-  /** Discards a runner for which no task was created. */
+  /** Discards a runner whose task was never created. */
   discardWithoutTask(): void {
     this.#currentTurn = undefined;
     this.#context.onIdle(this);
@@ -129,7 +129,7 @@ export class TaskRunner implements LiveTaskListener {
   /**
    * Restarts a turn that an earlier server process started. `seq` is the sequence number of the turn's
    * message. `initialTask` is the task at the start of the turn. The agent run begins only once the store has
-   * recorded the new attempt. The number of attempts is therefore limited even if the turn crashes its
+   * recorded the new attempt. The number of attempts is therefore limited even if the turn crashes the server
    * process.
    */
   async restartTurnAfterServerRestart(
@@ -198,7 +198,7 @@ export class TaskRunner implements LiveTaskListener {
   }
 
   /**
-   * Stops the agent because the server closes. The task fails with `reason`, unless the agent ends the task
+   * Stops the agent when the server closes. The task fails with `reason`, unless the agent ends the task
    * first or can continue the turn after a restart. Resolves once the final state of the task is committed.
    * Rejects if the task waits for a restart of the server.
    */
@@ -252,8 +252,8 @@ export class TaskRunner implements LiveTaskListener {
   }
 
   /**
-   * Stores the agent's events until the agent ends or is fenced off. If the store cannot commit events fast
-   * enough, the agent waits.
+   * Stores the agent's events until the agent ends or its output is ignored. If the store cannot commit
+   * events fast enough, the agent waits.
    */
   async #consumeEvents(turn: Turn, { iterator, firstResult }: StartedAgentIterator): Promise<void> {
     const { liveTask } = this;

@@ -14,7 +14,7 @@ export interface LogAppend {
   readonly events: readonly LogEvent[];
   /** Status of the task after the append. `timestamp` is in ISO 8601 UTC with milliseconds. */
   readonly status: { readonly state: TaskState; readonly timestamp: string };
-  /** Messages of the caller among the appended events. Each message id is unique in its scope (E10). */
+  /** The caller's messages in the appended events. Each message id is unique in its scope (E10). */
   readonly messages: readonly { readonly messageId: string; readonly seq: number }[];
   /**
    * Webhooks that the store registers in the same transaction as the events. Each webhook receives all events
@@ -44,7 +44,7 @@ export interface TaskListQuery {
   readonly status?: TaskState;
   /** Earliest status time of the listed tasks, in ISO 8601 UTC with milliseconds. */
   readonly statusSince?: string;
-  /** Position in the task list after which the page begins. */
+  /** Position in the task list. The page begins after this position. */
   readonly after?: TaskListCursor;
   readonly limit: number;
 }
@@ -56,7 +56,7 @@ export interface TaskListCursor {
 }
 
 export interface TaskListPage {
-  /** Tasks of the page with all of their members, at most `limit` tasks. */
+  /** At most `limit` tasks, each with all of its fields. */
   readonly tasks: Task[];
   /** True if at least one more task follows the returned tasks. */
   readonly hasMore: boolean;
@@ -80,9 +80,10 @@ export interface UnfinishedTask {
 }
 
 /**
- * Storage for tasks. A store keeps an append-only log of events per task and folds tasks from the logs. Reads
- * return only committed data. Reads cannot find the tasks of other scopes. If the store is unavailable, its
- * methods reject with an error of any type. If `commit` rejects, the store has stored none of the appends.
+ * Storage for tasks. A store keeps an append-only log of events for each task, and computes each task from
+ * its log. Reads return only committed data. Reads cannot find the tasks of other scopes. If the store is
+ * unavailable, its methods reject with an error of any type. If `commit` rejects, the store has stored none
+ * of the appends.
  */
 export interface TaskStore {
   /** Display name of the store, for example `sqlite:.colloquy/tasks.db`. */

@@ -12,7 +12,7 @@ import {
 import type { AgentEvent, AgentMessage } from "./agent.ts";
 import type { IdGenerator } from "./id-generator.ts";
 
-/** Ids of the task and of the context to which an event belongs. */
+/** Ids of an event's task and context. */
 interface TaskIds {
   readonly taskId: string;
   readonly contextId: string;

@@ -38,7 +38,7 @@ export class Turn {
   readonly request: SendMessageRequest;
   readonly caller: Caller;
   readonly serviceParameters: ServiceParameters;
-  /** Functions with which the agent reads the caller's other tasks. */
+  /** Functions that let the agent read the caller's other tasks. */
   readonly relatedTasks: Pick<Run, "loadReferencedTasks" | "listInterruptedTasks">;
   /** The caller's message, with the ids of its task and context. */
   readonly message: Message;

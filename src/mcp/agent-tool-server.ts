@@ -28,17 +28,17 @@ type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
 /** Options for a `AgentToolServer`. */
 interface AgentToolServerOptions {
-  /** The name of the MCP server for display in hosts. */
+  /** The name of the MCP server, which hosts display. */
   readonly name: string;
   readonly version: string;
   /**
-   * Whether an agent's questions go to the host's user instead of the model, if the host supports MCP
-   * elicitation. By default, only the questions of MCP tasks go to the user.
+   * Whether the host's user, instead of the model, answers an agent's questions, if the host supports MCP
+   * elicitation. By default, the user answers only the questions of MCP tasks.
    */
   readonly askUser: boolean | undefined;
-  /** Time in milliseconds after which a tool call returns the unfinished task. */
+  /** Time in milliseconds before a tool call returns the unfinished task. */
   readonly waitMs: number | undefined;
-  /** Time in milliseconds after which a tool call continues as an MCP task, if the host supports MCP Tasks. */
+  /** Time in milliseconds before a tool call continues as an MCP task, if the host supports MCP Tasks. */
   readonly taskAfterMs: number;
   readonly observer: Pick<Observer, "onError">;
 }
@@ -98,7 +98,7 @@ export class AgentToolServer {
     return JSON.stringify(this.tools) !== previous;
   }
 
-  /** Creates an SDK server with its own state for one connection, or for one request over HTTP. */
+  /** Creates an SDK server with its own state for a single connection or a single HTTP request. */
   createSdkServer(): Server {
     const { name, version } = this.#options;
     const server = new this.#sdk.Server(
@@ -199,8 +199,8 @@ export class AgentToolServer {
   }
 
   /**
-   * Converts the user's answer to an agent request. If the user refused to answer, the request waits for the
-   * task, so that the model receives the question.
+   * Converts the user's answer to an agent request. If the user refused to answer, the new request only waits
+   * for the task, so that the model receives the question.
    */
   #createRequestFromUserAnswer(
     userAnswer: AgentRequest | "refused",

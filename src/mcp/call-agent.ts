@@ -19,30 +19,30 @@ interface AgentCallOptions {
   /** Receives every event of the agent's task. */
   readonly onEvent: (event: StreamResponse) => void;
   /**
-   * Time in milliseconds after which the call returns the unfinished task. The task continues. Default: no
-   * limit.
+   * Time in milliseconds before the call returns the unfinished task. The task continues. Default: no limit.
    */
   readonly waitMs?: number | undefined;
   /** Metadata of the message to the agent. */
   readonly metadata?: JsonObject;
-  /** HTTP headers of all requests to the agent. */
+  /** HTTP headers for all requests to the agent. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Options of each request to the agent. */
+/** Options for each request to the agent. */
 interface AgentCallRequestOptions {
   readonly signal: AbortSignal;
   readonly headers: AgentCallOptions["headers"];
 }
 
 /**
- * Time limit in milliseconds for canceling the task of an aborted call, including the wait for the task's id.
+ * Time limit in milliseconds for canceling the task of an aborted call. The limit includes the wait for the
+ * task's id.
  */
 const CANCEL_TIMEOUT_MS = 10_000;
 
 /**
  * Sends a message to an agent, or waits for an existing task of the agent. Resolves with the task or the
- * message when the task ends or is interrupted, or when `waitMs` has passed.
+ * agent's message when the task ends, the task is interrupted, or `waitMs` has passed.
  */
 export async function callAgent(
   client: A2AClient,

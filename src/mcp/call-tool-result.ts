@@ -11,14 +11,14 @@ import {
 import { TextBudget, computeBase64ByteLength, toStructuredResult } from "./structured-result.ts";
 
 /**
- * Maximum total length of all base64 files in one result, in characters. Files beyond the maximum length
- * appear in the result only by name.
+ * Maximum total length, in characters, of all base64 files in one result. For files that exceed the maximum
+ * length, the result contains only the file names.
  */
 const MAX_TOTAL_BASE64_FILE_LENGTH = 4 * 2 ** 20;
 
 /**
- * Converts an agent's response to a tool result. The `content` of the result is for models and people, and
- * `structuredContent` contains the complete response for programs.
+ * Converts an agent's response to a tool result. Models and people read the `content` of the result, and
+ * programs read the complete response in `structuredContent`.
  */
 export function toCallToolResult(response: SendMessageResponse): CallToolResult {
   const parts = collectResponseParts(response);
@@ -124,8 +124,8 @@ function formatTooLargeNote({
 }
 
 /**
- * Returns a note for the model on how to proceed with the task, unless the agent's output makes the next step
- * clear.
+ * Returns a note for the model that explains how to continue the task, unless the agent's output makes the
+ * next step clear.
  */
 function formatNextStepNoteForModel(
   { id, status: { state, message } }: Task,

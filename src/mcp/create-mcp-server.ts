@@ -9,48 +9,49 @@ import { serveStdio } from "./serve-stdio.ts";
 import { TaskSubscriptionEndpoint } from "./tasks/task-subscription-endpoint.ts";
 
 /**
- * An agent whose skills become MCP tools: the URL of a remote agent, a connected client, or an agent of this
+ * An agent whose skills become MCP tools: the URL of a remote agent, a connected client, or an agent in this
  * process.
  */
 export type McpAgentSource = string | A2AClient | Agent;
 
 /** Options for `createMcpServer`. */
 export interface McpServerOptions {
-  /** The name of the MCP server for display in hosts. Default: `colloquy`. */
+  /** The name of the MCP server, which hosts display. Default: `colloquy`. */
   readonly name?: string;
-  /** The version of the MCP server for display in hosts. Default: `1.0.0`. */
+  /** The version of the MCP server, which hosts display. Default: `1.0.0`. */
   readonly version?: string;
-  /** Options for connecting to agents by URL, including credentials for all remote agents. */
+  /** Options for connections to agents by URL, including the credentials for all remote agents. */
   readonly connectOptions?: Omit<ConnectOptions, "signal">;
   /**
-   * Options for serving the agents of this process. By default, the tasks of agents in this process are
-   * stored in memory. With `authenticate`, the agents authenticate the `Authorization` header of each MCP
-   * request, so each caller has access only to the tasks of this caller.
+   * Options for the A2A server of the agents in this process. By default, the tasks of agents in this process
+   * are stored in memory. With `authenticate`, the A2A server authenticates the `Authorization` header of
+   * each MCP request, so each caller can access only its own tasks.
    */
   readonly serverOptions?: Omit<ServerOptions, "observer">;
   /**
-   * Whether an agent's questions go to the host's user instead of the model, if the host supports MCP
-   * elicitation. By default, the questions of MCP tasks go to the user, and other questions to the model.
-   * Without elicitation, the model receives the question and the task id as a tool result, and answers by
-   * calling the same tool.
+   * Whether the host's user, instead of the model, answers an agent's questions, if the host supports MCP
+   * elicitation. By default, the user answers the questions of MCP tasks, and the model answers other
+   * questions. Without elicitation, the model receives the question and the task id as a tool result, and
+   * answers by calling the same tool.
    */
   readonly askUser?: boolean;
   /**
-   * Time in milliseconds after which a tool call returns the unfinished task. The unfinished task continues,
-   * and the model can wait for its end with the same tool. Set a time limit for hosts with short timeouts.
-   * The option has no effect on hosts that support MCP Tasks. Default: no limit.
+   * Time in milliseconds before a tool call returns the unfinished task. The unfinished task continues, and
+   * the model can call the same tool again to wait for the task. Set a time limit for hosts with short
+   * timeouts. The option has no effect on hosts that support MCP Tasks. Default: no limit.
    */
   readonly waitMs?: number;
   /**
-   * Time in milliseconds after which a tool call continues as an MCP task, if the host supports the extension
-   * `io.modelcontextprotocol/tasks`. Earlier results are returned directly. With 0, each call of an agent that
-   * creates a task becomes an MCP task unless the task ends immediately. Default: 1000.
+   * Time in milliseconds before a tool call continues as an MCP task, if the host supports the extension
+   * `io.modelcontextprotocol/tasks`. Results that are available earlier are returned directly. With 0, each
+   * tool call that creates an A2A task becomes an MCP task, unless the A2A task ends immediately. Default:
+   * 1000.
    */
   readonly taskAfterMs?: number;
   /**
-   * Interval in milliseconds at which the server fetches agent cards again, if the cards are no longer fresh.
-   * If the tools have changed, the server notifies the hosts. The value 0 disables the interval. Default:
-   * 300,000 (five minutes).
+   * Interval in milliseconds for checking agent cards. The server fetches cards again if they are no longer
+   * fresh. If the tools have changed, the server notifies the hosts. The value 0 disables the interval.
+   * Default: 300,000 (five minutes).
    */
   readonly refreshToolsMs?: number;
   /**
@@ -58,7 +59,7 @@ export interface McpServerOptions {
    * machine.
    */
   readonly allowedHosts?: readonly string[];
-  /** The observer of the MCP server and of the agents of this process. */
+  /** The observer of the MCP server and of the agents in this process. */
   readonly observer?: Observer;
 }
 
@@ -68,14 +69,14 @@ export interface McpServer {
   readonly tools: readonly { readonly name: string; readonly title: string; readonly description: string }[];
   /**
    * Serves one MCP host over stdin and stdout. No other code may write to stdout while the MCP server runs.
-   * Resolves when the host has disconnected and the tasks of the host's calls have been canceled.
+   * Resolves when the host has disconnected and the server has canceled the tasks of the host's calls.
    */
   serveStdio(streams?: { readonly stdin?: Readable; readonly stdout?: Writable }): Promise<void>;
   /** Starts a streamable HTTP server on this machine. By default, the server listens on any free port. */
   listen(options?: { readonly port?: number }): Promise<{ readonly url: string }>;
   /**
    * Handles one streamable HTTP request, for use inside another server. `fetch` does not authenticate
-   * callers, so the server that calls `fetch` must authenticate them.
+   * callers. The server that calls `fetch` must authenticate each caller.
    */
   fetch(request: Request): Promise<Response>;
   /**
@@ -172,7 +173,7 @@ export async function createMcpServer(
   };
 }
 
-/** Creates one server with one task store for all agents of this process. */
+/** Creates one A2A server with one task store for all agents in this process. */
 function createInProcessA2AServer(
   agents: Readonly<Record<string, McpAgentSource>>,
   { serverOptions: server, observer }: McpServerOptions,

@@ -9,8 +9,8 @@ type McpServerSdk = typeof import("@modelcontextprotocol/server");
 const ELICITATION_ANSWER_KEY = "answer";
 
 /**
- * Converts an agent's question to an MCP elicitation, which asks the host's user. Returns `undefined` if the
- * question has no text. A question that contains only data goes to the model instead of the user.
+ * Converts an agent's question to an MCP elicitation for the host's user. Returns `undefined` if the question
+ * has no text. If a question contains only data, the model receives the question instead of the user.
  */
 export function toElicitation(
   { inputRequired }: McpServerSdk,

@@ -6,33 +6,37 @@ import { truncateStart } from "./sanitize-text.ts";
 import { MCP_TASKS_EXTENSION } from "./tasks/mcp-task.ts";
 import { acceptTaskHandleResults } from "./tasks/task-handle-result.ts";
 
-/** The address of an MCP server, which is a command to start or the URL of a streamable HTTP endpoint. */
+/**
+ * The address of an MCP server: either a command that starts the server, or the URL of a streamable HTTP
+ * endpoint.
+ */
 export type McpServerAddress =
   | {
       /** Executable that serves MCP over stdin and stdout. */
       readonly command: string;
       readonly args?: readonly string[];
       /**
-       * Environment variables of the command, in addition to standard variables without secrets. The command
-       * does not inherit the other environment variables of this process, because they may contain secrets.
+       * Environment variables for the command, in addition to standard variables that contain no secrets. The
+       * command does not inherit the other environment variables of this process, because they may contain
+       * secrets.
        */
       readonly env?: Readonly<Record<string, string>>;
       readonly cwd?: string;
     }
   | {
       readonly url: string | URL;
-      /** HTTP headers of every request, for example for authentication. */
+      /** HTTP headers for every request, for example for authentication. */
       readonly headers?: Readonly<Record<string, string>>;
       readonly fetch?: typeof fetch;
     };
 
 type McpClientSdk = typeof import("@modelcontextprotocol/client");
 
-/** Maximum length of the stderr output in the cause of an error, in characters. */
+/** Maximum length, in characters, of the stderr output in the cause of an error. */
 const MAX_STDERR_LENGTH = 2000;
 const CONNECT_TIMEOUT_MS = 30_000;
 
-/** A connection to an MCP server, which opens on first use and opens again after it has ended. */
+/** A connection to an MCP server. The connection opens on first use, and opens again after a disconnect. */
 export class McpConnection {
   readonly #address: McpServerAddress;
   #client: Promise<Client> | undefined;
@@ -40,7 +44,7 @@ export class McpConnection {
   readonly #canAnswerQuestions: boolean;
   #isClosed = false;
 
-  /** With `canAnswerQuestions`, the client declares that the questions of MCP tasks can be answered. */
+  /** With `canAnswerQuestions`, the client declares that it can answer the questions of MCP tasks. */
   constructor(address: McpServerAddress, canAnswerQuestions: boolean) {
     this.#address = address;
     this.#canAnswerQuestions = canAnswerQuestions;
@@ -168,8 +172,9 @@ export class McpConnection {
   }
 
   /**
-   * Converts an error to an `A2AError` that contains the server's name. The agent's callers may receive the
-   * error message. Only the `cause` contains the command line and stderr, because they may contain secrets.
+   * Converts an error to an `A2AError` whose message contains the server's name. The agent's callers may
+   * receive the error message. Only the `cause` contains the command line and the stderr output, because both
+   * may contain secrets.
    */
   #toA2AError(sdk: McpClientSdk, error: unknown): A2AError {
     if (error instanceof A2AError) return error;

@@ -5,16 +5,16 @@ import { truncateStart } from "./sanitize-text.ts";
 export type ProgressNotifier = (progress: number, message: string) => Promise<void>;
 
 /**
- * Maximum number of progress lines that wait for a slow host. Beyond the maximum number, the oldest progress
- * lines are dropped.
+ * Maximum number of progress lines that wait for a slow host. If more lines wait, the oldest lines are
+ * dropped.
  */
 const MAX_PENDING_PROGRESS_LINES = 50;
-/** Maximum length of a progress line in characters. Only the end of a longer progress line is kept. */
+/** Maximum length of a progress line in characters. If a progress line is longer, only its end is kept. */
 const MAX_PROGRESS_LINE_LENGTH = 1000;
 
 /**
- * Reports the agent's status messages and its streamed text as the progress of one tool call. The reporter
- * sends one progress notification at a time, and merges the chunks of text that arrive meanwhile. Merging
+ * Reports the agent's status messages and streamed text as the progress of one tool call. The reporter sends
+ * one progress notification at a time, and merges the text chunks that arrive in the meantime. Merging
  * prevents a flood of notifications to slow hosts, while fast hosts receive every chunk.
  */
 export class McpProgressReporter {
@@ -40,7 +40,10 @@ export class McpProgressReporter {
       this.#addLine(getText(event.statusUpdate.status.message?.parts ?? []), false);
   }
 
-  /** Waits until all progress notifications are sent. MCP forbids progress after the result of a call. */
+  /**
+   * Waits until all progress notifications are sent. MCP forbids progress notifications after the result of a
+   * call.
+   */
   async waitUntilAllSent(): Promise<void> {
     while (this.#sending) await this.#sending;
   }

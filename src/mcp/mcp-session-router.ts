@@ -8,14 +8,14 @@ interface McpServerSession {
 }
 
 /**
- * Maximum number of MCP sessions. At the maximum number of sessions, the least recently used session is
- * closed. The host of the closed session can start a new session.
+ * Maximum number of MCP sessions. When a new session exceeds the maximum number, the least recently used
+ * session is closed. The host of the closed session can start a new session.
  */
 const MAX_SESSIONS = 200;
 
 /**
  * Routes HTTP requests of MCP 2025 hosts to their sessions. Messages about a running tool call, such as a
- * cancellation or a user's answer, arrive as separate requests. The session connects each separate request to
+ * cancellation or a user's answer, arrive as separate requests. The session assigns each separate request to
  * the running tool call.
  */
 export class McpSessionRouter {

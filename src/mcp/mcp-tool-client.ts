@@ -10,7 +10,7 @@ import { findTaskHandle } from "./tasks/task-handle-result.ts";
 /** Options of `createMcpToolClient`, with the address of the MCP server and a timeout. */
 export type McpToolClientOptions = McpServerAddress & {
   /**
-   * Maximum time in milliseconds that a tool call waits for a response or for progress. Default: 60 000 ms.
+   * Maximum time in milliseconds without a response or progress during a tool call. Default: 60 000 ms.
    */
   readonly timeoutMs?: number;
   /**
@@ -29,18 +29,17 @@ export interface McpTool {
   readonly inputSchema: JsonObject;
 }
 
-/** Options for a call of an MCP tool. */
+/** Options for calling an MCP tool. */
 export interface McpToolCallOptions {
   /**
-   * The signal that aborts the tool call and notifies the server, for example the `signal` of the agent's
-   * turn.
+   * The signal that aborts the tool call and notifies the server, for example `run.signal` of the agent.
    */
   readonly signal?: AbortSignal;
   /** Receives each progress notification of the tool. */
   readonly onProgress?: (progress: McpToolProgress) => void;
   /**
-   * Maximum time in milliseconds that this tool call waits for a response or for progress. Default: the
-   * client's `timeoutMs`.
+   * Maximum time in milliseconds without a response or progress during this tool call. Default: the client's
+   * `timeoutMs`.
    */
   readonly timeoutMs?: number;
   /**
@@ -54,16 +53,16 @@ export interface McpToolCallOptions {
   readonly answer?: string;
 }
 
-/** Options for a call of an MCP tool inside a generator. */
+/** Options for calling an MCP tool inside a generator. */
 export interface McpToolStreamOptions extends Pick<
   McpToolCallOptions,
   "signal" | "timeoutMs" | "taskId" | "answer"
 > {
   /**
-   * The agent's turn. With `run`, the task of the agent records the id of an MCP task in its metadata. If the
+   * The agent's turn. With `run`, the metadata of the agent's task records the id of the MCP task. If the
    * metadata contains the id of an unfinished MCP task for the same tool, the client waits for that MCP task
-   * instead of calling the tool. The MCP task is canceled if a client cancels the agent's task, but not if the
-   * agent's server stops.
+   * instead of calling the tool. If a client cancels the agent's task, the MCP task is also canceled. If the
+   * agent's server stops, the MCP task continues.
    */
   readonly run?: Pick<Run, "signal" | "task" | "cancelMetadata">;
 }
@@ -83,7 +82,7 @@ export interface McpToolClient {
    * Calls a tool. A tool call is never repeated, because the tool may already have done its work. If the tool
    * itself reports a failure, the result has `isError` set. Rejects if the MCP server does not respond or
    * does not offer the tool. If the server continues the call as an MCP task, the client polls the MCP task,
-   * and the status messages of the MCP task are progress.
+   * and reports its status messages as progress.
    */
   callTool(name: string, args?: JsonObject, options?: McpToolCallOptions): Promise<McpToolResult>;
   /**
@@ -224,7 +223,7 @@ export function createMcpToolClient(options: McpToolClientOptions): McpToolClien
   };
 }
 
-/** Maximum number of waiting progress lines that are sent together. */
+/** Maximum number of waiting progress lines that the client sends together. */
 const MAX_PENDING_TOOL_PROGRESS_LINES = 100;
 
 function formatToolProgress(name: string, { progress, total, message }: McpToolProgress): string {

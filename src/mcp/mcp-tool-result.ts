@@ -3,11 +3,11 @@ import { type JsonValue, type Part, getText } from "../protocol/index.ts";
 
 /** The result of an MCP tool call. */
 export interface McpToolResult {
-  /** All texts of the tool result, joined by newlines. */
+  /** All text in the tool result, joined by newlines. */
   readonly text: string;
-  /** The structured content of the tool result, if the tool returns any. */
+  /** The structured content of the tool result, if the result has any. */
   readonly data?: JsonValue;
-  /** The complete content of the tool result, as parts that an agent can yield. */
+  /** The complete content of the tool result, converted to parts that an agent can yield. */
   readonly parts: readonly Part[];
   /**
    * True if the tool failed and `text` describes the failure, so that a model can try again with other
@@ -54,7 +54,10 @@ function toMediaTypeMember(mimeType: string | undefined): { mediaType?: string }
   return mimeType === undefined ? {} : { mediaType: mimeType };
 }
 
-/** Returns the file name of a URI. For example, the file name of `file:///notes/a%20b.md` is `a b.md`. */
+/**
+ * Returns the file name at the end of a URI. For example, the file name of `file:///notes/a%20b.md` is `a
+ * b.md`.
+ */
 function extractFileName(uri: string): string {
   const last = uri.split(/[/\\]/).findLast((segment) => segment !== "") ?? uri;
   try {

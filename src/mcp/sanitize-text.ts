@@ -14,13 +14,13 @@ export function stripInvisibleAndTruncateText(text: string, maxLength: number): 
   return visible.length <= maxLength ? visible : `${truncateEnd(visible, maxLength - 1)}…`;
 }
 
-/** Returns the start of a text, at most `maxLength` characters long, without splitting a surrogate pair. */
+/** Returns at most the first `maxLength` characters of a text, and does not split a surrogate pair. */
 export function truncateEnd(text: string, maxLength: number): string {
   const start = text.slice(0, maxLength);
   return start.isWellFormed() ? start : start.slice(0, -1);
 }
 
-/** Returns the end of a text, at most `maxLength` characters long, without splitting a surrogate pair. */
+/** Returns at most the last `maxLength` characters of a text, and does not split a surrogate pair. */
 export function truncateStart(text: string, maxLength: number): string {
   const end = text.slice(-maxLength);
   return end.isWellFormed() ? end : end.slice(1);

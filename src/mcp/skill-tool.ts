@@ -3,7 +3,7 @@ import { stripInvisibleAndTruncateText } from "./sanitize-text.ts";
 import { TOOL_OUTPUT_SCHEMA } from "./structured-result.ts";
 import { createToolName } from "./tool-name.ts";
 
-/** Definition of a tool in an MCP tool list. */
+/** A tool definition in an MCP tool list. */
 export interface ToolDefinition {
   readonly name: string;
   readonly title: string;
@@ -23,7 +23,7 @@ export interface SkillTool {
 }
 
 /**
- * Maximum number of tools per agent. MCP hosts have lower limits for the number of tools that a model
+ * Maximum number of tools per agent. MCP hosts set even lower limits on the number of tools that a model
  * receives.
  */
 const MAX_TOOLS_PER_AGENT = 256;
@@ -60,7 +60,7 @@ function formatToolDescription(card: AgentCard, skill: AgentSkill | undefined): 
 }
 
 /**
- * Creates the input schema of a skill's tool. The schema contains `data` and `files` only if the agent
+ * Creates the input schema for a skill's tool. The schema contains `data` and `files` only if the agent
  * accepts data and files.
  */
 function createInputSchema(modes: readonly string[]): ToolDefinition["inputSchema"] {

@@ -29,7 +29,7 @@ interface StructuredArtifact {
 }
 
 /**
- * A part of an artifact in a tool result. The bytes of files appear only in the `content` of a tool result.
+ * A part of an artifact in a tool result. Only the `content` of a tool result contains the bytes of files.
  */
 type StructuredPart =
   | { text: string }
@@ -37,8 +37,8 @@ type StructuredPart =
   | { file: { name?: string; mediaType?: string; url?: string; bytes?: number } };
 
 /**
- * Maximum number of text characters in one tool result. Hosts read lines of at most 10 MB, and a tool result
- * contains its text up to three times.
+ * Maximum number of text characters in one tool result. The limit exists because hosts read lines of at most
+ * 10 MB, and a tool result contains its text up to three times.
  */
 export const MAX_TEXT_LENGTH = 300_000;
 
@@ -75,7 +75,7 @@ export function toStructuredResult(response: SendMessageResponse, text: string):
   };
 }
 
-/** Returns the parts of a message except its text parts, because `text` already contains the text. */
+/** Returns the message parts that are not text, because `text` already contains the text. */
 function findNonTextParts({ parts }: Message): Part[] | undefined {
   const rest = parts.filter((part) => !("text" in part));
   return rest.length > 0 ? rest : undefined;
@@ -115,7 +115,7 @@ export function computeBase64ByteLength(base64: string): number {
   return Math.floor((base64.length * 3) / 4) - (base64.endsWith("==") ? 2 : base64.endsWith("=") ? 1 : 0);
 }
 
-/** Tracks the number of characters that a tool result can still contain. */
+/** Tracks how many more characters fit into a tool result. */
 export class TextBudget {
   #remaining = MAX_TEXT_LENGTH;
 
@@ -125,7 +125,7 @@ export class TextBudget {
     return true;
   }
 
-  /** Returns the text, truncated to the remaining number of characters. */
+  /** Truncates the text to the remaining number of characters. */
   truncateText(text: string): string {
     if (this.tryConsume(text.length)) return text;
     const start = truncateEnd(text, this.#remaining);

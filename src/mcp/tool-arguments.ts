@@ -1,6 +1,6 @@
 import { A2AError, type FieldViolation, isObject, type Part } from "../protocol/index.ts";
 
-/** A model's request to an agent. A request without parts only waits for the task. */
+/** A request from a model to an agent. A request without parts only waits for the task. */
 export interface AgentRequest {
   readonly parts: Part[];
   readonly taskId?: string;
@@ -9,7 +9,10 @@ export interface AgentRequest {
 
 const TOOL_ARGUMENT_NAMES = new Set(["message", "data", "files", "taskId", "contextId"]);
 
-/** Decodes the arguments of an MCP tool call. Throws `INVALID_PARAMS` with a list of all violations. */
+/**
+ * Decodes the arguments of an MCP tool call. Throws `INVALID_PARAMS` and lists all violations if the
+ * arguments are invalid.
+ */
 export function decodeToolArguments(json: unknown): AgentRequest {
   if (!isObject(json))
     throw A2AError.invalidParams([{ field: "arguments", description: "must be an object" }]);

@@ -22,8 +22,8 @@ import {
 } from "./sdk-model.ts";
 
 /**
- * Options for `fromExecutor`. The defaults match the SDK's request handler. The first event determines
- * whether the answer is a task or a message, and messages to a working task are queued.
+ * Options for `fromExecutor`. The defaults match the SDK's request handler. The executor's first event
+ * determines whether the answer is a task or a message. Messages to a working task are queued.
  */
 export type ExecutorOptions = Pick<
   Agent,
@@ -37,7 +37,7 @@ export type ExecutorOptions = Pick<
  * INPUT_REQUIRED, calls `finished()`, or returns. A task that is still working at the end of the turn becomes
  * COMPLETED. If the executor throws an error, the task becomes FAILED.
  *
- * The adapter calls `cancelTask` when a working task is canceled and when the server closes.
+ * The adapter calls the executor's `cancelTask` when a working task is canceled and when the server closes.
  */
 export function fromExecutor(executor: AgentExecutor, card: AgentCard, options: ExecutorOptions = {}): Agent {
   const description = toAgentDescription(card);
@@ -128,7 +128,8 @@ class ExecutorEventConverter {
   }
 
   /**
-   * Compares a published task with the task that the executor received, and emits events for the differences.
+   * Compares the task from the executor with the task that the executor received, and emits events for the
+   * differences.
    */
   *#convertTask(task: Task, isFirst: boolean, hasMore: boolean): Generator<AgentEvent, void, undefined> {
     this.#assertOwnTask(task.id);

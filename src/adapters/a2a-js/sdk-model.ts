@@ -18,7 +18,7 @@ import type {
   TaskStatusUpdateEvent,
 } from "../../protocol/index.ts";
 
-/** Creates the SDK request context for one message to an executor. */
+/** Creates the SDK request context for a message. */
 export async function toRequestContext(run: Run): Promise<RequestContext> {
   const { taskId, contextId, message, caller, configuration, metadata, protocolVersion, extensions } = run;
   const request = SendMessageRequest.fromJSON({ tenant: caller.tenant, configuration, metadata });
@@ -91,9 +91,9 @@ export function omitEngineSetMessageFields(message: Message): AgentMessage {
 }
 
 /**
- * Returns the agent's description from an SDK card. The server itself adds interfaces, security schemes, and
- * signatures to the agent card. Colloquy cards allow only media types as input and output modes, so other
- * modes, such as `task-status`, are removed.
+ * Converts an SDK agent card to an agent description. The server itself adds interfaces, security schemes,
+ * and signatures to the agent card. Agent cards in Colloquy allow only media types as input and output modes,
+ * so other modes, such as `task-status`, are removed.
  */
 export function toAgentDescription(card: SdkCard): AgentDescription {
   const {
@@ -118,7 +118,7 @@ export function toAgentDescription(card: SdkCard): AgentDescription {
   };
 }
 
-/** Older agent cards use these mode names instead of media types, and clients still understand them. */
+/** Older agent cards use these mode names instead of media types, and clients still accept these names. */
 const LEGACY_INPUT_OUTPUT_MODES: ReadonlySet<string> = new Set(["*", "text", "data", "file"]);
 
 function removeUnsupportedInputOutputModes<N extends string>(

@@ -5,15 +5,15 @@ import { RemoteAgentClient, type RemoteAgentAnswer } from "../remote-agent-clien
 /** Options for `a2aTool`. */
 export interface A2aToolOptions {
   /**
-   * The model decides from this description when to call the agent. A description is required if the agent is
-   * passed as a URL. For a connected client, the default is the description in the agent card.
+   * The model uses this description to decide when to call the agent. A description is required if the agent
+   * is passed as a URL. For a connected client, the default is the description in the agent card.
    */
   readonly description?: string;
   /** Connection options for an agent that is passed as a URL. */
   readonly connectOptions?: ConnectOptions;
 }
 
-/** The input that the model passes to the AI SDK tool. */
+/** The tool input that the model provides. */
 interface A2aToolInput {
   readonly message: string;
   readonly taskId?: string;
@@ -41,9 +41,9 @@ const INPUT_SCHEMA = jsonSchema<A2aToolInput>({
 });
 
 /**
- * Creates an AI SDK tool from any A2A agent. The tool returns the growing answer of a working agent as
- * preliminary results. If the agent asks a question, the model receives the question and can answer by
- * calling the tool with the `taskId`. Aborting the tool call cancels the agent's task.
+ * Creates an AI SDK tool from any A2A agent. While the agent works, the tool returns the answer so far as
+ * preliminary results. If the agent asks a question, the model receives the question. To answer, the model
+ * calls the tool again with the `taskId`. Aborting the tool call cancels the agent's task.
  */
 export function a2aTool(
   agent: string | A2AClient,

@@ -16,9 +16,9 @@ import { toJsonValue } from "../to-json-value.ts";
 import { toApprovalResponses, listPendingApprovals, createDeniedApprovals } from "./approvals.ts";
 import { toAssistantMessage, toUserMessage } from "./messages.ts";
 
-/** Call options that the adapter passes to the AI SDK in each turn. */
+/** The options that the adapter passes to the AI SDK in each turn. */
 export interface AiSdkCallOptions {
-  /** The messages of the earlier conversation, followed by the message of this turn. */
+  /** The earlier messages of the conversation, followed by the message of this turn. */
   readonly messages: ModelMessage[];
   /** The signal for the model call, which aborts when the task is canceled. */
   readonly abortSignal: AbortSignal;
@@ -38,8 +38,8 @@ export interface AiSdkAgent {
 /** Options for `fromAiSdk`. */
 export interface AiSdkOptions extends AgentDescription {
   /**
-   * The store for the messages of earlier turns. By default, memory holds the last 1,000 conversations, with
-   * the newest 200 messages of each.
+   * The store for the messages of earlier turns. By default, the store keeps the last 1,000 conversations in
+   * memory, with the newest 200 messages of each.
    */
   conversationStore?: ConversationStore<ModelMessage>;
   /** Whether callers receive the model's reasoning as a separate artifact. Default: true. */
@@ -48,7 +48,7 @@ export interface AiSdkOptions extends AgentDescription {
   showToolCalls?: boolean;
   /**
    * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
-   * only new content (`pieces`), as for `agent`. Default: `whole`.
+   * only new content (`pieces`). The function `agent` has the same option. Default: `whole`.
    */
   artifacts?: "whole" | "pieces";
 }
@@ -57,7 +57,7 @@ export interface AiSdkOptions extends AgentDescription {
  * Creates an agent from an AI SDK agent, such as a `ToolLoopAgent`, or from a function that returns the
  * result of `streamText({ model, ...call })`.
  *
- * The text of the model is streamed as the agent's answer. The model's reasoning becomes an artifact with
+ * The adapter streams the model's text as the agent's answer. The model's reasoning becomes an artifact with
  * `thought: true`, and generated files become parts of the answer. Tool calls and tool results become data in
  * status updates. The metadata of the final status contains the token usage.
  *

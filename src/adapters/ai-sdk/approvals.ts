@@ -24,8 +24,8 @@ export function listPendingApprovals(messages: readonly ModelMessage[]): ToolApp
 
 /**
  * Converts the user's answer into approval responses. The answer contains a data part `{ approvalId,
- * approved, reason? }` for each approval, or one text for all approvals. Any text except a plain "yes" is a
- * denial, and the text is the reason of the denial.
+ * approved, reason? }` for each approval, or one text for all approvals. Any text except a plain "yes" denies
+ * the request and becomes the reason for the denial.
  */
 export function toApprovalResponses(
   pendingApprovals: readonly ToolApprovalRequest[],
@@ -47,7 +47,7 @@ export function toApprovalResponses(
   return { role: "tool", content };
 }
 
-/** Returns denials of the pending approval requests of a canceled task. */
+/** Returns a denial for each pending approval request of a canceled task. */
 export function createDeniedApprovals(
   pendingApprovals: readonly ToolApprovalRequest[],
   messages: readonly ModelMessage[],

@@ -2,8 +2,8 @@ import type { AssistantModelMessage, FilePart, TextPart, UserModelMessage } from
 import type { Message, Part } from "../../protocol/index.ts";
 
 /**
- * Converts an A2A message into a model message. Data parts become JSON text, because models have no data
- * parts.
+ * Converts an A2A message into a model message. Data parts become JSON text, because models do not accept
+ * data parts.
  */
 export function toUserMessage({ parts }: Pick<Message, "parts">): UserModelMessage {
   const [onlyPart] = parts;

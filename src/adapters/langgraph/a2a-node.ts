@@ -7,9 +7,9 @@ import { RemoteAgentClient, type RemoteAgentAnswer } from "../remote-agent-clien
 
 /** Options for `a2aNode`. */
 export interface A2aNodeOptions<S, U> {
-  /** Returns the message for the agent from the state of the graph. */
+  /** Converts the state of the graph to the message for the agent. */
   readonly toInput: (state: S) => MessageInput;
-  /** Returns the state update for the agent's answer. */
+  /** Converts the agent's answer to an update of the graph's state. */
   readonly toStateUpdate: (answer: RemoteAgentAnswer, state: S) => U;
   /** Connection options for an agent that is passed as a URL. */
   readonly connectOptions?: ConnectOptions;
@@ -26,9 +26,10 @@ interface NodeConfig {
 const MAX_CACHED_AGENT_ANSWERS = 1_000;
 
 /**
- * Creates a LangGraph node from any A2A agent. Status updates of the agent become custom events of the graph.
- * A question of the agent becomes an `interrupt`, and the agent receives the resume value as the answer.
- * Aborting the graph cancels the agent's task. The context id for the agent is the thread id of the graph.
+ * Creates a LangGraph node from any A2A agent. Status updates from the agent become custom events of the
+ * graph. A question from the agent becomes an `interrupt`, and the agent receives the resume value as the
+ * answer. Aborting the graph cancels the agent's task. The node uses the thread id of the graph as the
+ * context id.
  *
  * After an interrupt, LangGraph runs the node again from its beginning. The node therefore caches the agent's
  * answers in this process and does not call the agent again.
@@ -106,8 +107,8 @@ async function requestRemoteAgentAnswer(
 }
 
 /**
- * Returns a key for the position of a node in its thread. The key is stable between runs. Returns `undefined`
- * if the graph has no checkpointer.
+ * Returns a key that identifies a node and its position in the thread. The key is stable between runs.
+ * Returns `undefined` if the graph has no checkpointer.
  */
 function findNodeKeyInThread({ configurable = {} }: NodeConfig): string | undefined {
   const { thread_id, checkpoint_ns } = configurable;

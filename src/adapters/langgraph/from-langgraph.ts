@@ -43,23 +43,24 @@ export interface LangGraphConfig {
 /** Options for `fromLangGraph`. */
 export interface LangGraphOptions<S> extends AgentDescription {
   /**
-   * Returns the input of the graph for a message. Default: `{ messages: [message] }`, as in
+   * Converts a message to the input of the graph. Default: `{ messages: [message] }`, as in
    * `MessagesAnnotation`.
    */
   toGraphInput?: (turn: Turn) => unknown;
   /**
-   * Returns the agent's answer from the final state of the graph. If `toAnswer` is set, messages are streamed
-   * only from `answerNodes`. By default, the messages of all models in the graph are streamed as the answer.
+   * Converts the final state of the graph to the agent's answer. If `toAnswer` is set, messages are streamed
+   * only from `answerNodes`. By default, the adapter streams the messages of all models in the graph as the
+   * answer.
    */
   toAnswer?: (state: S) => PartOrText | PartOrText[] | undefined;
   /**
-   * The nodes whose messages are part of the answer. By default, the messages of all nodes are part of the
-   * answer. If `toAnswer` is set, no messages are part of the answer by default.
+   * Names of the nodes whose messages are part of the answer. By default, the messages of all nodes are part
+   * of the answer. If `toAnswer` is set, no messages are part of the answer by default.
    */
   answerNodes?: readonly string[];
   /**
    * Converts a custom event that a node of the graph sends with `config.writer(value)`. By default, a string
-   * becomes a status update, and any other value becomes a status update with data.
+   * becomes a status update with text, and any other value becomes a status update with data.
    */
   toProgress?: (value: unknown) => AgentYield | undefined;
   /** Whether callers receive the models' reasoning as a separate artifact. Default: true. */
@@ -72,13 +73,13 @@ export interface LangGraphOptions<S> extends AgentDescription {
    * - `fail` ends the task as FAILED.
    * - `restart` sends the message to the graph again.
    * - `resume` continues the graph after the last completed node. `resume` requires a persistent
-   *   checkpointer. Because streamed model output is not repeated, `resume` also requires `toAnswer` or
-   *   artifacts from `toProgress`.
+   *   checkpointer. `resume` also requires `toAnswer` or artifacts from `toProgress`, because the graph does
+   *   not repeat streamed model output.
    */
   afterRestart?: "fail" | "restart" | "resume";
   /**
    * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
-   * only new content (`pieces`), as for `agent`. Default: `whole`.
+   * only new content (`pieces`). The function `agent` has the same option. Default: `whole`.
    */
   artifacts?: "whole" | "pieces";
   /** Returns additional configuration of the graph for a single turn. */
@@ -88,10 +89,10 @@ export interface LangGraphOptions<S> extends AgentDescription {
 /**
  * Creates an agent from a compiled LangGraph graph.
  *
- * The graph's `thread_id` is the context id, prefixed with the name of an authenticated caller. A graph with
- * a checkpointer remembers earlier turns of the same context. `interrupt(value)` asks the user for input, and
- * returns the data part or the text of the user's answer. Custom events of the graph become progress updates.
- * Canceling the task aborts `config.signal`.
+ * The graph's `thread_id` is the context id, preceded by the caller's name if the caller is authenticated. A
+ * graph with a checkpointer remembers earlier turns of the same context. `interrupt(value)` asks the user for
+ * input, and returns the data part or the text of the user's answer. Custom events of the graph become
+ * progress updates. Canceling the task aborts `config.signal`.
  */
 export function fromLangGraph<S>(graph: CompiledLangGraph<S>, options: LangGraphOptions<S>): Agent {
   const {
@@ -168,7 +169,7 @@ function createCannotResumeError(): Error {
   );
 }
 
-/** The metadata key under which a checkpoint stores the current turn. */
+/** Metadata key of the current turn in a checkpoint. */
 const CHECKPOINT_TURN_METADATA_KEY = "a2a_turn";
 
 interface Checkpointer {
@@ -220,7 +221,7 @@ function decodeInterrupts(value: unknown): Interrupt[] {
 }
 
 /**
- * Returns the value that resumes the graph: the only data part of the message, or the message text. If the
+ * Returns the value that resumes the graph, which is the message's only data part or the message text. If the
  * user's answer contains interrupt ids, each interrupt receives its own value. An answer without interrupt
  * ids goes to all interrupts.
  */
@@ -277,7 +278,7 @@ class GraphEventConverter {
     else if (mode === "updates" && isObject(value)) yield* this.#convertUpdates(value);
   }
 
-  /** Returns the question of the graph's interrupt, if the graph has stopped at an interrupt. */
+  /** Returns the question that interrupted the graph, if an interrupt has stopped the graph. */
   buildInputRequest(): AgentYield | undefined {
     if (this.#interrupts.length === 0) return undefined;
     const hasOneInterrupt = this.#interrupts.length === 1;

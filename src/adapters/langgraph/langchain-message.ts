@@ -1,13 +1,13 @@
 import { isObject, type JsonObject, type Message, type Part } from "../../protocol/index.ts";
 
-/** The fields of a LangChain message that the adapter reads, independent of the LangChain version. */
+/** The LangChain message fields that the adapter reads in every LangChain version. */
 export interface LangChainMessage {
   readonly id: string | undefined;
   readonly type: string;
   readonly text: string;
   readonly thought: string;
   readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly args: unknown }[];
-  /** The id of the tool call that a tool message answers. */
+  /** The id of the tool call whose result the message contains. */
   readonly toolCallId: string;
   readonly name: string;
   readonly isError: boolean;
@@ -55,7 +55,7 @@ export function decodeLangChainMessage(value: unknown): LangChainMessage | undef
 }
 
 /**
- * Converts an A2A message into the input from which LangChain creates a `HumanMessage`. Data parts of the
+ * Converts an A2A message into a value that LangChain can coerce to a `HumanMessage`. Data parts of the
  * message become JSON text.
  */
 export function toHumanMessage({ parts }: Pick<Message, "parts">): {
@@ -70,7 +70,7 @@ export function toHumanMessage({ parts }: Pick<Message, "parts">): {
 
 const MEDIA_BLOCK_TYPES: ReadonlySet<string> = new Set(["image", "audio", "video"]);
 
-/** Converts a part into a standard content block of LangChain. */
+/** Converts a part into a standard LangChain content block. */
 function toContentBlock(part: Part): JsonObject {
   if ("text" in part) return { type: "text", text: part.text };
   if ("data" in part) return { type: "text", text: JSON.stringify(part.data) };

@@ -30,15 +30,15 @@ export interface OpenAiOptions extends Partial<AgentDescription> {
   /** Additional fields of the request body, for example `temperature` or `tools`. */
   extraBody?: JsonObject;
   /**
-   * The store for the messages of earlier turns. By default, memory holds the last 1,000 conversations, with
-   * the newest 200 messages of each.
+   * The store for the messages of earlier turns. By default, the store keeps the last 1,000 conversations in
+   * memory, with the newest 200 messages of each.
    */
   conversationStore?: ConversationStore<ChatMessage>;
   /** Whether callers receive the model's reasoning as a separate artifact. Default: true. */
   showReasoning?: boolean;
   /**
    * Determines whether the last chunk of the streamed answer repeats the entire answer (`whole`) or contains
-   * only new content (`pieces`), as for `agent`. Default: `whole`.
+   * only new content (`pieces`). The function `agent` has the same option. Default: `whole`.
    */
   artifacts?: "whole" | "pieces";
   /**
@@ -50,13 +50,13 @@ export interface OpenAiOptions extends Partial<AgentDescription> {
    * the turn fails without a retry. Default: 30,000.
    */
   maxRetryDelayMs?: number;
-  /** The function that sends HTTP requests. Default: the global `fetch`. */
+  /** The `fetch` function that sends the HTTP requests. Default: the global `fetch`. */
   fetch?: typeof fetch;
 }
 
 /**
- * Creates an agent from a model behind an OpenAI-compatible endpoint. The text of the model is streamed as
- * the answer, and the metadata of the final status contains the token usage. The adapter does not execute the
+ * Creates an agent from a model behind an OpenAI-compatible endpoint. The adapter streams the model's text as
+ * the answer. The metadata of the final status contains the token usage. The adapter does not execute the
  * tools in `extraBody.tools`. Tool calls of the model become data parts of the answer, so that the caller can
  * execute them.
  */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../protocol/index.ts";
 
-/** The fields that the adapter reads from a streamed chunk or from a complete response. */
+/** The fields that the adapter reads in a streamed chunk or a complete response. */
 interface CompletionChunk {
   readonly text: string;
   readonly thought: string;

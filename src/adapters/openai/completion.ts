@@ -20,8 +20,8 @@ interface CompletionEndpoint {
 
 /**
  * Yields the chunks of a completion as the endpoint sends them. If the endpoint does not support streaming,
- * the complete response is the only chunk. A request that receives no response is retried. After its response
- * has started, a request is not retried, because a retry would repeat text.
+ * the complete response is the only chunk. If a request receives no response, the request is retried. Once
+ * the response has started, the request is not retried, because a retry would repeat text.
  */
 export async function* streamCompletion(
   endpoint: CompletionEndpoint,

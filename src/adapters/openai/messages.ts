@@ -7,7 +7,7 @@ export interface ChatMessage {
 }
 
 /**
- * Converts an A2A message into a chat message. Data parts become JSON text, because models have no data
+ * Converts an A2A message into a chat message. Data parts become JSON text, because models do not accept data
  * parts.
  */
 export function toUserMessage({ parts }: Pick<Message, "parts">): ChatMessage {

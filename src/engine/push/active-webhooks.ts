@@ -5,7 +5,7 @@ import type { DeliveryProgressRecorder } from "./delivery-progress-recorder.ts";
 import type { PushStore, Webhook, WebhookProgress, WebhookRegistration } from "./push-store.ts";
 import type { RunningOperationCounter } from "./running-operation-counter.ts";
 
-/** A task whose commits are reported to the outbox because the task may have webhooks. */
+/** A task that reports its commits to the outbox because it may have webhooks. */
 export interface TaskWithPossibleWebhooks {
   readonly scope: TaskScope;
   readonly taskId: string;
@@ -60,9 +60,9 @@ export class ActiveWebhooks {
   readonly #context: ActiveWebhooksDependencies;
   readonly #taskDeliveries = new Map<string, TaskWebhookDeliveries>();
   readonly #lookups = new Map<string, WebhookLookupState>();
-  /** Deliveries of tasks whose webhooks are all idle. */
+  /** Deliveries of tasks that have only idle webhooks. */
   readonly #idleTaskDeliveries = new Set<TaskWebhookDeliveries>();
-  /** True if at least one webhook that needs deliveries is only in the store. */
+  /** True if at least one webhook needs deliveries but is not in memory. */
   #hasOverflow = false;
   #isRefilling = false;
   #isClosing = false;
@@ -140,8 +140,8 @@ export class ActiveWebhooks {
   }
 
   /**
-   * Looks up a task's webhooks in the store. If a lookup for the same task is in progress, the lookup is
-   * repeated.
+   * Looks up a task's webhooks in the store. If a lookup for the same task is already in progress, another
+   * lookup follows.
    */
   #startWebhookLookup(
     scope: TaskScope,

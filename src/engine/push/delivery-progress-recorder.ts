@@ -2,7 +2,7 @@ import type { Clock } from "../clock.ts";
 import type { PushStore, WebhookProgress } from "./push-store.ts";
 
 /**
- * Interval in milliseconds at which the delivery progress is saved. After a crash, the next process repeats
+ * Interval in milliseconds between saves of the delivery progress. After a crash, the next process repeats
  * the deliveries of at most one flush interval.
  */
 const PROGRESS_FLUSH_INTERVAL_MS = 500;

@@ -6,9 +6,9 @@ interface KeyedQueue<T> {
 }
 
 /**
- * Schedules items with a limit on the number of concurrent items. Keys take turns. The number of concurrent
- * items per key is also limited. If the keys are host names, a slow host and a host with many webhooks cannot
- * delay other hosts.
+ * Schedules items, and limits the number of concurrent items. Keys take turns. The number of concurrent items
+ * per key is also limited. If the keys are host names, a slow host and a host with many webhooks cannot delay
+ * other hosts.
  */
 export class FairScheduler<T> {
   readonly #maxConcurrent: number;

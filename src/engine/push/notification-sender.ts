@@ -1,13 +1,13 @@
 import type { LogEvent, Task } from "../../protocol/index.ts";
 import type { Webhook } from "./push-store.ts";
 
-/** One event that is delivered to one webhook. */
+/** An event to deliver to a webhook. */
 export interface WebhookNotification {
   readonly webhook: Pick<Webhook, "scope" | "taskId" | "config" | "version">;
   readonly event: LogEvent;
   /**
-   * State of the task after the event is applied. `task` is set only if the webhook's A2A version requires
-   * notifications with the entire task.
+   * State of the task after the event is applied. `task` is set only if notifications in the webhook's A2A
+   * version contain the entire task.
    */
   readonly task?: Task;
 }

@@ -16,7 +16,7 @@ import { createPageTokenError } from "../list-tasks.ts";
 import type { ServiceParameters } from "../service-parameters.ts";
 import type { PushStore, Webhook, WebhookRegistration } from "./push-store.ts";
 
-/** Returns the violations of a webhook configuration that is about to be registered. */
+/** Validates a webhook configuration before its registration, and returns the violations. */
 export type WebhookValidator = (config: TaskPushNotificationConfig) => Promise<readonly FieldViolation[]>;
 
 interface PushConfigOperationsDependencies {

@@ -2,7 +2,7 @@ import type { TaskPushNotificationConfig } from "../../protocol/index.ts";
 import type { TaskScope } from "../caller.ts";
 
 /**
- * A registered URL for updates of a task, and the A2A version of the notifications.
+ * A URL that receives updates of a task, and the A2A version of these notifications.
  */
 export interface WebhookRegistration {
   readonly config: TaskPushNotificationConfig & { readonly id: string };
@@ -27,14 +27,14 @@ export interface Webhook extends WebhookRegistration {
    * registration.
    */
   readonly deliveredSeq: number;
-  /** Start of the current series of failed deliveries to the webhook, in milliseconds since 1970. */
+  /** Time of the first failure in the current series of failed deliveries, in milliseconds since 1970. */
   readonly failingSince?: number;
   /** Details of the failure, if delivery to the webhook has stopped permanently. */
   readonly deadLetter?: PermanentDeliveryFailure;
 }
 
 interface PermanentDeliveryFailure {
-  /** Time at which delivery to the webhook stopped, in milliseconds since 1970. */
+  /** Time when delivery to the webhook stopped, in milliseconds since 1970. */
   readonly at: number;
   readonly reason: string;
 }
@@ -72,7 +72,7 @@ export interface PushStore {
    */
   remove(scope: TaskScope, taskId: string, id: string): Promise<boolean>;
   /**
-   * Resolves with the webhooks of all scopes that have undelivered events, in ascending order of their keys.
+   * Resolves with the webhooks that have undelivered events, in all scopes, in ascending order of their keys.
    * The result contains only webhooks with a key greater than `after`.
    */
   listDueWebhooks(after: number, limit: number): Promise<Webhook[]>;

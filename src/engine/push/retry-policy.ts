@@ -6,13 +6,12 @@ export interface RetryPolicy {
    */
   readonly initialDelayMs: number;
   /**
-   * Upper limit in milliseconds of every retry delay, even if the receiver requests a longer delay.
-   * Default: 10 minutes.
+   * Maximum retry delay in milliseconds, even if the receiver requests a longer delay. Default: 10 minutes.
    */
   readonly maxDelayMs: number;
   /**
-   * Time in milliseconds of continuous failure after which delivery to a webhook stops permanently.
-   * Default: 24 hours.
+   * Time in milliseconds after which delivery to a continuously failing webhook stops permanently. Default:
+   * 24 hours.
    */
   readonly giveUpAfterMs: number;
 }

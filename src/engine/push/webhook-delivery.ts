@@ -10,7 +10,7 @@ import type { Webhook, WebhookRegistration } from "./push-store.ts";
  */
 const DELIVERY_STEP_LOG_PAGE_LIMIT = { events: 32, maxBytes: 256 * 1024 };
 
-/** A2A version in which a push notification contains the entire task. */
+/** A2A version whose push notifications contain the entire task. */
 const A2A_VERSION_PUSHING_ENTIRE_TASKS = "0.3";
 
 /** State of a delivery. A delivery is idle, ready to start, working, or waiting for a retry. */

@@ -5,16 +5,15 @@ import { cancelMcpTask } from "./mcp-task-follower.ts";
 import { findTaskHandle } from "./task-handle-result.ts";
 
 /**
- * Time in milliseconds in which the response to an aborted tool call may still contain the id of an MCP task.
- * If the client closed the request immediately, an MCP task that the server has just created would continue
- * without anyone who knows its id.
+ * Time in milliseconds that an aborted tool call waits for the id of an MCP task. If the client closed the
+ * request immediately, a new MCP task could continue although no client knows its id.
  */
 const ABORTED_CALL_GRACE_MS = 3000;
 
 /**
  * Calls a tool. If `signal` aborts, the function rejects immediately with the abort reason, and aborts the
- * request. With a server that supports MCP Tasks, the function first waits for the id of the MCP task in the
- * background, and cancels the MCP task if `shouldCancel` returns `true`.
+ * request. If the server supports MCP Tasks, the function first waits in the background for the id of the MCP
+ * task. If `shouldCancel` returns `true`, the function then cancels the MCP task.
  */
 export async function callToolUntilAborted(
   connection: McpConnection,

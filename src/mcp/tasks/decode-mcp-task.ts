@@ -1,7 +1,7 @@
 import { A2AError, isObject, type JsonObject } from "../../protocol/index.ts";
 import type { McpInputRequest, McpTask } from "./mcp-task.ts";
 
-/** Decodes an MCP task of a server. Throws an error if a required member is missing or has a wrong type. */
+/** Decodes an MCP task from a server. Throws an error if a required member is missing or has a wrong type. */
 export function decodeMcpTask(json: unknown): McpTask {
   if (!isObject(json)) throw createDecodeError("is not an object");
   const { taskId, statusMessage, createdAt, lastUpdatedAt, ttlMs, pollIntervalMs } = json;

@@ -5,22 +5,24 @@ import type { McpConnection } from "../mcp-connection.ts";
 import { decodeMcpTask } from "./decode-mcp-task.ts";
 import type { McpTask } from "./mcp-task.ts";
 
-/** Interval between two `tasks/get` requests if the server recommends none, in milliseconds. */
+/**
+ * Default interval in milliseconds between two `tasks/get` requests, if the server recommends no interval.
+ */
 const DEFAULT_POLL_INTERVAL_MS = 1000;
-/** Bounds of the recommended interval, in milliseconds. */
+/** Minimum and maximum of the recommended interval, in milliseconds. */
 const [MIN_POLL_INTERVAL_MS, MAX_POLL_INTERVAL_MS] = [10, 60_000];
-/** Time limit of a `tasks/cancel` request after an abort, in milliseconds. */
+/** Time limit in milliseconds for a `tasks/cancel` request after an abort. */
 const CANCEL_TIMEOUT_MS = 5000;
 
 /** A question that an MCP server asks before the task continues. */
 export interface McpTaskQuestion {
   readonly key: string;
   readonly text: string;
-  /** Name of the form field for the answer, if the question has a field for text. */
+  /** Name of the form field for the answer, if the form has a text field. */
   readonly field: string | undefined;
 }
 
-/** The end of an MCP task, or a question that the task waits for. */
+/** The result of an MCP task, or a question that the task asks. */
 export type McpTaskOutcome = { readonly result: object } | { readonly question: McpTaskQuestion };
 
 /** Options for `followMcpTask`. */
@@ -28,9 +30,9 @@ export interface FollowMcpTaskOptions {
   readonly signal: AbortSignal | undefined;
   /** Receives each new status message of the task. */
   readonly onStatusMessage: (text: string) => void;
-  /** Time in milliseconds after which the function rejects if the server does not respond. */
+  /** Time in milliseconds before the function rejects if the server does not respond. */
   readonly timeoutMs: number;
-  /** Returns whether an abort of `signal` cancels the task of the server. */
+  /** Returns whether the MCP task is canceled when `signal` aborts. */
   readonly shouldCancel: () => boolean;
 }
 
@@ -39,8 +41,8 @@ const ANY_RESULT_SCHEMA: StandardSchemaV1<unknown, unknown> = {
 };
 
 /**
- * Polls an MCP task until the task ends or asks a question. The function survives lost connections and
- * restarts of the server, and rejects only if the server does not respond for `timeoutMs`.
+ * Polls an MCP task until the task ends or asks a question. The function tolerates lost connections and
+ * restarts of the server. If the server does not respond for `timeoutMs`, the function rejects.
  */
 export async function followMcpTask(
   connection: McpConnection,
@@ -139,7 +141,7 @@ export async function cancelMcpTask(connection: McpConnection, taskId: string): 
   }
 }
 
-/** Returns the first question of a task. Throws if the task asks for something other than a text. */
+/** Returns the first question of a task. Throws an error if the task asks for anything except text. */
 function findQuestion(task: Extract<McpTask, { status: "input_required" }>): McpTaskQuestion {
   for (const [key, { method, params = {} }] of Object.entries(task.inputRequests)) {
     const { message, requestedSchema } = params;
@@ -155,7 +157,7 @@ function findQuestion(task: Extract<McpTask, { status: "input_required" }>): Mcp
   );
 }
 
-/** Waits for the recommended interval. Rejects with the abort reason of `signal`. */
+/** Waits until the recommended interval has passed. Rejects with the abort reason of `signal`. */
 async function pause(intervalMs: number | undefined, signal: AbortSignal | undefined): Promise<void> {
   const recommendedMs = Math.max(intervalMs ?? DEFAULT_POLL_INTERVAL_MS, MIN_POLL_INTERVAL_MS);
   try {

@@ -12,9 +12,9 @@ export interface McpTaskReference {
 const MAX_DATE_MS = 8.64e15;
 
 /**
- * Formats the id of an MCP task, for example `planner:0199-…:mbx2k1`. A server that has restarted can find
- * the A2A task with the id alone. The time of the tool call distinguishes several tool calls that continue
- * the same A2A task.
+ * Formats the id of an MCP task, for example `planner:0199-…:mbx2k1`. After a restart, the server needs only
+ * the id to find the A2A task. If several tool calls continue the same A2A task, the time of the tool call
+ * distinguishes their ids.
  */
 export function formatMcpTaskId({ agentId, taskId, createdAtMs }: McpTaskReference): string {
   return [encodeURIComponent(agentId), encodeURIComponent(taskId), createdAtMs.toString(36)].join(":");

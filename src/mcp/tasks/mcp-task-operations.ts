@@ -6,7 +6,7 @@ import { type McpTaskReference, parseMcpTaskId } from "./mcp-task-id.ts";
 import { decodeTaskAnswer, findTaskQuestion } from "./task-question.ts";
 import { toMcpTask } from "./to-mcp-task.ts";
 
-/** The request of a host that an MCP task operation serves. */
+/** The request data that an MCP task operation needs. */
 export interface McpTaskCall {
   readonly signal: AbortSignal;
   /** HTTP headers for requests to the agents of this process, which authenticate the host's user. */
@@ -15,10 +15,10 @@ export interface McpTaskCall {
   readonly canAskUser: boolean;
 }
 
-/** An agent whose A2A tasks are MCP tasks. */
+/** An agent whose A2A tasks are offered as MCP tasks. */
 export interface McpTaskAgent {
   readonly client: A2AClient;
-  /** Whether the agent belongs to this process. */
+  /** Whether the agent runs in this process. */
   readonly isLocal: boolean;
 }
 
@@ -31,7 +31,8 @@ interface LocatedMcpTask {
 
 /**
  * The operations of MCP Tasks, which read and change A2A tasks. The operations keep no state, so they also
- * serve the tasks of an earlier process. An agent only accepts operations of the caller that owns the task.
+ * work for tasks from an earlier process. An agent accepts operations on a task only from the caller that
+ * owns the task.
  */
 export class McpTaskOperations {
   readonly #agents: ReadonlyMap<string, McpTaskAgent>;
@@ -52,8 +53,8 @@ export class McpTaskOperations {
 
   /**
    * Sends the user's answer to the agent, or cancels the task if the user refuses to answer (`tasks/update`).
-   * The operation ignores answers to other questions than the current one. A repeated answer has the same
-   * message id, so that the agent's server recognizes the repetition.
+   * The operation ignores answers to any question except the current question. A repeated answer has the same
+   * message id, so that the agent's server can ignore the repeated answer.
    */
   async update(id: string, responses: Readonly<Record<string, unknown>>, call: McpTaskCall): Promise<void> {
     const { reference, client, callOptions } = this.#locate(id, call);
@@ -82,7 +83,10 @@ export class McpTaskOperations {
     await cancelUnlessEnded(client, reference.taskId, callOptions);
   }
 
-  /** Yields the state of an MCP task now and after each change of the status, until the task has ended. */
+  /**
+   * Yields the current state of an MCP task, and the new state after each change of status, until the task
+   * ends.
+   */
   async *follow(id: string, call: McpTaskCall): AsyncGenerator<McpTask, void, undefined> {
     const { reference, client, callOptions } = this.#locate(id, call);
     let last: Task["status"] | undefined;

@@ -7,21 +7,23 @@ import type { JsonObject } from "../../protocol/index.ts";
 /** Identifier of the MCP Tasks extension in the capabilities of hosts and servers. */
 export const MCP_TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
-/** Members that an MCP task has in every status. */
+/** Members of an MCP task that are present in every status. */
 interface McpTaskFields {
   readonly taskId: string;
   readonly statusMessage?: string;
-  /** Time of the tool call that created the task, as ISO 8601. */
+  /** Time of the tool call that created the task, in ISO 8601 format. */
   readonly createdAt: string;
-  /** Time of the last change of the status, as ISO 8601. */
+  /** Time of the last status change, in ISO 8601 format. */
   readonly lastUpdatedAt: string;
-  /** Time in milliseconds after `createdAt` in which the task is available, or `null` without a limit. */
+  /**
+   * Time in milliseconds that the task remains available after `createdAt`, or `null` if there is no limit.
+   */
   readonly ttlMs: number | null;
   /** Recommended interval between two `tasks/get` requests, in milliseconds. */
   readonly pollIntervalMs?: number;
 }
 
-/** A question of a server to the user of a host, in the form of an MCP request. */
+/** A question from the server to the host's user, in the form of an MCP request. */
 export interface McpInputRequest {
   readonly method: string;
   readonly params?: JsonObject;

@@ -1,10 +1,16 @@
 import type { AgentEvent } from "../../engine/index.ts";
 import type { Task } from "../../protocol/index.ts";
 
-/** Start of the metadata keys of an A2A task that contain the ids of unfinished MCP tasks, by tool. */
+/**
+ * Prefix of the metadata keys in an A2A task that store the ids of unfinished MCP tasks, with one key per
+ * tool.
+ */
 const METADATA_KEY_PREFIX = "colloquy:mcpTask:";
 
-/** Creates an event that records the id of a tool's MCP task, or that the MCP task has ended (`null`). */
+/**
+ * Creates an event that records the id of a tool's MCP task. The id `null` records that the MCP task has
+ * ended.
+ */
 export function createMcpTaskRecord(toolName: string, taskId: string | null): AgentEvent {
   return {
     status: { state: "TASK_STATE_WORKING" },
@@ -12,7 +18,7 @@ export function createMcpTaskRecord(toolName: string, taskId: string | null): Ag
   };
 }
 
-/** Returns the id of the unfinished MCP task of a tool, if the A2A task has recorded one. */
+/** Returns the id of a tool's unfinished MCP task, if the A2A task has recorded an id. */
 export function findRecordedMcpTask(task: Pick<Task, "metadata">, toolName: string): string | undefined {
   const taskId = task.metadata?.[METADATA_KEY_PREFIX + toolName];
   return typeof taskId === "string" ? taskId : undefined;

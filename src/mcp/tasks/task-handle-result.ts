@@ -4,7 +4,7 @@ import { decodeMcpTask } from "./decode-mcp-task.ts";
 import { MCP_TASKS_EXTENSION, type McpTask } from "./mcp-task.ts";
 
 /**
- * Lets the SDK's client receive tool results with `resultType: "task"`, which the client rejects otherwise.
+ * Lets the SDK's client receive tool results with `resultType: "task"`, which the client otherwise rejects.
  * The function replaces such a result with an empty tool result that contains the MCP task in `_meta`. Call
  * the function after the client has connected to the transport.
  */

@@ -5,24 +5,24 @@ import type { McpInputRequest } from "./mcp-task.ts";
 /** Name of the form field for the user's answer. */
 const ANSWER_FIELD = "answer";
 
-/** A question of an agent to the user of a host. */
+/** A question from an agent to the host's user. */
 export interface TaskQuestion {
   /** Key of the question, which is unique within the task. */
   readonly key: string;
   readonly request: McpInputRequest;
 }
 
-/** The user's reaction to a question. */
+/** The user's response to a question. */
 export type TaskAnswer =
   | { readonly kind: "text"; readonly text: string }
-  /** The user has confirmed a request to sign in. */
+  /** The user has confirmed a sign-in request. */
   | { readonly kind: "confirmed" }
   /** The user declines to answer, or has closed the form. */
   | { readonly kind: "refused" };
 
 /**
- * Converts the question of an interrupted task to an MCP elicitation. A request to sign in becomes a form
- * without fields. Returns `undefined` if the task has no question with text for a user.
+ * Converts the question of an interrupted task to an MCP elicitation. A sign-in request becomes a form
+ * without fields. Returns `undefined` if the task has no question that contains text.
  */
 export function findTaskQuestion({ status }: Task): TaskQuestion | undefined {
   const { state, message, timestamp } = status;

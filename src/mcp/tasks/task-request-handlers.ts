@@ -11,9 +11,9 @@ type McpServerSdk = typeof import("@modelcontextprotocol/server");
 interface TaskHandlerDependencies {
   readonly sdk: McpServerSdk;
   readonly operations: McpTaskOperations;
-  /** Collects what an operation must know about the request of a host. */
+  /** Collects the data of a host's request that an operation needs. */
   readonly createCall: (server: Server, context: ServerContext) => McpTaskCall;
-  /** Reports an error that is neither the fault of the host nor of the agent. */
+  /** Reports an error that neither the host nor the agent has caused. */
   readonly onError: (method: string, error: unknown) => void;
 }
 
@@ -58,7 +58,10 @@ export function createTaskHandlerInstaller({
   };
 }
 
-/** Throws unless the request declares the MCP Tasks extension. MCP 2025 does not define the extension. */
+/**
+ * Throws an error unless the request declares the MCP Tasks extension. MCP 2025 does not define the
+ * extension.
+ */
 function assertTasksDeclared(sdk: McpServerSdk, context: ServerContext): void {
   if (supportsMcpTasks(sdk, context)) return;
   if (context.mcpReq.envelope === undefined)
@@ -68,7 +71,7 @@ function assertTasksDeclared(sdk: McpServerSdk, context: ServerContext): void {
   });
 }
 
-/** Converts an error of an agent to a JSON-RPC error with the codes of SEP-2663. */
+/** Converts an agent's error to a JSON-RPC error with an error code from SEP-2663. */
 function toProtocolError({ ProtocolError, ProtocolErrorCode }: McpServerSdk, error: unknown): Error {
   const { reason, message } = isA2AError(error) ? error : A2AError.from(error);
   const isInvalid = reason === "TASK_NOT_FOUND" || reason === "INVALID_PARAMS";

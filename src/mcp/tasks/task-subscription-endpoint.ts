@@ -9,7 +9,7 @@ type McpServerSdk = typeof import("@modelcontextprotocol/server");
 
 /** Options for a `TaskSubscriptionEndpoint`. */
 interface TaskSubscriptionOptions {
-  /** Whether questions of agents go to the host's user, if the host supports elicitation. */
+  /** Whether the host's user answers the agents' questions, if the host supports elicitation. */
   readonly askUser: boolean;
   readonly onError: (error: unknown) => void;
 }
@@ -26,14 +26,14 @@ interface TaskListenRequest {
 
 /** Interval between two comments on an idle event stream, in milliseconds. */
 const HEARTBEAT_MS = 15_000;
-/** Maximum number of MCP tasks in one subscription. Further ids are not acknowledged. */
+/** Maximum number of MCP tasks in one subscription. The server does not acknowledge additional task ids. */
 const MAX_TASKS_PER_SUBSCRIPTION = 100;
 const LISTEN_METHOD = "subscriptions/listen";
 
 /**
- * Serves `subscriptions/listen` requests that contain `taskIds`, over streamable HTTP. The SDK's handler
- * ignores `taskIds`. The stream sends `notifications/tasks` after each change of a task's status, and ends
- * when all tasks have ended, unless the host also subscribes to changes of the tools.
+ * Handles `subscriptions/listen` requests with `taskIds` over streamable HTTP. The SDK's handler ignores
+ * `taskIds`. The stream sends `notifications/tasks` after each change of a task's status. The stream ends
+ * when all tasks have ended, unless the host also subscribes to tool list changes.
  */
 export class TaskSubscriptionEndpoint {
   readonly #sdk: McpServerSdk;

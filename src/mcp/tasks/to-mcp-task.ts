@@ -13,7 +13,8 @@ const MAX_STATUS_MESSAGE_LENGTH = 1000;
 /**
  * Converts an A2A task to an MCP task. A question becomes an input request if the host's user can answer it.
  * Otherwise, the question completes the MCP task, and the host's model answers with another tool call. A
- * FAILED task is a completed MCP task with `isError`, because `failed` is only for JSON-RPC errors.
+ * FAILED A2A task becomes a `completed` MCP task with `isError`, because MCP uses `failed` only for JSON-RPC
+ * errors.
  */
 export function toMcpTask(task: Task, reference: McpTaskReference, canAskUser: boolean): McpTask {
   const { state, message, timestamp } = task.status;
