@@ -22,7 +22,7 @@ const VIDEO_METADATA_KEY = toAdkMetadataKey("video_metadata");
 /** Metadata key for members of a `genai` part that the ADK bridge does not know. */
 const UNKNOWN_MEMBERS_KEY = toAdkMetadataKey("more");
 
-/** Members of a `genai` part by the `adk_type` of the data part with the same content. */
+/** Names of `genai` part members, by the `adk_type` of the corresponding data part. */
 const GENAI_MEMBER_BY_DATA_PART_TYPE = {
   function_call: "functionCall",
   function_response: "functionResponse",
