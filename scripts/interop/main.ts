@@ -38,9 +38,9 @@ const log = (line: string): void => (values.json ? console.error(line) : console
 const expectedFailures = JSON.parse(
   readFileSync(new URL("../../test/interop/expected.json", import.meta.url), "utf8"),
 ) as ExpectedFailure[];
-const results: InteropScenarioResult[] = [];
+const allScenarioResults: InteropScenarioResult[] = [];
 const skippedPeers: { readonly peer: string; readonly why: string }[] = [];
-let unexpectedCount = 0;
+let unexpectedOutcomeCount = 0;
 
 const ourServer = createServer(textDrivenAgent, { store: "memory", push: { allowPrivate: true } });
 const { url } = await ourServer.listen({ grpc: true });
@@ -49,14 +49,18 @@ for (const peer of SDK_PEERS.filter(({ name }) => name.includes(values.only))) {
   if (typeof programs === "string") {
     skippedPeers.push({ peer: peer.name, why: programs });
     log(`${peer.sdk}: left out, because ${programs}`);
-  } else unexpectedCount += await runPeerScenariosInBothDirections(peer, programs);
+  } else unexpectedOutcomeCount += await runPeerScenariosInBothDirections(peer, programs);
 }
 await ourServer.close();
 if (values.json)
   console.log(
-    JSON.stringify({ rows: results, skipped: skippedPeers, surprises: unexpectedCount }, undefined, 2),
+    JSON.stringify(
+      { rows: allScenarioResults, skipped: skippedPeers, surprises: unexpectedOutcomeCount },
+      undefined,
+      2,
+    ),
   );
-process.exit(unexpectedCount === 0 ? 0 : 1);
+process.exit(unexpectedOutcomeCount === 0 ? 0 : 1);
 
 /** Runs all variants in both directions. Returns the number of unexpected outcomes. */
 async function runPeerScenariosInBothDirections(
@@ -66,7 +70,7 @@ async function runPeerScenariosInBothDirections(
   const theirs = spawnPeerProgram(programs.server);
   let unexpected = 0;
   try {
-    const theirUrl = await readFirstUrl(theirs, programs.server);
+    const theirUrl = await readPeerServerUrl(theirs, programs.server);
     for (const direction of CALL_DIRECTIONS) {
       const met: InteropScenarioResult[] = [];
       for (const variant of PROTOCOL_VARIANTS.filter(peer.supports)) {
@@ -78,7 +82,7 @@ async function runPeerScenariosInBothDirections(
           met.push({ peer: peer.name, sdk: peer.sdk, direction, ...variant, ...outcome });
         }
       }
-      results.push(...met);
+      allScenarioResults.push(...met);
       log(`${peer.sdk}, ${direction}:`);
       for (const line of renderTable(met)) log(line);
       unexpected += countUnexpectedOutcomes(
@@ -113,7 +117,7 @@ function spawnPeerProgram([program, ...args]: ProgramCommand): ChildProcess {
   return spawn(program, args, { stdio: ["pipe", "pipe", "ignore"] });
 }
 
-async function readFirstUrl(child: ChildProcess, command: ProgramCommand): Promise<string> {
+async function readPeerServerUrl(child: ChildProcess, command: ProgramCommand): Promise<string> {
   for await (const line of readStdoutLines(child)) return (JSON.parse(line) as { url: string }).url;
   throw new Error(`${command.join(" ")} exited before it listened`);
 }

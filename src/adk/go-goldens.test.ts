@@ -17,7 +17,7 @@ import {
 import { toA2aParts, toGenaiParts } from "./part-conversion.ts";
 import { renderEventAsContextParts } from "./remote/render-event-as-context-parts.ts";
 import { StreamAggregator } from "./remote/stream-aggregator.ts";
-import { toOutgoingMessages } from "./remote/outgoing-message.ts";
+import { sessionEventsToOutgoingMessages } from "./remote/outgoing-message.ts";
 import { toSessionEvent } from "./to-session-event.ts";
 
 /** An A2A object with its Go type, such as `*a2a.Message`. */
@@ -131,7 +131,7 @@ const COMPARISONS: Readonly<Record<string, (golden: GoGolden) => Comparison | Pr
     };
   },
   TestToMissingRemoteSessionParts: ({ events, remote, ctx, want }) => {
-    const [message] = toOutgoingMessages(events as AdkEvent[], { name: String(remote) });
+    const [message] = sessionEventsToOutgoingMessages(events as AdkEvent[], { name: String(remote) });
     return { actual: [message.parts, message.contextId ?? ""], wanted: [want, ctx] };
   },
   TestPresentAsUserMessage: ({ input, want }) => ({

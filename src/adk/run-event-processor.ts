@@ -287,7 +287,7 @@ export class RunEventProcessor {
   /** Returns the event parts that become artifact content. */
   #extractArtifactParts(event: AdkEvent): Part[] {
     let parts = event.content?.parts;
-    if (this.#pendingCalls.hasCallIds)
+    if (this.#pendingCalls.hasLongRunningCallIds)
       parts = parts?.filter((part) => !this.#pendingCalls.collectCallOrResponsePart(part));
     if (event.content || event.output === undefined || event.output === null) {
       const { toA2aPart } = this.#options;

@@ -7,7 +7,7 @@ import { isLastEvent } from "./is-last-event.ts";
 import { toProtoResult } from "./proto-encode.ts";
 import { selectProtoFileBytes, type ProtoFileBytes } from "./proto-file-bytes.ts";
 import { createProtoJsonCodec, protoJsonCodec } from "./proto-json-codec.ts";
-import { hasProtoMessage, collectRestParams } from "./rest-params.ts";
+import { hasMessageInProtoForm, collectRestParams } from "./rest-params.ts";
 import { matchRoute } from "./routes.ts";
 
 /** Operations by their JSON-RPC method names in A2A 0.3 §3.5.6. */
@@ -45,7 +45,9 @@ export const jsonRpcDialect: JsonRpcDialect = {
 const createRestDialect = (fileBytes: ProtoFileBytes): RestDialect => ({
   ...createProtoJsonCodec(fileBytes),
   decodeParams: (operation, json) =>
-    hasProtoMessage(json) ? protoJsonCodec.decodeParams(operation, json) : decodeParams(operation, json),
+    hasMessageInProtoForm(json)
+      ? protoJsonCodec.decodeParams(operation, json)
+      : decodeParams(operation, json),
   version: "0.3",
   mediaType: "application/json",
   matchRoute,
