@@ -1,0 +1,58 @@
+import type { Scenario } from "../../../test/interop/adk/scripted-agent-file.ts";
+import type { SessionDigest, TurnDigest } from "./session-digest.ts";
+
+/** A conversation with our generator agent, and the session that the caller must have afterward. */
+export interface GeneratorScenario extends Scenario {
+  readonly wanted: SessionDigest;
+}
+
+const emptyTurn: TurnDigest = {
+  text: "",
+  calls: [],
+  results: [],
+  files: [],
+  isFailed: false,
+  emptyParts: 0,
+};
+
+function createWantedDigest(...turns: readonly Partial<TurnDigest>[]): SessionDigest {
+  return { turns: turns.map((turn) => ({ ...emptyTurn, ...turn })), state: { color: "blue" }, artifacts: {} };
+}
+
+export const GENERATOR_SCENARIOS: Readonly<Record<string, GeneratorScenario>> = {
+  "generator: stream": {
+    turns: [{ text: "count" }],
+    wanted: createWantedDigest({ text: "one two three" }),
+  },
+  "generator: whole": {
+    turns: [{ text: "count" }],
+    isWhole: true,
+    wanted: createWantedDigest({ text: "one two three" }),
+  },
+  "generator: question": {
+    turns: [{ text: "ask" }, { answer: { result: "blue" }, text: "blue" }],
+    wanted: createWantedDigest({ text: "Which color?" }, { text: "Answered: blue" }),
+  },
+  "generator: sign-in": {
+    turns: [{ text: "sign in" }],
+    wanted: createWantedDigest({ text: "Sign in first." }),
+  },
+  "generator: files": {
+    turns: [{ text: "files" }],
+    wanted: createWantedDigest({
+      text: "Here it is: ",
+      files: [
+        "image/png dot.png iVBORw0KGgo=",
+        `text/plain  ${Buffer.from('<a2a_datapart_json>{"width":1}</a2a_datapart_json>').toString("base64")}`,
+      ],
+    }),
+  },
+  "generator: failure": {
+    turns: [{ text: "fail" }],
+    wanted: createWantedDigest({ text: "Partly. ", isFailed: true }),
+  },
+  "generator: follow-up": {
+    turns: [{ text: "count" }, { text: "count" }],
+    wanted: createWantedDigest({ text: "one two three" }, { text: "one two three" }),
+  },
+};
