@@ -41,10 +41,7 @@ export const GENERATOR_SCENARIOS: Readonly<Record<string, GeneratorScenario>> = 
     turns: [{ text: "files" }],
     wanted: createWantedDigest({
       text: "Here it is: ",
-      files: [
-        "image/png dot.png iVBORw0KGgo=",
-        `text/plain  ${Buffer.from('<a2a_datapart_json>{"width":1}</a2a_datapart_json>').toString("base64")}`,
-      ],
+      files: ["image/png dot.png iVBORw0KGgo=", `data {"width":1}`],
     }),
   },
   "generator: failure": {

@@ -19,7 +19,12 @@ export class OurServersProcess {
   #process: JsonLinesProcess | undefined;
   #urls: OurServerUrls | undefined;
 
-  async start(): Promise<OurServerUrls> {
+  /** Returns the URLs of the servers. The first call starts the servers. */
+  async getUrls(): Promise<OurServerUrls> {
+    return this.#urls ?? this.#start();
+  }
+
+  async #start(): Promise<OurServerUrls> {
     const { adk, generator } = this.#urls ?? { adk: "http://x:0", generator: "http://x:0" };
     const ports = [adk, generator].map((url) => new URL(url).port || "0");
     this.#process = new JsonLinesProcess([process.execPath, program, ...ports, this.#folder]);
@@ -30,7 +35,7 @@ export class OurServersProcess {
   /** Kills the servers without warning, and starts them on the same ports and store. */
   async killAndRestart(): Promise<void> {
     await this.#process?.kill();
-    await this.start();
+    await this.#start();
   }
 
   async stop(): Promise<void> {

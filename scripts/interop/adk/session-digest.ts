@@ -1,4 +1,8 @@
-import type { SessionReport, SessionReportEvent, SessionReportPart } from "../../../test/interop/adk/session-report.ts";
+import type {
+  SessionReport,
+  SessionReportEvent,
+  SessionReportPart,
+} from "../../../test/interop/adk/session-report.ts";
 
 /** What a conversation left in the session of the caller, without ids, times, and the division into events. */
 export interface SessionDigest {
@@ -10,10 +14,14 @@ export interface SessionDigest {
 
 /** The events between two messages of the user. */
 export interface TurnDigest {
+  /**
+   * The text and the questions. The stand-ins of ADK ask with a placeholder call if the remote agent asks
+   * without a call. The digest replaces a placeholder call by its question.
+   */
   readonly text: string;
   readonly calls: readonly { readonly name: string; readonly args: Readonly<Record<string, unknown>> }[];
   readonly results: readonly { readonly name: string; readonly response: unknown }[];
-  /** Base64 content of files by MIME type and name. */
+  /** MIME type, name, and base64 content of each file. A data part is a file, too. */
   readonly files: readonly string[];
   readonly isFailed: boolean;
   /** Number of parts without any content. */
@@ -38,23 +46,57 @@ export function digestSession({ events, state, artifacts }: SessionReport): Sess
 
 function digestTurn(events: readonly SessionReportEvent[]): TurnDigest {
   const parts = events.flatMap(({ content }) => content?.parts ?? []);
+  // Some event of an error repeats the error message as text.
+  const answered = events
+    .filter((event) => !isErrorEvent(event))
+    .flatMap(({ content }) => content?.parts ?? []);
   return {
-    text: parts.map((part) => (part.thought === true ? "" : (part.text ?? ""))).join(""),
+    text: answered.map(getPartText).join(""),
     calls: parts.flatMap(({ functionCall }) =>
-      functionCall ? [{ name: functionCall.name ?? "", args: functionCall.args ?? {} }] : [],
+      functionCall && getQuestion(functionCall) === undefined
+        ? [{ name: functionCall.name ?? "", args: functionCall.args ?? {} }]
+        : [],
     ),
     results: parts.flatMap(({ functionResponse }) =>
       functionResponse
         ? [{ name: functionResponse.name ?? "", response: functionResponse.response ?? {} }]
         : [],
     ),
-    files: parts.flatMap(({ inlineData, fileData }) => {
-      if (inlineData) return [`${inlineData.mimeType} ${inlineData.displayName ?? ""} ${toStandardBase64(inlineData.data)}`];
-      return fileData ? [`${fileData.mimeType} ${fileData.fileUri}`] : [];
-    }),
-    isFailed: events.some(({ errorCode, errorMessage }) => Boolean(errorCode ?? errorMessage)),
+    files: parts.flatMap((part) => digestFile(part) ?? []),
+    isFailed: events.some(isErrorEvent),
     emptyParts: parts.filter(isEmptyPart).length,
   };
+}
+
+function isErrorEvent({ errorCode, errorMessage }: SessionReportEvent): boolean {
+  return Boolean(errorCode ?? errorMessage);
+}
+
+function getPartText({ text, thought, functionCall }: SessionReportPart): string {
+  if (thought === true) return "";
+  return text ?? (functionCall ? getQuestion(functionCall) : undefined) ?? "";
+}
+
+/** Returns the question of a placeholder call. */
+function getQuestion({
+  name = "",
+  args = {},
+}: NonNullable<SessionReportPart["functionCall"]>): string | undefined {
+  if (!name.startsWith("mock_function_call_for_required_user_")) return undefined;
+  return Object.values(args).join(" ");
+}
+
+function digestFile({ inlineData, fileData }: SessionReportPart): string | undefined {
+  if (fileData) return `${fileData.mimeType} ${fileData.fileUri}`;
+  if (!inlineData) return undefined;
+  const { mimeType = "", displayName = "" } = inlineData;
+  const data = toStandardBase64(inlineData.data);
+  // ADK wraps a data part in a text file. The spaces of the JSON differ between the languages.
+  const wrapped = /^<a2a_datapart_json>(.*)<\/a2a_datapart_json>$/s.exec(
+    Buffer.from(data, "base64").toString(),
+  );
+  if (mimeType === "text/plain" && wrapped) return `data ${stableStringify(JSON.parse(wrapped[1] ?? ""))}`;
+  return `${mimeType} ${displayName} ${data}`;
 }
 
 /** Python writes bytes as URL-safe base64. */

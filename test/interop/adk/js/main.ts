@@ -63,5 +63,9 @@ async function runScenariosFromStdin(): Promise<void> {
 function createAgent({ isCut = false }: { isCut?: boolean }): BaseAgent {
   if (target === "bare") return createFileScriptedAgent(scripted);
   if (mode === "run") return new RemoteA2AAgent({ name: "far", agentCard: target });
-  return new RemoteAgent({ name: "far", agent: target, ...(isCut && { connect: { fetch: cutFirstStream() } }) });
+  return new RemoteAgent({
+    name: "far",
+    agent: target,
+    ...(isCut && { connect: { fetch: cutFirstStream() } }),
+  });
 }
