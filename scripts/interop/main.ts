@@ -16,6 +16,9 @@ import { ADK_PEERS } from "./adk/adk-peers.ts";
 import { OurServersProcess } from "./adk/our-servers-process.ts";
 import { runAdkPeer } from "./adk/run-adk-peer.ts";
 import { countUnexpectedResults, type ExpectedInteropFailure } from "./expected-outcomes.ts";
+import { FRAMEWORK_PEERS } from "./frameworks/framework-peers.ts";
+import { runFrameworkPeer } from "./frameworks/run-framework-peer.ts";
+import { startScenarioServers } from "./frameworks/scenario-servers.ts";
 import type { InteropResult } from "./interop-result.ts";
 import { renderTextTables, writeInteropPage } from "./render-tables.ts";
 import { runSdkPeer } from "./run-sdk-peer.ts";
@@ -57,6 +60,16 @@ if (ADK_PEERS.some(isChosen)) {
     else await judgePeer(runAdkPeer(peer, program, ours));
   }
   await ours.stop();
+}
+
+if (FRAMEWORK_PEERS.some(isChosen)) {
+  const servers = await startScenarioServers();
+  for (const peer of FRAMEWORK_PEERS.filter(isChosen)) {
+    const commands = await peer.installPrograms(log);
+    if (typeof commands === "string") skipPeer(peer, commands);
+    else await judgePeer(runFrameworkPeer(peer, commands, servers));
+  }
+  await servers.close();
 }
 
 if (values.page) writeInteropPage(results, skippedPeers, expectedFailures);
