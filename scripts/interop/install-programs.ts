@@ -48,6 +48,22 @@ export async function installNpmPackages(
   return isDone ? { folder } : { reason: "its packages could not be installed; what npm said is above" };
 }
 
+/** Copies the jars of a `pom.xml` into a folder, once for each version of the file. */
+export async function installMavenPackages(
+  name: string,
+  pom: string,
+  report: (line: string) => void,
+): Promise<{ readonly folder: string } | { readonly reason: string }> {
+  if (!canRunProgram("mvn", "-v")) return { reason: "there is no Maven (mvn)" };
+  const folder = join(cacheFolder, name);
+  const isDone = await installOnce(folder, readFileSync(pom, "utf8"), async () => {
+    report(`Installing the Maven packages of ${name} (a minute) …`);
+    const goal = ["dependency:copy-dependencies", `-DoutputDirectory=${folder}`];
+    return runInstallationProgram("mvn", "--quiet", "--batch-mode", "--file", pom, ...goal);
+  });
+  return isDone ? { folder } : { reason: "its packages could not be installed; what Maven said is above" };
+}
+
 /** Builds a Go program. Go caches the result itself. */
 export async function buildGoProgram(
   name: string,

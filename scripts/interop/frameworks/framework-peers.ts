@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
+  installMavenPackages,
   installNpmPackages,
   installPythonPackages,
   readPinnedVersion,
@@ -55,7 +56,20 @@ function definePythonPeer(name: string, pattern: RegExp): FrameworkPeer {
   };
 }
 
+const pom = join(home, "java/pom.xml");
+
+const javaPeer: FrameworkPeer = {
+  name: "java",
+  sdk: readPinnedVersion(pom, /<artifactId>(a2a-java-sdk)-client<\/artifactId>\s*<version>(.+)<\/version>/),
+  async installPrograms(report) {
+    const jars = await installMavenPackages("java", pom, report);
+    if ("reason" in jars) return jars.reason;
+    return { client: ["java", "-cp", join(jars.folder, "*"), join(home, "java/JavaSdkClient.java")] };
+  },
+};
+
 export const FRAMEWORK_PEERS: readonly FrameworkPeer[] = [
+  javaPeer,
   defineNpmPeer("mastra", "@mastra/core"),
   defineNpmPeer("ag-ui", "@ag-ui/a2a"),
   definePythonPeer("strands", /^(strands-agents)\S*?==(\S+)/m),
