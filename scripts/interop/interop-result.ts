@@ -18,6 +18,7 @@ export type InteropSuite = "ADK" | "generators" | "SDKs" | "frameworks";
 export type CallDirection = "their client" | "our client" | "own server";
 
 /** Name of a result in `expected.json`. */
-export function getResultName({ variant, scenario }: InteropResult): string {
+export function getResultName({ suite, variant, scenario }: InteropResult): string {
+  if (suite === "generators") return `generator: ${scenario}`;
   return variant === undefined ? scenario : `${variant}: ${scenario}`;
 }

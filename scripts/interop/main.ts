@@ -22,7 +22,7 @@ import { startScenarioServers } from "./frameworks/scenario-servers.ts";
 import type { InteropResult } from "./interop-result.ts";
 import { renderTextTables, writeInteropPage } from "./render-tables.ts";
 import { runSdkPeer } from "./run-sdk-peer.ts";
-import { SDK_PEERS } from "./sdk-peers.ts";
+import { type ProgramCommand, SDK_PEERS } from "./sdk-peers.ts";
 
 const { values } = parseArgs({
   options: {
@@ -57,7 +57,7 @@ if (ADK_PEERS.some(isChosen)) {
   for (const peer of ADK_PEERS.filter(isChosen)) {
     const program = await peer.installProgram(log);
     if (typeof program === "string") skipPeer(peer, program);
-    else await judgePeer(runAdkPeer(peer, program, ours));
+    else await judgePeer(runAdkPeer(peer, program, ours, await findSdkServer(peer.a2aSdk)));
   }
   await ours.stop();
 }
@@ -85,6 +85,12 @@ async function judgePeer(outcomes: AsyncIterable<InteropResult>): Promise<void> 
   results.push(...met);
   for (const line of renderTextTables(met)) log(line);
   unexpectedCount += countUnexpectedResults(met, expectedFailures, log);
+}
+
+/** Returns the server of an A2A SDK, if the SDK can be installed. */
+async function findSdkServer(name: string | undefined): Promise<ProgramCommand | undefined> {
+  const programs = await SDK_PEERS.find((peer) => peer.name === name)?.installPrograms(log);
+  return typeof programs === "object" ? programs.server : undefined;
 }
 
 function skipPeer({ name, sdk }: { readonly name: string; readonly sdk: string }, why: string): void {

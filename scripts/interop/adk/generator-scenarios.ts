@@ -20,35 +20,35 @@ function createWantedDigest(...turns: readonly Partial<TurnDigest>[]): SessionDi
 }
 
 export const GENERATOR_SCENARIOS: Readonly<Record<string, GeneratorScenario>> = {
-  "generator: stream": {
+  stream: {
     turns: [{ text: "count" }],
     wanted: createWantedDigest({ text: "one two three" }),
   },
-  "generator: whole": {
+  whole: {
     turns: [{ text: "count" }],
     isWhole: true,
     wanted: createWantedDigest({ text: "one two three" }),
   },
-  "generator: question": {
+  question: {
     turns: [{ text: "ask" }, { answer: { result: "blue" }, text: "blue" }],
-    wanted: createWantedDigest({ text: "Which color?" }, { text: "Answered: blue" }),
+    wanted: createWantedDigest({ text: "Which color?" }, { text: "got blue" }),
   },
-  "generator: sign-in": {
+  "sign-in": {
     turns: [{ text: "sign in" }],
     wanted: createWantedDigest({ text: "Sign in first." }),
   },
-  "generator: files": {
+  files: {
     turns: [{ text: "files" }],
     wanted: createWantedDigest({
       text: "Here it is: ",
       files: ["image/png dot.png iVBORw0KGgo=", `data {"width":1}`],
     }),
   },
-  "generator: failure": {
+  failure: {
     turns: [{ text: "fail" }],
     wanted: createWantedDigest({ text: "Partly. ", isFailed: true }),
   },
-  "generator: follow-up": {
+  "follow-up": {
     turns: [{ text: "count" }, { text: "count" }],
     wanted: createWantedDigest({ text: "one two three" }, { text: "one two three" }),
   },

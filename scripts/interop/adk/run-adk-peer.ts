@@ -19,6 +19,12 @@ const { resume: _, ...scenariosWithoutRestart } = scenarios;
 /** The servers of the peers lose their tasks in a restart, so our client resumes a broken stream instead. */
 const scenariosWithCut = { ...scenariosWithoutRestart, resume: { ...scenarios["stream"], isCut: true } };
 
+/** Generator scenarios that the test agents of the A2A SDKs support. */
+const { files: _files, ...SDK_AGENT_SCENARIOS } = GENERATOR_SCENARIOS;
+
+const findGeneratorDigest = (scenario: string): SessionDigest | undefined =>
+  GENERATOR_SCENARIOS[scenario]?.wanted;
+
 /**
  * Runs the ADK scenarios with a peer in all directions. A scenario succeeds if the caller's session equals
  * the session of the peer's bare Runner.
@@ -27,6 +33,7 @@ export async function* runAdkPeer(
   { name, sdk }: AdkPeer,
   program: ProgramCommand,
   ours: OurServersProcess,
+  sdkServer?: ProgramCommand,
 ): AsyncGenerator<InteropResult> {
   const bare = new Map<string, SessionDigest>();
   for await (const { scenario, digest } of digestScenarios([...program, "run", "bare"], scenarios)) {
@@ -48,6 +55,16 @@ export async function* runAdkPeer(
     }
   };
   const getBare = (scenario: string): SessionDigest | undefined => bare.get(scenario);
+  if (sdkServer) {
+    const theirs = new JsonLinesProcess([...sdkServer, "--json-rpc"]);
+    try {
+      const { url } = await theirs.read<{ url: string }>(START_TIMEOUT_MS);
+      const own = digestScenarios([...program, "run", url], SDK_AGENT_SCENARIOS);
+      yield* compare("generators", "own server", own, findGeneratorDigest);
+    } finally {
+      await theirs.kill();
+    }
+  }
   const theirs = new JsonLinesProcess([...program, "server"]);
   try {
     const { url } = await theirs.read<{ url: string }>(START_TIMEOUT_MS);

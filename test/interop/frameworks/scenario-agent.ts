@@ -20,7 +20,7 @@ export const scenarioAgent: Agent = agent(
     const isAnswer = (task.history ?? []).filter(({ role }) => role === "ROLE_USER").length > 1;
     if (text === "ask") yield inputRequired("Which color?");
     else if (text === "sign in") yield authRequired("Sign in first.");
-    else if (isAnswer) yield `Answered: ${text}`;
+    else if (isAnswer) yield `got ${text}`;
     else if (text === "files") {
       yield "Here it is: ";
       yield file(fromBase64("iVBORw0KGgo="), { mediaType: "image/png", filename: "dot.png" });

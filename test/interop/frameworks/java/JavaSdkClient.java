@@ -55,7 +55,7 @@ public class JavaSdkClient {
       assertEqual(question.getStatus().state(), TaskState.INPUT_REQUIRED);
       Message answer = A2A.createUserTextMessage("blue", question.getContextId(), question.getId());
       Turn turn = send(url, true, answer, Map.of());
-      assertEqual(turn.text(), "Answered: blue");
+      assertEqual(turn.text(), "got blue");
       assertEqual(turn.states().contains(TaskState.INPUT_REQUIRED), false);
     });
     scenarios.put("files", () -> {

@@ -52,7 +52,7 @@ await reportOutcomes({
     const question = await remote.generate("ask", { runId: "follow-up" });
     assert.equal(question.finishReason, "suspended");
     const answer = await remote.resumeGenerate("blue", { runId: "follow-up" });
-    assert.equal(answer.text, "Answered: blue");
+    assert.equal(answer.text, "got blue");
   },
   async "auth required"() {
     const { text, finishReason, suspendPayload } = await connectTo(url).generate("sign in");
