@@ -12,7 +12,7 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { createServer } from "../../src/server/index.ts";
 import { textDrivenAgent } from "../../test/interop/text-driven-agent.ts";
-import { ADK_PEERS } from "./adk/adk-peers.ts";
+import { ADK_PEERS, type AdkPeer } from "./adk/adk-peers.ts";
 import { OurServersProcess } from "./adk/our-servers-process.ts";
 import { runAdkPeer } from "./adk/run-adk-peer.ts";
 import { countUnexpectedResults, type ExpectedInteropFailure } from "./expected-outcomes.ts";
@@ -81,16 +81,21 @@ process.exit(unexpectedCount === 0 ? 0 : 1);
 
 async function judgePeer(outcomes: AsyncIterable<InteropResult>): Promise<void> {
   const met: InteropResult[] = [];
-  for await (const outcome of outcomes) met.push(outcome);
+  try {
+    for await (const outcome of outcomes) met.push(outcome);
+  } catch (error) {
+    log(`A program of the peer failed: ${error instanceof Error ? error.message : String(error)}`);
+    unexpectedCount += 1;
+  }
   results.push(...met);
   for (const line of renderTextTables(met)) log(line);
   unexpectedCount += countUnexpectedResults(met, expectedFailures, log);
 }
 
-/** Returns the server of an A2A SDK, if the SDK can be installed. */
-async function findSdkServer(name: string | undefined): Promise<ProgramCommand | undefined> {
-  const programs = await SDK_PEERS.find((peer) => peer.name === name)?.installPrograms(log);
-  return typeof programs === "object" ? programs.server : undefined;
+/** Returns the command of the test agent of an A2A SDK, if the SDK can be installed. */
+async function findSdkServer(a2aSdk: AdkPeer["a2aSdk"]): Promise<ProgramCommand | undefined> {
+  const programs = await SDK_PEERS.find(({ name }) => name === a2aSdk?.name)?.installPrograms(log);
+  return a2aSdk && typeof programs === "object" ? [...programs.server, ...a2aSdk.serverArguments] : undefined;
 }
 
 function skipPeer({ name, sdk }: { readonly name: string; readonly sdk: string }, why: string): void {

@@ -17,8 +17,8 @@ export interface AdkPeer {
    * installation is impossible.
    */
   installProgram(report: (line: string) => void): Promise<ProgramCommand | string>;
-  /** Name in `SDK_PEERS` of the A2A SDK on which this ADK is built. Its test agent is the peer's own generator. */
-  readonly a2aSdk?: string;
+  /** The A2A SDK on which this ADK is built. The test agent of the SDK is the peer's own generator. */
+  readonly a2aSdk?: { readonly name: string; readonly serverArguments: readonly string[] };
 }
 
 const home = join(repositoryRoot, "test/interop/adk");
@@ -31,7 +31,7 @@ function definePythonAdkPeer(name: string, file: string): AdkPeer {
   return {
     name,
     sdk: readPinnedVersion(requirements, /^(google-adk)\S*?==(\S+)/m),
-    a2aSdk: "python",
+    a2aSdk: { name: "python", serverArguments: ["--json-rpc"] },
     async installProgram(report) {
       const python = await installPythonPackages(name, requirements, report);
       return "reason" in python ? python.reason : [python.program, join(home, "python/main.py")];
@@ -46,7 +46,7 @@ export const ADK_PEERS: readonly AdkPeer[] = [
   definePythonAdkPeer("adk-python-2.6", "requirements-2.6.txt"),
   {
     name: "adk-go",
-    a2aSdk: "go",
+    a2aSdk: { name: "go", serverArguments: [] },
     sdk: readPinnedVersion(join(home, "go/go.mod"), /google\.golang\.org\/(adk)\/v2 v(\S+)/).replace(
       "adk",
       "adk-go",

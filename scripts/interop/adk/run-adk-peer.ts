@@ -56,7 +56,7 @@ export async function* runAdkPeer(
   };
   const getBare = (scenario: string): SessionDigest | undefined => bare.get(scenario);
   if (sdkServer) {
-    const theirs = new JsonLinesProcess([...sdkServer, "--json-rpc"]);
+    const theirs = new JsonLinesProcess(sdkServer);
     try {
       const { url } = await theirs.read<{ url: string }>(START_TIMEOUT_MS);
       const own = digestScenarios([...program, "run", url], SDK_AGENT_SCENARIOS);
